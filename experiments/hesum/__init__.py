@@ -1,4 +1,4 @@
-"""HeSum: the paper's statistics, beside those that heron finds; human evaluation."""
+"""HeSum: the paper's statistics beside heron's, human evaluation, new articles."""
 
 from pathlib import Path
 
@@ -14,5 +14,12 @@ FORK_COMMANDS.register(
     Command(
         on_demand("heron_forks.hesum.judging.command:run"),
         Path(__file__).parent / "judging" / "judge.txt",
+    ),
+)
+FORK_COMMANDS.register(
+    "build hesum",
+    Command(
+        on_demand("heron_forks.hesum.corpus.command:run"),
+        Path(__file__).parent / "corpus" / "build.txt",
     ),
 )

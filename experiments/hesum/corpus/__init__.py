@@ -1,0 +1,1 @@
+"""A data set like HeSum: pages of news sites, their articles, and subheadings as summaries."""

@@ -1,0 +1,123 @@
+"""`heron build hesum`: fetch pages, extract articles, filter them, write a data set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heron.base.cells import Table
+from heron.base.errors import ConfigError
+from heron.base.terminal import print_tables, tracked
+from heron.config.options import parse_options
+
+from .sites import SITES, Site, find_site, read_sites
+from .store import list_pages, open_pages
+
+if TYPE_CHECKING:
+    from .extraction import Extracted
+
+INTERRUPTED = 130
+
+
+@dataclass
+class BuildOptions:
+    """Options of `heron build hesum`."""
+
+    out: Path  # folder of the pages and of the data set
+    sites: Path = SITES  # YAML with domains and selectors
+    contact: str = ""  # mail address or page in the user agent; needed to crawl
+    pages: Path | None = None  # files that were downloaded already: nothing is fetched
+    delay: float = 2.0  # least seconds between two requests to a site
+    limit: int | None = None  # pages to fetch
+    depth: int = 0  # links from a start page; 0: no limit
+    name: str = "news"  # of the data set
+    language: str = "he"  # of the articles
+    other_script: float = 0.3  # largest share of letters of another script
+    min_summary_tokens: int = 10  # fewest words of a summary
+    # shares of train, validation and test; the paper's 8,000, 1,000 and 1,000
+    splits: list[float] = field(default_factory=lambda: [0.8, 0.1, 0.1])
+    seed: int = 0  # of the splits
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Build the data set; returns the exit code: 1 where no article is left.
+
+    Raises:
+        ConfigError: options or a list of sites that cannot be used.
+        DataError: no pages, or unreadable ones.
+    """
+    options = parse_options(BuildOptions, arguments)
+    sites = read_sites(options.sites)
+    _check(options)
+    if options.pages is None and _crawl(options, sites):
+        print("interrupted; the same command goes on from here")
+        return INTERRUPTED
+    from . import collecting  # start-up time
+
+    pages, repeated = collecting.read_all(_extracted(options, sites))
+    filters = collecting.Filters(options.language, options.other_script, options.min_summary_tokens)
+    found = collecting.collect(pages, filters)
+    splits = collecting.divide(found.articles, options.splits, options.seed)
+    files = collecting.write_data_set(options.out, options.name, options.language, found, splits)
+    sizes = tuple((name, len(articles)) for name, articles in splits.items())
+    print_tables(
+        [collecting.filter_table(found, repeated), Table("Splits", ("split", "articles"), sizes)]
+    )
+    for file in files:
+        print(file)
+    conf = options.out / "conf"
+    print(f"heron train data={options.name} --config-dir {conf} paths.data={options.out}")
+    return 0 if found.articles else 1
+
+
+def _check(options: BuildOptions) -> None:
+    if len(options.splits) != 3 or min(options.splits) < 0 or not sum(options.splits):
+        shown = ",".join(map(str, options.splits))
+        raise ConfigError(f"splits={shown}: shares of train, validation and test, as 0.8,0.1,0.1")
+    if not 0 <= options.other_script <= 1:
+        raise ConfigError(f"other_script={options.other_script}: a share, from 0 to 1")
+    if options.delay <= 0:
+        raise ConfigError(f"delay={options.delay}: seconds between two requests, above 0")
+    if options.pages is not None and not options.pages.is_dir():
+        raise ConfigError(f"pages={options.pages}: no such folder")
+
+
+def _crawl(options: BuildOptions, sites: Sequence[Site]) -> bool:
+    """Fetch what is not kept yet, and print what was done; tells whether it was interrupted."""
+    try:
+        from . import crawling  # optional dependency
+    except ModuleNotFoundError as error:
+        raise _missing(error) from error
+    if not crawling.is_contact(options.contact):
+        raise ConfigError(
+            f"contact={options.contact}: a mail address or a page, so that a site can reach you; "
+            "pages=DIR reads files that are there"
+        )
+    how = crawling.CrawlOptions(
+        options.out / "pages", options.contact, options.delay, options.limit, options.depth
+    )
+    found = crawling.crawl(sites, how)
+    row = (found.fetched, found.kept_before, found.forbidden, found.failed)
+    columns = ("fetched", "kept before", "forbidden by robots.txt", "given up")
+    left = "" if found.finished else "Links are left to follow; run it again to go on."
+    print_tables([Table("Pages", columns, (row,), left)])
+    return found.interrupted
+
+
+def _extracted(options: BuildOptions, sites: list[Site]) -> Iterator[tuple[str, str, Extracted]]:
+    """Extract every page, with a bar on terminals."""
+    try:
+        from .extraction import extract  # optional dependency
+    except ModuleNotFoundError as error:
+        raise _missing(error) from error
+    folder = options.pages or options.out / "pages"
+    paths = list_pages(folder)
+    for path in tracked(paths, "extracting"):
+        for page in open_pages([path], folder):
+            yield page.url or str(page.path), page.host, extract(page, find_site(sites, page.host))
+
+
+def _missing(error: ModuleNotFoundError) -> ConfigError:
+    return ConfigError(f"heron build hesum needs {error.name}: pip install heron-nlu[build]")

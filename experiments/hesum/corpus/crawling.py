@@ -1,0 +1,245 @@
+"""A polite crawl with scrapy: from start pages along links, every page kept and fetched once.
+
+Source: HeSum, appendix A: the sites have no archive and no RSS feed; the crawler begins at the home
+page and follows links to articles.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from rich.console import Console
+from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler, CrawlerProcess
+from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
+from scrapy.extensions.httpcache import DummyPolicy
+from scrapy.extensions.throttle import AutoThrottle
+from scrapy.http import HtmlResponse, Response
+from scrapy.linkextractors import LinkExtractor
+from scrapy.robotstxt import RobotParser
+from scrapy.settings import BaseSettings
+from scrapy.utils.httpobj import urlparse_cached
+from scrapy.utils.response import response_from_dict
+
+from heron import __version__
+
+from .sites import Site
+from .store import read_page, write_page
+
+_HERE = __name__  # scrapy finds classes by their names
+# Answers that may be better next time; they are not kept.
+_PASSING = [408, 425, 429, 500, 502, 503, 504, 522, 524]
+_NOBODY = b"User-agent: *\nDisallow: /"
+_EVERY = 0.5  # seconds between two updates of what a terminal shows
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlOptions:
+    """How a crawl goes."""
+
+    folder: Path  # of the pages
+    contact: str  # mail address or page, for the user agent
+    delay: float = 2.0  # least seconds between two requests to a site
+    limit: int | None = None  # pages to fetch; one more of each site may be under way
+    depth: int = 0  # links from a start page; 0: no limit
+
+
+@dataclass(frozen=True, slots=True)
+class Crawled:
+    """What a crawl did."""
+
+    fetched: int  # answers of sites that were kept, redirects and errors included
+    kept_before: int  # read from earlier crawls instead of being fetched
+    forbidden: int  # not fetched because of robots.txt
+    failed: int  # given up after retries
+    finished: bool  # whether no link was left; false after an interruption or at the limit
+    interrupted: bool
+
+
+def crawl(sites: Sequence[Site], options: CrawlOptions) -> Crawled:
+    """Fetch all pages of some sites that are not kept yet. A process can crawl once."""
+    process = CrawlerProcess(_settings(options, len(sites)))
+    crawler = process.create_crawler(SiteSpider)
+    process.crawl(crawler, sites=sites, options=options)
+    process.start()  # Ctrl+C lets requests that are under way finish
+    assert crawler.stats is not None
+    found = crawler.stats.get_stats()
+    ended = found.get("finish_reason")
+    return Crawled(
+        fetched=found.get("heron/fetched", 0),
+        kept_before=found.get("httpcache/hit", 0),
+        forbidden=found.get("robotstxt/forbidden", 0),
+        failed=found.get("retry/max_reached", 0),
+        finished=ended == "finished",
+        interrupted=ended == "shutdown",
+    )
+
+
+def _settings(options: CrawlOptions, sites: int) -> dict[str, Any]:
+    return {
+        "USER_AGENT": f"heron/{__version__} (+{options.contact})",
+        "ROBOTSTXT_USER_AGENT": "heron",
+        "ROBOTSTXT_OBEY": True,
+        # One page of each site; scrapy turns to the site with the fewest requests under way.
+        "CONCURRENT_REQUESTS": sites,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
+        "DOWNLOAD_DELAY": options.delay,
+        "DOWNLOAD_DELAY_JITTER": 0.0,
+        "AUTOTHROTTLE_ENABLED": True,
+        "AUTOTHROTTLE_START_DELAY": options.delay,
+        "AUTOTHROTTLE_MAX_DELAY": max(60.0, options.delay),
+        "DOWNLOADER_MIDDLEWARES": {
+            "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+            f"{_HERE}.CarefulRobots": 100,
+        },
+        "HTTPCACHE_ENABLED": True,
+        "HTTPCACHE_POLICY": f"{_HERE}.Once",
+        "HTTPCACHE_STORAGE": f"{_HERE}.PageStore",
+        "HTTPCACHE_IGNORE_HTTP_CODES": _PASSING,
+        "HTTPCACHE_DIR": str(options.folder.absolute()),
+        "DEPTH_LIMIT": options.depth,
+        "COOKIES_ENABLED": False,
+        "TELNETCONSOLE_ENABLED": False,
+        "HTTPERROR_ALLOW_ALL": False,
+        "DOWNLOAD_MAXSIZE": 32 << 20,
+        "LOG_LEVEL": "ERROR",
+    }
+
+
+class Once(DummyPolicy):
+    """Every answer counts for good, except robots.txt, which each crawl reads anew."""
+
+    def should_cache_request(self, request: Request) -> bool:
+        """Tell whether an answer is kept."""
+        return urlparse_cached(request).path != "/robots.txt"
+
+
+class PageStore:
+    """Scrapy's store of responses, as files that anybody can read; see `store`."""
+
+    def __init__(self, settings: BaseSettings):
+        self.folder = Path(settings["HTTPCACHE_DIR"])
+
+    def open_spider(self, spider: SiteSpider) -> None:
+        """Begin a crawl."""
+        self.name_of = spider.crawler.request_fingerprinter.fingerprint
+
+    def close_spider(self, spider: SiteSpider) -> None:
+        """End a crawl."""
+
+    def retrieve_response(self, spider: SiteSpider, request: Request) -> Response | None:
+        """Read what was kept; None where it was not."""
+        found = read_page(self.folder, self.name_of(request).hex(), request.url)
+        if found is None:
+            return None
+        facts, body = found
+        known = {key: facts[key] for key in ("url", "status", "headers")}
+        return response_from_dict({**known, "body": body})
+
+    def store_response(self, spider: SiteSpider, request: Request, response: Response) -> None:
+        """Keep an answer: the body of HTML alone, and the headers that reading needs."""
+        headers = {
+            name: str(value, "latin-1")
+            for name in ("Content-Type", "Location")
+            if (value := response.headers.get(name))
+        }
+        is_page = isinstance(response, HtmlResponse)
+        facts = {
+            "url": request.url,
+            "status": response.status,
+            "headers": headers,
+            "fetched": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        }
+        body = response.body if is_page else b""
+        write_page(self.folder, self.name_of(request).hex(), facts, body)
+        spider.count()
+
+
+class CarefulRobots(RobotsTxtMiddleware):
+    """Obeys robots.txt, and stays away where it cannot be had.
+
+    Deviates: scrapy takes a robots.txt that fails for one that allows everything. RFC 9309, section
+    2.3.1.4, forbids that for server errors.
+    """
+
+    async def _parse_robots(self, response: Response, netloc: str, request: Request) -> None:
+        if response.status >= 500 or response.status == 429:
+            response = response.replace(body=_NOBODY)
+        await super()._parse_robots(response, netloc, request)
+
+    def _robots_error(self, exc: Exception, netloc: str) -> None:
+        waiting = self._parsers[netloc]
+        super()._robots_error(exc, netloc)
+        self._parsers[netloc] = self._parserimpl.from_crawler(self.crawler, _NOBODY)
+        assert waiting is not None
+
+
+class SiteSpider(Spider):
+    """Follows the links of some sites; `PageStore` keeps the pages."""
+
+    name = "heron"
+
+    def __init__(self, sites: Sequence[Site], options: CrawlOptions):
+        super().__init__()
+        self.sites, self.options = sites, options
+        self.allowed_domains = [site.domain for site in sites]
+        ignored = [site.ignore for site in sites if site.ignore]
+        self.links = LinkExtractor(deny=ignored)
+        self.fetched, self.shown = 0, 0.0
+        self.console = Console(stderr=True)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> SiteSpider:
+        """Make the spider of a crawl."""
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.slow_down, signal=signals.robots_parsed)
+        return spider
+
+    async def start(self) -> AsyncIterator[Request]:
+        """Begin at the start pages."""
+        for site in self.sites:
+            yield Request(site.start)
+
+    def parse(self, response: Response) -> Iterator[Request]:
+        """Follow the links of a page."""
+        if isinstance(response, HtmlResponse):
+            for link in self.links.extract_links(response):
+                host = urlsplit(link.url).hostname or ""
+                if any(site.covers(host) for site in self.sites):
+                    yield Request(link.url)
+
+    def slow_down(self, robotparser: RobotParser, request: Request) -> None:
+        """Keep to a site's Crawl-delay; the longest one counts for all sites."""
+        asked = robotparser.crawl_delay("heron") or 0.0
+        throttle = self.crawler.get_extension(AutoThrottle)
+        assert throttle is not None
+        if asked > throttle.mindelay:
+            throttle.mindelay, throttle.maxdelay = asked, max(asked, throttle.maxdelay)
+            downloader = self.crawler.engine.downloader
+            downloader._delay = max(asked, downloader._delay)
+            for slot in downloader.slots.values():
+                slot.delay = max(asked, slot.delay)
+
+    def count(self) -> None:
+        """Count a fetched page; stop at the limit."""
+        self.fetched += 1
+        self.crawler.stats.inc_value("heron/fetched")
+        if self.console.is_terminal and time.monotonic() - self.shown > _EVERY:
+            self.shown = time.monotonic()
+            before = self.crawler.stats.get_value("httpcache/hit", 0)
+            shown = f"\r{self.fetched:,} pages fetched, {before:,} kept before"
+            print(shown, end="", file=sys.stderr, flush=True)
+        if self.fetched == self.options.limit:
+            self.crawler.engine.close_spider(self, "limit")
+
+
+def is_contact(text: str) -> bool:
+    """Tell whether a text is a mail address or the address of a page."""
+    return bool(re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+|https?://\S+", text))

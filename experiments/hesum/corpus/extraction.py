@@ -1,0 +1,91 @@
+"""From a page to title, subheading and text, by selectors or trafilatura."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import parsel
+from cssselect import SelectorError
+from trafilatura import bare_extraction
+from trafilatura.utils import decode_file
+
+from heron.base.errors import ConfigError
+
+from .sites import Site
+from .store import Page
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """What a page holds; texts are empty where it has none."""
+
+    url: str
+    title: str
+    summary: str
+    body: str  # a paragraph in each line
+    date: str
+    # lines of the body that repeated title or subheading, and are not in `body`
+    repeated: int
+
+
+def extract(page: Page, site: Site) -> Extracted:
+    """Find title, subheading and text of a page.
+
+    A selector wins over trafilatura. Lines of the body that are the title or the subheading are
+    removed: a summary must not be in its article.
+
+    Raises:
+        ConfigError: a selector that is none.
+    """
+    found = bare_extraction(
+        page.content,
+        url=page.url or None,
+        with_metadata=True,
+        as_dict=True,
+        include_comments=False,
+        include_tables=False,
+        # Repeats of paragraphs in other pages must not depend on the order of pages.
+        deduplicate=False,
+    )
+    known = found if isinstance(found, dict) else {}
+    names = ("title", "description", "text", "date", "url")
+    title, summary, body, date, url = (str(known.get(name) or "") for name in names)
+    selector = parsel.Selector(text=decode_file(page.content) or "<html/>")
+    title = clean(_first(selector, site.title, title))
+    summary = clean(_first(selector, site.summary, "" if site.summary else summary))
+    lines = _select(selector, site.body) if site.body else body.splitlines()
+    lines = [line for line in map(clean, lines) if line]
+    kept = [line for line in lines if line not in (title, summary)]
+    return Extracted(page.url or url, title, summary, "\n".join(kept), date, len(lines) - len(kept))
+
+
+def clean(text: str) -> str:
+    """Compose letters (NFC), and make controls, invisible marks and white space single blanks.
+
+    Source: HeSum, appendix A ("cleaned from Unicode characters"; which ones is not said).
+    """
+    text = unicodedata.normalize("NFC", text)
+    kinds = ((character, unicodedata.category(character)) for character in text)
+    return " ".join("".join(" " if k == "Cc" else "" if k == "Cf" else c for c, k in kinds).split())
+
+
+def _first(selector: parsel.Selector, wanted: str, otherwise: str) -> str:
+    """Read the first element that has text; without a selector, take `otherwise`."""
+    texts = _select(selector, wanted) if wanted else []
+    return next((text for text in texts if text.strip()), otherwise)
+
+
+def _select(selector: parsel.Selector, wanted: str) -> Sequence[str]:
+    """Read the text of all elements that a selector finds, of attributes their value."""
+    try:
+        by = selector.xpath if wanted.startswith(("/", "(")) else selector.css
+        return [_text(one) for one in by(wanted)]
+    except (ValueError, SelectorError) as error:
+        raise ConfigError(f"selector '{wanted}': {error}") from error
+
+
+def _text(found: parsel.Selector) -> str:
+    is_element = hasattr(found.root, "tag")
+    return str(found.xpath("string()").get()) if is_element else str(found.get())

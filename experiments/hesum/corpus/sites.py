@@ -1,0 +1,74 @@
+"""The list of sites: where a crawl begins, and where a page has its title, subheading and text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from heron.base.errors import ConfigError, nearest
+from heron.base.yaml_files import read_yaml
+
+SITES = Path(__file__).with_name("sites.yaml")
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One site. Selectors are CSS, or XPath where they begin with `/` or `(`."""
+
+    domain: str  # its pages' host, or a part after a dot (`example.org` includes www.example.org)
+    start: str  # address of the page from which links are followed
+    title: str = ""  # selector of the title; empty: as trafilatura finds it
+    summary: str = ""  # selector of the subheading; empty: the page's description
+    body: str = ""  # selector of the paragraphs; empty: as trafilatura finds them
+    ignore: str = ""  # regular expression: addresses that are not followed
+
+    def covers(self, host: str) -> bool:
+        """Tell whether a host belongs to the site."""
+        return host == self.domain or host.endswith(f".{self.domain}")
+
+
+def read_sites(path: Path) -> list[Site]:
+    """Read a list of sites.
+
+    Raises:
+        ConfigError: a missing file, an unknown key, or a value that cannot be used.
+    """
+    if not path.is_file():
+        raise ConfigError(f"sites={path}: no such file")
+    content = read_yaml(path)
+    rows = content.get("sites") if isinstance(content, dict) else None
+    if not isinstance(rows, list) or not rows:
+        raise ConfigError(f"{path}: expected a list `sites:`, each with domain and start")
+    return [_site(f"{path}: sites[{number}]", row) for number, row in enumerate(rows, 1)]
+
+
+def find_site(sites: list[Site], host: str) -> Site:
+    """Find the site of a host; one without selectors where there is none."""
+    covering = [site for site in sites if site.covers(host)]
+    return max(covering, key=lambda site: len(site.domain), default=Site(host, ""))
+
+
+def _site(where: str, row: Any) -> Site:
+    names = [field.name for field in fields(Site)]
+    if not isinstance(row, dict):
+        raise ConfigError(f"{where}: expected keys {', '.join(names)}")
+    for key, value in row.items():
+        if key not in names:
+            raise ConfigError(f"{where}: unknown key '{key}'.{nearest(str(key), names)}")
+        if not isinstance(value, str):
+            raise ConfigError(f"{where}.{key}: expected a text, not {value!r}")
+    for key in names[:2]:
+        if not row.get(key):
+            raise ConfigError(f"{where}: {key} is missing")
+    site = Site(**row)
+    parts = urlsplit(site.start)
+    if parts.scheme not in ("http", "https") or not site.covers(parts.hostname or ""):
+        raise ConfigError(f"{where}.start: an http(s) address of {site.domain}, not {site.start}")
+    try:
+        re.compile(site.ignore)
+    except re.error as error:
+        raise ConfigError(f"{where}.ignore: no regular expression: {error}") from error
+    return site

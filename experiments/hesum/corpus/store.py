@@ -1,0 +1,85 @@
+"""The pages of a crawl on disk: `<host>/<key>.html.gz` and, beside it, `<key>.json`.
+
+Scrapy's own stores of responses use pickle. Here the description is written last and atomically,
+so that a page whose crawl was killed is fetched again, and every other one is not.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from heron.base.errors import DataError, Problem
+from heron.base.files import read_json, write_file, write_json
+from heron.base.tables import read_bytes
+
+PAGES = (".html.gz", ".html", ".htm", ".htm.gz")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page: its file, its address (empty where it is not known) and host, and its bytes."""
+
+    path: Path
+    url: str
+    host: str
+    content: bytes
+
+
+def write_page(folder: Path, key: str, facts: dict[str, Any], content: bytes) -> None:
+    """Keep what a site has answered; `facts` has `url`, `status` and `headers`."""
+    base = folder / _host(facts["url"]) / key
+    # Without the time of writing, the same page gives the same file.
+    write_file(base.with_suffix(".html.gz"), gzip.compress(content, mtime=0))
+    write_json(base.with_suffix(".json"), facts)
+
+
+def read_page(folder: Path, key: str, url: str) -> tuple[dict[str, Any], bytes] | None:
+    """Read what was kept; None where it was not, or not wholly."""
+    base = folder / _host(url) / key
+    try:
+        facts = read_json(base.with_suffix(".json"))
+        return facts, read_bytes(base.with_suffix(".html.gz"))
+    except (OSError, ValueError):
+        return None
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).hostname or "unknown"
+
+
+def list_pages(folder: Path) -> list[Path]:
+    """List the pages of a crawl, or of files that were downloaded in another way.
+
+    Raises:
+        DataError: there is none.
+    """
+    found = [path for path in sorted(folder.rglob("*")) if path.name.lower().endswith(PAGES)]
+    if not found:
+        fix = "a folder with .html or .html.gz files"
+        raise DataError(Problem(str(folder), "no page in this folder", fix))
+    return found
+
+
+def open_pages(paths: list[Path], folder: Path) -> Iterator[Page]:
+    """Read pages; redirects, errors and what is no HTML are left out.
+
+    A page that was not crawled by heron has no description; its host is the name of its folder.
+    """
+    for path in paths:
+        described = path.with_name(path.name.split(".htm")[0] + ".json")
+        facts = read_json(described) if described.is_file() else {}
+        status, kind = facts.get("status", 200), facts.get("headers", {}).get("Content-Type", "")
+        if status != 200 or (kind and "html" not in kind):
+            continue
+        url = facts.get("url", "")
+        host = _host(url) if url else path.parent.name if path.parent != folder else ""
+        try:
+            yield Page(path, url, host, read_bytes(path))
+        except OSError as error:
+            fix = "fetch it again, or remove it"
+            raise DataError(Problem(str(path), f"cannot be read: {error}", fix)) from error
