@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.config.extensions import FORK_ANALYSES, FORK_COMMANDS, Command
+from heron.config.extensions import FORK_ANALYSES, FORK_COMMANDS, TARGETS, Command
 
 FORK_ANALYSES.register("draw_sheet", on_demand("heron_forks.parashoot.sheets:draw_sheet"))
 FORK_ANALYSES.register("score_sheet", on_demand("heron_forks.parashoot.sheets:score_sheet"))
@@ -14,3 +14,15 @@ FORK_COMMANDS.register(
         Path(__file__).parent / "corpus" / "build.txt",
     ),
 )
+
+for key, name in {
+    "T1": "sizes",
+    "T2": "span_quality",
+    "T3": "question_words",
+    "T5": "overlaps",
+    "F1": "interface",
+    "F2": "lengths",
+    "F3": "annotated_examples",
+    "A.1": "answered_examples",
+}.items():
+    TARGETS.register(f"parashoot:{key}", on_demand(f"heron_forks.parashoot.targets:{name}"))

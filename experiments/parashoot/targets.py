@@ -1,0 +1,330 @@
+"""The tables and figures of ParaShoot that no sweep fills: `heron reproduce parashoot:T1`.
+
+Sizes, question words and lengths are those of `heron analyze data=parashoot`, quality that of
+`heron analyze sheet=FILE`, overlap that of `heron analyze run=DIR by=overlap_class`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from heron.analysis.run import open_analysis
+from heron.base.cells import Cell, Formatted, Interval, Table
+from heron.base.errors import ConfigError
+from heron.base.pages import render
+from heron.config.analyze_options import AnalyzeOptions
+from heron.config.data import SPLITS, VALIDATION
+from heron.config.overrides import configure
+from heron.data.examples import Example
+from heron.languages import get_language
+from heron.metrics.rates import group_ids, share
+from heron.metrics.span_classes import CLUSTERS, OTHER, OVERLAPS
+from heron.reproduction.targets import Estimate, Filled, Names, Request
+from heron.results.shipped import Shipped, read_shipped
+from heron.tasks.analysis import RunAnalysis
+from heron.tasks.qa.analysis import AnswerAnalysis, overlap_table
+from heron.tasks.qa.statistics import (
+    ALL,
+    SplitStatistics,
+    length_table,
+    lengths_figure,
+    question_statistics,
+    size_table,
+    word_tables,
+)
+
+from .answer_sheet import MINIMAL, TOO_LONG, TOO_SHORT, measure_ceiling, quality_table, read_sheet
+from .ceiling import ceiling_table
+from .corpus.label_studio import labelling_config, wording
+
+DATA = "parashoot"
+TEMPLATES = Path(__file__).parent / "templates"
+SAMPLED = 50  # questions of Tables 2 and 5
+COMPLEX = 0.276  # section 3.3: share of questions longer than 7 words, over all files
+# Ids of the validation questions of Figure 3, and of those of Figure A.1.
+FIGURE_3 = ("fc23fb88-4758-4a56-96e1-3b94315b7214", "a2c3c1e2-e847-4338-b15d-b02fa35ea202")
+FIGURE_A1 = (
+    "3f4698e1-6766-407a-97e1-163d35033425",
+    "17e60685-2e58-4558-ad29-9ba863e7ad65",
+    "babd1484-62c5-41e1-8de1-94a18e560a37",
+)
+# What Figure A.1's three answers show, in its order: an error, a shorter and a longer answer.
+_KINDS_A1 = ("disjoint", "inside", "contains")
+
+
+def sizes(request: Request) -> Filled:
+    """Count articles, paragraphs and questions (Table 1)."""
+    shipped = _shipped(request)
+    described = _described(shipped)
+    values: dict[Names, Estimate] = {}
+    for name, one in described.items():
+        row = "total" if name == ALL else name
+        if name == ALL and shipped.missing:
+            continue  # the total of some files is not the paper's
+        for column in ("articles", "paragraphs", "questions"):
+            values[row, column] = Estimate(getattr(one, column), n=one.questions, of="questions")
+    return Filled({"table1": values}, (size_table(described),), notes=_missing(shipped))
+
+
+def span_quality(request: Request) -> Filled:
+    """Add up a filled sheet: sizes of annotated answers, and the ceiling (Table 2)."""
+    judged, empty = read_sheet(_one_file(request, "a filled sheet, see `heron analyze sheet=`"))
+    groups = group_ids([one.group for one in judged])
+    values: dict[Names, Estimate] = {}
+    for size in (MINIMAL, TOO_LONG, TOO_SHORT):
+        found = share([one.size == size for one in judged], groups)
+        values[size, "share"] = _estimate(found, len(judged), "judged answers")
+    ceiling = ceiling_table(measure_ceiling(judged, request.seed))
+    return Filled({"table2": values}, (quality_table(judged, empty), ceiling))
+
+
+def question_words(request: Request) -> Filled:
+    """Count the first words of validation questions (Table 3)."""
+    described = _described(_shipped(request, VALIDATION))
+    found = described[VALIDATION]
+    total = found.questions
+    values: dict[Names, Estimate] = {
+        (cluster, "share"): Estimate(found.first_words[cluster] / total, n=total, of="questions")
+        for cluster in (*CLUSTERS, OTHER)
+    }
+    notes = (
+        f"The {total} questions by their first word; {OTHER}: another word. The paper's rows sum "
+        "to 87.3 %. Its what and which count one question less each: without ממה and מאיזו.",
+    )
+    return Filled({"table3": values}, tuple(word_tables(described)), notes=notes)
+
+
+def overlaps(request: Request) -> Filled:
+    """Compare a run's answers with the annotated ones by their places (Table 5).
+
+    Deviates: all questions of the split count, with intervals, because the paper's 50 are not
+    known; a table of 50 that are drawn stands beside.
+    """
+    analysis, mark = _open_run(request)
+    classes, groups = analysis.classes, analysis.groups
+    numbers, wrong = group_ids(groups), np.array([name != "equal" for name in classes])
+    values: dict[Names, Estimate] = {}
+    for name in OVERLAPS:
+        hits = np.array([each == name for each in classes])
+        values[name, "share"] = _estimate(share(hits, numbers), len(classes), "questions", mark)
+        if name != "equal" and wrong.any():
+            errors = share(hits[wrong], numbers[wrong])
+            estimate = _estimate(errors, int(wrong.sum()), "errors", mark)
+            values[name, "share of errors"] = estimate
+    drawn = _draw(analysis, request.seed)
+    sampled = overlap_table([classes[n] for n in drawn], [groups[n] for n in drawn])
+    title = f"{len(drawn)} drawn questions, seed {request.seed}"
+    tables = (
+        overlap_table(classes, groups),
+        Table(title, sampled.columns, sampled.rows, sampled.note),
+    )
+    return Filled({"table5": values}, tables, notes=_others(classes))
+
+
+def interface(request: Request) -> Filled:
+    """Write our annotation interface, and what annotators are told (Figure 1)."""
+    rows = (
+        ("the article's title", "header"),
+        ("the paragraph", "text, marked with the mouse character by character"),
+        ("a slot for the question", "a field of each marked span"),
+        ("a slot for the answer, filled by marking", "the marked span itself"),
+        ("alerts: answer too long, not in the paragraph", "heron build parashoot collect"),
+    )
+    table = Table("Annotation interface", ("in the paper's Figure 1", "in Label Studio"), rows)
+    files: dict[str, str] = {}
+    for code in ("he", "en"):
+        files[f"labelling-{code}.xml"] = labelling_config(code)
+        files[f"instructions-{code}.txt"] = "\n".join(wording(code)["instructions"]) + "\n"
+    notes = ("The paper's figure is an image. `heron build parashoot sample` writes the tasks.",)
+    return Filled(tables=(table,), files=files, notes=notes)
+
+
+def lengths(request: Request) -> Filled:
+    """Draw lengths of questions and answers of all files (Figure 2)."""
+    shipped = _shipped(request)
+    described = _described(shipped)
+    shown = described.get(ALL) or next(iter(described.values()))
+    rows: list[tuple[Cell, ...]] = [("paper, all files", 3038, Formatted(COMPLEX, ".3f"))]
+    rows += [(f"heron, {name}", one.questions, one.complex) for name, one in described.items()]
+    note = "Share of questions with more than 7 words between white space."
+    columns = ("questions of", "n", "complex")
+    tables = Table("Complex questions", columns, tuple(rows), note), length_table(described)
+    figure = lengths_figure(shown, f"{DATA}: {', '.join(shipped.splits)}")
+    return Filled(tables=tables, figures={"lengths.png": figure}, notes=_missing(shipped))
+
+
+def annotated_examples(request: Request) -> Filled:
+    """Show the two validation questions of Figure 3 with their answers, from the user's file."""
+    shipped = _shipped(request, VALIDATION)
+    minimal: dict[str, str | None] = {}
+    for path in request.files:
+        minimal |= {one.guid: one.corrected for one in read_sheet(path)[0] if one.corrected}
+    examples = _find(shipped.splits[VALIDATION], FIGURE_3)
+    cards = [
+        _card(example, [("annotated", example.spans[0])], minimal.get(example.guid))
+        for example in examples
+    ]
+    said = "Bold: the annotated answer. Underlined: the minimal answer of a sheet (from=FILE)."
+    return Filled(
+        files={"figure3.html": _page("Figure 3: annotated answers", cards, said)},
+        notes=(f"{len(cards)} of {len(FIGURE_3)} questions are in the file. {said}",),
+    )
+
+
+def answered_examples(request: Request) -> Filled:
+    """Show a run's answers to the questions of Figure A.1 beside the annotated ones.
+
+    Questions that the run has not answered are replaced by the first one whose answer is of the
+    same kind: wrong, shorter, longer.
+    """
+    analysis, mark = _open_run(request)
+    by_guid = {example.guid: n for n, example in enumerate(analysis.examples)}
+    chosen = [by_guid[guid] for guid in FIGURE_A1 if guid in by_guid]
+    if len(chosen) < len(FIGURE_A1):
+        kinds = [kind for kind in _KINDS_A1 if kind in analysis.classes]
+        chosen = [analysis.classes.index(kind) for kind in kinds]
+    cards = []
+    for number in chosen:
+        example, place = analysis.examples[number], analysis.places[number]
+        spans = [("annotated", example.spans[0])] if example.spans else []
+        spans += [("predicted", place)] if place else []
+        cards.append(_card(example, spans, None, OVERLAPS.get(analysis.classes[number], "")))
+    said = "Bold: the annotated answer. Underlined: the run's answer."
+    page = _page("Figure A.1: predicted answers", cards, said)
+    notes = (f"Answers of {analysis.split.run}{f' ({mark})' if mark else ''}. {said}",)
+    return Filled(files={"figureA1.html": page}, notes=notes)
+
+
+def _shipped(request: Request, *needed: str) -> Shipped:
+    """Read the files that are there.
+
+    Raises:
+        DataError: none is there, or not the `needed` one.
+    """
+    config = configure(DATA, [])
+    if needed:
+        config.files = {name: file for name, file in config.files.items() if name in needed}
+    return read_shipped(config, request.data_dir, request.cache_dir)
+
+
+def _described(shipped: Shipped) -> dict[str, SplitStatistics]:
+    return question_statistics(shipped.splits, shipped.config.language)
+
+
+def _missing(shipped: Shipped) -> tuple[str, ...]:
+    missing = [name for name in SPLITS if name in shipped.missing]
+    return (f"Left out, since the file is missing: {', '.join(missing)}.",) if missing else ()
+
+
+def _one_file(request: Request, what: str) -> Path:
+    if len(request.files) != 1:
+        raise ConfigError(f"from=FILE: {len(request.files)} given, expected {what}")
+    return request.files[0]
+
+
+def _estimate(found: Interval | None, n: int, of: str, mark: str = "") -> Estimate:
+    assert found is not None
+    return Estimate(found.value, found.low, found.high, n, of, mark=mark)
+
+
+def _open_run(request: Request) -> tuple[AnswerAnalysis, str]:
+    """Open a run's answers to validation questions, or else to test questions.
+
+    Returns:
+        The analysis, and what is not the paper's: data set, split, encoder.
+    """
+    run = _one_file(request, "a run folder, of experiment=parashoot/alephbert")
+    has_validation = (run / "predictions" / f"{VALIDATION}.parquet").is_file()
+    split = VALIDATION if has_validation else "test"
+    options = AnalyzeOptions(
+        run=run,
+        split=split,
+        seed=request.seed,
+        paths_data=request.data_dir,
+        paths_cache=request.cache_dir,
+    )
+    analysis: RunAnalysis = open_analysis(options)
+    if not isinstance(analysis, AnswerAnalysis):
+        raise ConfigError(f"from={run}: a run of question answering is expected")
+    data = analysis.split.data
+    marks = [] if (data.name, split) == (DATA, VALIDATION) else [f"{data.name}, {split}"]
+    encoder = _encoder(run)
+    marks += [] if encoder == "onlplab/alephbert-base" else [encoder.rpartition("/")[2]]
+    return analysis, ", ".join(marks)
+
+
+def _encoder(run: Path) -> str:
+    from heron.config.stored import read_stored  # OmegaConf
+
+    return str(read_stored(run / "config.yaml").encoder.name)
+
+
+def _draw(analysis: AnswerAnalysis, seed: int) -> list[int]:
+    """Draw the questions of a table of the paper's size, by guid, in any order of the file."""
+    guids = sorted((example.guid, n) for n, example in enumerate(analysis.examples))
+    size = min(SAMPLED, len(guids))
+    drawn = np.random.default_rng(seed).choice(len(guids), size, replace=False)
+    return sorted(guids[n][1] for n in drawn.tolist())
+
+
+def _others(classes: Sequence[str]) -> tuple[str, ...]:
+    others = sum(name not in OVERLAPS for name in classes)
+    return (f"{others} questions without a gold or a predicted answer.",) if others else ()
+
+
+def _find(examples: Sequence[Example], guids: Sequence[str]) -> list[Example]:
+    """Find the questions of a figure; a file of other rows shows its first ones."""
+    by_guid = {example.guid: example for example in examples}
+    found = [by_guid[guid] for guid in guids if guid in by_guid]
+    return found or [example for example in examples if example.spans][: len(guids)]
+
+
+def _card(
+    example: Example,
+    spans: Sequence[tuple[str, tuple[int, int]]],
+    minimal: str | None,
+    said: str = "",
+) -> dict[str, Any]:
+    """Lay out one example: its context in pieces, each with the names of the spans that hold it."""
+    marks = list(spans)
+    if minimal and minimal in example.text:
+        low = example.spans[0][0]
+        start = example.text.find(minimal, low)
+        start = example.text.index(minimal) if start < 0 else start
+        marks.append(("minimal", (start, start + len(minimal))))
+    ends = sorted({0, len(example.text), *(place for _, span in marks for place in span)})
+    pieces = [
+        {
+            "text": example.text[start:end],
+            "marks": [name for name, (low, high) in marks if low <= start and end <= high],
+        }
+        for start, end in pairwise(ends)
+    ]
+    answers = [(name, example.text[slice(*span)]) for name, span in marks]
+    return {
+        "guid": example.guid,
+        "title": "" if example.group == example.text else example.group,
+        "question": example.text_pair or "",
+        "pieces": pieces,
+        "answers": answers,
+        "said": said,
+    }
+
+
+def _page(title: str, cards: Sequence[Mapping[str, Any]], said: str) -> str:
+    language = get_language(configure(DATA, []).language)
+    return render(
+        "examples.html.j2",
+        TEMPLATES,
+        title=title,
+        synthetic="",
+        said=said,
+        cards=cards,
+        language=language.code,
+        direction=language.direction,
+    )
