@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.config.extensions import FORK_ANALYSES, FORK_COMMANDS, Command
+from heron.config.extensions import FORK_ANALYSES, FORK_COMMANDS, TARGETS, Command
 
 FORK_ANALYSES.register(
     "published_statistics",
@@ -23,3 +23,12 @@ FORK_COMMANDS.register(
         Path(__file__).parent / "corpus" / "build.txt",
     ),
 )
+for key, name in {
+    "T1": "texts",
+    "T2": "summaries_by_word",
+    "T4": "errors",
+    "T5": "summaries_by_morpheme",
+    "F1": "scales",
+    "F2": "prompts",
+}.items():
+    TARGETS.register(f"hesum:{key}", on_demand(f"heron_forks.hesum.targets:{name}"))

@@ -21,7 +21,7 @@ from heron.tasks.summarization.profile import UNITS, Definition, Shares
 
 _KEYS = ("texts", "summaries", "systems", "beside")
 # Names in published.yaml of the columns of Table 1, in their order.
-_TEXTS = (
+TEXTS = (
     "rows",
     "lemmas",
     "tokens",
@@ -60,7 +60,7 @@ class PublishedStatistics:
     def with_texts(self, table: Table) -> Table:
         """Put the paper's rows first."""
         rows = [
-            (f"{name}, paper", *(_as_printed(printed.get(key)) for key in _TEXTS))
+            (f"{name}, paper", *(_as_printed(printed.get(key)) for key in TEXTS))
             for name, printed in self.texts.items()
         ]
         return Table(table.title, table.columns, (*rows, *table.rows), table.note)

@@ -1,0 +1,235 @@
+"""The tables and figures of HeSum that no sweep fills: `heron reproduce hesum:T5`.
+
+Statistics are those of `heron analyze data=hesum`, error counts and ratings those of `heron judge`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from heron.base.cells import Formatted, Interval, Table
+from heron.base.errors import ConfigError
+from heron.config.compose import compose
+from heron.config.overrides import configure
+from heron.data.examples import Example
+from heron.data.sources import State, inspect
+from heron.languages import get_language
+from heron.languages.morphology import load_morphology
+from heron.prompting.prompts import Prompter, as_text
+from heron.reproduction.targets import Estimate, Filled, Names, Request
+from heron.results.shipped import read_shipped
+from heron.tasks.summarization.profile import (
+    MARKED_MORPHEMES,
+    WHITESPACE,
+    Pair,
+    Profile,
+    measure,
+    merge,
+    profile,
+)
+from heron.tasks.summarization.statistics import ALL, morphology_table, share_table, text_table
+
+from .judging.reading import find_forms, read_forms
+from .judging.study import Study, get_wording, read_key
+from .judging.tables import agreement_table, errors_tables, means_table, unblind
+from .published_statistics import TEXTS
+
+DATA, SUBSET = "hesum", "hesum_subset"
+UNCHANGED = "original"  # `summary_kind` of the subset's summaries that nobody has rewritten
+MORPHOLOGY = "simplemma-prefixes"
+WORDS_ROW, MORPHEMES_ROW = "HeSum", "HeSum, morphemes"
+# What Table 4 calls the kinds of errors of heron's forms.
+ERRORS = {
+    "repetition": "repetition",
+    "copying": "copy from article",
+    "lost_signs": "non-alphabetic omission",
+    "wrong_reading": "incorrect disambiguation",
+    "hallucination": "hallucination",
+    "culture_transfer": "culture transfer",
+    "wrong_gender": "incorrect gender",
+    "wrong_definiteness": "incorrect definite",
+}
+SYSTEMS = ("GPT-4", "GPT-3.5", "mLongT5 base")  # rows of Tables 3 and 4
+CRITERIA = ("coherence", "completeness")
+SUMMARIES = 30  # of each system in Table 4
+_ARTICLE = "(the article)"
+
+
+def texts(request: Request) -> Filled:
+    """Describe articles and summaries (Table 1).
+
+    Deviates: morphology by simplemma and rules for prefixes, not by DictaBERT; no BERTScore, whose
+    layer the paper does not name.
+    """
+    found, mark = _profiles(request)
+    table = text_table(found, {}, f"Morphology: {MORPHOLOGY}.")
+    values: dict[Names, Estimate] = {}
+    for name, *cells in table.rows:
+        for column, cell in zip(TEXTS, cells, strict=True):
+            value = cell.value if isinstance(cell, Formatted) else cell
+            if isinstance(value, int | float) and name != ALL:
+                values[str(name), column] = Estimate(value, n=len(found[str(name)]), mark=mark)
+    morphology = load_morphology(MORPHOLOGY, get_language("he"))
+    return Filled(
+        {"table1": values}, (table, morphology_table(found, morphology)), notes=_said(mark)
+    )
+
+
+def summaries_by_word(request: Request) -> Filled:
+    """Measure abstractness, compression and redundancy (Table 2)."""
+    return _shares(request, {WORDS_ROW: WHITESPACE})
+
+
+def summaries_by_morpheme(request: Request) -> Filled:
+    """Measure the same by word and by morpheme (Table 5)."""
+    return _shares(request, {WORDS_ROW: WHITESPACE, MORPHEMES_ROW: MARKED_MORPHEMES})
+
+
+def _shares(request: Request, rows: Mapping[str, str]) -> Filled:
+    """Set the shares of a unit of tokens beside each row of the paper."""
+    profiles, mark = _profiles(request)
+    name, found = list(profiles.items())[-1]  # all splits together, if there are several
+    measured = measure(found, request.seed)
+    values: dict[Names, Estimate] = {}
+    for row, unit in rows.items():
+        for column, share in measured[unit].items():
+            if isinstance(share, Interval):
+                estimate = Estimate(*share, n=len(found), of="articles", mark=mark)
+                values[row, column] = estimate
+    morphology = load_morphology(MORPHOLOGY, get_language("he"))
+    table = share_table({name: measured}, {name: len(found)}, morphology)
+    defined = ", ".join(f"{row}: {unit}" for row, unit in rows.items())
+    notes = (f"Tokens beside the paper's rows: {defined}. The table has all definitions.",)
+    return Filled({"table5": values}, (table,), notes=(*notes, *_said(mark)))
+
+
+def _profiles(request: Request) -> tuple[dict[str, Profile], str]:
+    """Count HeSum's splits, and all of them; without its files the unchanged pairs of its subset.
+
+    Returns:
+        Counts by name, and what stands in for HeSum (empty: nothing).
+
+    Raises:
+        DataError: neither is there, or a file is not readable.
+    """
+    data, mark = configure(DATA, []), ""
+    own = inspect(data, request.data_dir, request.cache_dir).values()
+    if all(source.state is State.MISSING for source in own):
+        data = configure(SUBSET, [])
+        other = inspect(data, request.data_dir, request.cache_dir).values()
+        if all(source.state is State.MISSING for source in other):
+            data = configure(DATA, [])  # its error names what is missing
+    splits = read_shipped(data, request.data_dir, request.cache_dir).splits
+    if data.name == SUBSET:
+        kept = [e for e in splits["train"] if e.side["summary_kind"] == UNCHANGED]
+        splits = {SUBSET: kept}
+        mark = f"{SUBSET}, {len(kept)} unchanged pairs"
+    morphology = load_morphology(MORPHOLOGY, get_language(data.language))
+    found = {name: profile(_pairs(examples), morphology) for name, examples in splits.items()}
+    if len(found) > 1:
+        found[ALL] = merge(list(found.values()))
+    return found, mark
+
+
+def _pairs(examples: Sequence[Example]) -> list[Pair]:
+    return [Pair(e.text, e.target, e.group) for e in examples if e.target is not None]
+
+
+def _said(mark: str) -> tuple[str, ...]:
+    return (f"In place of HeSum: {mark}. Its articles may be cut.",) if mark else ()
+
+
+def errors(request: Request) -> Filled:
+    """Count the errors that raters noticed, and their mean ratings (Tables 4 and 3)."""
+    study, forms = _study(request.files)
+    answers, problems = read_forms(forms, study)
+    if not answers:
+        raise ConfigError(f"from={','.join(map(str, request.files))}: no form is filled")
+    ratings = unblind(study, answers)
+    counts = errors_tables(ratings)
+    means = means_table(ratings, request.seed)
+    values = {"table4": _counts(counts[0]) if counts else {}, "table3_people": _means(means)}
+    notes = [f"Rows of the paper: systems called {', '.join(SYSTEMS)}; others have their own rows."]
+    if counts:
+        notes.append(f"The paper counts in {SUMMARIES} summaries of each system.")
+    notes += [f"not used: {problem}" for problem in problems]
+    tables = (*counts, means, agreement_table(ratings, request.seed))
+    return Filled(values, tables, notes=notes)
+
+
+def _counts(table: Table) -> dict[Names, Estimate]:
+    """Read the counts by most raters: columns are systems, the first row counts summaries."""
+    looked, *rows = table.rows
+    return {
+        (system, ERRORS.get(str(row[0]), str(row[0]))): Estimate(
+            _number(row[place]), n=int(_number(looked[place])), of="summaries"
+        )
+        for row in rows
+        for place, system in enumerate(table.columns[1:], 1)
+    }
+
+
+def _means(table: Table) -> dict[Names, Estimate]:
+    values: dict[Names, Estimate] = {}
+    for row in table.rows:
+        cells = dict(zip(table.columns, row, strict=True))
+        for name in CRITERIA:
+            cell, n = cells.get(name), int(_number(cells["summaries"]))
+            if isinstance(cell, Interval):
+                values[str(row[0]), name] = Estimate(*cell, n=n, of="summaries")
+            elif isinstance(cell, float):
+                values[str(row[0]), name] = Estimate(cell, n=n, of="summaries")
+    return values
+
+
+def _number(cell: object) -> float:
+    assert isinstance(cell, int | float)
+    return cell
+
+
+def _study(files: Sequence[Path]) -> tuple[Study, list[Path]]:
+    """Find the key and the forms among files and folders.
+
+    Raises:
+        ConfigError: no key, or no forms.
+    """
+    keys = [path / "key.json" if path.is_dir() else path for path in files]
+    keys = [path for path in keys if path.name == "key.json" and path.is_file()]
+    if len(keys) != 1:
+        raise ConfigError(
+            "from=STUDY,FORMS: name the folder with key.json that `heron judge sample` wrote, and "
+            "the filled forms, unless they are in its folder forms"
+        )
+    (key,) = keys
+    others = [str(path) for path in files if path not in (key, key.parent)]
+    return read_key(key), find_forms(others or [str(key.parent / "forms")], key)
+
+
+def scales(request: Request) -> Filled:
+    """Show the scales that raters use, in English and Hebrew (Figure 1)."""
+    tables = []
+    for code in ("en", "he"):
+        asked = [one for one in get_wording(code).criteria if one.name in CRITERIA]
+        rows = tuple((one.title, one.description, one.lowest, one.highest) for one in asked)
+        title = f"Scales from 1 to 5, {get_language(code).name}"
+        tables.append(Table(title, ("criterion", "question", "1", "5"), rows))
+    notes = ("heron's own wording; `heron judge sample` writes the forms.",)
+    return Filled(tables=tables, notes=notes)
+
+
+def prompts(request: Request) -> Filled:
+    """Render the prompt as it is sent, and heron's Hebrew translation of it (Figure 2)."""
+    example = Example("article", _ARTICLE)
+    files = {}
+    for name, output in (("hesum", "en"), ("hesum_he", "null")):
+        words = (f"prompt={name}", f"prompting.translation.output={output}")
+        config = compose(["experiment=hesum/gpt", *words])
+        prompter = Prompter(config, config.prompting.prompt)
+        files[f"{name}.txt"] = as_text(prompter.messages(example)) + "\n"
+    notes = (
+        f"{_ARTICLE} stands for an article, below the instruction: the figure ends before it.",
+        "hesum_he.txt is heron's translation; the paper does not print the Hebrew instruction of "
+        "Table 8.",
+    )
+    return Filled(files=files, notes=notes)
