@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import parsel
 from cssselect import SelectorError
 from trafilatura import bare_extraction
-from trafilatura.utils import decode_file
+from trafilatura.utils import detect_encoding
+from w3lib.encoding import html_to_unicode
 
 from heron.base.errors import ConfigError
 
@@ -39,8 +40,9 @@ def extract(page: Page, site: Site) -> Extracted:
     Raises:
         ConfigError: a selector that is none.
     """
+    text = _decode(page)
     found = bare_extraction(
-        page.content,
+        text,
         url=page.url or None,
         with_metadata=True,
         as_dict=True,
@@ -52,13 +54,22 @@ def extract(page: Page, site: Site) -> Extracted:
     known = found if isinstance(found, dict) else {}
     names = ("title", "description", "text", "date", "url")
     title, summary, body, date, url = (str(known.get(name) or "") for name in names)
-    selector = parsel.Selector(text=decode_file(page.content) or "<html/>")
+    selector = parsel.Selector(text=text or "<html/>")
     title = clean(_first(selector, site.title, title))
     summary = clean(_first(selector, site.summary, "" if site.summary else summary))
     lines = _select(selector, site.body) if site.body else body.splitlines()
     lines = [line for line in map(clean, lines) if line]
     kept = [line for line in lines if line not in (title, summary)]
     return Extracted(page.url or url, title, summary, "\n".join(kept), date, len(lines) - len(kept))
+
+
+def _decode(page: Page) -> str:
+    """Decode a page as browsers do: mark, header, `meta`, and then a guess."""
+
+    def guess(content: bytes) -> str | None:
+        return next(iter(detect_encoding(content)), None)
+
+    return str(html_to_unicode(page.kind or None, page.content, auto_detect_fun=guess)[1])
 
 
 def clean(text: str) -> str:

@@ -22,12 +22,13 @@ PAGES = (".html.gz", ".html", ".htm", ".htm.gz")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page: its file, its address (empty where it is not known) and host, and its bytes."""
+    """One page."""
 
     path: Path
-    url: str
+    url: str  # empty where it is not known
     host: str
     content: bytes
+    kind: str = ""  # header Content-Type, which may name the encoding; empty where it is not known
 
 
 def write_page(folder: Path, key: str, facts: dict[str, Any], content: bytes) -> None:
@@ -65,21 +66,30 @@ def list_pages(folder: Path) -> list[Path]:
     return found
 
 
+def _described(page: Path) -> dict[str, Any]:
+    """Read the description beside a page; empty where there is none of heron's."""
+    path = page.with_name(page.name.split(".htm")[0] + ".json")
+    try:
+        facts = read_json(path)
+        return facts if {"url", "status", "headers"} <= facts.keys() else {}
+    except (OSError, ValueError, AttributeError):
+        return {}
+
+
 def open_pages(paths: list[Path], folder: Path) -> Iterator[Page]:
     """Read pages; redirects, errors and what is no HTML are left out.
 
     A page that was not crawled by heron has no description; its host is the name of its folder.
     """
     for path in paths:
-        described = path.with_name(path.name.split(".htm")[0] + ".json")
-        facts = read_json(described) if described.is_file() else {}
+        facts = _described(path)
         status, kind = facts.get("status", 200), facts.get("headers", {}).get("Content-Type", "")
         if status != 200 or (kind and "html" not in kind):
             continue
         url = facts.get("url", "")
         host = _host(url) if url else path.parent.name if path.parent != folder else ""
         try:
-            yield Page(path, url, host, read_bytes(path))
+            yield Page(path, url, host, read_bytes(path), kind)
         except OSError as error:
             fix = "fetch it again, or remove it"
             raise DataError(Problem(str(path), f"cannot be read: {error}", fix)) from error

@@ -16,10 +16,13 @@ from pathlib import Path
 import pytest
 
 from heron.cli import main
+from heron.config.compose import compose
 from heron.config.data import read_config
 from heron.results.shipped import read_shipped
 from heron_forks.hesum.corpus.collecting import Article, divide
-from heron_forks.hesum.corpus.extraction import Extracted, clean
+from heron_forks.hesum.corpus.extraction import Extracted, clean, extract
+from heron_forks.hesum.corpus.sites import Site
+from heron_forks.hesum.corpus.store import Page
 
 LOREM = "הממשלה החליטה אתמול להעביר את התקציב החדש לאישור הכנסת אחרי דיון ארוך שבו השתתפו כל השרים"
 SUMMARY = "תחקיר {} מגלה שהעירייה שילמה לקבלן סכומים גדולים בלי מכרז ובלי פיקוח של המועצה"
@@ -179,6 +182,9 @@ def test_a_site_becomes_a_data_set_politely_and_once(serve, tmp_path):
     guids = {example.guid for examples in shipped.splits.values() for example in examples}
     assert guids == {row["id"] for row in articles.values()}
 
+    words = ["data=mine", "--config-dir", str(out / "conf"), f"paths.data={out}"]
+    assert compose(words).task.name == "summarization"
+
     # Once more: the same files, and nothing but robots.txt and what had failed is fetched.
     before = (out / "articles.jsonl").read_bytes()
     site.log.clear()
@@ -203,6 +209,8 @@ def test_a_killed_crawl_goes_on_and_fetches_nothing_twice(serve, tmp_path):
     process.wait()
     kept = {json.loads(path.read_text())["url"] for path in (out / "pages").rglob("*.json")}
     assert 3 <= len(kept) < 13
+    times = [when for when, _, _ in site.log[1:]]
+    assert min(late - early for early, late in pairwise(times)) > 0.19  # as delay= says
     first = site.counts()
     found = build(out, sites, "delay=0.05")
     assert found.returncode == 0, found.stderr
@@ -292,6 +300,20 @@ def test_without_selectors_the_description_is_the_subheading(tmp_path):
     found = rows(tmp_path / "news" / "articles.jsonl")
     assert {row["summary"] for row in found} == {SUMMARY.format(n) for n in range(3)}
     assert all(LOREM in row["article"] and "כתבה" not in row["article"] for row in found)
+
+
+@pytest.mark.parametrize("where", ["header", "meta", "nowhere"])
+def test_pages_in_an_old_encoding_are_read(where):
+    page = article(1)
+    if where == "header":
+        page = page.replace('<meta charset="utf-8">', "")
+    else:
+        page = page.replace("utf-8", "windows-1255" if where == "meta" else "")
+    kind = f"text/html{'; charset=windows-1255' if where == 'header' else ''}"
+    content = page.encode("utf-8" if where == "nowhere" else "cp1255")
+    found = extract(Page(Path("a"), "", "", content, kind), Site("a", "", summary="h2.sub"))
+    assert found.summary == SUMMARY.format(1)
+    assert LOREM in found.body
 
 
 def test_invisible_marks_are_removed_and_letters_composed():

@@ -10,6 +10,7 @@ import pytest
 
 from heron.base.tables import write_table
 from heron.cli import main
+from heron.config.compose import compose
 from heron.config.data import read_config
 from heron.data.readers import load_with_report
 from heron.results.shipped import read_shipped
@@ -178,6 +179,8 @@ def test_what_is_annotated_comes_back_as_a_data_set(tasks, tmp_path, units, caps
             words = example.text.split()
             assert example.text[start:end] in (words[0], " ".join(words[1:4]), words[2])
             assert example.side["answers"] == [example.text[start:end]]
+    words = ["data=shoot", "--config-dir", str(out / "conf"), f"paths.data={out}"]
+    assert compose(words).task.name == "qa"
     # heron's own reader sees nothing to mend, and an article in one split only.
     loaded = load_with_report(config, out, tmp_path / "cache")
     assert not any(loaded.dropped.values())
