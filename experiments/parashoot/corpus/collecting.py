@@ -8,7 +8,7 @@ file: answers of 1 to 52 words, questions of 2 to 25.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from .label_studio import Asked, Export
 FILES = {"train": "train.json", "validation": "dev.json", "test": "test.json"}
 # What makes a question unusable; it is left out whatever `reject` says.
 NO_QUESTION, NO_ANSWER, MISPLACED = UNUSABLE = ("no_question", "no_answer", "misplaced")
+REPEATED = "repeated"  # a check of all questions on a paragraph
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,31 +52,24 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The questions that are kept, and everything that was found."""
+    """The questions that are kept, everything that was found, and why questions are left out."""
 
     kept: list[Asked] = field(default_factory=list)
     found: list[Found] = field(default_factory=list)
-
-    @property
-    def rejected(self) -> dict[str, str]:
-        """The first reason of each question that is left out, by its id."""
-        reasons: dict[str, str] = {}
-        for one in self.found:
-            if one.rejects:
-                reasons.setdefault(one.asked.id, one.check)
-        return reasons
+    reasons: list[str] = field(default_factory=list)  # the first for each question left out
 
 
-def _unusable(asked: Asked, limits: Limits) -> tuple[str, str] | None:
-    """Name what makes a question unusable, and say what is wrong."""
+def _unusable(asked: Asked, ids: Container[str]) -> Iterator[tuple[str, str]]:
+    """Name what makes a question unusable, and say what is wrong: one thing at most."""
+    start, end = asked.span or (0, 0)
     if not words(asked.question):
-        return NO_QUESTION, "no question was written for this answer"
-    if not asked.answer:
-        return NO_ANSWER, "no span was marked for this question, or a blank one"
-    if asked.marked is not None and asked.marked.strip() != asked.answer:
-        start, end = asked.span or (0, 0)
-        return MISPLACED, f"from {start} to {end} the paragraph has '{asked.answer:.40}'"
-    return None
+        yield NO_QUESTION, "no question was written for this answer"
+    elif not asked.answer:
+        yield NO_ANSWER, "no span was marked for this question, or a blank one"
+    elif asked.marked is not None and asked.marked.strip() != asked.answer:
+        yield MISPLACED, f"from {start} to {end} the paragraph has '{asked.answer:.40}'"
+    elif asked.id in ids:
+        yield REPEATED, "another export has the same region"
 
 
 def _yes_no(asked: Asked, limits: Limits) -> str:
@@ -116,7 +110,6 @@ CHECKS: Mapping[str, Callable[[Asked, Limits], str]] = {
     "question_length": _question_length,
     "answer_in_question": _answer_in_question,
 }
-REPEATED = "repeated"  # a check of all questions on a paragraph
 NAMES = (*CHECKS, REPEATED)
 
 
@@ -136,16 +129,20 @@ def check_questions(asked: Sequence[Asked], reject: Sequence[str], limits: Limit
             raise ConfigError(f"reject={name}: no such check.{nearest(name, NAMES, listed=True)}")
     checked = Checked()
     seen: dict[tuple[str, ...], Asked] = {}
+    ids: set[str] = set()  # a region that two exports hold is one question
     for one in asked:
-        if unusable := _unusable(one, limits):
-            checked.found.append(Found(one, *unusable, rejects=True))
-            continue
-        found = {name: check(one, limits) for name, check in CHECKS.items()}
-        first = seen.setdefault((one.paragraph.text, *folded_words(one.question)), one)
-        found[REPEATED] = "" if first is one else f"asked in {first.where} already"
-        wrong = {name: detail for name, detail in found.items() if detail}
-        checked.found.extend(Found(one, name, said, name in reject) for name, said in wrong.items())
-        if not wrong.keys() & set(reject):
+        found = [Found(one, *problem, rejects=True) for problem in _unusable(one, ids)]
+        if not found:
+            wrong = {name: check(one, limits) for name, check in CHECKS.items()}
+            first = seen.setdefault((one.paragraph.text, *folded_words(one.question)), one)
+            wrong[REPEATED] = "" if first is one else f"asked in {first.where} already"
+            found = [Found(one, name, said, name in reject) for name, said in wrong.items() if said]
+        ids.add(one.id)
+        checked.found.extend(found)
+        reasons = [each.check for each in found if each.rejects]
+        if reasons:
+            checked.reasons.append(reasons[0])
+        else:
             checked.kept.append(one)
     return checked
 
@@ -226,7 +223,7 @@ def size_table(export: Export, checked: Checked) -> Table:
 
 def check_table(export: Export, checked: Checked) -> Table:
     """Count what the checks found: rejected questions by their first reason."""
-    reasons = list(checked.rejected.values())
+    reasons = checked.reasons
     listed = [one.check for one in checked.found if not one.rejects]
     rows = [
         (name, reasons.count(name), listed.count(name))

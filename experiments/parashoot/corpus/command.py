@@ -53,7 +53,7 @@ def run(arguments: Sequence[str]) -> int:
     step, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     if step not in STEPS:
         hint = nearest(step, STEPS) if step else f" Allowed: {', '.join(STEPS)}."
-        raise ConfigError(f"build parashoot {step}: no such step.{hint}".replace(" :", ":"))
+        raise ConfigError(f"'{step}' is no step.{hint}" if step else f"which step?{hint}")
     return _sample(rest) if step == "sample" else _collect(rest)
 
 

@@ -230,6 +230,17 @@ def test_each_problem_is_listed_with_its_task_and_line(tasks, tmp_path, capsys):
     assert "10 questions - 9 rejected = 1" in capsys.readouterr().out
 
 
+def test_an_export_that_is_given_twice_counts_once(tasks, tmp_path, capsys):
+    words = tasks[0]["data"]["context"].split()
+    results = [one for k in range(3) for one in region(tasks[0], f"מתי {k}?", words[k], f"r{k}")]
+    content = exported(tasks[:1], [results])
+    paths = [write_export(tmp_path / f"{name}.json", content) for name in "ab"]
+    # Whatever `reject` says: an id must be there once.
+    assert collect(f"exports={paths[0]},{paths[1]}", f"out={tmp_path / 'data'}", "reject=") == 0
+    assert "6 questions - 3 rejected = 3" in capsys.readouterr().out
+    assert {row["where"] for row in problems_of(tmp_path / "data")} == {f"{paths[1]}:2 (task 1)"}
+
+
 def test_an_article_in_two_splits_is_refused(tasks, tmp_path, capsys):
     one = region(tasks[0], "מתי?", tasks[0]["data"]["context"].split()[0], "r")
     content = exported(tasks[:1], [one])
