@@ -10,7 +10,9 @@ from pathlib import Path
 
 from heron.base.cells import Formatted, Interval, Table
 from heron.base.errors import ConfigError
+from heron.config.analyze_options import AnalyzeOptions
 from heron.config.compose import compose
+from heron.config.data import DataConfig
 from heron.config.overrides import configure
 from heron.data.examples import Example
 from heron.data.sources import State, inspect
@@ -28,7 +30,13 @@ from heron.tasks.summarization.profile import (
     merge,
     profile,
 )
-from heron.tasks.summarization.statistics import ALL, morphology_table, share_table, text_table
+from heron.tasks.summarization.statistics import (
+    ALL,
+    morphology_table,
+    share_table,
+    similarity,
+    text_table,
+)
 
 from .judging.reading import find_forms, read_forms
 from .judging.study import Study, get_wording, read_key
@@ -52,28 +60,54 @@ ERRORS = {
 }
 SYSTEMS = ("GPT-4", "GPT-3.5", "mLongT5 base")  # rows of Tables 3 and 4
 CRITERIA = ("coherence", "completeness")
+BERTSCORE = TEXTS[-1]
+LAYER = 9  # of BERTScore, as in `experiment=hesum/mlongt5_base`
 SUMMARIES = 30  # of each system in Table 4
 _ARTICLE = "(the article)"
+
+Sets = Mapping[str, Sequence[Pair]]
 
 
 def texts(request: Request) -> Filled:
     """Describe articles and summaries (Table 1).
 
-    Deviates: morphology by simplemma and rules for prefixes, not by DictaBERT; no BERTScore, whose
-    layer the paper does not name.
+    Deviates: morphology by simplemma and rules for prefixes, not by DictaBERT. BERTScore only with
+    `encoder=`, by its layer 9: the paper names no layer.
     """
-    found, mark = _profiles(request)
-    table = text_table(found, {}, f"Morphology: {MORPHOLOGY}.")
+    sets, mark = _pairs(request)
+    found = _profiles(sets)
+    scores, note = _similarity(sets, request)
+    means = {name: score for name, (score, _) in scores.items()}
+    table = text_table(found, means, f"Morphology: {MORPHOLOGY}. {note}")
     values: dict[Names, Estimate] = {}
     for name, *cells in table.rows:
         for column, cell in zip(TEXTS, cells, strict=True):
             value = cell.value if isinstance(cell, Formatted) else cell
             if isinstance(value, int | float) and name != ALL:
-                values[str(name), column] = Estimate(value, n=len(found[str(name)]), mark=mark)
-    morphology = load_morphology(MORPHOLOGY, get_language("he"))
-    return Filled(
-        {"table1": values}, (table, morphology_table(found, morphology)), notes=_said(mark)
+                n, other = len(found[str(name)]), mark
+                if column == BERTSCORE:
+                    n, encoder = scores[str(name)][1], Path(str(request.encoder)).name
+                    other = ", ".join(filter(None, (mark, f"{encoder}, layer {LAYER}")))
+                values[str(name), column] = Estimate(value, n=n, of="articles", mark=other)
+    per_word = morphology_table(found, load_morphology(MORPHOLOGY, get_language("he")))
+    return Filled({"table1": values}, (table, per_word), notes=_said(mark))
+
+
+def _similarity(sets: Sets, request: Request) -> tuple[dict[str, tuple[float, int]], str]:
+    """Compute BERTScore of articles and summaries with the request's encoder, if it has one.
+
+    Returns:
+        By set the mean and the number of pairs that are short enough; and a note.
+    """
+    if request.encoder is None:
+        return {}, ""
+    options = AnalyzeOptions(
+        bertscore=request.encoder, bertscore_layer=LAYER, paths_cache=request.cache_dir
     )
+    means, facts, note = similarity(sets, options)
+    assert facts is not None
+    counts = {name: len(pairs) - facts["left_out"][name] for name, pairs in sets.items()}
+    return {name: (means[name], counts[name]) for name in sets if name in means}, note
 
 
 def summaries_by_word(request: Request) -> Filled:
@@ -88,8 +122,8 @@ def summaries_by_morpheme(request: Request) -> Filled:
 
 def _shares(request: Request, rows: Mapping[str, str]) -> Filled:
     """Set the shares of a unit of tokens beside each row of the paper."""
-    profiles, mark = _profiles(request)
-    name, found = list(profiles.items())[-1]  # all splits together, if there are several
+    sets, mark = _pairs(request)
+    name, found = list(_profiles(sets).items())[-1]  # all splits together, if there are several
     measured = measure(found, request.seed)
     values: dict[Names, Estimate] = {}
     for row, unit in rows.items():
@@ -104,36 +138,42 @@ def _shares(request: Request, rows: Mapping[str, str]) -> Filled:
     return Filled({"table5": values}, (table,), notes=(*notes, *_said(mark)))
 
 
-def _profiles(request: Request) -> tuple[dict[str, Profile], str]:
-    """Count HeSum's splits, and all of them; without its files the unchanged pairs of its subset.
+def _pairs(request: Request) -> tuple[Sets, str]:
+    """Read HeSum's splits; without its files the unchanged pairs of its subset.
 
     Returns:
-        Counts by name, and what stands in for HeSum (empty: nothing).
+        Pairs by name, and what stands in for HeSum (empty: nothing).
 
     Raises:
         DataError: neither is there, or a file is not readable.
     """
     data, mark = configure(DATA, []), ""
-    own = inspect(data, request.data_dir, request.cache_dir).values()
-    if all(source.state is State.MISSING for source in own):
-        data = configure(SUBSET, [])
-        other = inspect(data, request.data_dir, request.cache_dir).values()
-        if all(source.state is State.MISSING for source in other):
-            data = configure(DATA, [])  # its error names what is missing
+    if not _is_there(data, request) and _is_there(subset := configure(SUBSET, []), request):
+        data = subset
     splits = read_shipped(data, request.data_dir, request.cache_dir).splits
     if data.name == SUBSET:
         kept = [e for e in splits["train"] if e.side["summary_kind"] == UNCHANGED]
-        splits = {SUBSET: kept}
-        mark = f"{SUBSET}, {len(kept)} unchanged pairs"
-    morphology = load_morphology(MORPHOLOGY, get_language(data.language))
-    found = {name: profile(_pairs(examples), morphology) for name, examples in splits.items()}
+        splits, mark = {SUBSET: kept}, f"{SUBSET}, {len(kept)} unchanged pairs"
+    sets = {
+        name: [Pair(e.text, e.target, e.group) for e in examples if e.target is not None]
+        for name, examples in splits.items()
+    }
+    return sets, mark
+
+
+def _is_there(data: DataConfig, request: Request) -> bool:
+    """Tell whether any file of a data set is on this machine."""
+    sources = inspect(data, request.data_dir, request.cache_dir).values()
+    return any(source.state is not State.MISSING for source in sources)
+
+
+def _profiles(sets: Sets) -> dict[str, Profile]:
+    """Count the pairs of each set, and of several together."""
+    morphology = load_morphology(MORPHOLOGY, get_language("he"))
+    found = {name: profile(pairs, morphology) for name, pairs in sets.items()}
     if len(found) > 1:
         found[ALL] = merge(list(found.values()))
-    return found, mark
-
-
-def _pairs(examples: Sequence[Example]) -> list[Pair]:
-    return [Pair(e.text, e.target, e.group) for e in examples if e.target is not None]
+    return found
 
 
 def _said(mark: str) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from heron_forks.hesum import targets
 from small_study import answer_json, sample
 
 DATA = os.environ.get("HERON_DATA", "")
+ENCODER = os.environ.get("HERON_ENCODER", "")
 FOLDER = Path(targets.__file__).parent
 KEYS = ("T1", "T2", "T3", "T4", "T5", "T6", "T7", "T8", "F1", "F2")
 ARTICLE = "הממשלה אישרה אתמול את התקציב אחרי דיון ארוך בירושלים"
@@ -193,3 +194,13 @@ def test_the_unchanged_pairs_are_close_to_table_2_by_white_space(tmp_path):
         for one in [found.values["table5"]["HeSum", column]]
     ]
     assert sum(inside) == 5
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not (DATA and ENCODER), reason="HERON_DATA and HERON_ENCODER are not both set")
+def test_bertscore_is_of_the_pairs_that_the_encoder_can_read(tmp_path):
+    request = Request(Path(DATA), tmp_path, encoder=ENCODER)
+    found = fill("T1", request).values["table1"]["hesum_subset", "bertscore"]
+    assert found.n < 208
+    assert 0.6 < found.value < 0.8
+    assert found.mark.endswith(f"{Path(ENCODER).name}, layer 9")

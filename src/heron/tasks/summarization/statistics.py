@@ -132,7 +132,7 @@ class SummaryStatistics(DataStatistics):
             found[ALL] = merge(list(found.values()))
         found = found or {ALL: profile([], morphology)}  # raises the error
         measured = {name: measure(one, self.options.seed) for name, one in found.items()}
-        means, similarity, note = _similarity(sets, self.options)
+        means, compared, note = similarity(sets, self.options)
         text = text_table(found, means, note)
         shares = share_table(measured, {name: len(one) for name, one in found.items()}, morphology)
         ways = {name: definitions(one) for name, one in found.items()}
@@ -141,7 +141,7 @@ class SummaryStatistics(DataStatistics):
             ways = {name: published.rank(one) for name, one in ways.items()}
         tables = [text, morphology_table(found, morphology), shares]
         tables += [published.nearest(ways)] if published else []
-        facts = {"paper": published.paper if published else None, "bertscore": similarity}
+        facts = {"paper": published.paper if published else None, "bertscore": compared}
         title = with_synthetic(self.config.name, self.config.synthetic)
         names = "statistics.csv", "lengths.png"
         return _outcome(tables, found, measured, ways, morphology, facts, names, title)
@@ -178,7 +178,7 @@ def _sets(splits: Mapping[str, Sequence[Example]], by: Sequence[str]) -> dict[st
     return sets
 
 
-def _similarity(
+def similarity(
     sets: Mapping[str, Sequence[Pair]], options: AnalyzeOptions
 ) -> tuple[dict[str, float], dict[str, Any] | None, str]:
     """Compute BERTScore of summaries and their articles, as in HeSum's Table 1.
