@@ -98,7 +98,7 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
         raise ConfigError(
             f"report={report}: {path.name} has no view '{view}'.{nearest(view, views)}"
         )
-    places = _places(published)
+    places = places_of(published)
     data = published["data"]
     # Where experiments name the rows, runs without one have none: first runs of curricula.
     by_experiment = any(place.setting == "experiment" for place in places)
@@ -112,7 +112,7 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
         return _figure_view(view, figures[view], groups, places, note)
     wanted = {name: published["tables"][name] for name in views[view]}
     tables = {
-        name: _score_table(table, _places(table) or places, groups, note)
+        name: _score_table(table, places_of(table) or places, groups, note)
         for name, table in wanted.items()
     }
     for name, table in wanted.items():
@@ -122,7 +122,7 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
     return PaperView(tables)
 
 
-def _places(part: Mapping[str, Any]) -> list[Place]:
+def places_of(part: Mapping[str, Any]) -> list[Place]:
     """Read the places of a paper, or of a table that has its own."""
     return [Place(p["column"], p["setting"], p.get("names", {})) for p in part.get("places", ())]
 
@@ -138,7 +138,7 @@ def _score_table(
     if rule := Rule.read(table):
         groups = [choice.group for choice in choose(groups, rule) if choice.group]
         note = f"Cells of the grid are chosen by {rule.metric} on validation. {note}".strip()
-    printed = dict(_flat_rows(table["rows"]))
+    printed = dict(flat_rows(table["rows"]))
     placed = [(tuple(place.of(group) for place in places), group) for group in groups]
     ours = [((*key, name) if classes else key, g) for key, g in placed for name in classes or [""]]
     best, decimals = table.get("best_run"), table.get("decimals", 2)
@@ -150,7 +150,7 @@ def _score_table(
         matches = [group for other, group in ours if other == key]
         candidates: list[Group | None] = [*matches] or [None]
         for group in candidates:
-            split = _split(group, table) if group else ""
+            split = split_of(group, table) if group else ""
             others = _other_settings(group, places) if group else ""
             for metric in metrics:
                 found = copied_scores(group.runs if group else (), split, metric)
@@ -184,16 +184,16 @@ def _score_table(
     return Table(table["title"], (*headings, *columns), tuple(rows), caption)
 
 
-def _flat_rows(rows: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def flat_rows(rows: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield the lists of scores in nested rows, with their names."""
     if isinstance(rows, Mapping):
         for name, inner in rows.items():
-            yield from _flat_rows(inner, (*names, str(name)))
+            yield from flat_rows(inner, (*names, str(name)))
     else:
         yield names, rows
 
 
-def _split(group: Group, table: Mapping[str, Any]) -> str:
+def split_of(group: Group, table: Mapping[str, Any]) -> str:
     """Name a table's split, `<data set>.<split>` if `test_set` is not the run's own data set."""
     name, test_set = table.get("split", "test"), table.get("test_set")
     own = test_set is None or _stages(group.runs[0])[-1]["data"] == test_set

@@ -6,12 +6,16 @@ the paper's, or by a function that is registered in `TARGETS` under `<paper>:<ke
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from heron.base.cells import Table
+from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.base.folders import experiment_roots
+from heron.base.yaml_files import read_yaml
 
 Names = tuple[str, ...]  # of a row in `published.yaml`, then the name of the column
 
@@ -36,6 +40,12 @@ class Target:
     def name(self) -> str:
         """Its name on the command line, `trc:T4`."""
         return f"{self.paper}:{self.key}"
+
+    @property
+    def table(self) -> str:
+        """Its name in `published.yaml`, and the beginning of those of its parts: `table4`."""
+        kind = {"T": "table", "F": "figure"}.get(self.key[0])
+        return f"{kind}{self.key[1:]}" if kind else self.key
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +82,54 @@ class Filled:
     figures: Mapping[str, bytes] = field(default_factory=dict)  # PNG by file name
     files: Mapping[str, str | bytes | Mapping[str, Sequence[Any]]] = field(default_factory=dict)
     notes: Sequence[str] = ()  # definitions, counts left out, substitutions
+
+
+FILE = "targets.yaml"
+
+
+def read_targets(roots: Sequence[Path] | None = None) -> dict[str, Target]:
+    """Read the targets of all papers by name; forks' papers included.
+
+    `roots` may hold `experiments/`; default: heron's own and the working directory.
+
+    Raises:
+        DataError: entries that are not targets; names each.
+    """
+    found: dict[str, Target] = {}
+    problems: list[Problem] = []
+    for root in roots or experiment_roots():
+        for path in sorted(root.glob(f"experiments/*/{FILE}")):
+            for key, entry in (read_yaml(path) or {}).items():
+                name = f"{path.parent.name}:{key}"
+                if wrong := _mistake(entry):
+                    problems.append(Problem(f"{path}: {key}", *wrong))
+                else:
+                    found.setdefault(name, Target(path.parent.name, str(key), **entry))
+    if problems:
+        raise DataError(problems)
+    return found
+
+
+def _mistake(entry: Any) -> tuple[str, str] | None:
+    """Find what is wrong with an entry, and how to mend it."""
+    keys = [each.name for each in dataclasses.fields(Target)][2:]
+    if not isinstance(entry, Mapping) or "title" not in entry:
+        return "has no title", f"keys and values: {', '.join(keys)}"
+    unknown = next((key for key in entry if key not in keys), None)
+    return (f"unknown key '{unknown}'", nearest(unknown, keys).strip()) if unknown else None
+
+
+def choose_targets(word: str, targets: Mapping[str, Target]) -> list[Target]:
+    """Choose one target (`trc:T4`) or all of a paper (`trc`); empty for all of them.
+
+    Raises:
+        ConfigError: there is no such target or paper; names the nearest.
+    """
+    papers = dict.fromkeys(target.paper for target in targets.values())
+    if not word or word in papers:
+        return [target for target in targets.values() if word in ("", target.paper)]
+    if word not in targets:
+        paper = word.partition(":")[0]
+        known = [name for name in targets if name.startswith(f"{paper}:")] or [*targets, *papers]
+        raise ConfigError(f"no target '{word}'.{nearest(word, known)}")
+    return [targets[word]]

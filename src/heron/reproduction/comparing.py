@@ -1,0 +1,245 @@
+"""Published numbers beside reproduced ones: difference, interval, test, and marks of substitutes.
+
+The published number is a constant in the tests: the papers print no spread for most of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scipy import stats
+
+from heron.base.cells import Cell, Table
+from heron.config.run_names import INDECISIVE
+from heron.reports.papers import Place, Rule, choose, flat_rows, places_of, split_of
+from heron.reproduction.targets import Estimate, Names
+from heron.results.collect import RunRecord
+from heron.results.groups import Group, group_runs
+
+DAGGER = "†"
+COLUMNS = ("published", "reproduced", "Δ", "95 % interval", "test")
+# Overrides that a mark does not name: they choose what is run, or name what the marks name.
+_CHOOSING = (*INDECISIVE, "seed", "encoder", "data", "model", "head", "paths", "trainer.threads")
+_STANDS_FOR = ("encoder.name", "prompting.model.name")  # places in which a model may be replaced
+_NOTE = (
+    "reproduced: mean ± sample sd (number of seeds), or one value. Interval: of one run, its "
+    "bootstrap interval over rows or documents; of several seeds, Student's t. test: whether the "
+    "published number, taken as a constant, lies inside the interval, with its two-sided p; "
+    "without an interval, whether the numbers are equal to the printed digits."
+)
+
+
+class Compared(NamedTuple):
+    """A published number and the reproduced one; either may be missing."""
+
+    names: Names  # of the row, and of the score
+    published: float | None
+    estimate: Estimate | None
+    printed: str = ""  # what the paper printed instead of `published`, or why it is in doubt
+
+
+def comparison_table(
+    title: str, columns: Sequence[str], rows: Sequence[Compared], decimals: int | None, note: str
+) -> Table:
+    """Lay out comparisons.
+
+    Args:
+        title: of the table.
+        columns: names of the columns before the numbers; the last is that of the score.
+        rows: the comparisons.
+        decimals: of the printed numbers; None: as many as each has.
+        note: what is said below, beside the legend of marks and corrections.
+    """
+    cells = [_cells(row, decimals) for row in rows]
+    marks = dict.fromkeys(row.estimate.mark for row in rows if row.estimate and row.estimate.mark)
+    doubts = [f"{', '.join(row.names)}: {row.printed}" for row in rows if row.printed]
+    notes = [note, _NOTE, *(f"{DAGGER} {mark}." for mark in marks)]
+    notes += [f"Corrected or in doubt: {'; '.join(doubts)}."] if doubts else []
+    return Table(title, (*columns, *COLUMNS), tuple(cells), " ".join(filter(None, notes)))
+
+
+def _cells(row: Compared, decimals: int | None) -> tuple[Cell, ...]:
+    """Show one comparison; a substitute is marked in every cell that it touches."""
+    digits = _digits(row.published) if decimals is None else decimals
+    published = None if row.published is None else f"{row.published:,.{digits}f}"
+    if row.estimate is None:
+        return (*row.names, published, None, None, None, None)
+    found, more = row.estimate, max(3, digits + 1) if digits else 1
+    value = found.value
+    exact = found.low is None and found.sd is None and float(value).is_integer() and not digits
+    shown = f"{value:,.0f}" if exact else f"{value:,.{more}f}"
+    shown += "" if found.sd is None else f" ± {found.sd:.{more}f}"
+    shown += f" ({found.n:,} {found.of})" if found.n else ""
+    between = "" if found.low is None else f"{found.low:,.{more}f} to {found.high:,.{more}f}"
+    change, said = "", ""
+    if row.published is not None:
+        change, said = f"{value - row.published:+,.{more}f}", tested(row.published, found, digits)
+    mark = f" {DAGGER}" if found.mark else ""
+    others = (f"{text}{mark}" if text else None for text in (shown, change, between, said))
+    return (*row.names, published, *others)
+
+
+def _digits(value: float | None) -> int:
+    """Count the decimals of a number as it is written."""
+    return len(repr(value).partition(".")[2].rstrip("0")) if isinstance(value, float) else 0
+
+
+def tested(published: float, found: Estimate, digits: int) -> str:
+    """Test a reproduced number against the published one.
+
+    With several seeds a one-sample t-test, with another interval a normal approximation of half
+    its width, without any the printed digits.
+    """
+    if found.low is None or found.high is None:
+        # Half of a unit of the last digit, and what floats add.
+        equal = abs(found.value - published) <= 0.5 * 10**-digits * (1 + 1e-9)
+        return "equal to the printed digits" if equal else "differs"
+    inside = "inside" if found.low <= published <= found.high else "outside"
+    if found.sd is not None and found.n:
+        error = found.sd / math.sqrt(found.n)
+        p = 2 * stats.t.sf(abs(found.value - published) / error, found.n - 1) if error else None
+    else:
+        error = (found.high - found.low) / (2 * stats.norm.isf(0.025))
+        p = 2 * stats.norm.sf(abs(found.value - published) / error) if error else None
+    if p is None:
+        return inside
+    return f"{inside}, p < .001" if p < 0.001 else f"{inside}, p = {p:.3f}".replace("0.", ".")
+
+
+def compare_values(
+    table: Mapping[str, Any], values: Mapping[Names, Estimate]
+) -> tuple[list[Compared], int]:
+    """Set what a function found beside a table's numbers, matched by the names of row and column.
+
+    Returns:
+        The comparisons, and the number of names of a row.
+    """
+    left = dict(values)
+    rows = [
+        Compared(names, *_read(cell), left.pop(names, None))._replace(printed=_doubt(cell))
+        for names, cell in published_cells(table)
+    ]
+    rows += [Compared(names, None, estimate) for names, estimate in left.items()]
+    return rows, max((len(row.names) for row in rows), default=2) - 1
+
+
+def published_cells(table: Mapping[str, Any]) -> Iterator[tuple[Names, Any]]:
+    """Yield the cells of a published table with the names of row and column."""
+    columns = table.get("scores") or table.get("columns") or table.get("classes") or ()
+    for names, cells in flat_rows(table.get("rows") or table.get("groups") or {}):
+        for column, cell in zip(
+            columns, cells if isinstance(cells, list) else [cells], strict=True
+        ):
+            if cell is not None:
+                yield (*names, str(column)), cell
+
+
+def _read(cell: Any) -> tuple[float | None]:
+    value = cell.get("corrected", cell["printed"]) if isinstance(cell, Mapping) else cell
+    return (value,)
+
+
+def _doubt(cell: Any) -> str:
+    """Say how the paper's number was changed, or that it is in conflict with others."""
+    if not isinstance(cell, Mapping):
+        return ""
+    if "corrected" in cell:
+        return f"printed {cell['printed']}"
+    return "in conflict with the paper's other numbers"
+
+
+def compare_runs(
+    published: Mapping[str, Any], table: Mapping[str, Any], runs: Sequence[RunRecord]
+) -> tuple[list[Compared], list[str]]:
+    """Set the scores of finished runs beside a table's, matched as `heron report` does.
+
+    An encoder or model that the paper does not have stands beside all rows that agree in the other
+    names, and is marked.
+
+    Returns:
+        The comparisons, and the names of their columns.
+    """
+    places = places_of(table) or places_of(published)
+    classes, scores = table.get("classes"), table["scores"]
+    groups = group_runs([run for run in runs if run.done])
+    if rule := Rule.read(table):
+        groups = [choice.group for choice in choose(groups, rule) if choice.group]
+    printed = {names: cells for names, cells in flat_rows(table["rows"])}
+    keys = dict.fromkeys(printed)
+    found: dict[Names, list[tuple[Group, str]]] = {}
+    for group in groups:
+        own = tuple(place.of(group) for place in places)
+        for name in classes or [None]:
+            key = (*own, name) if name else own
+            matches = [
+                (other, mark)
+                for other in printed
+                if (mark := _stands_for(key, other, places, printed)) is not None
+            ]
+            for other, mark in matches or [(key, "")]:
+                keys.setdefault(other)
+                found.setdefault(other, []).append((group, mark))
+    rows = []
+    for key in keys:
+        cells = printed.get(key, [None] * len(scores))
+        for (title, metric), cell in zip(scores.items(), cells, strict=True):
+            full = f"{metric}/{key[-1]}" if classes else metric
+            for group, mark in found.get(key, []) or [(None, "")]:
+                estimate = _estimate(group, table, full, mark, published["data"]) if group else None
+                value = _read(cell)[0] if cell is not None else None
+                if value is not None or estimate is not None:
+                    rows.append(Compared((*key, title), value, estimate, _doubt(cell)))
+    headings = [*(place.column for place in places), *(["class"] if classes else []), "score"]
+    return rows, headings
+
+
+def _stands_for(key: Names, other: Names, places: Sequence[Place], printed: Any) -> str | None:
+    """Say what a run's names replace of a row's; empty where they are equal, None if they differ."""
+    marks = []
+    for position, (mine, theirs) in enumerate(zip(key, other, strict=True)):
+        if mine == theirs:
+            continue
+        known = {names[position] for names in printed}
+        place = places[position] if position < len(places) else None
+        replaced = place and any(part in _STANDS_FOR for part in place.setting.split(","))
+        if mine in known or not replaced:
+            return None
+        marks.append(f"{mine} in place of the paper's {place.column}" if place else "")
+    return "; ".join(marks)
+
+
+def _estimate(
+    group: Group, table: Mapping[str, Any], metric: str, mark: str, data: Sequence[str]
+) -> Estimate | None:
+    """Summarize the seeds of a group; of one, with the interval that its run has stored."""
+    split = split_of(group, table)
+    values = group.values(split, metric)
+    if not values:
+        return None
+    run = next(run for run in group.runs if run.done and metric in run.scores.get(split, {}))
+    marks = "; ".join(filter(None, (mark, *_marks(run, data))))
+    summary = group.summary(split, metric)
+    assert summary is not None
+    if summary.sd is None:
+        low, high = (run.scores[split].get(f"{metric}_{end}") for end in ("low", "high"))
+        low, high = (low, high) if high is not None else (None, None)
+        return Estimate(summary.mean, low, high, 1, "seed", mark=marks)
+    half = stats.t.ppf(0.975, summary.n - 1) * summary.sd / math.sqrt(summary.n)
+    low, high = summary.mean - half, summary.mean + half
+    return Estimate(summary.mean, low, high, summary.n, "seeds", summary.sd, marks)
+
+
+def _marks(run: RunRecord, data: Sequence[str]) -> Iterator[str]:
+    """Say what of a run is not the paper's: its data, and settings that were typed."""
+    name = str(run.setting("data.name"))
+    if name not in data:
+        yield f"data set {name}{' (generated)' if run.synthetic else ''}"
+    typed = {
+        key: value
+        for key, value in run.overrides().items()
+        if not any(f"{key}.".startswith(f"{each}.") for each in _CHOOSING)
+    }
+    if typed:
+        yield ", ".join(f"{key}={value}" for key, value in typed.items())
