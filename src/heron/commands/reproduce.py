@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, nearest
@@ -17,6 +18,12 @@ from heron.config.extensions import CLAIMS, TARGETS
 from heron.config.options import DataFolders, parse_options
 from heron.reproduction.status import has_model, status_table
 from heron.reproduction.targets import Request, Target, choose_targets, read_targets
+
+if TYPE_CHECKING:  # these load Hydra
+    from heron.base.run_folder import RunFolder
+    from heron.commands.train import Plan
+    from heron.config.compose import Composition
+    from heron.training.process import Job
 
 # Start-up time: the list of targets needs none of these.
 _of_function = on_demand("heron.reproduction.results:of_function")
@@ -34,6 +41,9 @@ _collect = on_demand("heron.results.collect:collect")
 _is_offline = on_demand("huggingface_hub.constants:is_offline_mode")
 
 
+Folders = tuple[Path, Path]  # of data sets, and the cache
+
+
 @dataclass
 class ReproduceOptions(DataFolders):
     """Options of `heron reproduce`; all other words change the runs, as those of `heron train`."""
@@ -44,103 +54,111 @@ class ReproduceOptions(DataFolders):
     # What a target adds up: filled sheets, a finished run (`from=`).
     files: list[Path] = field(default_factory=list, metadata={"option": "from"})
     encoder: str | None = None  # in place of the paper's
-    seed: str = "0"  # or several, `0,1,2`
+    # One run for each (`seed=0,1,2`).
+    seeds: list[int] = field(default_factory=lambda: [0], metadata={"option": "seed"})
     report: bool = False  # one page with all that has been reproduced of a paper
     out: Path = Path("reproductions")
 
 
 def run(arguments: Sequence[str]) -> int:
     """List targets, or reproduce one; returns the exit code, 2 if any run failed."""
-    own = {*field_types(ReproduceOptions), "from", "paths.data", "paths.cache"}
+    own = {*field_types(ReproduceOptions), "from", "seed", "paths.data", "paths.cache"}
     words = [word if "=" in word else f"target={word}" for word in arguments]
     options = parse_options(ReproduceOptions, [w for w in words if w.partition("=")[0] in own])
     overrides = [word for word in words if word.partition("=")[0] not in own]
     targets = read_targets()
     chosen = choose_targets(options.target, targets)
+    folders = options.paths_data or default_data_dir(), options.paths_cache or default_cache_dir()
     if options.report:
         return _report_paper(options, chosen)
-    data, cache = (
-        options.paths_data or default_data_dir(),
-        options.paths_cache or default_cache_dir(),
-    )
     if len(chosen) > 1 or not options.target:
         if overrides or options.dry_run:
             word = overrides[0] if overrides else "dry_run=true"
             raise ConfigError(f"{word} needs one target: heron reproduce {chosen[0].name} {word}")
-        print_tables([status_table(chosen, data, cache)])
+        print_tables([status_table(chosen, *folders)])
         return 0
     begin()
     (target,) = chosen
     if target.experiment is None:
-        return _compute(target, options, overrides, data, cache, arguments)
-    return _train(target, options, overrides, arguments)
+        found, code = _computed(target, options, folders, overrides), 0
+    else:
+        found, code = _trained(target, options, folders, overrides)
+    if found is not None:
+        print_tables(found.tables)
+        print(*_write(found, options.out, arguments), sep="\n")
+    return code
 
 
-def _compute(
-    target: Target,
-    options: ReproduceOptions,
-    overrides: Sequence[str],
-    data: Path,
-    cache: Path,
-    arguments: Sequence[str],
-) -> int:
-    """Fill a target by its function."""
+def _computed(
+    target: Target, options: ReproduceOptions, folders: Folders, overrides: Sequence[str]
+) -> Any:
+    """Fill a target by its function; None for a dry run."""
     if overrides or options.only:
         word = overrides[0] if overrides else f"only={options.only}"
-        known = ("from=", "encoder=", "seed=", "paths.data=", "out=")
-        raise ConfigError(f"{word}: {target.name} trains nothing.{nearest(word, known)}")
+        allowed = "from=, encoder=, seed=, paths.data=, paths.cache=, out="
+        raise ConfigError(f"{word}: {target.name} trains nothing. Allowed: {allowed}.")
     if target.name not in TARGETS:
-        raise ConfigError(
-            f"{target.name}: targets.yaml names no experiment, and no function is here"
-        )
+        raise ConfigError(f"{target.name}: has neither an experiment nor a function")
+    if len(options.seeds) != 1:
+        raise ConfigError(f"seed={options.seeds}: {target.name} trains nothing and takes one seed")
     if options.dry_run:
-        print_tables([status_table([target], data, cache)])
-        return 0
-    if not options.seed.isdigit():
-        raise ConfigError(f"seed={options.seed}: {target.name} takes one seed")
-    request = Request(data, cache, int(options.seed), options.files, options.encoder)
-    _finish(_of_function(target, TARGETS[target.name](request)), options, arguments)
-    return 0
+        print_tables([status_table([target], *folders)])
+        return None
+    request = Request(*folders, options.seeds[0], options.files, options.encoder)
+    return _of_function(target, TARGETS[target.name](request))
 
 
-def _train(
-    target: Target, options: ReproduceOptions, overrides: Sequence[str], arguments: Sequence[str]
-) -> int:
-    """Run a target's experiment, or what is left of it, and compare its scores."""
+def _trained(
+    target: Target, options: ReproduceOptions, folders: Folders, overrides: Sequence[str]
+) -> tuple[Any, int]:
+    """Run what is left of a target's experiment, and compare the scores; nothing in a dry run."""
     if options.files:
-        raise ConfigError(
-            f"from={options.files[0]}: {target.name} trains its own runs; leave it out"
-        )
-    words = [f"experiment={target.experiment}", f"seed={options.seed}", *overrides]
+        raise ConfigError(f"from=: {target.name} trains its own runs; leave it out")
+    plan, absent = _plan(target, options, folders, overrides)
+    if options.dry_run:
+        print_tables([_jobs_table(target, plan.jobs, absent, plan.refused)])
+        if target.prompted and plan.jobs:
+            print_tables([_plan_prompts([job.config for job in plan.jobs])])
+        return None, 0
+    jobs = [job for job in plan.jobs if job.folder not in absent]
+    refused = [
+        *plan.refused,
+        *((", ".join(job.overrides), absent[job.folder]) for job in plan.jobs if job not in jobs),
+    ]
+    code = 2
+    if jobs:
+        code = int(_run_jobs(jobs, refused, True, _report))
+    for overrides_, reason in [] if jobs else refused:
+        print(f"heron reproduce: {overrides_}: {reason}", file=sys.stderr)
+    runs = [run for job in jobs if job.folder.path.is_dir() for run in _collect(job.folder.path)]
+    if any(run.done for run in runs):
+        return _of_runs(target, runs), code
+    print(f"heron reproduce: no run of {target.name} is finished", file=sys.stderr)
+    return None, code or 2
+
+
+def _plan(
+    target: Target, options: ReproduceOptions, folders: Folders, overrides: Sequence[str]
+) -> tuple[Plan, dict[RunFolder, str]]:
+    """Plan a target's runs; and say of which ones the model is absent."""
+    words = [
+        f"experiment={target.experiment}",
+        f"seed={','.join(map(str, options.seeds))}",
+        *overrides,
+    ]
     words += [f"encoder={options.encoder}"] if options.encoder else []
-    words += [f"paths.data={options.paths_data}"] if options.paths_data else []
-    words += [f"paths.cache={options.paths_cache}"] if options.paths_cache else []
+    words += [f"paths.data={folders[0]}", f"paths.cache={folders[1]}"]
     words = _spelt_out(words) if target.prompted else words
-    found: list = []
-    _compose_and_run("train", [*words, *(["-m"] if "-m" not in words else [])], found.append)
-    plan = _plan_jobs([each for each in found if _is_chosen(each.overrides, options.only)])
-    if not plan.jobs and not plan.refused:
+    found: list[Composition] = []
+    _compose_and_run("train", [*words, *([] if "-m" in words else ["-m"])], found.append)
+    chosen = [each for each in found if _is_chosen(each.overrides, options.only)]
+    if not chosen:
         values = [word.partition("=")[2] for each in found for word in each.overrides]
         hint = nearest(options.only or "", list(dict.fromkeys(values)))
         raise ConfigError(f"only={options.only}: no run has this value.{hint}")
-    absent = [
-        job for job in plan.jobs if (reason := _absent_model(job)) and _refuse(plan, job, reason)
-    ]
-    jobs = [job for job in plan.jobs if job not in absent]
-    if options.dry_run:
-        print_tables([_jobs_table(target, plan.jobs, plan.refused)])
-        if target.prompted and jobs:
-            print_tables([_plan_prompts([job.config for job in jobs])])
-        return 0
-    code = (
-        int(_run_jobs(jobs, plan.refused, True, _report)) if jobs else _print_refused(plan.refused)
-    )
-    runs = [run for job in jobs if job.folder.path.is_dir() for run in _collect(job.folder.path)]
-    if not any(run.done for run in runs):
-        print(f"heron reproduce: no run of {target.name} is finished", file=sys.stderr)
-        return code or 2
-    _finish(_of_runs(target, runs), options, arguments)
-    return code
+    plan = _plan_jobs(chosen)
+    reasons = {job.folder: _absent_model(job) for job in plan.jobs}
+    return plan, {folder: reason for folder, reason in reasons.items() if reason}
 
 
 def _is_chosen(overrides: Sequence[str], only: str | None) -> bool:
@@ -148,52 +166,31 @@ def _is_chosen(overrides: Sequence[str], only: str | None) -> bool:
     return only is None or any(only in (value, f"{key}={value}") for key, _, value in pairs)
 
 
-def _absent_model(job) -> str:
+def _absent_model(job: Job) -> str:
     """Say which model a run lacks where nothing may be downloaded; empty for none."""
-    config = job.config
-    name = config.encoder.name
-    if config.baseline.name != "none" or job.folder.state() == "done" or has_model(name):
+    name, baseline = job.config.encoder.name, job.config.baseline.name
+    if baseline != "none" or job.folder.state() == "done" or has_model(name) or not _is_offline():
         return ""
-    return (
-        f"{name} is not on this computer, and downloads are off; encoder=DIR replaces it"
-        if _is_offline()
-        else ""
-    )
+    return f"{name} is not on this computer, and downloads are off; encoder=DIR replaces it"
 
 
-def _refuse(plan, job, reason: str) -> bool:
-    plan.refused.append((", ".join(job.overrides), reason))
-    return True
-
-
-def _print_refused(refused: Sequence[tuple[str, str]]) -> int:
-    for overrides, reason in refused:
-        print(f"heron reproduce: {overrides}: {reason}", file=sys.stderr)
-    return 2
-
-
-def _jobs_table(target: Target, jobs, refused: Sequence[tuple[str, str]]) -> Table:
+def _jobs_table(
+    target: Target,
+    jobs: Sequence[Job],
+    absent: Mapping[RunFolder, str],
+    refused: Sequence[tuple[str, str]],
+) -> Table:
     """List the runs that a target asks for: finished, to do, or not possible here."""
-    reasons = dict(refused)
     rows = []
     for job in jobs:
-        name = ", ".join(job.overrides)
-        reason = reasons.pop(name, "")
-        state = (
-            "not here"
-            if reason
-            else {"absent": "to do"}.get(job.folder.state(), job.folder.state())
-        )
-        rows.append((name, state, reason or str(job.folder.path)))
-    rows += [(name, "not here", reason) for name, reason in reasons.items()]
+        reason, state = absent.get(job.folder), job.folder.state()
+        state = "not here" if reason else "to do" if state == "absent" else state
+        rows.append((job.folder.path.name, state, reason))
+    rows += [(name, "not here", reason) for name, reason in refused]
     left = sum(row[1] not in ("done", "not here") for row in rows)
     title = f"{target.name}: {len(rows)} runs, {left} to do; nothing is started"
-    return Table(title, ("run", "state", "folder, or what is missing"), tuple(rows))
-
-
-def _finish(found, options: ReproduceOptions, arguments: Sequence[str]) -> None:
-    print_tables(found.tables)
-    print(*_write(found, options.out, arguments), sep="\n")
+    note = f"Folders in {jobs[0].folder.path.parent}." if jobs else ""
+    return Table(title, ("run", "state", "what is missing"), tuple(rows), note)
 
 
 def _report_paper(options: ReproduceOptions, chosen: Sequence[Target]) -> int:

@@ -166,7 +166,7 @@ def compare_runs(
     groups = group_runs([run for run in runs if run.done])
     if rule := Rule.read(table):
         groups = [choice.group for choice in choose(groups, rule) if choice.group]
-    printed = {names: cells for names, cells in flat_rows(table["rows"])}
+    printed = dict(flat_rows(table["rows"]))
     keys = dict.fromkeys(printed)
     found: dict[Names, list[tuple[Group, str]]] = {}
     for group in groups:
@@ -186,8 +186,9 @@ def compare_runs(
         cells = printed.get(key, [None] * len(scores))
         for (title, metric), cell in zip(scores.items(), cells, strict=True):
             full = f"{metric}/{key[-1]}" if classes else metric
-            for group, mark in found.get(key, []) or [(None, "")]:
-                estimate = _estimate(group, table, full, mark, published["data"]) if group else None
+            beside = found.get(key, [])
+            estimates = [_estimate(g, table, full, mark, published["data"]) for g, mark in beside]
+            for estimate in estimates or [None]:
                 value = _read(cell)[0] if cell is not None else None
                 if value is not None or estimate is not None:
                     rows.append(Compared((*key, title), value, estimate, _doubt(cell)))
@@ -196,7 +197,7 @@ def compare_runs(
 
 
 def _stands_for(key: Names, other: Names, places: Sequence[Place], printed: Any) -> str | None:
-    """Say what a run's names replace of a row's; empty where they are equal, None if they differ."""
+    """Say what a run's names replace of a row's: nothing if equal, None if they do not fit."""
     marks = []
     for position, (mine, theirs) in enumerate(zip(key, other, strict=True)):
         if mine == theirs:

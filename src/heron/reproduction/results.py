@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import shlex
 from collections.abc import Mapping, Sequence
@@ -18,11 +19,7 @@ from heron.base.tables import write_table
 from heron.base.yaml_files import read_yaml
 from heron.reports.papers import PaperView, paper_view
 from heron.reports.run import data_url
-from heron.reproduction.comparing import (
-    compare_runs,
-    compare_values,
-    comparison_table,
-)
+from heron.reproduction.comparing import compare_runs, compare_values, comparison_table
 from heron.reproduction.targets import Filled, Target
 from heron.results.collect import RunRecord
 from heron.results.published import find_published
@@ -58,31 +55,26 @@ def published_parts(target: Target, published: Mapping[str, Any]) -> dict[str, M
 
 
 def of_function(target: Target, filled: Filled) -> Reproduction:
-    """Set what a function found beside the paper's numbers."""
+    """Set what a function found beside the paper's numbers; notes stand below the first table."""
     published = read_published(target).get("tables", {})
     tables = []
     for name, values in filled.values.items():
         table = published.get(name, {})
         rows, depth = compare_values(table, values)
         headings = ["row" if depth == 1 else f"row {n + 1}" for n in range(depth)]
-        title = table.get("title", target.title)
-        note = " ".join(filter(None, (table.get("note"), *filled.notes)))
-        columns = [*headings, "number"]
         # Rows may have fewer names than the longest.
-        padded = [
-            row._replace(
-                names=(*row.names[:-1], *[""] * (depth + 1 - len(row.names)), row.names[-1])
-            )
+        rows = [
+            row._replace(names=(*names, *[""] * (depth - len(names)), column))
             for row in rows
+            for *names, column in [row.names]
         ]
-        tables.append(comparison_table(title, columns, padded, table.get("decimals"), note))
-    tables += filled.tables
-    if not filled.values and filled.notes and tables:
-        last = tables[-1]
-        note = " ".join(filter(None, (last.note, *filled.notes)))
-        tables[-1] = Table(last.title, last.columns, last.rows, note)
-    elif not tables:
-        tables = [Table(target.title, ("note",), tuple((note,) for note in filled.notes))]
+        title, note = table.get("title", target.title), table.get("note", "")
+        decimals = table.get("decimals")
+        tables.append(comparison_table(title, [*headings, "number"], rows, decimals, note))
+    tables += filled.tables or ([] if tables else [Table(target.title, ("files",), ())])
+    if filled.notes:
+        note = " ".join(filter(None, (tables[0].note, *filled.notes)))
+        tables[0] = dataclasses.replace(tables[0], note=note)
     return Reproduction(target, tables, filled.figures, filled.files, {})
 
 
@@ -208,24 +200,20 @@ def paper_page(
 def write_paper_report(
     paper: str, targets: Sequence[Target], folder: Path, more: Sequence[Table]
 ) -> Path:
-    """Write one page with all that has been reproduced of a paper.
+    """Write one page with all that has been reproduced of a paper, and `more`.
 
     Raises:
         ConfigError: nothing has been reproduced.
     """
-    stored = [folder / paper / target.key / RESULT for target in targets]
-    results = [read_json(path) for path in stored if path.is_file()]
+    stored = {target: folder / paper / target.key / RESULT for target in targets}
+    results = [read_json(path) for path in stored.values() if path.is_file()]
     if not results and not more:
         raise ConfigError(
             f"{folder / paper} holds no results yet: heron reproduce {targets[0].name}"
         )
-    absent = [t.name for t, path in zip(targets, stored, strict=True) if not path.is_file()]
-    left = Table(
-        "Not reproduced here",
-        ("target", "title"),
-        tuple((t.name, t.title) for t in targets if t.name in absent),
+    left = [(t.name, t.title) for t, path in stored.items() if not path.is_file()]
+    tables = [*more, Table("Not reproduced here", ("target", "title"), tuple(left))]
+    title = f"{paper}: tables, figures and claims"
+    return write_file(
+        folder / paper / "report.html", paper_page(title, results, folder / paper, tables)
     )
-    page = paper_page(
-        f"{paper}: tables, figures and claims", results, folder / paper, [*more, left]
-    )
-    return write_file(folder / paper / "report.html", page)

@@ -9,15 +9,16 @@ from pathlib import Path
 
 from heron.base.cells import Table
 from heron.base.folders import data_sets
-from heron.config.data import read_config
+from heron.config.data import SPLITS, read_config
 from heron.data.sources import State, inspect
 from heron.reproduction.targets import Target
 
+RUNS, PART, PEOPLE, LACKS = "runs", "in part", "needs people", "lacks"
 _NOTE = (
-    "runs: nothing is missing. A missing encoder can be replaced (encoder=DIR), a missing data set "
-    "as well (data=NAME); every cell that this touches is marked. from=: what the command adds up, "
-    "such as filled sheets or a finished run. heron data NAME fetch=true downloads files that have "
-    "an address."
+    "runs: nothing is missing; in part: without the files named. A missing encoder can be replaced "
+    "(encoder=DIR), and so can a data set (data=NAME); every cell that this touches is marked. "
+    "from=: what the command adds up, such as filled sheets or a finished run. heron data NAME "
+    "fetch=true downloads files that have an address."
 )
 
 
@@ -25,32 +26,30 @@ def status_table(targets: Sequence[Target], data_dir: Path, cache_dir: Path) -> 
     """List targets: what is missing here, and the command that fills each."""
     rows = []
     for target in targets:
-        missing = missing_for(target, data_dir, cache_dir)
-        state = "needs people" if target.people else "runs"
-        rows.append(
-            (
-                target.name,
-                target.title,
-                "lacks" if missing else state,
-                "; ".join([*missing, *filter(None, (target.people, target.hardware))]),
-                f"heron reproduce {target.name}" + (" from=..." if target.people else ""),
-            )
-        )
-    counts = [sum(row[2] == state for row in rows) for state in ("runs", "needs people", "lacks")]
-    title = f"{len(rows)} targets: {counts[0]} run here, {counts[1]} need people, {counts[2]} lack"
-    columns = ("target", "title", "state", "missing or needed", "command")
-    return Table(f"{title} files or models", columns, tuple(rows), _NOTE)
+        missing, state = missing_for(target, data_dir, cache_dir)
+        needs = "; ".join([*missing, *filter(None, (target.people, target.hardware))])
+        command = f"heron reproduce {target.name}" + (" from=..." if target.people else "")
+        rows.append((target.name, target.title, state, needs, command))
+    states = [row[2] for row in rows]
+    counts = ", ".join(f"{states.count(s)} {s}" for s in (RUNS, PART, PEOPLE, LACKS) if s in states)
+    columns = ("target", "title", "state here", "missing or needed", "command")
+    return Table(f"{len(rows)} tables and figures: {counts}", columns, tuple(rows), _NOTE)
 
 
-def missing_for(target: Target, data_dir: Path, cache_dir: Path) -> list[str]:
-    """Name the files and models that a target needs and that are not here."""
-    found = []
+def missing_for(target: Target, data_dir: Path, cache_dir: Path) -> tuple[list[str], str]:
+    """Name the files and models that a target needs and that are not here; and its state."""
+    found, present = [], not target.data
     for name, splits in target.data.items():
-        lacking = [split for split in splits if split in _missing_files(name, data_dir, cache_dir)]
+        missing = _missing_files(name, data_dir, cache_dir)
+        lacking = [split for split in splits if split in missing]
+        present = present or len(lacking) < len(splits)
         if lacking:
             found.append(f"data {name} ({', '.join(lacking)})")
-    models = [model for model in target.models if not has_model(model)]
-    return found + ([f"models {', '.join(models)}"] if models else [])
+    if models := [model for model in target.models if not has_model(model)]:
+        found.append(f"models {', '.join(models)}")
+    if found:
+        return found, PART if present and not target.experiment and not target.people else LACKS
+    return found, PEOPLE if target.people else RUNS
 
 
 @cache  # several targets of a paper read the same files
@@ -58,7 +57,7 @@ def _missing_files(name: str, data_dir: Path, cache_dir: Path) -> frozenset[str]
     """Name the files of a data set that are missing; a file with any content counts as there."""
     paths = data_sets()
     if name not in paths:
-        return frozenset(("its YAML",))
+        return frozenset(SPLITS)
     config = dataclasses.replace(read_config(paths[name]), verify=False)  # hashing takes seconds
     sources = inspect(config, data_dir, cache_dir)
     return frozenset(name for name, source in sources.items() if source.state is State.MISSING)

@@ -20,7 +20,7 @@ from heron.base.yaml_files import read_yaml
 Names = tuple[str, ...]  # of a row in `published.yaml`, then the name of the column
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Target:
     """One table or figure of a paper."""
 
