@@ -52,7 +52,7 @@ def run(arguments: Sequence[str]) -> int:
     if found and found[0].search is not None:
         if by_hand:
             raise ConfigError(_ONE_RUN)
-        return int(run_search(found[0], report))
+        return int(run_search(found[0], _report))
     plan = plan_jobs(found)
     if not plan.jobs:
         return 2 if plan.refused else 0
@@ -62,15 +62,15 @@ def run(arguments: Sequence[str]) -> int:
             raise ConfigError(_ONE_RUN)
         code = run_by_hand(first)
         if code == 0 and ranks.is_first():
-            report(first.folder.path)
+            _report(first.folder.path)
         end_at_once(code)
         raise AssertionError
     apart = len(found) > 1 or any(count_ranks(job.config) > 1 for job in plan.jobs)
     if apart or first.config.run.isolate or first.config.launcher.name != "local":
-        return int(run_jobs(plan.jobs, plan.refused, apart, report))
+        return int(run_jobs(plan.jobs, plan.refused, apart, _report))
     code = run_here(first)
     if code == DONE:
-        report(first.folder.path)
+        _report(first.folder.path)
     return 0 if code == DONE else 2
 
 
@@ -117,7 +117,6 @@ def _check_length(config: Config, overrides: Sequence[str]) -> None:
         )
 
 
-def report(folder: Path) -> None:
-    """Write the report of a run or a sweep, and print its files."""
+def _report(folder: Path) -> None:
     files = write_run_report(collect(folder)[0], folder) if is_run(folder) else write_report(folder)
     print(files.html, files.figure, *files.tables, sep="\n")

@@ -75,7 +75,10 @@ def _cells(row: Compared, decimals: int | None) -> tuple[Cell, ...]:
     between = "" if found.low is None else f"{found.low:,.{more}f} to {found.high:,.{more}f}"
     change, said = "", ""
     if row.published is not None:
-        change, said = f"{value - row.published:+,.{more}f}", tested(row.published, found, digits)
+        change, said = (
+            f"{value - row.published:+,.{more}f}",
+            against_published(row.published, found, digits),
+        )
     mark = f" {DAGGER}" if found.mark else ""
     others = (f"{text}{mark}" if text else None for text in (shown, change, between, said))
     return (*row.names, published, *others)
@@ -86,7 +89,7 @@ def _digits(value: float | None) -> int:
     return len(repr(value).partition(".")[2].rstrip("0")) if isinstance(value, float) else 0
 
 
-def tested(published: float, found: Estimate, digits: int) -> str:
+def against_published(published: float, found: Estimate, digits: int) -> str:
     """Test a reproduced number against the published one.
 
     With several seeds a one-sample t-test, with another interval a normal approximation of half

@@ -10,12 +10,13 @@ from pathlib import Path
 from heron.base.cells import Table
 from heron.base.folders import data_sets
 from heron.config.data import SPLITS, read_config
+from heron.config.extensions import TARGETS
 from heron.data.sources import State, inspect
 from heron.reproduction.targets import Target
 
-RUNS, PART, PEOPLE, LACKS = "runs", "in part", "needs people", "lacks"
+RUNS, PART, PEOPLE, LACKS, PENDING = "runs", "in part", "needs people", "lacks", "not yet"
 _NOTE = (
-    "runs: nothing is missing; in part: without the files named. A missing encoder can be replaced "
+    "runs: nothing is missing; in part: without the files named; not yet: heron lacks it. A missing encoder can be replaced "
     "(encoder=DIR), and so can a data set (data=NAME); every cell that this touches is marked. "
     "from=: what the command adds up, such as filled sheets or a finished run. heron data NAME "
     "fetch=true downloads files that have an address."
@@ -31,7 +32,9 @@ def status_table(targets: Sequence[Target], data_dir: Path, cache_dir: Path) -> 
         command = f"heron reproduce {target.name}" + (" from=..." if target.people else "")
         rows.append((target.name, target.title, state, needs, command))
     states = [row[2] for row in rows]
-    counts = ", ".join(f"{states.count(s)} {s}" for s in (RUNS, PART, PEOPLE, LACKS) if s in states)
+    counts = ", ".join(
+        f"{states.count(s)} {s}" for s in (RUNS, PART, PEOPLE, LACKS, PENDING) if s in states
+    )
     columns = ("target", "title", "state here", "missing or needed", "command")
     return Table(f"{len(rows)} tables and figures: {counts}", columns, tuple(rows), _NOTE)
 
@@ -47,6 +50,8 @@ def missing_for(target: Target, data_dir: Path, cache_dir: Path) -> tuple[list[s
             found.append(f"data {name} ({', '.join(lacking)})")
     if models := [model for model in target.models if not has_model(model)]:
         found.append(f"models {', '.join(models)}")
+    if target.experiment is None and target.name not in TARGETS:
+        return found, PENDING
     if found:
         return found, PART if present and not target.experiment and not target.people else LACKS
     return found, PEOPLE if target.people else RUNS

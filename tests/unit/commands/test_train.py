@@ -55,7 +55,7 @@ class TestSweep:
     def test_a_sweep_says_that_its_tables_show_other_runs_too(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("heron.commands.train.report", lambda folder: None)
+        monkeypatch.setattr("heron.commands.train._report", lambda folder: None)
         monkeypatch.setattr("heron.training.job.run_job", lambda *asked: None)
         words = (*TINY, *in_folder(tmp_path), "run.sweep=grid", "-m", "seed=0,1")
         assert heron("train", *words) == 0

@@ -7,7 +7,7 @@ import pytest
 from heron.base.cells import Formatted
 from heron.base.errors import ConfigError
 from heron.base.yaml_files import read_yaml
-from heron.reports.papers import _flat_rows, paper_view
+from heron.reports.papers import flat_rows, paper_view
 from heron.reports.run import score_table
 from heron.reports.sweep import group_table
 from heron.results.collect import collect
@@ -231,7 +231,7 @@ def test_a_corrected_number_is_compared_and_the_printed_one_named():
 
 def _published(path, name):
     """Go through a published table: row, scores as compared, whether each is sure."""
-    for key, scores in _flat_rows(read_yaml(path)["tables"][name]["rows"]):
+    for key, scores in flat_rows(read_yaml(path)["tables"][name]["rows"]):
         values = [s.get("corrected", s["printed"]) if isinstance(s, dict) else s for s in scores]
         yield key, values, [not isinstance(s, dict) or "corrected" in s for s in scores]
 

@@ -9,7 +9,7 @@ from heron.base.files import write_json
 from heron.base.yaml_files import read_yaml
 from heron.config.compose import compose
 from heron.config.schema import BertScoreConfig
-from heron.reports.papers import _flat_rows, paper_view
+from heron.reports.papers import flat_rows, paper_view
 from heron.results.collect import collect
 from heron.results.published import all_published
 from heron.tasks.task import task_of
@@ -70,13 +70,13 @@ def test_every_row_of_every_table_has_as_many_numbers_as_columns():
     for name, table in read_yaml(HESUM)["tables"].items():
         columns = table.get("columns") or list(table["scores"])
         assert len(columns) == len(table.get("scores", columns)), name
-        assert all(len(row) == len(columns) for _, row in _flat_rows(table["rows"])), name
+        assert all(len(row) == len(columns) for _, row in flat_rows(table["rows"])), name
 
 
 def test_fractions_are_fractions_and_counts_are_of_30():
     tables = read_yaml(HESUM)["tables"]
     for name in ("table3", "table5", "table6", "table7", "table8"):
-        rows = [row for _, row in _flat_rows(tables[name]["rows"])]
+        rows = [row for _, row in flat_rows(tables[name]["rows"])]
         assert all(0 < value < 1 for row in rows for value in row)
     assert all(0 <= n <= 30 for row in tables["table4"]["rows"].values() for n in row)
     # Section 4.2: "repetition (3.33%) and exact copy of sections from the articles (13.33%)".

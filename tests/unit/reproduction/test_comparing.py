@@ -1,0 +1,162 @@
+"""Published numbers beside reproduced ones: matching, tests, marks, files."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+from browser import Browser, find_browser
+from heron.base.cells import Table
+from heron.base.table_files import to_latex
+from heron.base.yaml_files import read_yaml
+from heron.reproduction.comparing import (
+    against_published,
+    compare_runs,
+    compare_values,
+    comparison_table,
+)
+from heron.reproduction.results import of_function, of_runs, write_paper_report, write_reproduction
+from heron.reproduction.targets import Estimate, Filled, read_targets
+from heron.results.collect import collect
+
+ROOT = Path(__file__).resolve().parents[3]
+TRC = read_yaml(ROOT / "experiments/trc/published.yaml")
+TABLE4 = TRC["tables"]["table4"]
+GIMMEL = "imvladikon/alephbertgimmel-base-512"
+
+
+@pytest.fixture
+def sweep(make_run):
+    """A function that writes runs of a head, one per score, and reads them."""
+
+    def make(encoder, scores, data="trc", more=()):
+        for seed, score in enumerate(scores):
+            found = {"relaxed_macro_f1": score, "relaxed_weighted_f1": score + 0.1}
+            found |= {"relaxed_macro_f1_low": score - 0.1, "relaxed_macro_f1_high": score + 0.1}
+            settings = {"encoder.name": encoder, "head.name": "ess", "data.name": data}
+            folder = make_run(f"{seed}", (f"seed={seed}", *more), found, settings)
+        return collect(folder.parent)
+
+    return make
+
+
+def _of(rows, *names):
+    (row,) = [row for row in rows if row.names[: len(names)] == names]
+    return row
+
+
+def test_three_seeds_have_a_t_interval_and_a_t_test(sweep):
+    rows, headings = compare_runs(TRC, TABLE4, sweep(GIMMEL, [0.60, 0.62, 0.64]))
+    assert headings == ["encoder", "head", "score"]
+    row = _of(rows, "AlephBERTGimmel", "ess", "macro F1")
+    half = stats.t.ppf(0.975, 2) * 0.02 / math.sqrt(3)
+    assert row.published == 0.65
+    assert (row.estimate.value, row.estimate.sd) == pytest.approx((0.62, 0.02))
+    assert (row.estimate.low, row.estimate.high) == pytest.approx((0.62 - half, 0.62 + half))
+    assert row.estimate.mark == ""
+    p = stats.ttest_1samp([0.60, 0.62, 0.64], 0.65).pvalue
+    assert against_published(0.65, row.estimate, 2) == f"inside, p = {p:.3f}".replace("0.", ".")
+
+
+def test_one_run_has_its_stored_interval(sweep):
+    rows, _ = compare_runs(TRC, TABLE4, sweep(GIMMEL, [0.50]))
+    row = _of(rows, "AlephBERTGimmel", "ess", "macro F1")
+    assert (row.estimate.low, row.estimate.high) == pytest.approx((0.4, 0.6))
+    assert against_published(0.65, row.estimate, 2).startswith("outside, p = .00")
+    assert _of(rows, "AlephBERTGimmel", "ess", "weighted F1").estimate.low is None
+
+
+def test_a_substituted_encoder_stands_beside_every_encoder_of_its_head_marked(sweep):
+    rows, headings = compare_runs(TRC, TABLE4, sweep("models/other", [0.50]))
+    beside = [row for row in rows if row.estimate]
+    assert [row.names[0] for row in beside if row.names[2] == "macro F1"] == [
+        "AlephBERTGimmel", "HeBERT", "mBERT", "AlephBERT",
+    ]  # fmt: skip
+    assert {row.estimate.mark for row in beside} == {"other in place of the paper's encoder"}
+    table = comparison_table("t", headings, rows, 2, "")
+    cells = next(row for row in table.rows if row[:3] == ("mBERT", "ess", "macro F1"))
+    assert all(str(cell).endswith("†") for cell in cells[4:])
+    assert "† other in place of the paper's encoder." in table.note
+
+
+def test_a_substituted_data_set_and_changed_settings_are_marked(sweep):
+    runs = sweep(GIMMEL, [0.50], "chronicle", ("trainer.max_steps=3",))
+    rows, _ = compare_runs(TRC, TABLE4, runs)
+    mark = _of(rows, "AlephBERTGimmel", "ess", "macro F1").estimate.mark
+    assert mark == "data set chronicle; trainer.max_steps=3"
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(0.6151, "equal to the printed digits"), (0.6149, "differs"), (0.6251, "differs")],
+)
+def test_numbers_without_an_interval_are_compared_by_their_printed_digits(value, said):
+    assert against_published(0.62, Estimate(value), 2) == said
+
+
+def test_values_are_matched_by_row_and_column_and_others_added():
+    table = {"columns": ["a", "b"], "rows": {"x": [1, {"printed": 2, "corrected": 3}]}}
+    rows, depth = compare_values(table, {("x", "b"): Estimate(3), ("y", "a"): Estimate(5)})
+    assert depth == 1
+    assert [(row.names, row.published, row.printed) for row in rows] == [
+        (("x", "a"), 1, ""),
+        (("x", "b"), 3, "printed 2"),
+        (("y", "a"), None, ""),
+    ]
+    assert [row.estimate and row.estimate.value for row in rows] == [None, 3, 5]
+
+
+def test_latex_escapes_what_latex_would_read_as_commands():
+    text = to_latex(Table("50 % of a_b", ("x", "n"), (("a & b", 1), ("שלום", 2)), "$5 ± 1"))
+    assert r"\caption{50 \% of a\_b}" in text
+    assert r"a \& b & 1 \\" in text
+    assert r"\begin{tabular}{lr}" in text
+    assert r"\$5 $\pm$ 1" in text
+    assert "שלום" in text
+
+
+@pytest.fixture
+def written(sweep, tmp_path):
+    target = read_targets()["trc:T4"]
+    found = of_runs(target, sweep("models/other", [0.50, 0.52]))
+    return target, write_reproduction(found, tmp_path / "out", ["trc:T4", "only=ess"])
+
+
+def test_markdown_latex_html_and_json_hold_the_same_numbers(written):
+    _, paths = written
+    texts = {path.suffix: path.read_text("utf-8") for path in paths}
+    assert set(texts) == {".md", ".tex", ".json", ".html"}
+    rows = json.loads(texts[".json"])["tables"][0]["rows"]
+    (cells,) = [row for row in rows if row[:3] == ["mBERT", "ess", "macro F1"]]
+    assert cells[3:5] == ["0.61", "0.510 ± 0.014 (2 seeds) †"]
+    for cell in cells[3:5]:
+        assert cell in texts[".md"]
+        assert cell in texts[".html"]
+    assert r"0.510 $\pm$ 0.014 (2 seeds) \dag{}" in texts[".tex"]
+    assert "heron reproduce trc:T4 only=ess" in texts[".html"]
+
+
+def test_a_papers_report_lists_what_is_not_reproduced(written, tmp_path):
+    targets = [each for each in read_targets().values() if each.paper == "trc"]
+    page = write_paper_report("trc", targets, tmp_path / "out", []).read_text("utf-8")
+    assert "mBERT" in page
+    assert "Not reproduced here" in page
+    assert "trc:T3" in page
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_browser() is None, reason="needs an installed Chromium")
+@pytest.mark.parametrize("width", [1400, 420])
+def test_a_report_opens_without_errors_and_does_not_run_over(page: Browser, tmp_path, width):
+    target = read_targets()["parashoot:T1"]
+    text = "שלום <script>window.ran=1</script> עולם"
+    filled = Filled(tables=[Table(text, ("a", "טקסט"), ((text, text * 9),) * 5)], notes=("note",))
+    paths = write_reproduction(of_function(target, filled), tmp_path, ["parashoot:T1"])
+    page.errors.clear()
+    page.open(next(path for path in paths if path.suffix == ".html"), width)
+    page.settle()
+    assert page.errors == []
+    assert page.run("window.ran") is None
+    assert page.run("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,84 @@
+"""`heron reproduce`: the targets of the five papers, and what each needs."""
+
+import pytest
+
+from heron.base.errors import ConfigError, DataError
+from heron.cli import main
+from heron.config.extensions import TARGETS
+from heron.reproduction.status import missing_for, status_table
+from heron.reproduction.targets import choose_targets, read_targets
+
+PAPERS = {
+    "lchaim": "T1 T2 T3 T4 F1 F2 F3 F4",
+    "hesum": "T1 T2 T3 T4 T5 T6 T7 T8 F1 F2",
+    "ronli": "T1 T2 T3 T4 T5 T6 T7 T8 T9 T10 T11 T12 T13 F1",
+    "parashoot": "T1 T2 T3 T4 T5 F1 F2 F3 A.1",
+    "trc": "T1 T2 T3 T4 T5 T6 F1",
+}
+# No function yet: `heron reproduce` lists them as such.
+PENDING = {
+    *(f"lchaim:{key}" for key in ["T1", "F1", "F2", "F3", "F4"]),
+    *(
+        f"ronli:{key}"
+        for key in ["T1", "T2", "T3", "T7", "T8", "T9", "T10", "T11", "T12", "T13", "F1"]
+    ),
+    *(f"trc:{key}" for key in ["T1", "T2", "T3", "T6"]),
+}
+NAMES = {f"{paper}:{key}" for paper, keys in PAPERS.items() for key in keys.split()}
+
+
+def test_the_five_papers_have_48_tables_and_figures():
+    assert set(read_targets()) == NAMES
+    assert len(NAMES) == 48
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_every_target_has_an_experiment_or_a_function(name):
+    assert (read_targets()[name].experiment is None) == (name in TARGETS or name in PENDING)
+
+
+def test_the_list_says_what_is_missing_and_how_to_fill_each(tmp_path):
+    targets = read_targets()
+    table = status_table(list(targets.values()), tmp_path, tmp_path)
+    rows = {row[0]: row for row in table.rows}
+    assert rows["trc:F1"][2:] == (
+        "lacks",
+        "data trc (train, test); models imvladikon/alephbertgimmel-base-512",
+        "heron reproduce trc:F1",
+    )
+    assert rows["parashoot:F1"][2] == "runs"
+
+
+def test_a_computed_table_is_filled_in_part_where_only_some_files_are_there(tmp_path):
+    target = read_targets()["parashoot:T1"]
+    file = tmp_path / "parashoot" / "dev.json"
+    file.parent.mkdir()
+    file.write_text("{}")
+    missing, state = missing_for(target, tmp_path, tmp_path / "cache")
+    assert (missing, state) == (["data parashoot (train, test)"], "in part")
+
+
+@pytest.mark.parametrize(
+    ("word", "said"), [("trd", "Did you mean 'trc'"), ("trc:T44", "Did you mean 'trc:T4'")]
+)
+def test_an_unknown_target_names_the_nearest(word, said):
+    with pytest.raises(ConfigError, match=said):
+        choose_targets(word, read_targets())
+
+
+def test_mistakes_in_a_papers_file_are_named_by_file_and_entry(tmp_path):
+    path = tmp_path / "experiments/fork/targets.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text("T1: {titel: x}\nT2: {title: x, modell: []}\n")
+    with pytest.raises(DataError, match=r"(?s)targets.yaml: T1.*has no title.*'modell'.*'models'"):
+        read_targets([tmp_path])
+
+
+def test_a_list_takes_no_overrides(capsys):
+    assert main(["reproduce", "trc", "protocol=repo"]) == 2
+    assert "needs one target: heron reproduce trc:T1" in capsys.readouterr().err
+
+
+def test_a_computed_target_takes_no_overrides_of_runs(capsys):
+    assert main(["reproduce", "parashoot:F1", "optim.lr=1"]) == 2
+    assert "trains nothing" in capsys.readouterr().err
