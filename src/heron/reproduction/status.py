@@ -16,10 +16,10 @@ from heron.reproduction.targets import Target
 
 RUNS, PART, PEOPLE, LACKS, PENDING = "runs", "in part", "needs people", "lacks", "not yet"
 _NOTE = (
-    "runs: nothing is missing; in part: without the files named; not yet: heron lacks it. A missing "
-    "encoder can be replaced (encoder=DIR), and so can a data set (data=NAME); every cell that this touches is marked. "
-    "from=: what the command adds up, such as filled sheets or a finished run. heron data NAME "
-    "fetch=true downloads files that have an address."
+    "runs: nothing is missing; in part: without the files named; not yet: heron lacks it. A "
+    "missing encoder can be replaced (encoder=DIR), and so can a data set (data=NAME); every cell "
+    "that this touches is marked. from=: what the command adds up, such as filled sheets or a "
+    "finished run. heron data NAME fetch=true downloads files that have an address."
 )
 
 
