@@ -198,6 +198,6 @@ def _report_paper(options: ReproduceOptions, chosen: Sequence[Target]) -> int:
     if len(papers) > 1:
         raise ConfigError(f"report=true needs a paper: {', '.join(sorted(papers))}")
     (paper,) = papers
-    more = [_claims_table(CLAIMS[paper]())] if paper in CLAIMS else []
+    more = [_claims_table(paper, CLAIMS[paper]())] if paper in CLAIMS else []
     print(_write_paper_report(paper, chosen, options.out, more))
     return 0

@@ -1,0 +1,73 @@
+"""The papers' arithmetic and prose, recomputed from their published numbers: `heron claims`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from heron.base.cells import Table
+from heron.base.errors import ConfigError
+from heron.base.yaml_files import read_yaml
+from heron.results.published import find_published
+
+HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be decided"
+_COLUMNS = ("claim", "where", "the paper says", "recomputed", "verdict", "calculation")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One statement of a paper, and what its own numbers give."""
+
+    name: str  # such as `total`, unique in its paper
+    where: str  # section, table or figure
+    printed: str  # what the paper says, in short
+    value: float | None  # what the calculation gives; None where it gives no number
+    calculation: str  # with the numbers in it
+    holds: bool | None  # None: cannot be decided from what is published
+
+    @property
+    def verdict(self) -> str:
+        """Whether it holds, in words."""
+        return {True: HOLDS, False: FAILS, None: OPEN}[self.holds]
+
+
+class Published:
+    """The published numbers of a paper, by table and by the names of row and column."""
+
+    def __init__(self, paper: str):
+        path = find_published(paper)
+        if path is None:
+            raise ConfigError(f"experiments/{paper} has no published.yaml")
+        self._tables: Mapping[str, Any] = read_yaml(path)["tables"]
+
+    def __call__(self, table: str, *names: str, printed: bool = False) -> float:
+        """Find a number, corrected unless `printed`; fractions from 0 to 1, or counts."""
+        *rows, column = names
+        content = self._tables[table]
+        cell = content.get("rows") or content["groups"]
+        for row in rows:
+            cell = cell[row]
+        columns = list(content.get("scores") or content.get("columns") or content["classes"])
+        found = cell[columns.index(column)]
+        if isinstance(found, Mapping):
+            return float(found["printed"] if printed else found.get("corrected", found["printed"]))
+        return float(found)
+
+
+def claims_table(paper: str, claims: Iterable[Claim]) -> Table:
+    """Lay out claims, with the number of those that do not hold in the title."""
+    claims = list(claims)
+    failed = sum(claim.holds is False for claim in claims)
+    rows = tuple(
+        (
+            claim.name,
+            claim.where,
+            claim.printed,
+            None if claim.value is None else f"{claim.value:.4g}",
+            claim.verdict,
+            claim.calculation,
+        )
+        for claim in claims
+    )
+    return Table(f"{paper}: {len(claims)} claims, {failed} do not hold", _COLUMNS, rows)
