@@ -54,6 +54,13 @@ def test_hesums_table_8_is_every_combination_of_two_languages_on_validation():
     assert {tuple(each.splits) for each in asked} == {("validation",)}
 
 
+def test_hesums_table_3_asks_both_models_about_test():
+    jobs = plan("experiment=hesum/table3")
+    models = [job.prompting.model.name for job in jobs]
+    assert models == ["gpt-4-32k-0613", "gpt-3.5-turbo-16k-0613"]
+    assert {job.report for job in jobs} == {"hesum/table3"}
+
+
 def test_ronlis_chatgpt_has_two_examples_of_each_class():
     (job,) = plan("experiment=ronli/chatgpt")
     assert (job.prompting.shots, job.prompting.draw) == (2 * len(job.data.label_order), "balanced")
