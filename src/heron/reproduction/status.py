@@ -48,6 +48,9 @@ def missing_for(target: Target, data_dir: Path, cache_dir: Path) -> tuple[list[s
         present = present or len(lacking) < len(splits)
         if lacking:
             found.append(f"data {name} ({', '.join(lacking)})")
+    if target.instead and not present:
+        present = not _missing_files(target.instead, data_dir, cache_dir)
+        found += [f"{target.instead} stands in"] if present else []
     if models := [model for model in target.models if not has_model(model)]:
         found.append(f"models {', '.join(models)}")
     if target.experiment is None and target.name not in TARGETS:

@@ -31,6 +31,7 @@ class Target:
     prompted: bool = False  # whether `heron prompt` runs the experiment, and not `heron train`
     # What it needs: files by data set (`{trc: [train, test]}`), ids of models.
     data: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    instead: str = ""  # the data set that its function reads where none of these files is there
     models: Sequence[str] = ()
     hardware: str = ""  # more than two cores and 24 GiB, in words
     people: str = ""  # what people must do first, in words

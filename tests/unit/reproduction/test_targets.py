@@ -58,6 +58,17 @@ def test_a_computed_table_is_filled_in_part_where_only_some_files_are_there(tmp_
     assert (missing, state) == (["data parashoot (train, test)"], "in part")
 
 
+def test_a_data_set_that_stands_in_for_missing_files_is_named(tmp_path):
+    target = read_targets()["hesum:T5"]
+    lacking = "data hesum (train, validation, test)"
+    assert missing_for(target, tmp_path, tmp_path / "a") == ([lacking], "lacks")
+    file = tmp_path / "hesum_subset" / "pairs.jsonl"
+    file.parent.mkdir()
+    file.write_text("{}")
+    found = missing_for(target, tmp_path, tmp_path / "b")  # states are kept by folders
+    assert found == ([lacking, "hesum_subset stands in"], "in part")
+
+
 @pytest.mark.parametrize(
     ("word", "said"), [("trd", "Did you mean 'trc'"), ("trc:T44", "Did you mean 'trc:T4'")]
 )
