@@ -1,6 +1,14 @@
-"""TRC: the classifiers of its repository, for `protocol=repo`."""
+"""TRC: the classifiers of its repository, for `protocol=repo`; its tables."""
 
 from heron.base.registry import on_demand
+from heron.config.extensions import TARGETS
 from heron.config.registries import CLASSIFIERS
 
 CLASSIFIERS.register("per_event", on_demand("heron_forks.trc.repository_heads:per_event"))
+for _key, _function in {
+    "T1": "label_map",
+    "T2": "labels",
+    "T3": "agreement",
+    "T6": "examples",
+}.items():
+    TARGETS.register(f"trc:{_key}", on_demand(f"heron_forks.trc.tables:{_function}"))

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from heron.base.cells import Cell, Formatted, Interval, Table, summarize
+from heron.metrics.agreement import krippendorff_alpha
 from heron.metrics.rates import group_mean
 
-from .agreement import krippendorff_alpha
 from .correlation import FEWEST, Correlation, correlate
 from .reading import Answer
 from .study import Judged, Study

@@ -99,7 +99,11 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
             f"report={report}: {path.name} has no view '{view}'.{nearest(view, views)}"
         )
     places = places_of(published)
-    data = published["data"]
+    tables_of_view = [published.get("tables", {}).get(name, {}) for name in views[view]]
+    data = {
+        *published["data"],
+        *(name for table in tables_of_view for name in table.get("data", ())),
+    }
     # Where experiments name the rows, runs without one have none: first runs of curricula.
     by_experiment = any(place.setting == "experiment" for place in places)
     named = [run for run in runs if run.setting("experiment") or not by_experiment]

@@ -166,6 +166,7 @@ def compare_runs(
     """
     places = places_of(table) or places_of(published)
     classes, scores = table.get("classes"), table["scores"]
+    data = table.get("data") or published["data"]
     groups = group_runs([run for run in runs if run.done])
     if rule := Rule.read(table):
         groups = [choice.group for choice in choose(groups, rule) if choice.group]
@@ -190,7 +191,7 @@ def compare_runs(
         for (title, metric), cell in zip(scores.items(), cells, strict=True):
             full = f"{metric}/{key[-1]}" if classes else metric
             beside = found.get(key, [])
-            estimates = [_estimate(g, table, full, mark, published["data"]) for g, mark in beside]
+            estimates = [_estimate(g, table, full, mark, data) for g, mark in beside]
             for estimate in estimates or [None]:
                 value = _read(cell)[0] if cell is not None else None
                 if value is not None or estimate is not None:

@@ -22,7 +22,6 @@ PENDING = {
         f"ronli:{key}"
         for key in ["T1", "T2", "T3", "T7", "T8", "T9", "T10", "T11", "T12", "T13", "F1"]
     ),
-    *(f"trc:{key}" for key in ["T1", "T2", "T3", "T6"]),
 }
 NAMES = {f"{paper}:{key}" for paper, keys in PAPERS.items() for key in keys.split()}
 

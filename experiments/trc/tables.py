@@ -1,0 +1,173 @@
+"""The tables of TRC that no sweep fills: `heron reproduce trc:T3`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from heron.annotation.agreement import agreements
+from heron.annotation.labels import Layout, read_labels
+from heron.base.cards import cut_text
+from heron.base.cells import Cell, Table
+from heron.base.errors import DataError, Problem
+from heron.base.files import sha256_file
+from heron.base.tables import cell_text, read_table
+from heron.config.overrides import configure
+from heron.data.markers import event_markers, mark
+from heron.reproduction.targets import Estimate, Filled, Names, Request
+from heron.results.shipped import read_shipped
+
+HOMEPAGE = "https://github.com/shahafp/TRC-Hebrew"
+# The files of annotations, below paths.data, with their hashes in the authors' repository.
+ROUNDS = {
+    "first round": (
+        "trc/inception_round_1/multi_tagger_round_1.csv",
+        "f821ba9638621e693a68a53a004d865330f0b03973cafb677f7ba4f986f2bc01",
+    ),
+    "second round": (
+        "trc/inception_round_2/multi_tagger_round_2.csv",
+        "f787bda5d4a3e829a2a57cd60be99c307a8ff02dd43094136887da45c015d51c",
+    ),
+    "combined": (
+        "trc/multi_round_1_2.csv",
+        "10fce3daad10c005db57dbb5598e93d39ce042b6c77792e7f776da6b0dcffe58",
+    ),
+}
+LAYOUT = Layout(key="id", raters=("hadar", "shir"), ignore=("NONE",))
+# Table 1: the answers to "could the first event begin before the second?", and the reverse.
+LABELS = {
+    ("yes", "no"): "BEFORE",
+    ("no", "yes"): "AFTER",
+    ("no", "no"): "EQUAL",
+    ("yes", "yes"): "VAGUE",
+}
+MATRES = ("timebank", "aquaint", "platinum")  # files of relations, below paths.data/matres
+_LONGEST = 300  # characters of an example in a table
+
+
+def label_of(first: str, second: str) -> str:
+    """Map the answers to the two questions to a label.
+
+    Args:
+        first: whether the first event could begin before the second: `yes` or `no`.
+        second: whether the second could begin before the first.
+
+    Raises:
+        ValueError: another answer.
+
+    Source: TRC, Table 1.
+    """
+    answers = first.strip().lower(), second.strip().lower()
+    if answers not in LABELS:
+        raise ValueError(f"answers {first!r} and {second!r}: each is yes or no")
+    return LABELS[answers]
+
+
+def label_map(request: Request) -> Filled:
+    """Show how answers become labels (Table 1), and apply it to a file with columns q1 and q2."""
+    rows = tuple((first, second, label) for (first, second), label in LABELS.items())
+    columns = ("could n begin before m?", "could m begin before n?", "label")
+    tables = [Table("Table 1: from answers to a label", columns, rows)]
+    tables += [_labelled(path) for path in request.files]
+    return Filled(tables=tables)
+
+
+def _labelled(path: Path) -> Table:
+    table = read_table(path)
+    table.require("q1", "q2")
+    found, problems = dict.fromkeys(LABELS.values(), 0), []
+    for index, row in enumerate(table.rows):
+        try:
+            found[label_of(cell_text(row["q1"]), cell_text(row["q2"]))] += 1
+        except ValueError as error:
+            problems.append(Problem(table.where(index), str(error), "q1 and q2: yes or no"))
+    if problems:
+        raise DataError(problems)
+    return Table(f"Labels of {path.name}", ("label", "rows"), tuple(found.items()))
+
+
+def labels(request: Request) -> Filled:
+    """Count the labels, beside MATRES's where its files are there (Table 2).
+
+    Source: TRC, Table 2; MATRES's shares are those of its three files together.
+    """
+    shipped = read_shipped(configure("trc", []), request.data_dir, request.cache_dir)
+    names = shipped.config.label_order
+    part = f"only {', '.join(shipped.splits)}" if shipped.missing else ""
+    said = Counter(example.label for rows in shipped.splits.values() for example in rows)
+    counts = {name: said[name] for name in names}
+    total = sum(counts.values())
+    values: dict[Names, Estimate] = {("total", "count"): Estimate(total, mark=part)}
+    for name, count in counts.items():
+        values[name, "count"] = Estimate(count, mark=part)
+        values[name, "share"] = Estimate(count / total, n=total, of="pairs", mark=part)
+    paths = [request.data_dir / "matres" / f"{name}.txt" for name in MATRES]
+    others = _matres(paths) if all(path.is_file() for path in paths) else {}
+    for name in names if others else ():
+        n = sum(others.values())
+        values[name, "MATRES"] = Estimate(others[name] / n, n=n, of="relations")
+    notes = [] if others else [f"MATRES is not here: {', '.join(map(str, paths))}."]
+    return Filled({"table2": values}, notes=notes)
+
+
+def _matres(paths: list[Path]) -> dict[str, int]:
+    """Count MATRES's relations: six columns between tabs, the last is the label."""
+    counts = dict.fromkeys(LABELS.values(), 0)
+    problems = []
+    for path in paths:
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+            label = line.split("\t")[-1]
+            if label in counts:
+                counts[label] += 1
+            else:
+                problems.append(Problem(f"{path}:{number}", f"label '{label}'", ", ".join(counts)))
+    if problems:
+        raise DataError(problems)
+    return counts
+
+
+def agreement(request: Request) -> Filled:
+    """Measure the agreement of the two annotators (Table 3).
+
+    Relaxed: where one of them says VAGUE, it counts as the other's label, EQUAL included.
+
+    Source: TRC, section 3.4; the rule is that of the authors' code.
+    Deviates: the text excludes only disagreements of VAGUE with BEFORE or AFTER.
+    """
+    values: dict[Names, Estimate] = {}
+    for name, path in _annotations(request).items():
+        found = {each.measure: each for each in agreements(read_labels([path], LAYOUT), "VAGUE")}
+        for column, measure in (
+            ("standard", "Cohen's kappa"),
+            ("relaxed", "relaxed Cohen's kappa"),
+        ):
+            each = found[measure]
+            assert each.value is not None
+            values[name, column] = Estimate(each.value, each.low, each.high, each.n, "pairs")
+    return Filled({"table3": values}, notes=("Intervals: bootstrap over pairs.",))
+
+
+def _annotations(request: Request) -> dict[str, Path]:
+    """Find the files of annotations; a DataError names each that is missing or another one."""
+    found, problems = {}, []
+    for name, (file, sha256) in ROUNDS.items():
+        path = found[name] = request.data_dir / file
+        if not path.is_file():
+            problems.append(Problem(str(path), "missing", f"from {HOMEPAGE}, misc/"))
+        elif sha256_file(path) != sha256:
+            problems.append(Problem(str(path), "has another content", f"the file of {HOMEPAGE}"))
+    if problems:
+        raise DataError(problems)
+    return found
+
+
+def examples(request: Request) -> Filled:
+    """Show a short training pair of each label (Table 6), from the user's own file."""
+    shipped = read_shipped(configure("trc", []), request.data_dir, request.cache_dir)
+    rows: list[tuple[Cell, ...]] = []
+    for name in shipped.config.label_order:
+        ours = [e for split in shipped.splits.values() for e in split if e.label == name]
+        chosen = min(ours, key=lambda e: (len(e.text), e.guid))
+        marked = mark(chosen.text, chosen.spans, event_markers(shipped.config)).text
+        rows.append((name, cut_text(marked, _LONGEST), chosen.guid))
+    title = "Table 6: the shortest pair of each label"
+    return Filled(tables=[Table(title, ("label", "text", "guid"), tuple(rows))])

@@ -1,0 +1,105 @@
+"""Labels that several people gave to the same items, from any layout of files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.tables import Table, cell_text, read_table, table_stem
+
+KEYS = ("guid", "id", "item")  # columns that may name an item, in this order
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What each rater said of each item; empty where one said nothing."""
+
+    items: Sequence[str]  # their names, each once
+    raters: Sequence[str]
+    values: Sequence[Sequence[str]]  # [items, raters]
+    groups: Sequence[str]  # of the items; all empty without `by`
+    texts: Sequence[str]  # of the items, for people who decide; empty where files have none
+
+    def of_group(self, group: str) -> Labels:
+        """Choose the items of a group."""
+        return self.where(lambda index: self.groups[index] == group)
+
+    def where(self, keep: Callable[[int], bool]) -> Labels:
+        """Choose items by their positions."""
+        rows = [index for index in range(len(self.items)) if keep(index)]
+        items, groups, texts = (
+            [part[row] for row in rows] for part in (self.items, self.groups, self.texts)
+        )
+        return Labels(items, self.raters, [self.values[row] for row in rows], groups, texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Which columns of a file are what; empty: by their usual names."""
+
+    key: str = ""  # of the item; empty: guid, id or item, else the position of the row
+    label: str = "label"
+    rater: str = ""  # of the rater, where each row is one rater's label of one item
+    raters: Sequence[str] = ()  # columns with a rater's labels each
+    by: str = ""  # of the group
+    text: str = "text"
+    ignore: Sequence[str] = ()  # values that mean that nothing was said
+
+
+def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
+    """Read labels: a column for each rater, a row for each label, or a file for each rater.
+
+    Raises:
+        ConfigError: the files say of no two raters what they said.
+        DataError: missing columns, an item that one rater has twice; names file and line.
+    """
+    tables = [read_table(path) for path in files]
+    found: dict[str, dict[str, str]] = {}
+    facts: dict[str, tuple[str, str]] = {}
+    problems: list[Problem] = []
+    for table in tables:
+        key = _key_of(table, layout)
+        columns = list(layout.raters) or [layout.label]
+        columns += [each for each in (layout.rater, layout.by) if each]
+        table.require(*columns)
+        for index, row in enumerate(table.rows):
+            item = cell_text(row[key]) if key else str(index)
+            said = {name: row[name] for name in layout.raters} or {
+                cell_text(row[layout.rater]) if layout.rater else table_stem(table.path): row[
+                    layout.label
+                ]
+            }
+            facts.setdefault(item, _facts(row, layout))
+            for rater, value in said.items():
+                of_item = found.setdefault(item, {})
+                if rater in of_item:
+                    what = f"{rater} has labelled '{item}' already"
+                    problems.append(Problem(table.where(index), what, "one label of each rater"))
+                of_item[rater] = "" if cell_text(value) in layout.ignore else cell_text(value)
+    if problems:
+        raise DataError(problems)
+    raters = list(dict.fromkeys(rater for said in found.values() for rater in said))
+    if len(raters) < 2:
+        raise ConfigError(
+            f"labels of one rater only ({', '.join(raters)}): name a file for each, "
+            "raters=COLUMN,COLUMN or rater=COLUMN"
+        )
+    values = [[said.get(rater, "") for rater in raters] for said in found.values()]
+    groups, texts = zip(*(facts[item] for item in found), strict=True)
+    return Labels(list(found), raters, values, groups, texts)
+
+
+def _key_of(table: Table, layout: Layout) -> str:
+    if layout.key:
+        table.require(layout.key)
+        return layout.key
+    return next((key for key in KEYS if key in table.columns), "")
+
+
+def _facts(row: Mapping[str, Any], layout: Layout) -> tuple[str, str]:
+    """Read an item's group and its text."""
+    group = cell_text(row[layout.by]) if layout.by else ""
+    return group, cell_text(row.get(layout.text))

@@ -1,0 +1,166 @@
+"""`heron agreement`: layouts of labels, measures beside references, majority, adjudication."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
+
+from heron.annotation.agreement import (
+    agreements,
+    cohen,
+    fleiss,
+    majority,
+    rating_differences,
+    relax,
+)
+from heron.annotation.labels import Labels, Layout, read_labels
+from heron.base.errors import ConfigError, DataError
+from heron.base.tables import read_table
+from heron.cli import main
+
+A = ["yes", "no", "no", "maybe", "yes", "no", "maybe", "no", "yes", "yes"]
+B = ["yes", "no", "maybe", "maybe", "no", "no", "maybe", "yes", "yes", "yes"]
+C = ["no", "no", "no", "maybe", "yes", "no", "yes", "no", "yes", "maybe"]
+names = st.sampled_from(["a", "b", "c"])
+rows = st.lists(st.tuples(names, names, names), min_size=2, max_size=30)
+
+
+def labels_of(values):
+    items = [str(n) for n in range(len(values))]
+    raters = [f"r{n}" for n in range(len(values[0]))]
+    return Labels(items, raters, values, [""] * len(values), [""] * len(values))
+
+
+def found(values, *more):
+    return {each.measure: each for each in agreements(labels_of(values), *more, resamples=50)}
+
+
+def test_cohens_kappa_equals_scikit_learns():
+    pairs = list(zip(A, B, strict=True))
+    assert cohen(pairs) == pytest.approx(cohen_kappa_score(A, B), abs=1e-12)
+    assert found(pairs)["Cohen's kappa"].n == 10
+
+
+def test_fleiss_kappa_equals_statsmodels():
+    values = list(zip(A, B, C, strict=True))
+    counts, _ = aggregate_raters(np.asarray(values))
+    assert fleiss(values) == pytest.approx(fleiss_kappa(counts), abs=1e-12)
+
+
+@given(rows)
+def test_draws_by_counts_equal_the_repeated_rows(values):
+    kinds = sorted(set(values))
+    counts = np.array([values.count(kind) for kind in kinds])
+    for measure, part in ((fleiss, 3), (cohen, 2)):
+        ours = measure([kind[:part] for kind in kinds], counts)
+        assert ours == pytest.approx(measure([v[:part] for v in values]), nan_ok=True)
+
+
+@given(rows, st.randoms())
+def test_the_order_of_items_and_raters_does_not_matter(values, random):
+    order = list(range(3))
+    random.shuffle(order)
+    shuffled = [tuple(row[n] for n in order) for row in values]
+    random.shuffle(shuffled)
+    for name, each in found(values).items():
+        other = found(shuffled)[name]
+        assert other.n == each.n
+        if each.value is None:
+            assert other.value is None
+        else:
+            assert other.value == pytest.approx(each.value, abs=1e-9)
+
+
+def test_raters_who_always_agree_have_agreement_one():
+    for each in found([(x, x) for x in A]).values():
+        assert (each.value, each.low, each.high) == (1, 1, 1)
+
+
+def test_one_label_for_everything_leaves_kappa_undefined():
+    assert found([("a", "a")] * 4)["Cohen's kappa"].value is None
+
+
+def test_a_relaxed_label_counts_as_the_other_raters():
+    pairs = [("VAGUE", "EQUAL"), ("BEFORE", "VAGUE"), ("BEFORE", "AFTER"), ("VAGUE", "VAGUE")]
+    relaxed = [("EQUAL", "EQUAL"), ("BEFORE", "BEFORE"), ("BEFORE", "AFTER"), ("VAGUE", "VAGUE")]
+    assert relax(pairs, "VAGUE") == relaxed
+    kappa = cohen_kappa_score(*zip(*relaxed, strict=True))
+    assert found(pairs, "VAGUE")["relaxed Cohen's kappa"].value == pytest.approx(kappa)
+
+
+def test_intervals_hold_the_value_and_repeat_with_a_seed():
+    values = list(zip(A, B, strict=True)) * 5
+    first, again = found(values), found(values)
+    assert first == again
+    kappa = first["Cohen's kappa"]
+    assert kappa.low < kappa.value < kappa.high
+
+
+def test_differences_of_ratings_have_a_t_interval():
+    got = rating_differences(labels_of([("1", "3"), ("4", "4"), ("5", "2"), ("3", "")]))
+    low, high = stats.t.interval(0.95, 2, np.mean([2, 0, 3]), stats.sem([2, 0, 3]))
+    assert (got.value, got.low, got.high, got.n) == pytest.approx((5 / 3, low, high, 3))
+    with pytest.raises(DataError, match="good"):
+        rating_differences(labels_of([("1", "good")]))
+
+
+def test_ties_have_no_majority():
+    values = [("a", "a", "b"), ("a", "b", ""), ("", "", ""), ("a", "b", "c"), ("", "b", "")]
+    assert majority(labels_of(values)) == ["a", "", "", "", "b"]
+
+
+def test_every_layout_reads_the_same_labels(tmp_path):
+    (tmp_path / "wide.csv").write_text("id,anna,ben\n1,yes,no\n2,NONE,yes\n")
+    (tmp_path / "anna.csv").write_text("id,label\n1,yes\n2,NONE\n")
+    (tmp_path / "ben.jsonl").write_text('{"id": "1", "label": "no"}\n{"id": "2", "label": "yes"}\n')
+    (tmp_path / "long.csv").write_text(
+        "id,who,label\n1,anna,yes\n1,ben,no\n2,ben,yes\n2,anna,NONE\n"
+    )
+    files = {
+        ("wide.csv",): Layout(raters=("anna", "ben"), ignore=("NONE",)),
+        ("anna.csv", "ben.jsonl"): Layout(ignore=("NONE",)),
+        ("long.csv",): Layout(rater="who", ignore=("NONE",)),
+    }
+    for names_, layout in files.items():
+        got = read_labels([tmp_path / name for name in names_], layout)
+        assert (got.items, got.raters) == (["1", "2"], ["anna", "ben"])
+        assert [list(said) for said in got.values] == [["yes", "no"], ["", "yes"]]
+
+
+def test_an_item_twice_and_a_single_rater_are_refused(tmp_path):
+    path = tmp_path / "anna.csv"
+    path.write_text("id,label\n1,yes\n1,no\n")
+    with pytest.raises(DataError, match=r"anna.csv:3.*anna has labelled '1' already"):
+        read_labels([path], Layout())
+    path.write_text("id,label\n1,yes\n")
+    with pytest.raises(ConfigError, match="one rater only"):
+        read_labels([path], Layout())
+
+
+def test_the_command_shows_groups_and_writes_what_is_to_be_decided(tmp_path, capsys):
+    table = tmp_path / "all.csv"
+    lines = [f"{n},{a},{b},{c},{'x' if n < 5 else 'y'},text {n}" for n, (a, b, c) in
+             enumerate(zip(A, B, C, strict=True))]  # fmt: skip
+    table.write_text("id,a,b,c,part,text\n" + "\n".join(lines))
+    words = [f"files={table}", "raters=a,b,c", "by=part", "resamples=20"]
+    words += [f"majority={tmp_path}/m.csv", f"adjudicate={tmp_path}/d.csv"]
+    assert main(["agreement", *words]) == 0
+    printed = capsys.readouterr().out
+    assert "Fleiss' kappa" in printed
+    assert "Every two raters" in printed
+    decided = read_table(tmp_path / "m.csv").rows
+    assert [row["prediction"] for row in decided][:4] == ["yes", "no", "no", "maybe"]
+    rows_ = read_table(tmp_path / "d.csv").rows
+    assert rows_[0]["text"] == "text 0"
+    assert len(rows_) == sum(len(set(said)) > 1 for said in zip(A, B, C, strict=True))
+    assert not math.isnan(float(decided[0]["votes"]))
+
+
+def test_a_wrong_measure_names_what_there_is(tmp_path, capsys):
+    assert main(["agreement", "files=x.csv", "measure=kappa"]) == 2
+    assert "labels, mae" in capsys.readouterr().err
