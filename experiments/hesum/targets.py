@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import wrap
 
 from heron.base.cells import Formatted, Interval, Table
 from heron.base.errors import ConfigError
@@ -64,6 +65,7 @@ BERTSCORE = TEXTS[-1]
 LAYER = 9  # of BERTScore, as in `experiment=hesum/mlongt5_base`
 SUMMARIES = 30  # of each system in Table 4
 _ARTICLE = "(the article)"
+_WIDTH = 100  # characters of a line that is shown
 
 Sets = Mapping[str, Sequence[Pair]]
 
@@ -261,15 +263,17 @@ def scales(request: Request) -> Filled:
 def prompts(request: Request) -> Filled:
     """Render the prompt as it is sent, and heron's Hebrew translation of it (Figure 2)."""
     example = Example("article", _ARTICLE)
-    files = {}
+    files, tables = {}, []
     for name, output in (("hesum", "en"), ("hesum_he", "null")):
         words = (f"prompt={name}", f"prompting.translation.output={output}")
         config = compose(["experiment=hesum/gpt", *words])
-        prompter = Prompter(config, config.prompting.prompt)
-        files[f"{name}.txt"] = as_text(prompter.messages(example)) + "\n"
+        text = as_text(Prompter(config, config.prompting.prompt).messages(example))
+        files[f"{name}.txt"] = text + "\n"
+        lines = tuple((part,) for line in text.splitlines() for part in wrap(line, _WIDTH))
+        tables.append(Table(f"The prompt, prompt={name}", ("as sent, but for line breaks",), lines))
     notes = (
         f"{_ARTICLE} stands for an article, below the instruction: the figure ends before it.",
         "hesum_he.txt is heron's translation; the paper does not print the Hebrew instruction of "
         "Table 8.",
     )
-    return Filled(files=files, notes=notes)
+    return Filled(tables=tables, files=files, notes=notes)

@@ -173,6 +173,7 @@ def annotated_examples(request: Request) -> Filled:
     ]
     said = "Bold: the annotated answer. Underlined: the minimal answer of a sheet (from=FILE)."
     return Filled(
+        tables=(_cards_table("Annotated answers", cards, ("annotated", "minimal")),),
         files={"figure3.html": _page("Figure 3: annotated answers", cards, said)},
         notes=(f"{len(cards)} of {len(FIGURE_3)} questions are in the file. {said}",),
     )
@@ -199,7 +200,8 @@ def answered_examples(request: Request) -> Filled:
     said = "Bold: the annotated answer. Underlined: the run's answer."
     page = _page("Figure A.1: predicted answers", cards, said)
     notes = (f"Answers of {analysis.split.run}{f' ({mark})' if mark else ''}. {said}",)
-    return Filled(files={"figureA1.html": page}, notes=notes)
+    table = _cards_table("Predicted answers", cards, ("annotated", "predicted", "relation"))
+    return Filled(tables=(table,), files={"figureA1.html": page}, notes=notes)
 
 
 def _shipped(request: Request, *needed: str) -> Shipped:
@@ -316,6 +318,16 @@ def _card(
         "answers": answers,
         "said": said,
     }
+
+
+def _cards_table(title: str, cards: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> Table:
+    """List examples: the question, and its answers by name."""
+    known = [{**dict(card["answers"]), "relation": card["said"]} for card in cards]
+    rows = tuple(
+        (card["question"], *(cells.get(name) for name in columns), card["guid"])
+        for card, cells in zip(cards, known, strict=True)
+    )
+    return Table(title, ("question", *columns, "guid"), rows)
 
 
 def _page(title: str, cards: Sequence[Mapping[str, Any]], said: str) -> str:

@@ -175,7 +175,9 @@ def test_every_number_has_its_place_in_the_published_tables(data, answered):
 @pytest.mark.parametrize("key", ["F3", "A.1"])
 def test_examples_are_a_page_from_right_to_left(key, data, answered, page, tmp_path):
     request = data if key == "F3" else answered
-    ((name, content),) = fill(key, request).files.items()
+    found = fill(key, request)
+    ((name, content),) = found.files.items()
+    assert {row[1] for row in found.tables[0].rows} <= {gold for _, gold, _ in KINDS}
     assert HOSTILE not in content
     path = tmp_path / name
     path.write_text(content, encoding="utf-8")
