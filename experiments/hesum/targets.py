@@ -201,15 +201,19 @@ def errors(request: Request) -> Filled:
 
 
 def _counts(table: Table) -> dict[Names, Estimate]:
-    """Read the counts by most raters: columns are systems, the first row counts summaries."""
+    """Read the counts by most raters: columns are systems, the first row counts summaries.
+
+    Counts in more or fewer summaries than the paper's are marked.
+    """
     looked, *rows = table.rows
-    return {
-        (system, ERRORS.get(str(row[0]), str(row[0]))): Estimate(
-            _number(row[place]), n=int(_number(looked[place])), of="summaries"
-        )
-        for row in rows
-        for place, system in enumerate(table.columns[1:], 1)
-    }
+    values: dict[Names, Estimate] = {}
+    for place, system in enumerate(table.columns[1:], 1):
+        n = int(_number(looked[place]))
+        mark = "" if n == SUMMARIES else f"not {SUMMARIES} summaries of each system"
+        for row in rows:
+            estimate = Estimate(_number(row[place]), n=n, of="summaries", mark=mark)
+            values[system, ERRORS.get(str(row[0]), str(row[0]))] = estimate
+    return values
 
 
 def _means(table: Table) -> dict[Names, Estimate]:

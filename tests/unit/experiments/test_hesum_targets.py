@@ -141,7 +141,9 @@ def test_filled_forms_give_counts_of_errors_and_mean_ratings(tmp_path):
     assert counts[systems[0], "incorrect gender"].value == 5
     assert counts[systems[1], "hallucination"].value == 0
     assert sum(one.value for one in counts.values()) == 5
-    assert {one.n for one in counts.values()} == {5}
+    assert {(one.n, one.mark) for one in counts.values()} == {
+        (5, "not 30 summaries of each system")
+    }
     means = found.values["table3_people"]
     assert [means[name, "coherence"].value for name in systems] == [1, 2, 3]
     assert means[systems[2], "completeness"].value == 5
