@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.config.extensions import FORK_ANALYSES, FORK_COMMANDS, TARGETS, Command
+from heron.config.extensions import CLAIMS, FORK_ANALYSES, FORK_COMMANDS, TARGETS, Command
 
 FORK_ANALYSES.register(
     "published_statistics",
@@ -32,3 +32,5 @@ for key, name in {
     "F2": "prompts",
 }.items():
     TARGETS.register(f"hesum:{key}", on_demand(f"heron_forks.hesum.targets:{name}"))
+
+CLAIMS.register("hesum", on_demand("heron_forks.hesum.claims:claims"))

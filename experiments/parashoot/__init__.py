@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.config.extensions import FORK_ANALYSES, FORK_COMMANDS, TARGETS, Command
+from heron.config.extensions import CLAIMS, FORK_ANALYSES, FORK_COMMANDS, TARGETS, Command
 
 FORK_ANALYSES.register("draw_sheet", on_demand("heron_forks.parashoot.sheets:draw_sheet"))
 FORK_ANALYSES.register("score_sheet", on_demand("heron_forks.parashoot.sheets:score_sheet"))
@@ -26,3 +26,5 @@ for key, name in {
     "A.1": "answered_examples",
 }.items():
     TARGETS.register(f"parashoot:{key}", on_demand(f"heron_forks.parashoot.targets:{name}"))
+
+CLAIMS.register("parashoot", on_demand("heron_forks.parashoot.claims:claims"))

@@ -1,6 +1,7 @@
 """RoNLI: its systems without a trained encoder, for pairs of sentences and for single texts."""
 
 from heron.base.registry import on_demand
+from heron.config.extensions import CLAIMS
 from heron.config.registries import BASELINES, Baseline
 
 from .rules import other_vectors, vector_files, zero_shot_files, zero_shot_problems
@@ -27,3 +28,5 @@ BASELINES.register(
         sources=zero_shot_files,
     ),
 )
+
+CLAIMS.register("ronli", on_demand("heron_forks.ronli.claims:claims"))

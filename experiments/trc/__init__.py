@@ -1,7 +1,7 @@
 """TRC: the classifiers of its repository, for `protocol=repo`; its tables."""
 
 from heron.base.registry import on_demand
-from heron.config.extensions import TARGETS
+from heron.config.extensions import CLAIMS, TARGETS
 from heron.config.registries import CLASSIFIERS
 
 CLASSIFIERS.register("per_event", on_demand("heron_forks.trc.repository_heads:per_event"))
@@ -12,3 +12,5 @@ for _key, _function in {
     "T6": "examples",
 }.items():
     TARGETS.register(f"trc:{_key}", on_demand(f"heron_forks.trc.tables:{_function}"))
+
+CLAIMS.register("trc", on_demand("heron_forks.trc.claims:claims"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from heron.base.cells import Table
@@ -71,3 +71,8 @@ def claims_table(paper: str, claims: Iterable[Claim]) -> Table:
         for claim in claims
     )
     return Table(f"{paper}: {len(claims)} claims, {failed} do not hold", _COLUMNS, rows)
+
+
+def record(claim: Claim) -> dict[str, Any]:
+    """Write a claim as plain values, its verdict included."""
+    return {**asdict(claim), "verdict": claim.verdict}
