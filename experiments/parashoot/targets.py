@@ -17,9 +17,11 @@ from heron.analysis.run import open_analysis
 from heron.base.cells import Interval, Table
 from heron.base.errors import ConfigError
 from heron.base.pages import render
+from heron.base.run_folder import open_run
 from heron.config.analyze_options import AnalyzeOptions
 from heron.config.data import SPLITS, VALIDATION
 from heron.config.overrides import configure
+from heron.config.stored import read_stored
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.metrics.rates import group_ids, share
@@ -44,6 +46,9 @@ from .corpus.label_studio import labelling_config, wording
 
 DATA = "parashoot"
 TEMPLATES = Path(__file__).parent / "templates"
+# Where a run's data set has the paper's validation questions.
+PAPER_SPLITS = {DATA: VALIDATION, "parashoot_dev": "test"}
+ENCODER = "onlplab/alephbert-base"  # of Table 5 and Figure A.1
 SAMPLED = 50  # questions of Tables 2 and 5
 # Ids of the validation questions of Figure 3, and of those of Figure A.1.
 FIGURE_3 = ("fc23fb88-4758-4a56-96e1-3b94315b7214", "a2c3c1e2-e847-4338-b15d-b02fa35ea202")
@@ -237,14 +242,17 @@ def _estimate(found: Interval | None, n: int, of: str, mark: str = "") -> Estima
 
 
 def _open_run(request: Request) -> tuple[AnswerAnalysis, str]:
-    """Open a run's answers to validation questions, or else to test questions.
+    """Open a run's answers to the paper's validation questions, or else to test questions.
 
     Returns:
         The analysis, and what is not the paper's: data set, split, encoder.
     """
     run = _one_file(request, "a run folder, of experiment=parashoot/alephbert")
-    has_validation = (run / "predictions" / f"{VALIDATION}.parquet").is_file()
-    split = VALIDATION if has_validation else "test"
+    config = read_stored(open_run(run).path / "config.yaml")
+    # The paper's validation file is the test file of parashoot_dev.
+    split = PAPER_SPLITS.get(config.data.name, VALIDATION)
+    if not (run / "predictions" / f"{split}.parquet").is_file():
+        split = "test"
     options = AnalyzeOptions(
         run=run,
         split=split,
@@ -255,17 +263,10 @@ def _open_run(request: Request) -> tuple[AnswerAnalysis, str]:
     analysis: RunAnalysis = open_analysis(options)
     if not isinstance(analysis, AnswerAnalysis):
         raise ConfigError(f"from={run}: a run of question answering is expected")
-    data = analysis.split.data
-    marks = [] if (data.name, split) == (DATA, VALIDATION) else [f"{data.name}, {split}"]
-    encoder = _encoder(run)
-    marks += [] if encoder == "onlplab/alephbert-base" else [encoder.rpartition("/")[2]]
+    name, encoder = config.data.name, config.encoder.name
+    marks = [] if PAPER_SPLITS.get(name) == split else [f"{name}, {split}"]
+    marks += [] if encoder == ENCODER else [encoder.rpartition("/")[2]]
     return analysis, ", ".join(marks)
-
-
-def _encoder(run: Path) -> str:
-    from heron.config.stored import read_stored  # OmegaConf
-
-    return str(read_stored(run / "config.yaml").encoder.name)
 
 
 def _draw(analysis: AnswerAnalysis, seed: int) -> list[int]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .extraction import Extracted
 
 INTERRUPTED = 130
+_SHOWN = 20  # addresses that were given up
 
 
 @dataclass
@@ -99,10 +100,14 @@ def _crawl(options: BuildOptions, sites: Sequence[Site]) -> bool:
         options.out / "pages", options.contact, options.delay, options.limit, options.depth
     )
     found = crawling.crawl(sites, how)
-    row = (found.fetched, found.kept_before, found.forbidden, found.failed)
+    row = (found.fetched, found.kept_before, found.forbidden, len(found.failed))
     columns = ("fetched", "kept before", "forbidden by robots.txt", "given up")
     left = "" if found.finished else "Links are left to follow; run it again to go on."
-    print_tables([Table("Pages", columns, (row,), left)])
+    failed = tuple(found.failed[:_SHOWN])
+    note = f"{_SHOWN} of {len(found.failed)}. " if len(found.failed) > _SHOWN else ""
+    note += "Tried three times each; the same command tries them again."
+    given_up = Table("Given up", ("address", "why"), failed, note)
+    print_tables([Table("Pages", columns, (row,), left), given_up])
     return found.interrupted
 
 

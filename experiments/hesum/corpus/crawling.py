@@ -19,16 +19,20 @@ from rich.console import Console
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler, CrawlerProcess
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
+from scrapy.exceptions import IgnoreRequest
 from scrapy.extensions.httpcache import DummyPolicy
 from scrapy.extensions.throttle import AutoThrottle
 from scrapy.http import HtmlResponse, Response
 from scrapy.linkextractors import LinkExtractor
 from scrapy.robotstxt import RobotParser
 from scrapy.settings import BaseSettings
+from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.response import response_from_dict
+from twisted.internet.defer import Deferred
 
 from heron import __version__
+from heron.base.errors import first_line
 
 from .sites import Site
 from .store import read_page, write_page
@@ -58,7 +62,7 @@ class Crawled:
     fetched: int  # answers of sites that were kept, redirects and errors included
     kept_before: int  # read from earlier crawls instead of being fetched
     forbidden: int  # not fetched because of robots.txt
-    failed: int  # given up after retries
+    failed: Sequence[tuple[str, str]]  # addresses that were given up after retries, and why
     finished: bool  # whether no link was left; false after an interruption or at the limit
     interrupted: bool
 
@@ -70,13 +74,14 @@ def crawl(sites: Sequence[Site], options: CrawlOptions) -> Crawled:
     process.crawl(crawler, sites=sites, options=options)
     process.start()  # Ctrl+C lets requests that are under way finish
     assert crawler.stats is not None
+    assert isinstance(crawler.spider, SiteSpider)
     found = crawler.stats.get_stats()
     ended = found.get("finish_reason")
     return Crawled(
         fetched=found.get("heron/fetched", 0),
         kept_before=found.get("httpcache/hit", 0),
         forbidden=found.get("robotstxt/forbidden", 0),
-        failed=found.get("retry/max_reached", 0),
+        failed=crawler.spider.failures,
         finished=ended == "finished",
         interrupted=ended == "shutdown",
     )
@@ -109,7 +114,8 @@ def _settings(options: CrawlOptions, sites: int) -> dict[str, Any]:
         "TELNETCONSOLE_ENABLED": False,
         "HTTPERROR_ALLOW_ALL": False,
         "DOWNLOAD_MAXSIZE": 32 << 20,
-        "LOG_LEVEL": "ERROR",
+        # What cannot be fetched is in `Crawled.failed`, without scrapy's tracebacks.
+        "LOG_LEVEL": "CRITICAL",
     }
 
 
@@ -171,14 +177,22 @@ class CarefulRobots(RobotsTxtMiddleware):
 
     async def _parse_robots(self, response: Response, netloc: str, request: Request) -> None:
         if response.status >= 500 or response.status == 429:
+            self._note(netloc, f"status {response.status}")
             response = response.replace(body=_NOBODY)
         await super()._parse_robots(response, netloc, request)
 
     def _robots_error(self, exc: Exception, netloc: str) -> None:
+        if not isinstance(exc, IgnoreRequest):
+            self._note(netloc, _reason(exc))
         waiting = self._parsers[netloc]
-        super()._robots_error(exc, netloc)
-        self._parsers[netloc] = self._parserimpl.from_crawler(self.crawler, _NOBODY)
-        assert waiting is not None
+        assert isinstance(waiting, Deferred)
+        nobody = self._parserimpl.from_crawler(self.crawler, _NOBODY)
+        self._parsers[netloc] = nobody
+        waiting.callback(nobody)  # requests that wait for robots.txt get it, too
+
+    def _note(self, netloc: str, why: str) -> None:
+        assert isinstance(self.crawler.spider, SiteSpider)
+        self.crawler.spider.failures.append((f"{netloc}/robots.txt", why))
 
 
 class SiteSpider(Spider):
@@ -193,6 +207,7 @@ class SiteSpider(Spider):
         ignored = [site.ignore for site in sites if site.ignore]
         self.links = LinkExtractor(deny=ignored)
         self.fetched, self.shown = 0, 0.0
+        self.failures: list[tuple[str, str]] = []
         self.console = Console(stderr=True)
 
     @classmethod
@@ -205,7 +220,7 @@ class SiteSpider(Spider):
     async def start(self) -> AsyncIterator[Request]:
         """Begin at the start pages."""
         for site in self.sites:
-            yield Request(site.start)
+            yield Request(site.start, errback=self.fail)
 
     def parse(self, response: Response) -> Iterator[Request]:
         """Follow the links of a page."""
@@ -213,7 +228,17 @@ class SiteSpider(Spider):
             for link in self.links.extract_links(response):
                 host = urlsplit(link.url).hostname or ""
                 if any(site.covers(host) for site in self.sites):
-                    yield Request(link.url)
+                    yield Request(link.url, errback=self.fail)
+
+    def fail(self, failure: Any) -> None:
+        """Note what was given up; what robots.txt forbids and pages that do not exist are not."""
+        error = failure.value
+        url = failure.request.url
+        if isinstance(error, HttpError):
+            if error.response.status in _PASSING:
+                self.failures.append((url, f"status {error.response.status}"))
+        elif not isinstance(error, IgnoreRequest):
+            self.failures.append((url, _reason(error)))
 
     def slow_down(self, robotparser: RobotParser, request: Request) -> None:
         """Keep to a site's Crawl-delay; the longest one counts for all sites."""
@@ -238,6 +263,10 @@ class SiteSpider(Spider):
             print(shown, end="", file=sys.stderr, flush=True)
         if self.fetched == self.options.limit:
             self.crawler.engine.close_spider(self, "limit")
+
+
+def _reason(error: BaseException) -> str:
+    return first_line(error) or type(error).__name__
 
 
 def is_contact(text: str) -> bool:

@@ -147,7 +147,9 @@ def test_a_site_becomes_a_data_set_politely_and_once(serve, tmp_path):
     out = tmp_path / "news"
     found = build(out, sites, "delay=0.05", "splits=0.5,0.25,0.25", "name=mine")
     assert found.returncode == 0, found.stderr
-    assert "Traceback" not in found.stderr
+    assert not found.stderr
+    assert f"{site.url}/fails" in found.stdout
+    assert "status 500" in found.stdout
 
     counts = site.counts()
     assert counts["/secret"] == 0
@@ -228,6 +230,17 @@ def test_a_site_whose_robots_txt_fails_is_left_alone(serve, tmp_path):
     assert found.returncode == 2
     assert set(site.counts()) == {"/robots.txt"}
     assert "no page in this folder" in found.stderr
+    assert "/robots.txt" in found.stdout
+    assert "status 503" in found.stdout
+
+
+def test_a_site_that_does_not_answer_is_named_without_a_traceback(serve, tmp_path):
+    site = serve({})
+    site.server.server_close()
+    found = build(tmp_path / "news", sites_file(tmp_path, site.url), "delay=0.05")
+    assert found.returncode == 2
+    assert "refused" in found.stdout
+    assert "Traceback" not in found.stderr
 
 
 def test_the_limit_ends_a_crawl_that_goes_on_later(serve, tmp_path):

@@ -233,10 +233,15 @@ def test_the_examples_of_the_paper_are_in_the_validation_file(real):
 
 
 @pytest.mark.real
-def test_made_predictions_on_the_paper_s_validation_file_fill_table_5_and_figure_a1(real, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "split"), [("parashoot", "validation"), ("parashoot_dev", "test")]
+)
+def test_made_predictions_on_the_paper_s_validation_file_fill_table_5_and_figure_a1(
+    real, tmp_path, name, split
+):
     """In turn the gold answer, the first word of the text, and all from the answer on."""
-    config = configure("parashoot", [])
-    examples = read_shipped(config, real.data_dir, tmp_path).splits["validation"]
+    config = configure(name, [])
+    examples = read_shipped(config, real.data_dir, tmp_path).splits[split]
     columns = {}
     for number, example in enumerate(examples):
         start, end = example.spans[0]
@@ -249,15 +254,15 @@ def test_made_predictions_on_the_paper_s_validation_file_fill_table_5_and_figure
         values = {**shown, "start": start, "end": end, "probability": 0.5, "no_answer": -1.0}
         values |= {"golds": json.dumps([gold]), "n_best": "[]"}
         values |= {"text_pair": example.text_pair, "text": example.text}
-        for name, value in values.items():
-            columns.setdefault(name, []).append(value)
+        for column, value in values.items():
+            columns.setdefault(column, []).append(value)
     run = tmp_path / "run"
     run.mkdir()
     head = HeadConfig(name="span", input="question", pooling="tokens", classifier="span")
     encoder = EncoderConfig(name="onlplab/alephbert-base")
     made = Config(data=config, task=TaskConfig(name="qa"), head=head, encoder=encoder)
     (run / "config.yaml").write_text(to_yaml(made), encoding="utf-8")
-    write_table(run / "predictions" / "validation.parquet", columns)
+    write_table(run / "predictions" / f"{split}.parquet", columns)
     request = Request(real.data_dir, tmp_path, files=[run])
     values = fill("T5", request).values["table5"]
     assert {one.mark for one in values.values()} == {""}
