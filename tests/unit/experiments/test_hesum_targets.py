@@ -8,6 +8,7 @@ import pytest
 from heron.base.errors import ConfigError, DataError
 from heron.base.tables import write_table
 from heron.base.yaml_files import read_yaml
+from heron.cli import main
 from heron.config.extensions import TARGETS
 from heron.reproduction.targets import Request
 from heron_forks.hesum import targets
@@ -177,6 +178,22 @@ def test_the_prompt_is_the_one_that_is_sent(tmp_path):
     assert said[3] == "3. The output should be in English."
     assert said[-1] == "(the article)"
     assert files["hesum_he.txt"].splitlines()[3].endswith("בעברית.")
+
+
+def test_the_page_shows_hebrew_from_right_to_left(tmp_path, page, capsys):
+    assert main(["reproduce", "hesum:F2", f"out={tmp_path}"]) == 0
+    page.open(tmp_path / "hesum" / "F2" / "result.html", 420)
+    script = """[...document.querySelectorAll("td")].map(cell => {
+        const text = cell.firstChild, places = [0, text.length - 1].map(start => {
+            const range = document.createRange();
+            range.setStart(text, start); range.setEnd(text, start + 1);
+            return range.getBoundingClientRect(); });
+        return [cell.textContent, places[0].left < places[1].left]; })"""
+    cells = dict(page.run(script))
+    assert cells["3. The output should be in English."] is True
+    # The number stands on the right, the full stop on the left.
+    assert cells["3. הפלט צריך להיות בעברית."] is False
+    assert page.errors == []
 
 
 @pytest.mark.real
