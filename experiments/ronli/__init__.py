@@ -1,7 +1,7 @@
 """RoNLI: its systems without a trained encoder, for pairs of sentences and for single texts."""
 
 from heron.base.registry import on_demand
-from heron.config.extensions import CLAIMS
+from heron.config.extensions import CLAIMS, TARGETS
 from heron.config.registries import BASELINES, Baseline
 
 from .rules import other_vectors, vector_files, zero_shot_files, zero_shot_problems
@@ -30,3 +30,17 @@ BASELINES.register(
 )
 
 CLAIMS.register("ronli", on_demand("heron_forks.ronli.claims:claims"))
+for _key, _function in {
+    "T1": "phrases",
+    "T2": "splits",
+    "T3": "groups",
+    "T7": "contrastive_phrases",
+    "T8": "entailment_phrases",
+    "T9": "reasoning_phrases",
+    "T10": "artefacts",
+    "T11": "pairs",
+    "T12": "agreement",
+    "T13": "errors",
+    "F1": "data_map",
+}.items():
+    TARGETS.register(f"ronli:{_key}", on_demand(f"heron_forks.ronli.tables:{_function}"))

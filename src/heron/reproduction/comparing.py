@@ -66,9 +66,11 @@ def _cells(row: Compared, decimals: int | None) -> tuple[Cell, ...]:
     published = None if row.published is None else f"{row.published:,.{digits}f}"
     if row.estimate is None:
         return (*row.names, published, None, None, None, None)
-    found, more = row.estimate, max(3, digits + 1) if digits else 1
+    found = row.estimate
+    is_whole = row.published is not None and not digits
+    more = 1 if is_whole else max(3, digits + 1)
     value = found.value
-    exact = found.low is None and found.sd is None and float(value).is_integer() and not digits
+    exact = found.low is None and found.sd is None and isinstance(value, int)
     shown = f"{value:,.0f}" if exact else f"{value:,.{more}f}"
     shown += "" if found.sd is None else f" ± {found.sd:.{more}f}"
     shown += f" ({found.n:,} {found.of})" if found.n else ""

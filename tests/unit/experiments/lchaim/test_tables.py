@@ -1,0 +1,90 @@
+"""LCHAIM's tables and figures that no sweep fills."""
+
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+from heron.base.errors import ConfigError, DataError
+from heron.base.run_folder import RunFolder
+from heron.base.tables import read_table
+from heron.config.extensions import TARGETS
+from heron.reproduction.results import of_function
+from heron.reproduction.targets import Request, read_targets
+from small_runs import TINY, heron, in_folder
+
+
+def fill(key, *files, data="nowhere"):
+    return TARGETS[f"lchaim:{key}"](Request(Path(data), Path("cache"), files=files))
+
+
+def tiny_pairs(folder):
+    words = [*TINY, *in_folder(folder), "data=chronicle_nli", "run.job=pairs"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("heron.reports.figures.run_figure", lambda *inputs: b"")
+        assert heron("train", *words, "trainer.max_epochs=1") == 0
+    (path,) = (folder / "runs").glob("*/pairs")
+    return RunFolder(path)
+
+
+def test_ratings_have_means_and_the_error_between_raters(tmp_path):
+    path = tmp_path / "Amazon Translate.csv"
+    lines = ["guid,rater,accuracy,fluency", "1,anna,5,4", "1,ben,3,4", "2,anna,4,4", "2,dan,4,1"]
+    path.write_text("\n".join([*lines, "3,ben,2,5", "3,dan,3,5"]))
+    found = fill("T1", path)
+    values = found.values["table1"]
+    assert values["Amazon Translate", "accuracy"].value == pytest.approx(21 / 6)
+    error = values["Amazon Translate", "accuracy, error"]
+    low, high = stats.t.interval(0.95, 2, 1.0, stats.sem([2, 0, 1]))
+    assert (error.value, error.low, error.high, error.n) == pytest.approx((1.0, low, high, 3))
+    rows = of_function(read_targets()["lchaim:T1"], found).tables[0].rows
+    (cells,) = [row for row in rows if row[:2] == ("Amazon Translate", "accuracy")]
+    assert cells[2] == "4.279"
+    assert cells[3] == "3.5000 (6 ratings)"
+
+
+def test_ratings_need_a_file_with_criteria(tmp_path):
+    with pytest.raises(ConfigError, match="from=FILE"):
+        fill("T1")
+    path = tmp_path / "x.csv"
+    path.write_text("guid,rater\n1,a\n")
+    with pytest.raises(ConfigError, match="none of the columns accuracy"):
+        fill("T1", path)
+
+
+def test_the_prompt_is_shown_as_it_is_sent_in_three_languages():
+    found = fill("F4")
+    assert set(found.files) == {"lchaim.txt", "lchaim_en.txt", "lchaim_ro.txt"}
+    for text in found.files.values():
+        assert "(the premise)" in text
+        assert "(the hypothesis)" in text
+    assert any("\u05d0" <= letter <= "\u05ea" for letter in found.files["lchaim.txt"])
+
+
+def test_rows_count_with_each_of_their_types(tmp_path):
+    table = tmp_path / "types.csv"
+    table.write_text("guid,reasoning\n1,temporal;logical\n2,logical\n3,\n4,Mathematical\n")
+    counts = dict(fill("F3", table).tables[0].rows)
+    assert counts == {
+        "temporal": 1, "coreferential": 0, "logical": 2, "analytical": 0, "mathematical": 1,
+    }  # fmt: skip
+    with pytest.raises(ConfigError, match="from=FILE or from=RUN,FILE"):
+        fill("F3")
+
+
+@pytest.mark.slow
+def test_figures_2_and_3_read_a_finished_run(tmp_path):
+    run = tiny_pairs(tmp_path)
+    guids = read_table(run.path / "predictions" / "test.parquet").rows
+    right = [row["gold"] == row["prediction"] for row in guids]
+    table = tmp_path / "types.csv"
+    table.write_text("\n".join(["guid,reasoning", *(f"{row['guid']},logical" for row in guids)]))
+    found = fill("F3", run.path, table).values["reasoning"]["logical", "accuracy"]
+    assert (found.value, found.n) == (pytest.approx(sum(right) / len(right)), len(right))
+    assert found.low <= found.value <= found.high
+    assert fill("F2", run.path).tables[0].rows
+
+
+def test_without_any_files_the_missing_ones_are_named():
+    with pytest.raises(DataError, match="missing"):
+        fill("F1")
