@@ -68,13 +68,19 @@ class Crawled:
 
 
 def crawl(sites: Sequence[Site], options: CrawlOptions) -> Crawled:
-    """Fetch all pages of some sites that are not kept yet. A process can crawl once."""
+    """Fetch all pages of some sites that are not kept yet. A process can crawl once.
+
+    Raises:
+        OSError: a page cannot be written.
+    """
     process = CrawlerProcess(_settings(options, len(sites)))
     crawler = process.create_crawler(SiteSpider)
     process.crawl(crawler, sites=sites, options=options)
     process.start()  # Ctrl+C lets requests that are under way finish
     assert crawler.stats is not None
     assert isinstance(crawler.spider, SiteSpider)
+    if crawler.spider.broken:
+        raise crawler.spider.broken
     found = crawler.stats.get_stats()
     ended = found.get("finish_reason")
     return Crawled(
@@ -164,7 +170,11 @@ class PageStore:
             "fetched": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         }
         body = response.body if is_page else b""
-        write_page(self.folder, self.name_of(request).hex(), facts, body)
+        try:
+            write_page(self.folder, self.name_of(request).hex(), facts, body)
+        except OSError as error:  # a full disk: nothing is fetched that cannot be kept
+            spider.broken = error
+            spider.crawler.engine.close_spider(spider, "broken")
         spider.count()
 
 
@@ -204,10 +214,10 @@ class SiteSpider(Spider):
         super().__init__()
         self.sites, self.options = sites, options
         self.allowed_domains = [site.domain for site in sites]
-        ignored = [site.ignore for site in sites if site.ignore]
-        self.links = LinkExtractor(deny=ignored)
+        self.links = LinkExtractor()
         self.fetched, self.shown = 0, 0.0
         self.failures: list[tuple[str, str]] = []
+        self.broken: OSError | None = None  # why pages cannot be kept
         self.console = Console(stderr=True)
 
     @classmethod
@@ -227,7 +237,8 @@ class SiteSpider(Spider):
         if isinstance(response, HtmlResponse):
             for link in self.links.extract_links(response):
                 host = urlsplit(link.url).hostname or ""
-                if any(site.covers(host) for site in self.sites):
+                own = [site for site in self.sites if site.covers(host)]
+                if own and not any(s.ignore and re.search(s.ignore, link.url) for s in own):
                     yield Request(link.url, errback=self.fail)
 
     def fail(self, failure: Any) -> None:

@@ -243,6 +243,19 @@ def test_a_site_that_does_not_answer_is_named_without_a_traceback(serve, tmp_pat
     assert "Traceback" not in found.stderr
 
 
+def test_a_crawl_that_cannot_write_stops_and_says_so(serve, tmp_path):
+    paths = [f"/a{number}" for number in range(8)]
+    site = serve({"/": home(*paths), **{p: article(n) for n, p in enumerate(paths)}})
+    out = tmp_path / "news"
+    out.mkdir()
+    (out / "pages").write_text("no folder", encoding="utf-8")
+    found = build(out, sites_file(tmp_path, site.url), "delay=0.05")
+    assert found.returncode == 2
+    assert f"{out / 'pages'}" in found.stderr
+    assert "Traceback" not in found.stderr
+    assert sum(site.counts().values()) <= 3
+
+
 def test_the_limit_ends_a_crawl_that_goes_on_later(serve, tmp_path):
     paths = [f"/a{number}" for number in range(8)]
     site = serve({"/": home(*paths), **{p: article(n) for n, p in enumerate(paths)}})
