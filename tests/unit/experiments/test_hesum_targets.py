@@ -181,8 +181,8 @@ def test_the_prompt_is_the_one_that_is_sent(tmp_path):
 
 
 def test_the_page_shows_hebrew_from_right_to_left(tmp_path, page, capsys):
-    assert main(["reproduce", "hesum:F2", f"out={tmp_path}"]) == 0
-    page.open(tmp_path / "hesum" / "F2" / "result.html", 420)
+    assert main(["reproduce", "hesum:F1", f"out={tmp_path}"]) == 0
+    page.open(tmp_path / "hesum" / "F1" / "result.html", 420)
     script = """[...document.querySelectorAll("td")].map(cell => {
         const text = cell.firstChild, places = [0, text.length - 1].map(start => {
             const range = document.createRange();
@@ -190,9 +190,12 @@ def test_the_page_shows_hebrew_from_right_to_left(tmp_path, page, capsys):
             return range.getBoundingClientRect(); });
         return [cell.textContent, places[0].left < places[1].left]; })"""
     cells = dict(page.run(script))
-    assert cells["3. The output should be in English."] is True
-    # The number stands on the right, the full stop on the left.
-    assert cells["3. הפלט צריך להיות בעברית."] is False
+    (english,) = [text for text in cells if text.startswith("Does the summary hold")]
+    (hebrew,) = [text for text in cells if text.startswith("האם התקציר כולל")]
+    # The question mark ends the sentence: on the right in English, on the left in Hebrew.
+    assert english[-1] == hebrew[-1] == "?"
+    assert cells[english] is True
+    assert cells[hebrew] is False
     assert page.errors == []
 
 
