@@ -1,0 +1,346 @@
+"""Event pairs from treebanks and from TRC's own documents: `heron build trc`.
+
+Source: TRC, section 3.1 (events, windows of two sentences, all pairs of a window) and section 3.2
+(two questions, two annotators, adjudication).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from heron.annotation.agreement import agreement_table, agreements, confusion_table, undecided
+from heron.annotation.labels import Labels
+from heron.base.cells import Table
+from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.base.files import write_file
+from heron.base.tables import cell_text, read_table, write_table
+from heron.base.terminal import print_tables
+from heron.config.options import parse_options
+from heron.data.examples import Span
+from heron.data.markers import Markers, mark
+from heron.languages import get_language
+from heron.languages.analysis import Token
+from heron.languages.conllu import Sentence, read_conllu
+
+from .tables import LABELS, label_of
+
+STEPS = ("pairs", "collect")
+COLUMNS = ("guid", "document", "window", "text", "label")
+# Verb forms that are no events: infinitives, gerunds (section 3.1), and participles only on demand.
+NO_EVENTS = ("Inf", "Ger")
+_SENTENCE = re.compile(r"[^.]*\.|[^.]+\Z", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text with its sentences and events."""
+
+    name: str
+    text: str
+    sentences: Sequence[Span]  # consecutive, characters of `text`
+    events: Sequence[Span]  # in order
+    labels: dict[tuple[int, int], str] | None = None  # of pairs of events; None: unlabelled
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two events of a window."""
+
+    document: str
+    window: int  # position of its first sentence
+    number: int  # position in the document
+    text: str  # of the window, with markers around the two events
+    label: str
+
+    @property
+    def guid(self) -> str:
+        """Document, window and number, as in the released table."""
+        return f"{self.document}.{self.window}.{self.number}"
+
+
+def make_pairs(document: Document, markers: Markers, size: int = 2) -> Iterator[Pair]:
+    """Yield each pair of events that share a window, in the first window that holds both.
+
+    Args:
+        document: of labelled documents, only labelled pairs.
+        markers: to put around the events.
+        size: sentences of a window; a document with fewer is one window.
+    """
+    seen: set[tuple[int, int]] = set()
+    number = 0
+    for window in range(max(len(document.sentences) - size + 1, 1)):
+        sentences = document.sentences[window : window + size]
+        low, high = sentences[0].start, sentences[-1].end
+        inside = [
+            n for n, (start, end) in enumerate(document.events) if low <= start and end <= high
+        ]
+        for place, first in enumerate(inside):
+            for second in inside[place + 1 :]:
+                label = "" if document.labels is None else document.labels.get((first, second))
+                if (first, second) in seen or label is None:
+                    continue
+                seen.add((first, second))
+                events = [document.events[event] for event in (first, second)]
+                places = [Span(start - low, end - low) for start, end in events]
+                text = mark(document.text[low:high], places, markers).text
+                yield Pair(document.name, window, number, text, label)
+                number += 1
+
+
+def read_documents(path: Path) -> list[Document]:
+    """Read TRC's own documents, labels included.
+
+    A sentence ends with every full stop, which is how the released windows were cut: also inside
+    numbers.
+
+    Raises:
+        DataError: it is not such a file; names the first document that is wrong.
+    """
+    try:
+        found = json.loads(path.read_text("utf-8"))["documents"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(Problem(str(path), f"cannot be read: {error}", "TRC_data.json")) from error
+    return [_document(path, each) for each in found]
+
+
+def _document(path: Path, found: dict[str, Any]) -> Document:
+    where = f"{path}: document {found.get('document_id')}"
+    try:
+        text = found["text"]
+        events = sorted(found["events"], key=lambda event: event["start"])
+        places = {event["event_id"]: n for n, event in enumerate(events)}
+        spans = [Span(event["start"], event["end"] + 1) for event in events]
+        labels = {
+            (places[each["event_id_1"]], places[each["event_id_2"]]): each["label"]
+            for each in found["temporal_relations"]
+        }
+    except (KeyError, TypeError) as error:
+        raise DataError(Problem(where, f"lacks {error}", "text, events, relations")) from error
+    wrong = [
+        e["event_id"] for e, s in zip(events, spans, strict=True) if text[slice(*s)] != e["text"]
+    ]
+    if wrong:
+        raise DataError(Problem(where, f"events {wrong} are not at their places", "start, end"))
+    sentences = [Span(*match.span()) for match in _SENTENCE.finditer(text)]
+    if len(sentences) > 1 and not text[slice(*sentences[-1])].strip():
+        sentences.pop()
+    return Document(str(found["document_id"]), text, sentences, spans, labels)
+
+
+def read_treebank(path: Path, forms: Sequence[str] = NO_EVENTS, every: int = 0) -> list[Document]:
+    """Read verb events from CoNLL-U: words tagged VERB, without some verb forms.
+
+    An event is the whole token, with its prefixes, as in the released texts. Documents begin at
+    `# newdoc`; where a treebank has none, every `every` sentences are one (0: the file is one).
+    """
+    groups: list[list[Sentence]] = []
+    for number, sentence in enumerate(read_conllu(path)):
+        begins = any(key.startswith("newdoc") for key in sentence.comments)
+        if not groups or begins or (every and number % every == 0):
+            groups.append([])
+        groups[-1].append(sentence)
+    return [_parsed(f"{n + 1}", group, forms) for n, group in enumerate(groups)]
+
+
+def _parsed(name: str, group: Sequence[Sentence], forms: Sequence[str]) -> Document:
+    text, sentences, events = "", [], []
+    for sentence in group:
+        start = len(text) + bool(text)
+        text = f"{text} {sentence.text}" if text else sentence.text
+        sentences.append(Span(start - bool(start), len(text)))
+        at = start
+        for token in sentence.tokens:
+            found = text.find(token.form, at)
+            if found < 0:
+                what = f"the token '{token.form}' is not in the text"
+                raise DataError(Problem(sentence.where, what, "# text holds the tokens in order"))
+            at = found + len(token.form)
+            if is_event(token, forms):
+                events.append(Span(found, at))
+    return Document(name, text, sentences, events)
+
+
+def is_event(token: Token, forms: Sequence[str] = NO_EVENTS) -> bool:
+    """Tell whether a token holds a verb of another form than `forms`."""
+    return any(
+        word.pos == "VERB"
+        and not any(f"VerbForm={form}" in word.feats.split("|") for form in forms)
+        for word in token.words
+    )
+
+
+def split_documents(names: Sequence[str], share: float, seed: int) -> set[str]:
+    """Draw the documents of the test split; at least one of two or more."""
+    drawn = np.random.default_rng(seed).permutation(sorted(set(names)))
+    return set(drawn[: max(round(share * len(drawn)), 1)].tolist()) if len(drawn) > 1 else set()
+
+
+@dataclass
+class PairsOptions:
+    """Options of `heron build trc pairs`."""
+
+    source: Path = field(metadata={"option": "from"})  # .conllu(.gz), or TRC_data.json
+    out: Path
+    language: str = "he"  # its markers
+    window: int = 2  # sentences
+    # Verb forms that are no events; Part leaves participles out as well.
+    forms: list[str] = field(default_factory=lambda: [*NO_EVENTS])
+    every: int = 0  # sentences of a document, where the treebank does not say; 0: all
+    test: float = 0.2  # share of the documents in the test split
+    seed: int = 0
+
+
+@dataclass
+class CollectOptions:
+    """Options of `heron build trc collect`."""
+
+    pairs: Path  # pairs.csv of the first step
+    answers: list[Path]  # a table of each annotator: guid, and q1 and q2, or label
+    out: Path
+    decided: Path | None = None  # adjudicate.csv with its column label filled in
+    test: float = 0.2
+    seed: int = 0
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Do one step; returns the exit code."""
+    step, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
+    if step not in STEPS:
+        hint = nearest(step, STEPS) if step else f" Allowed: {', '.join(STEPS)}."
+        raise ConfigError(f"'{step}' is no step.{hint}" if step else f"which step?{hint}")
+    return _pairs(rest) if step == "pairs" else _collect(rest)
+
+
+def _pairs(arguments: Sequence[str]) -> int:
+    options = parse_options(PairsOptions, arguments)
+    language = get_language(options.language)
+    if options.source.suffix == ".json":
+        documents = read_documents(options.source)
+    else:
+        documents = read_treebank(options.source, options.forms, options.every)
+    markers = Markers(*language.event_markers)
+    pairs = [pair for each in documents for pair in make_pairs(each, markers, options.window)]
+    if not pairs:
+        raise DataError(Problem(str(options.source), "has no pair of events", "VERB words"))
+    rows = (
+        ("documents", len(documents)),
+        ("sentences", sum(len(each.sentences) for each in documents)),
+        ("events", sum(len(each.events) for each in documents)),
+        ("windows with pairs", len({(pair.document, pair.window) for pair in pairs})),
+        ("pairs", len(pairs)),
+        *((f"{name}", sum(p.label == name for p in pairs)) for name in LABELS.values()),
+    )
+    print_tables([Table("Event pairs", ("what", "number"), tuple(row for row in rows if row[1]))])
+    columns = {name: [getattr(pair, name) for pair in pairs] for name in COLUMNS}
+    if documents[0].labels is None:
+        columns |= {"q1": [""] * len(pairs), "q2": [""] * len(pairs)}
+    write_table(options.out / "pairs.csv", columns)
+    print(options.out / "pairs.csv")
+    if documents[0].labels is not None:
+        _write_data_set(pairs, options.out, options.language, options.test, options.seed)
+    return 0
+
+
+def _collect(arguments: Sequence[str]) -> int:
+    options = parse_options(CollectOptions, arguments)
+    table = read_table(options.pairs, own=True)
+    table.require(*COLUMNS[:4])
+    guids = [cell_text(row["guid"]) for row in table.rows]
+    said = [_read_answers(path, set(guids)) for path in options.answers]
+    raters = [path.stem for path in options.answers]
+    values = [[answers.get(guid, "") for answers in said] for guid in guids]
+    texts = [cell_text(row["text"]) for row in table.rows]
+    labels = Labels(guids, raters, values, [""] * len(guids), texts)
+    if len(raters) > 1:
+        more = [confusion_table(labels)] if len(raters) == 2 else []
+        print_tables([agreement_table([("all", agreements(labels, "VAGUE"))]), *more])
+    decided = _read_answers(options.decided, set(guids)) if options.decided else {}
+    final = [decided.get(g, "") or _common(v) for g, v in zip(guids, values, strict=True)]
+    left = [row for row in undecided(labels) if not final[row]]
+    columns = {"guid": [guids[r] for r in left], "text": [texts[r] for r in left]}
+    columns |= {name: [values[r][n] for r in left] for n, name in enumerate(raters)}
+    write_table(options.out / "adjudicate.csv", {**columns, "label": [""] * len(left)})
+    print(f"{options.out / 'adjudicate.csv'}: {len(left)} pairs to decide (decided=FILE)")
+    pairs = [
+        Pair(cell_text(row["document"]), int(row["window"]), n, texts[n], final[n])
+        for n, row in enumerate(table.rows)
+        if final[n]
+    ]
+    if not pairs:
+        raise DataError(Problem(str(options.pairs), "no pair has a label", "q1 and q2: yes or no"))
+    language = _language_of(texts[0])
+    _write_data_set(pairs, options.out, language, options.test, options.seed)
+    return 0
+
+
+def _common(values: Sequence[str]) -> str:
+    given = set(filter(None, values))
+    return given.pop() if len(given) == 1 else ""
+
+
+def _language_of(text: str) -> str:
+    """Choose a language with the markers of a text."""
+    codes = ("he", "en")
+    return next((c for c in codes if get_language(c).event_markers[0] in text), "en")
+
+
+def _read_answers(path: Path, guids: set[str]) -> dict[str, str]:
+    """Read an annotator's labels: a column `label`, or the answers q1 and q2; empty: not yet."""
+    table = read_table(path, own=True)
+    asks = "q1" in table.columns
+    table.require("guid", *(("q1", "q2") if asks else ("label",)))
+    found: dict[str, str] = {}
+    problems = table.duplicates("guid")
+    for index, row in enumerate(table.rows):
+        guid, cells = cell_text(row["guid"]), ("q1", "q2") if asks else ("label",)
+        given = [cell_text(row[cell]).strip() for cell in cells]
+        if guid not in guids:
+            problems.append(Problem(table.where(index), f"no pair '{guid}'", "guids of pairs.csv"))
+        elif not any(given):
+            continue
+        elif asks:
+            try:
+                found[guid] = label_of(*given)
+            except ValueError as error:
+                problems.append(Problem(table.where(index), str(error), "q1 and q2: yes or no"))
+        elif given[0] in LABELS.values():
+            found[guid] = given[0]
+        else:
+            allowed = ", ".join(LABELS.values())
+            problems.append(Problem(table.where(index), f"label '{given[0]}'", allowed))
+    if problems:
+        raise DataError(problems)
+    return found
+
+
+def _write_data_set(pairs: Sequence[Pair], out: Path, code: str, test: float, seed: int) -> None:
+    """Write the splits and the YAML by which `heron train` reads them."""
+    held = split_documents([pair.document for pair in pairs], test, seed)
+    for split in ("train", "test"):
+        ours = [pair for pair in pairs if (pair.document in held) == (split == "test")]
+        columns = {name: [getattr(pair, name) for pair in ours] for name in COLUMNS}
+        write_table(out / f"{split}.csv", columns)
+        documents = len({pair.document for pair in ours})
+        print(f"{out / f'{split}.csv'}: {len(ours):,} pairs of {documents} documents")
+    yaml = f"""# heron train data=pairs --config-dir DIR/conf paths.data=DIR, with DIR above this folder.
+name: pairs
+title: event pairs of your own
+language: {code}
+licence: unknown
+citation: none yet
+label_order: [{", ".join(LABELS.values())}]
+inverse: {{BEFORE: AFTER, AFTER: BEFORE}}
+columns: {{text: text, label: label, guid: guid, group: document}}
+files:
+  train: {{path: train.csv}}
+  test: {{path: test.csv}}
+validation: {{fraction: 0.1, by: group, seed: 0}}
+"""
+    print(write_file(out / "conf" / "data" / "pairs.yaml", yaml))

@@ -1,0 +1,211 @@
+"""`heron build trc`: event pairs from treebanks and documents, labels from answers."""
+
+import json
+import os
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from heron.base.errors import DataError
+from heron.base.tables import read_table
+from heron.cli import main
+from heron.data.markers import Markers
+from heron.languages import get_language
+from heron_forks.trc.corpus import (
+    make_pairs,
+    read_documents,
+    read_treebank,
+    split_documents,
+)
+from small_runs import TINY, heron, in_folder
+
+DATA = os.environ.get("HERON_DATA", "")
+ENGLISH = Markers(*get_language("en").event_markers)
+
+
+def word(number, form, pos, feats="_"):
+    return f"{number}\t{form}\t{form}\t{pos}\t_\t{feats}\t0\troot\t_\t_"
+
+
+def sentence(text, *words):
+    return "\n".join([f"# text = {text}", *words, "", ""])
+
+
+TREEBANK = (
+    "# newdoc id = a\n"
+    + sentence("Rain fell .", word(1, "Rain", "NOUN"), word(2, "fell", "VERB", "VerbForm=Fin"),
+               word(3, ".", "PUNCT"))
+    + sentence("We had gone home to sleep .", word(1, "We", "PRON"), word(2, "had", "AUX"),
+               word(3, "gone", "VERB", "VerbForm=Part"), word(4, "home", "ADV"),
+               word(5, "to", "PART"), word(6, "sleep", "VERB", "VerbForm=Inf"),
+               word(7, ".", "PUNCT"))
+    + sentence("It stopped .", word(1, "It", "PRON"), word(2, "stopped", "VERB"),
+               word(3, ".", "PUNCT"))
+    + "# newdoc id = b\n"
+    + sentence("They ran , fell .", word(1, "They", "PRON"), word(2, "ran", "VERB"),
+               word(3, ",", "PUNCT"), word(4, "fell", "VERB"), word(5, ".", "PUNCT"))
+)  # fmt: skip
+
+
+@pytest.fixture
+def treebank(tmp_path):
+    path = tmp_path / "bank.conllu"
+    path.write_text(TREEBANK, "utf-8")
+    return path
+
+
+def test_events_are_verbs_but_no_infinitives_gerunds_or_auxiliaries(treebank):
+    first, second = read_treebank(treebank)
+    assert [first.text[slice(*span)] for span in first.events] == ["fell", "gone", "stopped"]
+    assert [second.text[slice(*span)] for span in second.events] == ["ran", "fell"]
+    (without, _) = read_treebank(treebank, ("Inf", "Part"))
+    assert [without.text[slice(*span)] for span in without.events] == ["fell", "stopped"]
+
+
+def test_a_pair_stands_once_in_the_first_window_of_two_sentences_that_holds_it(treebank):
+    first, second = read_treebank(treebank)
+    pairs = list(make_pairs(first, ENGLISH))
+    assert [(pair.guid, pair.text) for pair in pairs] == [
+        ("1.0.0", "Rain [E1] fell [/E1] . We had [E2] gone [/E2] home to sleep ."),
+        ("1.1.1", " We had [E1] gone [/E1] home to sleep . It [E2] stopped [/E2] ."),
+    ]
+    assert [pair.text for pair in make_pairs(second, ENGLISH)] == [
+        "They [E1] ran [/E1] , [E2] fell [/E2] ."
+    ]
+
+
+def test_documents_of_a_treebank_without_any_are_made_of_some_sentences(tmp_path):
+    path = tmp_path / "bank.conllu"
+    path.write_text(TREEBANK.replace("# newdoc id = a\n", "").replace("# newdoc id = b\n", ""))
+    assert [len(each.sentences) for each in read_treebank(path, every=3)] == [3, 1]
+    assert len(read_treebank(path)) == 1
+
+
+def test_no_document_is_in_both_splits_and_a_seed_repeats_the_split():
+    names = [str(n) for n in range(20)]
+    held = split_documents(names * 3, 0.2, seed=1)
+    assert len(held) == 4
+    assert held == split_documents(names, 0.2, seed=1)
+    assert split_documents(["one"], 0.2, seed=0) == set()
+
+
+def document(events=((0, 3), (14, 17))):
+    text = "Rain fell. We went home."
+    listed = [
+        {"event_id": n, "start": start, "end": end, "text": text[start : end + 1]}
+        for n, (start, end) in enumerate(events)
+    ]
+    relations = [{"event_id_1": 0, "event_id_2": 1, "label": "BEFORE"}]
+    return {"document_id": 7, "text": text, "events": listed, "temporal_relations": relations}
+
+
+def test_documents_with_labels_give_labelled_pairs(tmp_path):
+    path = tmp_path / "data.json"
+    path.write_text(json.dumps({"documents": [document()]}))
+    (pair,) = make_pairs(read_documents(path)[0], ENGLISH)
+    assert (pair.guid, pair.label) == ("7.0.0", "BEFORE")
+    assert pair.text == "[E1] Rain [/E1] fell. We [E2] went [/E2] home."
+
+
+def test_an_event_that_is_not_at_its_place_is_named(tmp_path):
+    path = tmp_path / "data.json"
+    wrong = document()
+    wrong["events"][1]["text"] = "came"
+    path.write_text(json.dumps({"documents": [wrong]}))
+    with pytest.raises(DataError, match=r"document 7.*events \[1\] are not at their places"):
+        read_documents(path)
+    path.write_text("{}")
+    with pytest.raises(DataError, match="cannot be read"):
+        read_documents(path)
+
+
+def test_answers_become_labels_agreement_and_a_data_set(treebank, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert main(["build", "trc", "pairs", f"from={treebank}", "language=en", f"out={out}"]) == 0
+    assert re.search(r"^events +5$", capsys.readouterr().out, flags=re.M)
+    rows = read_table(out / "pairs.csv").rows
+    said = {"anna": ["yes,no", "no,yes", "no,no"], "ben": ["yes,no", "yes,yes", ""]}
+    for name, answers in said.items():
+        lines = [
+            f"{row['guid']},{answer or ','}" for row, answer in zip(rows, answers, strict=True)
+        ]
+        (out / f"{name}.csv").write_text("\n".join(["guid,q1,q2", *lines]))
+    words = ["build", "trc", "collect", f"pairs={out}/pairs.csv", f"out={out}"]
+    words.append(f"answers={out}/anna.csv,{out}/ben.csv")
+    assert main(words) == 0
+    assert "1 pairs to decide" in capsys.readouterr().out
+    (guid,) = [row["guid"] for row in read_table(out / "adjudicate.csv").rows]
+    (out / "decided.csv").write_text(f"guid,label\n{guid},VAGUE\n")
+    assert main([*words, f"decided={out}/decided.csv"]) == 0
+    labels = Counter()
+    for split in ("train", "test"):
+        labels.update(row["label"] for row in read_table(out / f"{split}.csv").rows)
+    assert labels == {"BEFORE": 1, "VAGUE": 1, "EQUAL": 1}
+
+
+def test_wrong_answers_are_all_named(treebank, tmp_path, capsys):
+    main(["build", "trc", "pairs", f"from={treebank}", "language=en", f"out={tmp_path}"])
+    (tmp_path / "anna.csv").write_text("guid,q1,q2\n1.0.0,perhaps,no\n9.9.9,yes,no\n")
+    words = [f"pairs={tmp_path}/pairs.csv", f"answers={tmp_path}/anna.csv", f"out={tmp_path}"]
+    assert main(["build", "trc", "collect", *words]) == 2
+    said = capsys.readouterr().err
+    assert "anna.csv:2" in said
+    assert "anna.csv:3: no pair '9.9.9'" in said
+
+
+def test_a_wrong_step_names_the_steps(capsys):
+    assert main(["build", "trc", "pair"]) == 2
+    assert "pairs" in capsys.readouterr().err
+    assert main(["build"]) == 2
+    assert "build trc" in capsys.readouterr().err
+    assert main(["build", "--help"]) == 0
+    assert "build trc" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_built_pairs_train(tmp_path):
+    documents = [{**document(), "document_id": n} for n in range(20)]
+    (tmp_path / "data.json").write_text(json.dumps({"documents": documents}))
+    out = tmp_path / "built"
+    words = [f"from={tmp_path}/data.json", f"out={out}", "language=en"]
+    assert main(["build", "trc", "pairs", *words]) == 0
+    tiny = [word for word in TINY if "generator" not in word]
+    more = ["data=pairs", "--config-dir", out / "conf", f"paths.data={out}", "trainer.max_epochs=1"]
+    assert heron("train", *tiny, *in_folder(tmp_path), "head=ess", *more) == 0
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not DATA, reason="needs HERON_DATA")
+def test_the_released_pairs_are_rebuilt():
+    markers = Markers(*get_language("he").event_markers)
+    documents = read_documents(Path(DATA) / "trc/raw-data/TRC_data.json")
+    ours = Counter(
+        (each.document, each.text, each.label)
+        for document in documents
+        for each in make_pairs(document, markers)
+    )
+    table = Path(DATA) / "trc/training-data/TRC_dataset.csv"
+    rows = read_table(table).rows
+    theirs = Counter((row["document_number"], row["text"], row["label"]) for row in rows)
+    assert sum(ours.values()) == sum(theirs.values()) == 7260
+    left, other = (sorted(some.elements()) for some in (theirs - ours, ours - theirs))
+    # Two pairs of one window: document 124 lacks words that the table's window has.
+    assert [(document, label) for document, _, label in left] == [
+        ("124", "VAGUE"),
+        ("124", "AFTER"),
+    ]
+    for (_, whole, _), (_, short, _) in zip(left, other, strict=True):
+        same = len(os.path.commonprefix([whole, short]))
+        assert 0 < len(whole) - len(short) < 20
+        assert whole.endswith(short[same:])
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not DATA, reason="needs HERON_DATA")
+def test_counts_of_the_hebrew_treebank():
+    (document,) = read_treebank(Path(DATA) / "ud_hebrew_htb/he_htb-ud-dev.conllu")
+    markers = Markers(*get_language("he").event_markers)
+    assert (len(document.sentences), len(document.events)) == (484, 828)
+    assert len(list(make_pairs(document, markers))) == 2183
