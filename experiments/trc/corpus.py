@@ -329,7 +329,7 @@ def _write_data_set(pairs: Sequence[Pair], out: Path, code: str, test: float, se
         write_table(out / f"{split}.csv", columns)
         documents = len({pair.document for pair in ours})
         print(f"{out / f'{split}.csv'}: {len(ours):,} pairs of {documents} documents")
-    yaml = f"""# heron train data=pairs --config-dir DIR/conf paths.data=DIR, with DIR above this folder.
+    yaml = f"""# heron train data=pairs --config-dir DIR/conf paths.data=DIR
 name: pairs
 title: event pairs of your own
 language: {code}
