@@ -1,7 +1,9 @@
 """RoNLI: its systems without a trained encoder, for pairs of sentences and for single texts."""
 
+from pathlib import Path
+
 from heron.base.registry import on_demand
-from heron.config.extensions import CLAIMS, TARGETS
+from heron.config.extensions import CLAIMS, FORK_COMMANDS, TARGETS, Command
 from heron.config.registries import BASELINES, Baseline
 
 from .rules import other_vectors, vector_files, zero_shot_files, zero_shot_problems
@@ -44,3 +46,10 @@ for _key, _function in {
     "F1": "data_map",
 }.items():
     TARGETS.register(f"ronli:{_key}", on_demand(f"heron_forks.ronli.tables:{_function}"))
+FORK_COMMANDS.register(
+    "build ronli",
+    Command(
+        on_demand("heron_forks.ronli.corpus.command:run"),
+        Path(__file__).parent / "corpus" / "build.txt",
+    ),
+)

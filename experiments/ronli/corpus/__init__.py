@@ -1,0 +1,1 @@
+"""`heron build ronli`: sentence pairs from a MediaWiki dump, labelled by linking phrases."""

@@ -1,0 +1,248 @@
+"""A corpus from a dump: pages in parallel, parts on disk, then splits.
+
+The dump is read as a stream. Each batch of pages becomes one part on disk, so that a killed command
+goes on after its last part; the result does not depend on the number of processes.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import heapq
+import json
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from multiprocessing import get_context
+from pathlib import Path
+from typing import IO, Any
+
+from rich.console import Console
+from rich.progress import Progress
+
+from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.files import fingerprint, read_json, sha256_file, write_file, write_json
+from heron.base.folders import experiment_roots
+from heron.base.forks import load_forks
+from heron.config.data import SPLITS
+
+from .texts import NEUTRAL, Rules, read_article
+
+BATCH = 100  # pages of a part
+PARTS = "parts"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What decides the result."""
+
+    dump: Path
+    rules: Rules
+    neutral: str  # `other_article` or `same_article`
+    most_neutral: int  # neutral pairs; 0: as many as linked ones
+    shares: Sequence[float]  # of articles in train, validation and test
+    seed: int
+
+
+def build(plan: Plan, out: Path, workers: int, progress: bool | None = None) -> Counter[str]:
+    """Build the corpus into `out`; returns counts: pages, pairs found, dropped and written.
+
+    Raises:
+        ConfigError: the parts in `out` are of another command.
+        DataError: the dump cannot be read.
+    """
+    _claim(plan, out)
+    counts = _make_parts(plan, out, workers, progress)
+    pairs = _link(plan, out, counts)
+    return _write_splits(plan, out, pairs, counts)
+
+
+def _claim(plan: Plan, out: Path) -> None:
+    """Remember what the parts are made with."""
+    key = fingerprint({"rules": asdict(plan.rules), "dump": sha256_file(plan.dump)})
+    path = out / PARTS / "made_with.json"
+    if path.is_file() and read_json(path)["key"] != key:
+        raise ConfigError(f"{out / PARTS}: made with other options; remove it, or choose out=DIR")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_json(path, {"key": key})
+
+
+def read_pages(dump: Path) -> Iterator[tuple[str, str]]:
+    """Yield title and text of a dump's articles: namespace 0, no redirects.
+
+    Raises:
+        ConfigError: mwxml is not installed.
+        DataError: the file is no MediaWiki dump, or is cut.
+    """
+    try:
+        import mwxml  # optional dependency
+    except ImportError as error:
+        raise ConfigError("heron build ronli needs mwxml: pip install heron-nlu[build]") from error
+    try:
+        with _open(dump) as file:
+            for page in mwxml.Dump.from_file(file):
+                if page.namespace == 0 and page.redirect is None:
+                    last = None
+                    for last in page:  # noqa: B007  (of several revisions the last counts)
+                        pass
+                    if last is not None and last.text:
+                        yield page.title, last.text
+    except (OSError, EOFError, ValueError, AttributeError, SyntaxError) as error:
+        fix = "a dump pages-articles.xml, also .bz2 or .gz"
+        raise DataError(Problem(str(dump), f"cannot be read: {error}", fix)) from error
+
+
+def _open(dump: Path) -> IO[Any]:
+    opened: dict[str, Any] = {".bz2": bz2.open, ".gz": gzip.open}
+    return opened.get(dump.suffix, open)(dump, "rb")
+
+
+def _make_parts(plan: Plan, out: Path, workers: int, progress: bool | None) -> Counter[str]:
+    """Turn batches of pages into parts, a few at a time; parts that are there are kept."""
+    console = Console(stderr=True)
+    shown = console.is_terminal if progress is None else progress
+    counts: Counter[str] = Counter()
+    waiting: deque[Future[None]] = deque()
+    roots = experiment_roots()  # a worker imports this module from there
+    with (
+        Progress(console=console, disable=not shown, transient=True) as bar,
+        ProcessPoolExecutor(workers, get_context("spawn"), load_forks, (roots,)) as pool,
+    ):
+        task = bar.add_task("pages", total=None)
+        for number, batch in enumerate(_batches(plan.dump)):
+            counts["pages"] += len(batch)
+            path = out / PARTS / f"{number:06}.jsonl"
+            if not path.is_file():
+                waiting.append(pool.submit(_make_part, batch, plan.rules, path))
+            if len(waiting) > 2 * workers:
+                waiting.popleft().result()
+            bar.update(task, advance=len(batch))
+        for future in waiting:
+            future.result()
+    return counts
+
+
+def _batches(dump: Path) -> Iterator[list[tuple[str, str]]]:
+    batch: list[tuple[str, str]] = []
+    for page in read_pages(dump):
+        batch.append(page)
+        if len(batch) == BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _make_part(batch: Sequence[tuple[str, str]], rules: Rules, path: Path) -> None:
+    lines = []
+    for title, text in batch:
+        pairs, plain = read_article(text, rules)
+        if pairs or plain:
+            lines.append(
+                json.dumps({"title": title, "pairs": pairs, "plain": plain}, ensure_ascii=False)
+            )
+    write_file(path, "".join(f"{line}\n" for line in lines))
+
+
+def _articles(out: Path) -> Iterator[dict[str, Any]]:
+    for path in sorted((out / PARTS).glob("*.jsonl")):
+        with path.open(encoding="utf-8") as file:
+            yield from map(json.loads, file)
+
+
+def _link(plan: Plan, out: Path, counts: Counter[str]) -> list[tuple[str, str, str, str]]:
+    """Choose the pairs: linked ones without copies, and neutral ones.
+
+    A sentence counts once, in its first article: what many articles repeat says nothing, and would
+    be in several splits.
+
+    Returns:
+        Title, first sentence, second sentence, label of each pair.
+    """
+    seen: set[int] = set()
+    pairs: list[tuple[str, str, str, str]] = []
+    for article in _articles(out):
+        for first, second, label, _ in article["pairs"]:
+            counts[f"found {label}"] += 1
+            keys = _hash(first), _hash(second)
+            if seen.intersection(keys):
+                counts["repeated sentences"] += 1
+                continue
+            seen.update(keys)
+            pairs.append((article["title"], first, second, label))
+    wanted = plan.most_neutral or len(pairs)
+    return [*pairs, *_neutral(plan, out, wanted, seen, counts)]
+
+
+def _neutral(
+    plan: Plan, out: Path, wanted: int, seen: set[int], counts: Counter[str]
+) -> Iterator[tuple[str, str, str, str]]:
+    """Draw sentences without phrases, the same ones in every order of the dump, and pair them."""
+    drawn: list[
+        tuple[int, str, str]
+    ] = []  # the smallest hashes, negative: a heap drops the largest
+    for article in _articles(out):
+        for sentence in article["plain"]:
+            key = _hash(f"{plan.seed}\n{sentence}")
+            entry = (-key, article["title"], sentence)
+            if len(drawn) < 2 * wanted:
+                heapq.heappush(drawn, entry)
+            else:
+                heapq.heappushpop(drawn, entry)
+    ordered = sorted(drawn, reverse=True)
+    if plan.neutral == "same_article":
+        ordered.sort(key=lambda each: each[1])
+    rest = deque((title, text) for _, title, text in ordered if _hash(text) not in seen)
+    while len(rest) > 1:
+        title, first = rest.popleft()
+        same = plan.neutral == "same_article"
+        place = next((n for n, (other, _) in enumerate(rest) if (other == title) is same), None)
+        if place is None or (same and place > 0):
+            counts["neutral sentences without a partner"] += 1
+            continue
+        second = rest[place][1]
+        del rest[place]
+        if {_hash(first), _hash(second)} & seen or first == second:
+            counts["repeated sentences"] += 1
+            continue
+        seen.update((_hash(first), _hash(second)))
+        counts[f"found {NEUTRAL}"] += 1
+        yield title, first, second, NEUTRAL
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
+
+
+def _write_splits(
+    plan: Plan, out: Path, pairs: Sequence[tuple[str, str, str, str]], counts: Counter[str]
+) -> Counter[str]:
+    """Divide articles, those with rare classes first, and write a file for each split."""
+    sizes = Counter(label for *_, label in pairs)
+    rarest: dict[str, str] = {}
+    for title, _, _, label in pairs:
+        rarest[title] = min((label, rarest.get(title, label)), key=lambda each: (sizes[each], each))
+    split_of: dict[str, str] = {}
+    for label in sizes:
+        ours = sorted((t for t, of in rarest.items() if of == label), key=_hash_of(plan.seed))
+        ends = [sum(plan.shares[: n + 1]) * len(ours) for n in range(len(SPLITS))]
+        for place, title in enumerate(ours):
+            split_of[title] = next(s for s, end in zip(SPLITS, ends, strict=True) if place < end)
+    rows: dict[str, list[dict[str, str]]] = {split: [] for split in SPLITS}
+    for title, first, second, label in pairs:
+        guid = f"{_hash(f'{title}{first}{second}'):016x}"
+        values = {"sentence1": first, "sentence2": second, "label": label}
+        rows[split_of[title]].append({"guid": guid, **values, "article": title})
+    for split, found in rows.items():
+        found.sort(key=lambda row: row["guid"])
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in found)
+        write_file(out / f"{split}.jsonl", text)
+        for row in found:
+            counts[f"{split} {row['label']}"] += 1
+    return counts
+
+
+def _hash_of(seed: int) -> Any:
+    return lambda title: _hash(f"{seed}\n{title}")

@@ -1,0 +1,108 @@
+"""`heron build ronli`: options, counts and the YAML of the result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from heron.base.cells import Cell, Table
+from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.base.files import write_file
+from heron.base.terminal import print_tables
+from heron.base.yaml_files import read_yaml
+from heron.config.data import SPLITS
+from heron.config.options import parse_options
+
+from .building import Plan, build
+from .texts import NEUTRAL, Rules
+
+PROTOCOLS = ("fixed", "paper", "repo")
+NEUTRALS = ("other_article", "same_article")
+
+
+@dataclass
+class BuildOptions:
+    """Options of `heron build ronli`."""
+
+    dump: Path  # pages-articles.xml, also .bz2 or .gz
+    phrases: Path  # JSON: phrases by class
+    out: Path
+    language: str = "ro"  # of `wording.yaml`: sections, abbreviations
+    # fixed: as paper, and only the first letter after a phrase is changed; repo: the released code
+    protocol: str = "fixed"
+    neutral: str = "other_article"  # or same_article: both sentences of a neutral pair
+    most_neutral: int = 0  # neutral pairs; 0: as many as linked ones
+    characters: int = 50  # fewest of a sentence
+    shares: list[float] = field(default_factory=lambda: [0.9, 0.05, 0.05])  # of the articles
+    name: str = "pairs"  # of the data set
+    workers: int = 2
+    seed: int = 0
+    progress: bool | None = None  # none: on terminals
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Build a corpus; returns the exit code."""
+    options = parse_options(BuildOptions, arguments)
+    wording = read_yaml(Path(__file__).parent / "wording.yaml")
+    for key, known in (("protocol", PROTOCOLS), ("neutral", NEUTRALS), ("language", wording)):
+        value = getattr(options, key)
+        if value not in known:
+            raise ConfigError(f"{key}={value}: unknown.{nearest(value, known)}")
+    if len(options.shares) != len(SPLITS) or abs(sum(options.shares) - 1) > 1e-9:
+        raise ConfigError(f"shares={options.shares}: three that add up to 1")
+    phrases = _read_phrases(options.phrases)
+    repo = options.protocol == "repo"
+    rules = Rules(
+        phrases, wording[options.language], repo, options.protocol != "fixed",
+        options.characters, repo,
+    )  # fmt: skip
+    plan = Plan(
+        options.dump, rules, options.neutral, options.most_neutral, options.shares, options.seed
+    )
+    if not options.dump.is_file():
+        raise DataError(Problem(str(options.dump), "missing", "from dumps.wikimedia.org"))
+    counts = build(plan, options.out, options.workers, options.progress)
+    labels = [*phrases, NEUTRAL]
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (label, counts[f"found {label}"], *(counts[f"{split} {label}"] for split in SPLITS))
+        for label in labels
+    )
+    others = [(name, n) for name, n in counts.items() if name.split()[0] not in ("found", *SPLITS)]
+    note = "; ".join(f"{name}: {n:,}" for name, n in others)
+    print_tables([Table("Pairs", ("class", "found", *SPLITS), rows, note)])
+    for split in SPLITS:
+        print(options.out / f"{split}.jsonl")
+    print(_write_yaml(options, labels))
+    return 0
+
+
+def _read_phrases(path: Path) -> dict[str, list[str]]:
+    try:
+        found = json.loads(path.read_text("utf-8"))
+        assert isinstance(found, dict)
+        assert all(isinstance(p, str) and p.strip() for of in found.values() for p in of)
+    except (OSError, ValueError, AssertionError, TypeError) as error:
+        fix = 'JSON: {"contrastive": ["phrase", ...], "entailment": [...]}'
+        raise DataError(Problem(str(path), f"no list of phrases: {error}", fix)) from error
+    return {label: [p.strip() for p in listed] for label, listed in found.items()}
+
+
+def _write_yaml(options: BuildOptions, labels: Sequence[str]) -> Path:
+    text = f"""# heron train data={options.name} --config-dir DIR/conf paths.data=DIR
+name: {options.name}
+title: sentence pairs labelled by linking phrases ({options.protocol})
+licence: that of the dump (Wikipedia, CC BY-SA 4.0)
+citation: none yet
+language: {options.language}
+task: nli
+format: pair_table
+label_order: [{", ".join(labels)}]
+columns: {{text: sentence1, text_pair: sentence2, label: label, guid: guid, group: article}}
+files:
+  train: {{path: train.jsonl}}
+  validation: {{path: validation.jsonl}}
+  test: {{path: test.jsonl}}
+"""
+    return write_file(options.out / "conf" / "data" / f"{options.name}.yaml", text)

@@ -1,0 +1,206 @@
+"""`heron build ronli`: from a dump to labelled pairs."""
+
+from __future__ import annotations
+
+import bz2
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from heron.base.registry import load
+from heron.base.yaml_files import read_yaml
+from heron.cli import main
+from heron.config.extensions import TARGETS
+from small_runs import TINY, heron, in_folder
+from small_wiki import PHRASES, write_dump
+
+assert "ronli:T1" in TARGETS  # imports the forks
+TEXTS = "heron_forks.ronli.corpus.texts:"
+WORDING = read_yaml(Path(__file__).parents[4] / "experiments/ronli/corpus/wording.yaml")
+FIRST = "Orașul vechi a fost reședința județului până în anul 1950, scrie Popescu."
+
+
+def rules(**more):
+    return load(f"{TEXTS}Rules")(PHRASES, WORDING["ro"], **more)
+
+
+def linked(first, second, **more):
+    return load(f"{TEXTS}linked")(first, second, rules(**more))
+
+
+def built(folder, dump, *more):
+    phrases = folder / "phrases.json"
+    phrases.write_text(json.dumps(PHRASES), "utf-8")
+    words = [f"dump={dump}", f"phrases={phrases}", f"out={folder}/out", "progress=false", *more]
+    assert main(["build", "ronli", *words]) == 0
+    return {
+        split: [json.loads(line) for line in open(folder / f"out/{split}.jsonl", encoding="utf-8")]
+        for split in ("train", "validation", "test")
+    }
+
+
+@pytest.fixture(scope="module")
+def dump(tmp_path_factory):
+    return write_dump(tmp_path_factory.mktemp("dump") / "dump.xml", 240, words=300)
+
+
+@pytest.fixture(scope="module")
+def whole(dump, tmp_path_factory):
+    return built(tmp_path_factory.mktemp("built"), dump, "workers=1")
+
+
+def test_a_phrase_at_the_start_labels_the_pair_and_is_removed():
+    second = "Prin urmare, clădirile Primăriei din Cluj au fost păstrate cu mare grijă."
+    found = linked(FIRST, second)
+    assert (found.label, found.phrase) == ("reasoning", "Prin urmare")
+    assert found.second == "Clădirile Primăriei din Cluj au fost păstrate cu mare grijă."
+
+
+def test_only_the_released_way_loses_the_capitals_of_names():
+    second = "Prin urmare, clădirile Primăriei din Cluj au fost păstrate cu mare grijă."
+    assert linked(FIRST, second, lower=True).second.startswith("Clădirile primăriei din cluj")
+
+
+def test_a_phrase_inside_a_sentence_counts_only_in_the_released_way():
+    second = "Clădirile din Cluj au fost, prin urmare sau Prin urmare, păstrate cu grijă."
+    assert linked(FIRST, second) is None
+    assert linked(FIRST, second, anywhere=True).second == second
+
+
+def test_a_phrase_is_a_whole_word_and_a_phrase_of_two_classes_says_nothing():
+    assert (
+        linked(FIRST, "Astfel călătorii au ajuns la timp în orașul cel vechi de la munte.") is None
+    )
+    other = load(f"{TEXTS}Rules")({"a": ["Deci"], "b": ["Deci"]}, WORDING["ro"])
+    assert load(f"{TEXTS}linked")(FIRST, "Deci " + FIRST, other) is None
+
+
+def test_sentences_of_fewer_than_fifty_characters_are_left_out():
+    assert linked(FIRST, "Prin urmare, a plecat.") is None
+    assert linked(FIRST, "Prin urmare, a plecat.", short_links=True).second == "A plecat."
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Ion L. Caragiale a scris piese. Ele se joacă și azi.", 2),
+        ("Vezi str. Mare nr. 5 din oraș. Este închis!", 2),
+        ("A venit în 1990. 20 de ani mai târziu a plecat.", 2),
+        ("„A plecat?” Nimeni nu știe… Poate mâine.", 3),
+    ],
+)
+def test_abbreviations_and_initials_end_no_sentence(text, count):
+    found = load(f"{TEXTS}sentences")(text, rules())
+    assert (len(found), " ".join(found)) == (count, text)
+
+
+def test_markup_tables_lists_notes_and_references_are_no_text():
+    text = "\n".join(
+        [
+            "{{Info|a=b}}'''Iași''' este un [[oraș|oraș mare]].<ref>notă</ref>",
+            "[[Fișier:x.jpg|thumb|poză]]",
+            "{| class=x\n| celulă\n|}\n* punct\n== Istorie ==\nText.",
+            "=== Note ===\nascuns\n== Vezi și ==\nx",
+        ]
+    )
+    found = list(load(f"{TEXTS}paragraphs")(text, rules()))
+    assert found == ["Iași este un oraș mare.", "Text."]
+
+
+def test_pages_that_are_no_articles_are_left_out(whole, dump):
+    titles = {int(row["article"].split()[1]) % 20 for rows in whole.values() for row in rows}
+    assert titles.isdisjoint({7, 11, 13})
+
+
+def test_no_phrase_stays_and_no_article_or_sentence_is_in_two_splits(whole):
+    everything = [row for rows in whole.values() for row in rows]
+    pattern = rules().pattern
+    assert not any(pattern.match(row["sentence2"]) for row in everything)
+    sentences = [s for row in everything for s in (row["sentence1"], row["sentence2"])]
+    assert len(sentences) == len(set(sentences))
+    linked_ = [(row["article"], split) for split, rows in whole.items() for row in rows]
+    assert max(Counter(title for title, _ in set(linked_)).values()) == 1
+
+
+def test_every_class_is_in_every_split_in_about_its_share(whole):
+    counts = {split: Counter(row["label"] for row in rows) for split, rows in whole.items()}
+    assert set(counts["test"]) == {*PHRASES, "neutral"}
+    total = sum(counts.values(), Counter())
+    assert total["neutral"] == pytest.approx(total.total() / 2, rel=0.05)
+    for label, count in total.items():
+        assert counts["train"][label] / count == pytest.approx(0.9, abs=0.08)
+
+
+def test_capitals_do_not_give_labels_away(whole):
+    rows = [row for split in whole.values() for row in split]
+    later = {
+        kind: sum(any(map(str.isupper, r["sentence2"][1:])) for r in ours) / len(ours)
+        for kind in (True, False)
+        for ours in [[r for r in rows if (r["label"] == "neutral") is kind]]
+    }
+    assert later[True] == pytest.approx(later[False], abs=0.05)
+
+
+@pytest.mark.slow
+def test_the_number_of_processes_and_packing_do_not_change_the_result(whole, dump, tmp_path):
+    packed = tmp_path / "dump.xml.bz2"
+    packed.write_bytes(bz2.compress(dump.read_bytes()))
+    assert built(tmp_path, packed, "workers=2") == whole
+
+
+@pytest.mark.slow
+def test_a_killed_build_goes_on_and_gives_the_same(whole, dump, tmp_path):
+    phrases = tmp_path / "phrases.json"
+    phrases.write_text(json.dumps(PHRASES), "utf-8")
+    out = tmp_path / "out"
+    words = [f"dump={dump}", f"phrases={phrases}", f"out={out}", "workers=1"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "heron", "build", "ronli", *words], start_new_session=True
+    )
+    until = time.monotonic() + 120
+    while not list(out.glob("parts/*.jsonl")) and time.monotonic() < until:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    kept = {path: path.stat().st_mtime_ns for path in out.glob("parts/0*.jsonl")}
+    assert kept
+    assert built(tmp_path, dump, "workers=1") == whole
+    assert all(path.stat().st_mtime_ns == when for path, when in kept.items())
+
+
+def test_other_options_do_not_go_on_with_old_parts(dump, tmp_path, capsys):
+    built(tmp_path, dump, "workers=1")
+    words = [f"dump={dump}", f"phrases={tmp_path}/phrases.json", f"out={tmp_path}/out"]
+    assert main(["build", "ronli", *words, "protocol=repo", "progress=false"]) == 2
+    assert "made with other options" in capsys.readouterr().err
+
+
+def test_mistakes_are_answered_in_one_line(dump, tmp_path, capsys):
+    phrases = tmp_path / "phrases.json"
+    phrases.write_text(json.dumps(PHRASES), "utf-8")
+    for words, said in (
+        ([f"dump={dump}", f"phrases={tmp_path}/none.json"], "no list of phrases"),
+        ([f"dump={tmp_path}/none.xml", f"phrases={phrases}"], "missing"),
+        ([f"dump={dump}", f"phrases={phrases}", "language=rp"], "Allowed: en, he, ro"),
+        ([f"dump={phrases}", f"phrases={phrases}"], "cannot be read"),
+        ([f"dump={dump}", f"phrases={phrases}", "shares=0.5,0.5,0.5"], "add up to 1"),
+    ):
+        assert main(["build", "ronli", *words, f"out={tmp_path}/o", "progress=false"]) == 2
+        assert said in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_built_pairs_train(dump, tmp_path):
+    built(tmp_path, dump, "workers=1", "name=wiki")
+    tiny = [word for word in TINY if "generator" not in word]
+    out = tmp_path / "out"
+    more = ["data=wiki", "--config-dir", out / "conf", f"paths.data={out}", "trainer.max_steps=2"]
+    words = [word for word in tiny if "max_epochs" not in word]
+    assert heron("train", *words, *in_folder(tmp_path), "head=siamese_cls", *more) == 0
