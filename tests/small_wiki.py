@@ -58,11 +58,11 @@ def article(draw: random.Random, words: int = 600, linked: float = 0.05) -> str:
     return "\n\n".join(parts)
 
 
-def pages(count: int, seed: int = 0, words: int = 600) -> Iterator[str]:
+def pages(count: int, seed: int = 0, words: int = 600, linked: float = 0.05) -> Iterator[str]:
     """Yield the XML of pages: articles, and now and then a redirect, a talk page, a list."""
     for number in range(count):
         draw = random.Random(f"{seed} {number}")
-        text, space, redirect = article(draw, words), 0, ""
+        text, space, redirect = article(draw, words, linked), 0, ""
         if number % 20 == 7:
             text, redirect = "#REDIRECT [[x]]", '<redirect title="x" />'
         elif number % 20 == 11:
@@ -78,11 +78,13 @@ def pages(count: int, seed: int = 0, words: int = 600) -> Iterator[str]:
         )
 
 
-def write_dump(path: Path, count: int, seed: int = 0, words: int = 600) -> Path:
+def write_dump(
+    path: Path, count: int, seed: int = 0, words: int = 600, linked: float = 0.05
+) -> Path:
     """Write a dump; returns its path."""
     with path.open("w", encoding="utf-8") as file:
         file.write(_HEAD)
         file.write("<siteinfo><sitename>W</sitename><dbname>rowiki</dbname></siteinfo>\n")
-        file.writelines(pages(count, seed, words))
+        file.writelines(pages(count, seed, words, linked))
         file.write("</mediawiki>\n")
     return path

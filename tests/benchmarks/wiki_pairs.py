@@ -33,6 +33,7 @@ class Options:
 
     pages: int = 10_000
     words: int = 600  # of a page
+    linked: float = 0.01  # share of the sentences that begin with a phrase
     rounds: int = 2  # ratios are taken within a round
     phrases: int = 114  # as RoNLI's list has
     out: Path = Path("runs/benchmark_wiki_pairs.json")
@@ -72,7 +73,9 @@ def plain_script(dump: Path, listed: dict[str, list[str]]) -> int:
 
 def measure(options: Options, folder: Path) -> list[dict[str, float]]:
     """Time every way in every round; processes of their own, so that memory is each one's."""
-    dump = write_dump(folder / "dump.xml", options.pages, words=options.words)
+    dump = write_dump(
+        folder / "dump.xml", options.pages, words=options.words, linked=options.linked
+    )
     listed = folder / "phrases.json"
     listed.write_text(json.dumps(phrases(options.phrases)), "utf-8")
     rounds = []
