@@ -23,6 +23,7 @@ COMMANDS = (
         "reproduce",
         "claims",
         "agreement",
+        "annotate",
         "data",
         "audit",
         "demo",

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from heron.config.data import DataConfig
-from heron.data.examples import Span
+from heron.data.examples import Example, Span
 from heron.languages import get_language
 
 
@@ -65,6 +65,13 @@ def parse_marked(text: str, markers: Markers) -> tuple[str, tuple[Span, Span]]:
             raise MarkerError(f"event {number} is empty: nothing stands between its markers")
     first, second = (Span(span.start - indent, span.end - indent) for span in spans)
     return plain.strip(), (first, second)
+
+
+def with_markers(example: Example, config: DataConfig) -> str:
+    """Return the text of an example of a task with classes, with markers around its events."""
+    if not example.spans:
+        return example.text
+    return mark(example.text, example.spans, event_markers(config)).text
 
 
 def mark(plain: str, spans: Sequence[Span], markers: Markers) -> MarkedText:

@@ -15,7 +15,7 @@ from heron.base.yaml_files import read_yaml
 from heron.config.prompting import PromptConfig
 from heron.config.schema import Config
 from heron.data.examples import Example
-from heron.data.markers import event_markers, mark
+from heron.data.markers import with_markers
 from heron.languages import get_language
 from heron.tasks.task import task_of, text_scores
 
@@ -114,9 +114,7 @@ class Prompter:
 
     def values(self, example: Example) -> dict[str, Any]:
         """List what templates know of a row."""
-        shown = example.text
-        if example.spans and self.answers:
-            shown = mark(shown, example.spans, event_markers(self.config.data)).text
+        shown = with_markers(example, self.config.data) if self.answers else example.text
         own = self.config.data.columns.side
         side = {name: str(example.side[name]) for name in own if example.side.get(name) is not None}
         return {"text": shown, "text_pair": example.text_pair or "", "side": side}

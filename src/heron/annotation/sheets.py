@@ -1,0 +1,167 @@
+"""Sheets on which people label or rate rows of a data set, and what they answered.
+
+A sheet is CSV: texts that a spreadsheet would run have an apostrophe in front. It shows no gold
+label; the key, which is not for raters, does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.files import read_json, write_json
+from heron.base.tables import Table, cell_text, read_table, table_stem, write_table
+from heron.data.examples import Example
+
+LABEL = "label"  # the question for the class of a row
+_SCALE = re.compile(r"(?P<name>\w+):(?P<low>\d+)-(?P<high>\d+)")
+_CHOICE = re.compile(r"(?P<name>\w+):(?P<words>\w+(?:/\w+)+)")
+TEXTS = ("text", "text_pair")
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What a study asks, and of which rows; `key.json`."""
+
+    data: str
+    split: str
+    questions: Mapping[str, Sequence[str]]  # allowed answers, by column
+    gold: Mapping[str, str]  # class of each row, by guid; empty without classes
+    raters: Sequence[str]
+    per_row: int
+
+
+def parse_questions(ask: Sequence[str], classes: Sequence[str]) -> dict[str, list[str]]:
+    """Read questions: `label`, a scale `fluency:1-5`, or words `valid:yes/no`.
+
+    Raises:
+        ConfigError: another form, or `label` for a data set without classes.
+    """
+    found: dict[str, list[str]] = {}
+    for word in ask:
+        if word == LABEL and classes:
+            found[LABEL] = list(classes)
+        elif scale := _SCALE.fullmatch(word):
+            low, high = int(scale["low"]), int(scale["high"])
+            found[scale["name"]] = [str(step) for step in range(low, high + 1)]
+        elif choice := _CHOICE.fullmatch(word):
+            found[choice["name"]] = choice["words"].split("/")
+        else:
+            labels = f"{LABEL} ({', '.join(classes)}), " if classes else ""
+            raise ConfigError(f"ask={word}: expected {labels}name:1-5 or name:yes/no")
+    return found
+
+
+def draw_rows(examples: Sequence[Example], rows: int, by_label: bool, seed: int) -> list[Example]:
+    """Draw rows without replacement, with each class in its share; the seed decides by guid."""
+    rows = min(rows, len(examples))
+    groups: dict[str, list[Example]] = defaultdict(list)
+    for example in sorted(examples, key=lambda each: each.guid):
+        groups[str(example.label) if by_label else ""].append(example)
+    random = np.random.default_rng(seed)
+    exact = {name: rows * len(of) / len(examples) for name, of in groups.items()}
+    counts = {name: int(share) for name, share in exact.items()}
+    # What is left goes to the classes that lost most by rounding.
+    rest = sorted(groups, key=lambda name: (counts[name] - exact[name], name))
+    for name in rest[: rows - sum(counts.values())]:
+        counts[name] += 1
+    drawn = [
+        of[place]
+        for name, of in groups.items()
+        for place in random.permutation(len(of))[: counts[name]]
+    ]
+    return [drawn[place] for place in random.permutation(len(drawn))]
+
+
+def write_sheets(drawn: Sequence[Example], key: Key, out: Path) -> list[Path]:
+    """Write a sheet for each rater, each row in `per_row` of them, and the key.
+
+    Raises:
+        ConfigError: `out` has a key already: sheets may be with people.
+    """
+    path = out / "key.json"
+    if path.exists():
+        raise ConfigError(f"{path} exists: sheets may be with people; choose another out=DIR")
+    paths = []
+    columns = [name for name in TEXTS if any(getattr(e, name) is not None for e in drawn)]
+    for number, rater in enumerate(key.raters):
+        ours = [
+            example
+            for row, example in enumerate(drawn)
+            if (number - row * key.per_row) % len(key.raters) < key.per_row
+        ]
+        texts = {name: [getattr(example, name) or "" for example in ours] for name in columns}
+        empty = {name: [""] * len(ours) for name in key.questions}
+        paths.append(out / f"{rater}.csv")
+        write_table(paths[-1], {"guid": [example.guid for example in ours], **texts, **empty})
+    write_json(path, asdict(key))
+    return [*paths, path]
+
+
+def read_key(path: Path) -> Key:
+    """Read `key.json`; a DataError says that it is none."""
+    try:
+        return Key(**read_json(path))
+    except (OSError, TypeError, ValueError) as error:
+        raise DataError(Problem(str(path), f"no key: {error}", "key.json of the sheets")) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What people answered."""
+
+    rows: Sequence[tuple[str, str, Mapping[str, str]]]  # guid, rater, answers by question
+    unfinished: Mapping[str, int]  # rows without all answers, by rater
+
+
+def read_answers(paths: Sequence[Path], key: Key) -> Answers:
+    """Read filled sheets; the file's name is the rater's.
+
+    Raises:
+        DataError: answers that are not allowed, rows that nobody drew, columns that are missing;
+            all of them, by file and line.
+    """
+    rows: list[tuple[str, str, Mapping[str, str]]] = []
+    unfinished: dict[str, int] = {}
+    problems: list[Problem] = []
+    for path in paths:
+        table, rater = read_table(path, own=True), table_stem(path)
+        table.require("guid", *key.questions)
+        problems += table.duplicates("guid")
+        unfinished[rater] = 0
+        for index, row in enumerate(table.rows):
+            guid = cell_text(row["guid"])
+            if key.gold and guid not in key.gold:
+                problems.append(Problem(table.where(index), f"no row '{guid}'", "rows of the key"))
+                continue
+            found, wrong = _answers(table, index, row, key.questions)
+            problems += wrong
+            if len(found) == len(key.questions):
+                rows.append((guid, rater, found))
+            elif not wrong:
+                unfinished[rater] += 1
+    if problems:
+        raise DataError(problems)
+    return Answers(rows, unfinished)
+
+
+def _answers(
+    table: Table, index: int, row: Mapping[str, Any], questions: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, str], list[Problem]]:
+    """Read the cells of a row; letters in another case count."""
+    found, problems = {}, []
+    for name, allowed in questions.items():
+        given = cell_text(row[name]).strip()
+        answer = next((each for each in allowed if each.lower() == given.lower()), None)
+        if answer is not None:
+            found[name] = answer
+        elif given:
+            problems.append(Problem(table.where(index), f"{name} '{given}'", ", ".join(allowed)))
+    return found, problems

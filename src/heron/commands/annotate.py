@@ -1,0 +1,160 @@
+"""`heron annotate`: sheets on which people label or rate rows, and what they answered."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from heron.annotation.agreement import agreement_table, agreements, majority, rating_differences
+from heron.annotation.labels import Labels
+from heron.annotation.sheets import (
+    LABEL,
+    Answers,
+    Key,
+    draw_rows,
+    parse_questions,
+    read_answers,
+    read_key,
+    write_sheets,
+)
+from heron.base.cells import Table, summarize
+from heron.base.errors import ConfigError, nearest
+from heron.base.folders import default_cache_dir, default_data_dir
+from heron.base.tables import write_table
+from heron.base.terminal import print_tables
+from heron.config.options import DataFolders, parse_options, parse_with_data
+from heron.config.overrides import configure
+from heron.data.markers import with_markers
+from heron.results.shipped import read_shipped
+from heron.tasks.task import task_of
+
+STEPS = ("draw", "collect")
+MAJORITY = "majority"  # stands among the raters in what `collect` writes
+
+
+@dataclass
+class DrawOptions(DataFolders):
+    """Options of `heron annotate draw`."""
+
+    data: str
+    out: Path
+    split: str = "test"
+    rows: int = 200
+    raters: list[str] = field(default_factory=lambda: ["2"])  # their names, or how many
+    per_row: int = 2  # raters of a row
+    ask: list[str] = field(default_factory=lambda: [LABEL])  # see `parse_questions`
+    seed: int = 0
+
+
+@dataclass
+class CollectOptions:
+    """Options of `heron annotate collect`."""
+
+    sheets: list[Path]  # filled; a file's name is the rater's
+    key: Path
+    out: Path
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Do one step; returns the exit code."""
+    step, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
+    if step not in STEPS:
+        hint = nearest(step, STEPS) if step else f" Allowed: {', '.join(STEPS)}."
+        raise ConfigError(f"'{step}' is no step.{hint}" if step else f"which step?{hint}")
+    return _draw(rest) if step == "draw" else _collect(rest)
+
+
+def _draw(arguments: Sequence[str]) -> int:
+    options, words = parse_with_data(DrawOptions, arguments)
+    config = configure(options.data, words)
+    data, cache = options.paths_data or default_data_dir(), options.paths_cache
+    shipped = read_shipped(config, data, cache or default_cache_dir())
+    if options.split not in shipped.splits:
+        near = nearest(options.split, shipped.splits)
+        raise ConfigError(f"split={options.split}: {config.name} has no such split here.{near}")
+    has_classes = task_of(config).has_classes
+    examples = [e for e in shipped.splits[options.split] if e.label is not None or not has_classes]
+    names = options.raters
+    if len(names) == 1 and names[0].isdigit():
+        names = [f"rater{number + 1}" for number in range(int(names[0]))]
+    if wrong := [name for name in names if not re.fullmatch(r"[\w-]+", name) or name == MAJORITY]:
+        raise ConfigError(f"raters={wrong[0]}: a name has letters, digits, - and _ only")
+    if not 1 <= options.per_row <= len(names):
+        raise ConfigError(f"per_row={options.per_row}: 1 to {len(names)}, the number of raters")
+    questions = parse_questions(options.ask, config.label_order if has_classes else ())
+    drawn = draw_rows(examples, options.rows, has_classes, options.seed)
+    gold = {example.guid: example.label or "" for example in drawn}
+    if has_classes:
+        drawn = [dataclasses.replace(each, text=with_markers(each, config)) for each in drawn]
+    key = Key(config.name, options.split, questions, gold, names, options.per_row)
+    *sheets, path = write_sheets(drawn, key, options.out)
+    print(f"{len(drawn)} of {len(examples)} rows, {options.per_row} raters for each:", *sheets)
+    for name, allowed in questions.items():
+        print(f"{name}: {', '.join(allowed)}")
+    print(f"not for raters: {path}; then heron annotate collect sheets=... key={path} out=DIR")
+    return 0
+
+
+def _collect(arguments: Sequence[str]) -> int:
+    options = parse_options(CollectOptions, arguments)
+    key = read_key(options.key)
+    answers = read_answers(options.sheets, key)
+    said = [f"{rater} {count}" for rater, count in answers.unfinished.items() if count]
+    if not answers.rows:
+        raise ConfigError(f"no row of {', '.join(map(str, options.sheets))} is answered")
+    print_tables(_tables(answers, key))
+    if said:
+        print(f"rows without all answers, left out: {', '.join(said)}")
+    columns = {name: [found[name] for *_, found in answers.rows] for name in key.questions}
+    guids, raters = ([row[place] for row in answers.rows] for place in (0, 1))
+    write_table(options.out / "answers.csv", {"guid": guids, "rater": raters, **columns})
+    print(options.out / "answers.csv")
+    if LABEL in key.questions and any(key.gold.values()):
+        _write_predictions(_labels(answers, LABEL), key, options.out)
+    return 0
+
+
+def _labels(answers: Answers, question: str) -> Labels:
+    items = list(dict.fromkeys(guid for guid, *_ in answers.rows))
+    raters = list(answers.unfinished)
+    given = {(guid, rater): found[question] for guid, rater, found in answers.rows}
+    values = [[given.get((item, rater), "") for rater in raters] for item in items]
+    empty = [""] * len(items)
+    return Labels(items, raters, values, empty, empty)
+
+
+def _tables(answers: Answers, key: Key) -> list[Table]:
+    """Show the mean and the raters' difference of scales, and the agreement on other questions."""
+    scales = [name for name, of in key.questions.items() if all(map(str.isdigit, of))]
+    others = [name for name in key.questions if name not in scales]
+    tables = []
+    if scales:
+        rows = []
+        for name in scales:
+            ratings = [float(found[name]) for *_, found in answers.rows]
+            error = rating_differences(_labels(answers, name))
+            rows.append((name, summarize(ratings), error.value, error.low, error.high, error.n))
+        columns = ("question", "mean ± sd (n)", "difference", "low", "high", "rows")
+        note = "difference: mean absolute difference between the raters of a row, 95 % t-interval."
+        tables.append(Table("Ratings", columns, tuple(rows), note))
+    if others and len(answers.unfinished) > 1:
+        found = [(name, agreements(_labels(answers, name))) for name in others]
+        tables.append(agreement_table(found))
+    return tables
+
+
+def _write_predictions(labels: Labels, key: Key, out: Path) -> None:
+    """Write what `heron score` takes: gold labels, and those of each rater and of most raters."""
+    by_rater = {rater: [said[n] for said in labels.values] for n, rater in enumerate(labels.raters)}
+    for name, found in (*by_rater.items(), (MAJORITY, majority(labels))):
+        rows = [n for n, label in enumerate(found) if label]
+        if not rows:
+            continue
+        guids = [labels.items[n] for n in rows]
+        predictions, gold = out / f"{name}.predictions.csv", out / f"{name}.gold.csv"
+        write_table(predictions, {"guid": guids, "prediction": [found[n] for n in rows]})
+        write_table(gold, {"guid": guids, "label": [key.gold[guid] for guid in guids]})
+        print(f"{name}, {len(rows)} rows: heron score gold={gold} predictions={predictions}")

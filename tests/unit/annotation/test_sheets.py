@@ -1,0 +1,167 @@
+"""`heron annotate`: what raters get, what is refused, and what `heron score` makes of answers."""
+
+import csv
+import json
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heron.annotation.sheets import draw_rows, parse_questions
+from heron.base.errors import ConfigError
+from heron.base.tables import read_table, write_table
+from heron.cli import main
+from heron.data.examples import Example
+
+
+@pytest.fixture
+def sheets(tmp_path):
+    """Draw ten rows of the built-in corpus for three raters, two of them for each row."""
+
+    def draw(*more):
+        words = ["data=chronicle", "split=validation", "rows=10", "per_row=2"]
+        words += [f"out={tmp_path / 'study'}"]
+        words += more or ["raters=anna,ben,dan"]
+        assert main(["annotate", "draw", *words]) == 0
+        return tmp_path / "study"
+
+    return draw
+
+
+def fill(path, answer):
+    """Fill a sheet in: `answer(row)` gives the cells of each row."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    rows = [{**row, **answer(row)} for row in rows]
+    write_table(path, {name: [row[name] for row in rows] for name in rows[0]})
+
+
+def collect(study, *raters):
+    paths = ",".join(str(study / f"{name}.csv") for name in raters)
+    key = study / "key.json"
+    return main(["annotate", "collect", f"sheets={paths}", f"key={key}", f"out={study / 'done'}"])
+
+
+def test_each_row_goes_to_as_many_raters_as_asked_without_its_label(sheets):
+    study = sheets()
+    tables = {name: read_table(study / f"{name}.csv") for name in ("anna", "ben", "dan")}
+    assert tables["anna"].columns == ("guid", "text", "label")
+    counts = Counter(row["guid"] for table in tables.values() for row in table.rows)
+    assert set(counts.values()) == {2}
+    assert len(counts) == 10
+    assert not any(row["label"] for table in tables.values() for row in table.rows)
+    assert {len(table.rows) for table in tables.values()} == {6, 7}
+    gold = json.loads((study / "key.json").read_text("utf-8"))["gold"]
+    assert set(gold) == set(counts)
+    assert all(gold.values())
+
+
+def test_a_rater_sees_which_events_are_asked_about(sheets):
+    texts = [row["text"] for row in read_table(sheets() / "anna.csv").rows]
+    assert all("[א1]" in text and "[/א2]" in text for text in texts)
+
+
+def test_answers_are_scored_as_any_systems_predictions(sheets, capsys):
+    study = sheets()
+    gold = json.loads((study / "key.json").read_text("utf-8"))["gold"]
+    wrong = min(gold)
+    other = next(label for label in set(gold.values()) if label != gold[wrong])
+    for name in ("anna", "ben", "dan"):
+        # Letters in another case count; one row is answered wrongly.
+        fill(
+            study / f"{name}.csv",
+            lambda row: {"label": other if row["guid"] == wrong else gold[row["guid"]].lower()},
+        )
+    assert collect(study, "anna", "ben", "dan") == 0
+    done = study / "done"
+    words = [f"{part}={done}/majority.{part}.csv" for part in ("gold", "predictions")]
+    assert main(["score", "task=relation", *words, f"out={done / 'score.json'}"]) == 0
+    assert "0.900" in capsys.readouterr().out
+    answers = read_table(done / "answers.csv").rows
+    assert len(answers) == 20
+    assert {row["rater"] for row in answers} == {"anna", "ben", "dan"}
+
+
+def test_ratings_have_their_mean_and_the_raters_difference(sheets, capsys):
+    study = sheets("ask=fluency:1-5,valid:yes/no", "raters=2")
+    fill(study / "rater1.csv", lambda row: {"fluency": "4", "valid": "Yes"})
+    fill(study / "rater2.csv", lambda row: {"fluency": "3", "valid": "yes"})
+    assert collect(study, "rater1", "rater2") == 0
+    said = capsys.readouterr().out
+    assert "3.500 ± 0.513 (20)" in said
+    assert "difference" in said
+    assert not list((study / "done").glob("*.gold.csv"))  # nobody was asked for labels
+
+
+def test_unfinished_rows_are_left_out_and_counted(sheets, capsys):
+    study = sheets("raters=2")
+    rows = [row["guid"] for row in read_table(study / "rater1.csv").rows]
+    fill(study / "rater1.csv", lambda row: {"label": "" if row["guid"] in rows[:3] else "BEFORE"})
+    fill(study / "rater2.csv", lambda row: {"label": "BEFORE"})
+    assert collect(study, "rater1", "rater2") == 0
+    assert "left out: rater1 3" in capsys.readouterr().out
+    assert len(read_table(study / "done/answers.csv").rows) == 17
+
+
+def test_every_answer_that_is_not_allowed_is_named_by_line(sheets, capsys):
+    study = sheets("raters=2")
+    fill(study / "rater1.csv", lambda row: {"label": "perhaps"})
+    assert collect(study, "rater1") == 2
+    said = capsys.readouterr().err
+    assert "rater1.csv:2: label 'perhaps'" in said
+    assert "rater1.csv:11" in said
+    assert "BEFORE" in said
+    assert not (study / "done").exists()
+
+
+def test_sheets_that_may_be_with_people_are_not_written_again(sheets, capsys):
+    study = sheets()
+    before = (study / "anna.csv").read_bytes()
+    words = ["data=chronicle", "split=validation", f"out={study}", "seed=1"]
+    assert main(["annotate", "draw", *words]) == 2
+    assert "may be with people" in capsys.readouterr().err
+    assert (study / "anna.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("per_row=4", "1 to 3"),
+        ("raters=a/b,c,d", "letters, digits"),
+        ("split=tset", "no such split here"),
+        ("ask=how_good", "name:1-5"),
+    ],
+)
+def test_a_wrong_option_is_explained(word, says, tmp_path, capsys):
+    given = ["split=validation", "raters=a,b,c", "per_row=2", "ask=label"]
+    given = [each for each in given if each.split("=")[0] != word.split("=")[0]]
+    assert main(["annotate", "draw", "data=chronicle", f"out={tmp_path}", *given, word]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_steps_are_listed_where_one_is_misspelt(capsys):
+    assert main(["annotate", "darw"]) == 2
+    assert "draw" in capsys.readouterr().err
+
+
+classes = st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=60)
+
+
+@given(classes, st.integers(1, 80), st.integers(0, 3))
+def test_a_draw_has_each_class_in_its_share(labels, rows, seed):
+    examples = [Example(f"g{n}", "text", label=label) for n, label in enumerate(labels)]
+    drawn = draw_rows(examples, rows, True, seed)
+    rows = min(rows, len(examples))
+    assert len(drawn) == rows == len({example.guid for example in drawn})
+    for label, count in Counter(labels).items():
+        got = sum(example.label == label for example in drawn)
+        assert abs(got - rows * count / len(labels)) < 1
+    assert drawn == draw_rows(examples[::-1], rows, True, seed)  # file order does not matter
+
+
+def test_questions_are_labels_scales_and_words():
+    questions = parse_questions(["label", "fluency:1-3", "valid:yes/no"], ("x", "y"))
+    assert questions == {"label": ["x", "y"], "fluency": ["1", "2", "3"], "valid": ["yes", "no"]}
+    with pytest.raises(ConfigError, match="name:yes/no"):
+        parse_questions(["label"], ())
