@@ -1,7 +1,9 @@
-"""LCHAIM: its claims, and the tables and figures that no sweep fills."""
+"""LCHAIM: its claims, the tables and figures that no sweep fills, `heron build translate`."""
+
+from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.config.extensions import CLAIMS, TARGETS
+from heron.config.extensions import CLAIMS, FORK_COMMANDS, TARGETS, Command
 
 CLAIMS.register("lchaim", on_demand("heron_forks.lchaim.claims:claims"))
 for _key, _function in {
@@ -12,3 +14,8 @@ for _key, _function in {
     "F4": "prompts",
 }.items():
     TARGETS.register(f"lchaim:{_key}", on_demand(f"heron_forks.lchaim.tables:{_function}"))
+
+FORK_COMMANDS.register(
+    "build translate",
+    Command(on_demand("heron_forks.lchaim.translation:run"), Path(__file__).parent / "build.txt"),
+)

@@ -80,8 +80,12 @@ def draw_rows(examples: Sequence[Example], rows: int, by_label: bool, seed: int)
     return [drawn[place] for place in random.permutation(len(drawn))]
 
 
-def write_sheets(drawn: Sequence[Example], key: Key, out: Path) -> list[Path]:
+def write_sheets(
+    drawn: Sequence[Example], key: Key, out: Path, show: Sequence[str] = ()
+) -> list[Path]:
     """Write a sheet for each rater, each row in `per_row` of them, and the key.
+
+    `show` names columns of `Example.side` that raters see, such as the original of a translation.
 
     Raises:
         ConfigError: `out` has a key already: sheets may be with people.
@@ -97,7 +101,8 @@ def write_sheets(drawn: Sequence[Example], key: Key, out: Path) -> list[Path]:
             for row, example in enumerate(drawn)
             if (number - row * key.per_row) % len(key.raters) < key.per_row
         ]
-        texts = {name: [getattr(example, name) or "" for example in ours] for name in columns}
+        texts = {name: [cell_text(example.side[name]) for example in ours] for name in show}
+        texts |= {name: [getattr(example, name) or "" for example in ours] for name in columns}
         empty = {name: [""] * len(ours) for name in key.questions}
         paths.append(out / f"{rater}.csv")
         write_table(paths[-1], {"guid": [example.guid for example in ours], **texts, **empty})

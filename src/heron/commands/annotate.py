@@ -46,6 +46,7 @@ class DrawOptions(DataFolders):
     raters: list[str] = field(default_factory=lambda: ["2"])  # their names, or how many
     per_row: int = 2  # raters of a row
     ask: list[str] = field(default_factory=lambda: [LABEL])  # see `parse_questions`
+    show: list[str] = field(default_factory=list)  # columns of `data.columns.side` to show as well
     seed: int = 0
 
 
@@ -84,13 +85,15 @@ def _draw(arguments: Sequence[str]) -> int:
         raise ConfigError(f"raters={wrong[0]}: a name has letters, digits, - and _ only")
     if not 1 <= options.per_row <= len(names):
         raise ConfigError(f"per_row={options.per_row}: 1 to {len(names)}, the number of raters")
+    if wrong := [name for name in options.show if name not in config.columns.side]:
+        raise ConfigError(f"show={wrong[0]}: not in data.columns.side of {config.name}")
     questions = parse_questions(options.ask, config.label_order if has_classes else ())
     drawn = draw_rows(examples, options.rows, has_classes, options.seed)
     gold = {example.guid: example.label or "" for example in drawn}
     if has_classes:
         drawn = [dataclasses.replace(each, text=with_markers(each, config)) for each in drawn]
     key = Key(config.name, options.split, questions, gold, names, options.per_row)
-    *sheets, path = write_sheets(drawn, key, options.out)
+    *sheets, path = write_sheets(drawn, key, options.out, options.show)
     print(f"{len(drawn)} of {len(examples)} rows, {options.per_row} raters for each:", *sheets)
     for name, allowed in questions.items():
         print(f"{name}: {', '.join(allowed)}")

@@ -20,6 +20,7 @@ from heron.config.run_names import run_path
 from heron.config.schema import Config, CurriculumConfig, HeadConfig, SweeperConfig
 from heron.config.stored import from_yaml, to_yaml
 from heron.data.datamodule import DataModule
+from heron.data.examples import Example
 from heron.dynamics.cartography import statistics
 from heron.dynamics.curriculum import Curriculum, Pool
 from heron.dynamics.difficulty import cosine, rank_units
@@ -120,32 +121,50 @@ def similarities(config: Config, data: DataModule, first: RunFolder | None) -> n
     if first is not None and compares_trained(config.curriculum):
         first.require_model()
         encoder = trained_encoder(encoder, first.model)
-    apart = copy.deepcopy(config)
-    apart.head = HeadConfig(name="sts", input="separate", pooling="mean", combine="concat")
-    apart.encoder = dataclasses.replace(
-        encoder,
+    rows = {guid: row for row, guid in enumerate(data.features[TRAIN].guids)}
+    examples = [example for example in data.examples[TRAIN] if example.guid in rows]
+    config = dataclasses.replace(config, encoder=encoder)
+    guids, vectors_RP = pool_texts(config, APART, {TRAIN: examples}, data.tokenizer)
+    similarity_R = np.empty(len(rows))
+    similarity_R[[rows[guid] for guid in guids[TRAIN]]] = cosine(vectors_RP[TRAIN])
+    return similarity_R
+
+
+# Premise and hypothesis read apart; a text's vector is the mean of its states.
+APART = HeadConfig(name="sts", input="separate", pooling="mean", combine="concat")
+
+
+def pool_texts(
+    config: Config,
+    head: HeadConfig,
+    examples: dict[str, list[Example]],
+    tokenizer: Any = None,
+) -> tuple[dict[str, Sequence[str]], dict[str, np.ndarray]]:
+    """Read texts with a run's encoder, frozen, and pool them as `head` says; vectors are stored.
+
+    Returns:
+        For each split the guids, and float32 [N, P] in their order.
+    """
+    config = copy.deepcopy(config)
+    config.head = head
+    config.encoder = dataclasses.replace(
+        config.encoder,
         freeze="all",
         overflow="truncate",
         separator=None,
         trailing_separator=False,
         cache=True,
     )
-    rows = {guid: row for row, guid in enumerate(data.features[TRAIN].guids)}
-    examples = [example for example in data.examples[TRAIN] if example.guid in rows]
-    inner = DataModule(apart, {TRAIN: examples}, data.tokenizer)
-    vectors_RP = load_vectors(apart, inner, lambda: _models(apart, inner))
-    similarity_R = np.empty(len(rows))
-    places = [rows[guid] for guid in inner.features[TRAIN].guids]
-    similarity_R[places] = cosine(vectors_RP[TRAIN])
-    return similarity_R
+    data = DataModule(config, examples, tokenizer)
+    vectors = load_vectors(config, data, lambda: _models(config, data.tokenizer))
+    return {split: features.guids for split, features in data.features.items()}, vectors
 
 
-def _models(config: Config, data: DataModule) -> tuple[Encoder, Head]:
+def _models(config: Config, tokenizer: Any) -> tuple[Encoder, Head]:
     """Load the encoder with random numbers of its own.
 
     The run's random numbers must not depend on whether the vectors are stored already.
     """
-    tokenizer = data.tokenizer
     with torch.random.fork_rng():
         torch.manual_seed(config.seed)
         model = load_encoder(config.encoder, len(tokenizer), tokenizer.pad_token_id)

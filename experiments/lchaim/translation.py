@@ -1,0 +1,266 @@
+"""`heron build translate`: a corpus of sentence pairs in another language, with its checks.
+
+Source: LCHAIM, section 2.1 and 2.2: translate, translate back, compare the original with its back-
+translation by a sentence encoder, drop what is below .75, and compare a classifier's predictions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from annotated_types import Ge, Le
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from statsmodels.stats.proportion import proportion_confint
+
+from heron.base.cells import Cell, Interval, Table, summarize
+from heron.base.errors import ConfigError, nearest
+from heron.base.files import write_file
+from heron.base.libraries import silence_libraries
+from heron.base.table_files import to_markdown
+from heron.base.tables import write_table
+from heron.base.terminal import begin, print_tables
+from heron.base.yaml_files import dump_yaml
+from heron.commands.prompt import spelt_out
+from heron.config.compose import compose
+from heron.config.constraints import field_types
+from heron.config.data import TEST, TRAIN, VALIDATION
+from heron.config.options import parse_options
+from heron.config.prompting import PromptingConfig
+from heron.config.schema import Config, HeadConfig
+from heron.data.examples import Example
+from heron.data.readers import load_with_report
+from heron.dynamics.difficulty import cosine
+from heron.languages import LANGUAGES
+from heron.prompting.translation import Translator
+from heron.training.curriculum import APART, pool_texts
+
+MINIMUM = 0.75
+SIMILARITY = "sentence-transformers/all-MiniLM-L6-v2"  # the paper's
+_PAIR = HeadConfig(name="check", input="pair", pooling="mean")
+_TEXTS = ("text", "text_pair")
+_NAMES = {"text": "premise", "text_pair": "hypothesis"}
+
+
+@dataclass
+class TranslateOptions:
+    """Options of `heron build translate`; `data.*` and `translation.*` say what and by whom."""
+
+    data: str
+    to: str  # the language to translate to, of `heron options data.language`
+    out: Path
+    name: str = "translated"  # of the new data set
+    splits: list[str] = field(default_factory=list)  # empty: all
+    minimum: Annotated[float, Ge(-1), Le(1)] = MINIMUM  # of the cosine of each text; -1: keep all
+    similarity: str = SIMILARITY  # the encoder that compares texts, in the original language
+    check: str | None = None  # the encoder of the semantic check; null: no check
+    hidden: list[int] = field(default_factory=lambda: [100])  # the check's classifier
+    seed: int = 0  # of the check's classifier
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """A row, its translation, and what came back."""
+
+    original: Example
+    there: Example
+    back: Example
+    similarity: Mapping[str, float]  # cosine of original and back-translation, by text
+
+    def keeps(self, minimum: float) -> bool:
+        """Tell whether both texts came back similar enough."""
+        return min(self.similarity.values()) >= minimum
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Translate, check and write a data set; returns the exit code."""
+    begin()
+    silence_libraries()
+    options, more = _options(arguments)
+    if options.to not in LANGUAGES:
+        raise ConfigError(f"to={options.to}: no such language.{nearest(options.to, LANGUAGES)}")
+    words = [f"data={options.data}", *more]
+    # Nobody is asked: the model is only named because a prompt needs one.
+    asked = [f"translation.{side}={options.to}" for side in ("input", "output")]
+    prompting = compose(spelt_out([*words, *asked, "model=gpt-4o"]))
+    translator = Translator(prompting, prompting.prompting)
+    parts = field_types(PromptingConfig)  # they say how to translate
+    words = [word for word in words if re.split("[.=]", word)[0] not in parts]
+    words += ["head=mlp3", "trainer.select=last", "trainer.patience=null"]  # nothing is trained
+    reading = compose([*words, f"encoder={options.similarity}"])
+    checking = compose([*words, f"encoder={options.check}"]) if options.check else None
+    source = reading.data.language
+    if source == options.to:
+        raise ConfigError(f"to={options.to}: {options.data} is in this language")
+
+    data, cache = Path(reading.paths.data), Path(reading.paths.cache)
+    splits = load_with_report(reading.data, data, cache).examples
+    if wrong := [name for name in options.splits if name not in splits]:
+        raise ConfigError(f"splits={wrong[0]}: no such split.{nearest(wrong[0], splits)}")
+    splits = {name: splits[name] for name in options.splits or splits}
+    if checking and (TRAIN not in splits or len(splits) == 1):
+        raise ConfigError(f"check={options.check}: needs the split train, and another one to check")
+    rows = {
+        split: _translate(examples, translator, reading, source, options.to)
+        for split, examples in splits.items()
+    }
+    tables = [similarity_table(rows, options.minimum)]
+    if checking is not None:
+        tables.append(check_table(rows, checking, options))
+    print_tables(tables)
+    page = write_file(options.out / "translation.md", "\n\n".join(map(to_markdown, tables)))
+    print(*_write(rows, reading, options), page, sep="\n")
+    return 0
+
+
+def _options(arguments: Sequence[str]) -> tuple[TranslateOptions, list[str]]:
+    own = [word for word in arguments if word.partition("=")[0] in field_types(TranslateOptions)]
+    return parse_options(TranslateOptions, own), [word for word in arguments if word not in own]
+
+
+def _translate(
+    examples: Sequence[Example], translator: Translator, reading: Config, source: str, to: str
+) -> list[Translated]:
+    """Translate the rows of a split and back, and compare; each text once."""
+    there = _both(examples, translator, source, to)
+    back = _both(there, translator, to, source)
+    found = {name: _similarity(name, examples, back, reading) for name in _TEXTS}
+    return [
+        Translated(one, two, three, {name: found[name][one.guid] for name in _TEXTS})
+        for one, two, three in zip(examples, there, back, strict=True)
+    ]
+
+
+def _both(
+    examples: Sequence[Example], translator: Translator, source: str, to: str
+) -> list[Example]:
+    texts = translator.translate([example.text for example in examples], source, to)
+    pairs = translator.translate([example.text_pair or "" for example in examples], source, to)
+    return [
+        replace(example, text=text, text_pair=pair, spans=())
+        for example, text, pair in zip(examples, texts, pairs, strict=True)
+    ]
+
+
+def _similarity(
+    name: str, examples: Sequence[Example], back: Sequence[Example], reading: Config
+) -> dict[str, float]:
+    """Compare texts with their back-translations: cosine of mean vectors, by guid."""
+    pairs = [
+        replace(one, text=getattr(one, name), text_pair=getattr(two, name), side={})
+        for one, two in zip(examples, back, strict=True)
+    ]
+    guids, vectors = pool_texts(reading, APART, {TRAIN: pairs})
+    return dict(zip(guids[TRAIN], cosine(vectors[TRAIN]).tolist(), strict=True))
+
+
+def similarity_table(rows: Mapping[str, Sequence[Translated]], minimum: float) -> Table:
+    """Show the similarity of each split's unique texts, and the rows that are kept."""
+    lines: list[tuple[Cell, ...]] = []
+    for split, found in rows.items():
+        kept = sum(row.keeps(minimum) for row in found)
+        for name in _TEXTS:
+            unique = {getattr(row.original, name): row.similarity[name] for row in found}
+            below = sum(value < minimum for value in unique.values())
+            lines.append((split, _NAMES[name], summarize(unique.values()), below, kept, len(found)))
+    columns = ("split", "text", "similarity ± sd (unique texts)", "below", "rows kept", "rows")
+    note = f"below: unique texts below {minimum}. A row is kept where neither of its texts is."
+    return Table("Similarity of texts and their back-translations", columns, tuple(lines), note)
+
+
+def check_table(
+    rows: Mapping[str, Sequence[Translated]], config: Config, options: TranslateOptions
+) -> Table:
+    """Compare a classifier's labels for rows and for their back-translations.
+
+    The classifier, a multilayer perceptron on vectors of premise and hypothesis read together, is
+    trained on the originals of the train split. Only kept rows of the other splits are compared.
+    """
+    train = [row.original for row in rows[TRAIN]]
+    labels = {example.guid: example.label for example in train}
+    lines: list[tuple[Cell, ...]] = []
+    classifier: Any = None
+    for split in (name for name in rows if name != TRAIN):
+        kept = [row for row in rows[split] if row.keeps(options.minimum)]
+        if not kept:
+            continue
+        parts = {
+            TRAIN: train,
+            VALIDATION: [row.original for row in kept],
+            TEST: [row.back for row in kept],
+        }
+        guids, vectors = pool_texts(config, _PAIR, parts)
+        if classifier is None:
+            mlp = MLPClassifier(options.hidden, random_state=options.seed)
+            classifier = make_pipeline(StandardScaler(), mlp)
+            classifier.fit(vectors[TRAIN], [labels[guid] for guid in guids[TRAIN]])
+        said = {
+            part: dict(zip(guids[part], classifier.predict(vectors[part]), strict=True))
+            for part in (VALIDATION, TEST)
+        }
+        gold = {row.original.guid: row.original.label for row in kept}
+        same = sum(said[VALIDATION][guid] == said[TEST][guid] for guid in gold)
+        right = (
+            np.mean([said[part][guid] == gold[guid] for guid in gold])
+            for part in (VALIDATION, TEST)
+        )
+        low, high = proportion_confint(same, len(gold), method="wilson")
+        interval = Interval(same / len(gold), float(low), float(high))
+        lines.append((split, len(gold), interval, *map(float, right)))
+    columns = ("split", "rows", "same label [95 %]", "accuracy, original", "accuracy, back")
+    note = f"{options.check}, perceptron {options.hidden} trained on the originals of train."
+    return Table("Labels of rows and of their back-translations", columns, tuple(lines), note)
+
+
+def _write(
+    rows: Mapping[str, Sequence[Translated]], reading: Config, options: TranslateOptions
+) -> list[Path]:
+    """Write the kept rows as a data set, and all rows with their back-translations."""
+    data, paths, files = reading.data, [], {}
+    for split, found in rows.items():
+        kept = [row for row in found if row.keeps(options.minimum)]
+        files[split] = {"path": f"{split}.csv"}
+        paths.append(options.out / f"{split}.csv")
+        write_table(paths[-1], {"guid": [row.original.guid for row in kept], **_columns(kept)})
+        paths.append(options.out / f"{split}.checked.csv")
+        checked = {
+            "guid": [row.original.guid for row in found],
+            **_columns(found),
+            **{f"back_{_NAMES[t]}": [getattr(row.back, t) for row in found] for t in _TEXTS},
+            **{f"similarity_{_NAMES[t]}": [row.similarity[t] for row in found] for t in _TEXTS},
+            "kept": [row.keeps(options.minimum) for row in found],
+        }
+        write_table(paths[-1], checked)
+    content = {
+        "name": options.name,
+        "title": f"{data.title or data.name}, machine-translated from {data.language}",
+        "language": options.to,
+        "task": "nli",
+        "format": "pair_table",
+        "licence": data.licence,
+        "citation": data.citation,
+        "label_order": list(data.label_order),
+        "columns": {
+            **{name: _NAMES[name] for name in _TEXTS},
+            **{name: name for name in ("label", "guid", "group")},
+            "side": [f"original_{_NAMES[name]}" for name in _TEXTS],
+        },
+        "files": files,
+    }
+    place = options.out / "conf" / "data" / f"{options.name}.yaml"
+    return [*paths, write_file(place, dump_yaml(content))]
+
+
+def _columns(rows: Sequence[Translated]) -> dict[str, list[Any]]:
+    return {
+        **{_NAMES[name]: [getattr(row.there, name) for row in rows] for name in _TEXTS},
+        "label": [row.original.label for row in rows],
+        "group": [row.original.group or row.original.guid for row in rows],
+        **{f"original_{_NAMES[t]}": [getattr(row.original, t) for row in rows] for t in _TEXTS},
+    }
