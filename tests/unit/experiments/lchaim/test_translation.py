@@ -87,7 +87,7 @@ def test_a_command_that_was_cut_off_asks_only_for_what_has_not_arrived(build, ca
         return reversing(prompt, times) if healed or "7" not in prompt else (400, {"error": "no"})
 
     with serving(reply) as place:
-        code, out = build(place.url, "concurrency=1")
+        code, out = build(place.url, "traffic.concurrency=1")
         assert code == 2
         assert "Answers that have arrived are stored" in capsys.readouterr().err
         assert not out.exists()
