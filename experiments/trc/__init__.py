@@ -16,7 +16,9 @@ for _key, _function in {
     TARGETS.register(f"trc:{_key}", on_demand(f"heron_forks.trc.tables:{_function}"))
 
 CLAIMS.register("trc", on_demand("heron_forks.trc.claims:claims"))
-FORK_COMMANDS.register(
-    "build trc",
-    Command(on_demand("heron_forks.trc.corpus:run"), Path(__file__).parent / "build.txt"),
-)
+for _name, _module, _help in (
+    ("build trc", "corpus", "build.txt"),
+    ("build matres", "matres", "matres.txt"),
+):
+    _run = on_demand(f"heron_forks.trc.{_module}:run")
+    FORK_COMMANDS.register(_name, Command(_run, Path(__file__).parent / _help))

@@ -1,0 +1,106 @@
+"""`heron build matres`: TimeML and relations to a data set that `data=matres` reads."""
+
+import pytest
+
+from heron.base.tables import read_table
+from heron.cli import main
+from heron.config.overrides import configure
+from heron.data.readers import load
+from heron_forks.trc.matres import read_timeml
+
+TML = """<?xml version="1.0" ?>
+<TimeML>
+<DOCID>{name}</DOCID>
+<TITLE>A strike</TITLE>
+<TEXT>
+
+Workers <EVENT eid="e1" class="OCCURRENCE">walked</EVENT> out on <TIMEX3 tid="t1">Monday</TIMEX3>.
+The union <EVENT eid="e2" class="REPORTING">said</EVENT> talks <SIGNAL sid="s1">would</SIGNAL>
+<EVENT eid="e3" class="OCCURRENCE">resume</EVENT> &amp; end soon.
+
+It was No. 1.5 of the <EVENT eid="e4" class="OCCURRENCE">year</EVENT>.
+</TEXT>
+<MAKEINSTANCE eventID="e1" eiid="ei101" tense="PAST"/>
+<MAKEINSTANCE eventID="e2" eiid="ei102" tense="PAST"/>
+<MAKEINSTANCE eventID="e3" eiid="ei103" tense="NONE"/>
+<MAKEINSTANCE eventID="e4" eiid="ei104" tense="NONE"/>
+</TimeML>
+"""
+LINES = {
+    "timebank": ["one\twalked\tsaid\t101\t102\tBEFORE", "one\tsaid\tresume\t102\t103\tVAGUE"],
+    "aquaint": ["two\tresume\twalked\t103\t101\tAFTER"],
+    "platinum": ["three\tsaid\tresume\t102\t103\tBEFORE"],
+}
+
+
+@pytest.fixture
+def sources(tmp_path):
+    for part, lines in LINES.items():
+        (tmp_path / f"{part}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for name in ("one", "two", "three"):
+        folder = tmp_path / "texts" / name[0]
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.tml").write_text(TML.format(name=name), encoding="utf-8")
+    return tmp_path
+
+
+def build(folder):
+    words = [f"relations={folder}", f"texts={folder / 'texts'}", f"out={folder / 'matres'}"]
+    return main(["build", "matres", *words])
+
+
+def test_relations_stand_in_the_sentences_of_their_events(sources):
+    assert build(sources) == 0
+    rows = read_table(sources / "matres/train.csv").rows
+    assert [row["guid"] for row in rows] == ["one.101.102", "one.102.103", "two.103.101"]
+    assert rows[0]["text"] == (
+        "Workers [E1] walked [/E1] out on Monday. "
+        "The union [E2] said [/E2] talks would resume & end soon."
+    )
+    assert rows[1]["text"] == (
+        "The union [E1] said [/E1] talks would [E2] resume [/E2] & end soon."
+    ), "one sentence where both events stand in it"
+    assert "[E2] walked [/E2]" in rows[2]["text"], "event 1 may come second"
+
+
+def test_data_matres_reads_what_was_built(sources):
+    build(sources)
+    config = configure("matres", ["data.verify=false", "data.validation.fraction=0"])
+    splits = load(config, sources, sources / "cache")
+    assert {name: len(rows) for name, rows in splits.items()} == {"train": 3, "test": 1}
+    row = splits["train"][2]
+    assert [row.text[slice(*span)] for span in row.spans] == ["resume", "walked"]
+    assert (row.group, row.label) == ("two", "AFTER")
+
+
+def test_sentences_end_at_stops_before_capitals_and_at_empty_lines(sources):
+    document = read_timeml(sources / "texts/o/one.tml")
+    sentences = [document.text[slice(*span)].strip() for span in document.sentences]
+    assert sentences[0] == "Workers walked out on Monday."
+    assert sentences[-1] == "It was No. 1.5 of the year."
+    assert len(sentences) == 3
+
+
+def test_an_event_that_is_not_in_the_text_is_named_by_line(sources, capsys):
+    with (sources / "aquaint.txt").open("a", encoding="utf-8") as file:
+        file.write("two\tresume\tran\t103\t101\tAFTER\ntwo\tran\tresume\t999\t103\tAFTER\n")
+    assert build(sources) == 2
+    said = capsys.readouterr().err
+    assert "aquaint.txt:2: 'ran' is 'walked' in the text" in said
+    assert "aquaint.txt:3: no event ei999" in said
+    assert not (sources / "matres").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda folder: (folder / "texts/t/two.tml").unlink(), "1 of 3 documents are missing"),
+        (lambda folder: (folder / "texts/t/two.tml").write_text("<TimeML>"), "two.tml"),
+        (lambda folder: (folder / "platinum.txt").unlink(), "platinum.txt"),
+        (lambda folder: (folder / "platinum.txt").write_text("a\tb\n"), "platinum.txt:1"),
+    ],
+)
+def test_missing_and_broken_files_are_named(change, says, sources, capsys):
+    change(sources)
+    assert build(sources) == 2
+    assert says in capsys.readouterr().err
