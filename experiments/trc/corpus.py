@@ -29,6 +29,7 @@ from heron.languages import get_language
 from heron.languages.analysis import Token
 from heron.languages.conllu import Sentence, read_conllu
 
+from . import inception
 from .tables import LABELS, label_of
 
 STEPS = ("pairs", "collect")
@@ -58,6 +59,7 @@ class Pair:
     number: int  # position in the document
     text: str  # of the window, with markers around the two events
     label: str
+    events: tuple[int, int] = (0, 0)  # positions in `Document.events`
 
     @property
     def guid(self) -> str:
@@ -90,7 +92,7 @@ def make_pairs(document: Document, markers: Markers, size: int = 2) -> Iterator[
                 events = [document.events[event] for event in (first, second)]
                 places = [Span(start - low, end - low) for start, end in events]
                 text = mark(document.text[low:high], places, markers).text
-                yield Pair(document.name, window, number, text, label)
+                yield Pair(document.name, window, number, text, label, (first, second))
                 number += 1
 
 
@@ -193,6 +195,7 @@ class PairsOptions:
     # Verb forms that are no events; Part leaves participles out as well.
     forms: list[str] = field(default_factory=lambda: [*NO_EVENTS])
     every: int = 0  # sentences of a document, where the treebank does not say; 0: all
+    inception: bool = False  # write the documents for INCEpTION as well
     test: float = 0.2  # share of the documents in the test split
     seed: int = 0
 
@@ -202,7 +205,8 @@ class CollectOptions:
     """Options of `heron build trc collect`."""
 
     pairs: Path  # pairs.csv of the first step
-    answers: list[Path]  # a table of each annotator: guid, and q1 and q2, or label
+    # of each annotator a table (guid, and q1 and q2, or label), or a folder of INCEpTION's exports
+    answers: list[Path]
     out: Path
     decided: Path | None = None  # adjudicate.csv with its column label filled in
     test: float = 0.2
@@ -243,6 +247,9 @@ def _pairs(arguments: Sequence[str]) -> int:
         columns |= {"q1": [""] * len(pairs), "q2": [""] * len(pairs)}
     write_table(options.out / "pairs.csv", columns)
     print(options.out / "pairs.csv")
+    if options.inception:
+        folder = options.out / "inception"
+        print(f"{folder}: {len(inception.write_documents(documents, pairs, folder)) - 1} documents")
     if documents[0].labels is not None:
         _write_data_set(pairs, options.out, options.language, options.test, options.seed)
     return 0
@@ -292,32 +299,42 @@ def _language_of(text: str) -> str:
 
 
 def _read_answers(path: Path, guids: set[str]) -> dict[str, str]:
-    """Read an annotator's labels: a column `label`, or the answers q1 and q2; empty: not yet."""
-    table = read_table(path, own=True)
-    asks = "q1" in table.columns
-    table.require("guid", *(("q1", "q2") if asks else ("label",)))
+    """Read an annotator's labels; pairs without an answer are left out."""
+    rows = inception.read_answers(path) if path.is_dir() else _read_sheet(path)
     found: dict[str, str] = {}
-    problems = table.duplicates("guid")
-    for index, row in enumerate(table.rows):
-        guid, cells = cell_text(row["guid"]), ("q1", "q2") if asks else ("label",)
-        given = [cell_text(row[cell]).strip() for cell in cells]
+    problems = []
+    seen: set[str] = set()
+    for where, guid, given in rows:
         if guid not in guids:
-            problems.append(Problem(table.where(index), f"no pair '{guid}'", "guids of pairs.csv"))
-        elif not any(given):
-            continue
-        elif asks:
+            problems.append(Problem(where, f"no pair '{guid}'", "guids of pairs.csv"))
+        elif guid in seen:
+            problems.append(Problem(where, f"pair '{guid}' occurs twice", "once for an annotator"))
+        elif any(given):
             try:
-                found[guid] = label_of(*given)
+                found[guid] = label_of(*given) if len(given) == 2 else _known(given[0])
             except ValueError as error:
-                problems.append(Problem(table.where(index), str(error), "q1 and q2: yes or no"))
-        elif given[0] in LABELS.values():
-            found[guid] = given[0]
-        else:
-            allowed = ", ".join(LABELS.values())
-            problems.append(Problem(table.where(index), f"label '{given[0]}'", allowed))
+                problems.append(Problem(where, str(error), "q1 and q2: yes or no"))
+        seen.add(guid)
     if problems:
         raise DataError(problems)
     return found
+
+
+def _read_sheet(path: Path) -> list[tuple[str, str, list[str]]]:
+    """Read line, guid, and the answers q1 and q2 or the label, of each row of a table."""
+    table = read_table(path, own=True)
+    asked = ("q1", "q2") if "q1" in table.columns else ("label",)
+    table.require("guid", *asked)
+    return [
+        (table.where(n), cell_text(row["guid"]), [cell_text(row[name]).strip() for name in asked])
+        for n, row in enumerate(table.rows)
+    ]
+
+
+def _known(label: str) -> str:
+    if label not in LABELS.values():
+        raise ValueError(f"label '{label}' is none of {', '.join(LABELS.values())}")
+    return label
 
 
 def _write_data_set(pairs: Sequence[Pair], out: Path, code: str, test: float, seed: int) -> None:

@@ -3,13 +3,15 @@
 import json
 import os
 import re
+import zipfile
 from collections import Counter
 from pathlib import Path
 
+import cassis
 import pytest
 
 from heron.base.errors import DataError
-from heron.base.tables import read_table
+from heron.base.tables import read_table, write_table
 from heron.cli import main
 from heron.data.markers import Markers
 from heron.languages import get_language
@@ -19,6 +21,7 @@ from heron_forks.trc.corpus import (
     read_treebank,
     split_documents,
 )
+from heron_forks.trc.inception import PAIR
 from small_runs import TINY, heron, in_folder
 
 DATA = os.environ.get("HERON_DATA", "")
@@ -209,3 +212,68 @@ def test_counts_of_the_hebrew_treebank():
     markers = Markers(*get_language("he").event_markers)
     assert (len(document.sentences), len(document.events)) == (484, 828)
     assert len(list(make_pairs(document, markers))) == 2183
+
+
+def answer_in_inception(folder, out, answers):
+    """Do what an annotator does: fill both features of each pair in, and export."""
+    types = cassis.load_typesystem((folder / "TypeSystem.xml").read_bytes().decode())
+    for path in folder.glob("*.xmi"):
+        cas = cassis.load_cas_from_xmi(path.read_bytes().decode(), typesystem=types)
+        for pair in cas.select(PAIR):
+            pair.q1, pair.q2 = answers.get(pair.guid, (None, None))
+        (out / path.stem).mkdir(parents=True)
+        with zipfile.ZipFile(out / path.stem / "anna.zip", "w") as packed:
+            packed.writestr("anna.xmi", cas.to_xmi())
+            packed.writestr("TypeSystem.xml", types.to_xml())
+
+
+def test_inception_has_every_event_and_pair_at_its_place(treebank, tmp_path):
+    words = [f"from={treebank}", f"out={tmp_path / 'p'}", "language=en", "inception=true"]
+    assert main(["build", "trc", "pairs", *words]) == 0
+    folder = tmp_path / "p" / "inception"
+    types = cassis.load_typesystem((folder / "TypeSystem.xml").read_bytes().decode())
+    rows = {row["guid"]: row for row in read_table(tmp_path / "p/pairs.csv", own=True).rows}
+    seen = []
+    for path in folder.glob("*.xmi"):
+        cas = cassis.load_cas_from_xmi(path.read_bytes().decode(), typesystem=types)
+        for pair in cas.select(PAIR):
+            text = rows[pair.guid]["text"]
+            for number, event in enumerate((pair.Governor, pair.Dependent), 1):
+                opening = f"[E{number}] {event.get_covered_text()} [/E{number}]"
+                assert opening in text
+            seen.append(pair.guid)
+    assert sorted(seen) == sorted(rows)
+
+
+def test_inceptions_exports_are_answers_like_a_table(treebank, tmp_path, capsys):
+    words = [f"from={treebank}", f"out={tmp_path / 'p'}", "language=en", "inception=true"]
+    main(["build", "trc", "pairs", *words])
+    rows = read_table(tmp_path / "p/pairs.csv", own=True).rows
+    answers = {row["guid"]: ("yes", "no") for row in rows}
+    answer_in_inception(tmp_path / "p/inception", tmp_path / "anna", answers)
+    table = tmp_path / "ben.csv"
+    both = {"q1": ["Yes"] * len(rows), "q2": ["no"] * len(rows)}
+    write_table(table, {"guid": [row["guid"] for row in rows], **both})
+    words = [f"pairs={tmp_path / 'p/pairs.csv'}", f"answers={tmp_path / 'anna'},{table}"]
+    assert main(["build", "trc", "collect", *words, f"out={tmp_path / 'q'}"]) == 0
+    assert "0 pairs to decide" in capsys.readouterr().out
+    found = [
+        row["label"] for s in ("train", "test") for row in read_table(tmp_path / f"q/{s}.csv").rows
+    ]
+    assert found == ["BEFORE"] * len(rows)
+
+
+def test_a_wrong_answer_in_an_export_is_named_by_file(treebank, tmp_path, capsys):
+    words = [f"from={treebank}", f"out={tmp_path / 'p'}", "language=en", "inception=true"]
+    main(["build", "trc", "pairs", *words])
+    guid = read_table(tmp_path / "p/pairs.csv", own=True).rows[0]["guid"]
+    answer_in_inception(tmp_path / "p/inception", tmp_path / "anna", {guid: ("yes", "perhaps")})
+    words = [f"pairs={tmp_path / 'p/pairs.csv'}", f"answers={tmp_path / 'anna'}"]
+    assert main(["build", "trc", "collect", *words, f"out={tmp_path / 'q'}"]) == 2
+    said = capsys.readouterr().err
+    assert "anna.zip:anna.xmi" in said
+    assert "'perhaps'" in said
+    (tmp_path / "empty").mkdir()
+    words[1] = f"answers={tmp_path / 'empty'}"
+    assert main(["build", "trc", "collect", *words, f"out={tmp_path / 'q'}"]) == 2
+    assert "has no .xmi and no .zip" in capsys.readouterr().err

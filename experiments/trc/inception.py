@@ -1,0 +1,129 @@
+"""Event pairs for INCEpTION, as UIMA CAS XMI, and the answers that it exports.
+
+A document has a span (`EVENT`) for each event and a relation (`PAIR`) for each pair, whose features
+`q1` and `q2` annotators fill in with yes or no.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.files import write_file
+
+EVENT, PAIR = "webanno.custom.Event", "webanno.custom.Pair"
+_SENTENCE = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Sentence"
+_TOKEN = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Token"
+_TYPES = "TypeSystem.xml"
+
+
+def write_documents(documents: Sequence[Any], pairs: Sequence[Any], out: Path) -> list[Path]:
+    """Write an .xmi file for each document, and the types of their annotations.
+
+    Args:
+        documents: `corpus.Document`s.
+        pairs: `corpus.Pair`s of these documents.
+        out: an empty or new folder.
+    """
+    cassis = _cassis()
+    types = _typesystem(cassis)
+    paths = [write_file(out / _TYPES, types.to_xml())]
+    for document in documents:
+        cas = cassis.Cas(typesystem=types)
+        cas.sofa_string, cas.sofa_mime = document.text, "text/plain"
+        for start, end in document.sentences:
+            cas.add(types.get_type(_SENTENCE)(begin=start, end=end))
+            for low, high in _words(document.text, start, end):
+                cas.add(types.get_type(_TOKEN)(begin=low, end=high))
+        events = [types.get_type(EVENT)(begin=a, end=b) for a, b in document.events]
+        for event in events:
+            cas.add(event)
+        for pair in pairs:
+            if pair.document == document.name:
+                first, second = (events[place] for place in pair.events)
+                ends = {"begin": second.begin, "end": second.end}
+                link = {"Governor": first, "Dependent": second}
+                cas.add(types.get_type(PAIR)(**ends, **link, guid=pair.guid))
+        paths.append(write_file(out / f"{document.name}.xmi", cas.to_xmi()))
+    return paths
+
+
+def read_answers(folder: Path) -> list[tuple[str, str, list[str]]]:
+    """Read what an annotator answered: the file, the guid and both answers of each pair.
+
+    Args:
+        folder: with .xmi files beside their TypeSystem.xml, or the .zip files that INCEpTION
+            exports, in any depth.
+
+    Raises:
+        DataError: no such file, or one that cannot be read.
+    """
+    files = list(_exports(folder))
+    if not files:
+        fix = "INCEpTION's export as UIMA CAS XMI"
+        raise DataError(Problem(str(folder), "has no .xmi and no .zip", fix))
+    return [answer for file in files for answer in _answers(*file)]
+
+
+def _answers(where: str, types: bytes, content: bytes) -> Iterator[tuple[str, str, list[str]]]:
+    cassis = _cassis()
+    try:
+        cas = cassis.load_cas_from_xmi(
+            io.BytesIO(content), typesystem=cassis.load_typesystem(io.BytesIO(types))
+        )
+        pairs = cas.select(PAIR)
+    except Exception as error:  # the library does not say what broken XML raises
+        raise DataError(Problem(where, f"cannot be read: {error}", "UIMA CAS XMI")) from error
+    for pair in pairs:
+        answers = [getattr(pair, name, None) or "" for name in ("q1", "q2")]
+        yield where, str(pair.guid), [str(answer).strip() for answer in answers]
+
+
+def _exports(folder: Path) -> Iterator[tuple[str, bytes, bytes]]:
+    """Yield the name, the types and the content of each exported document."""
+    for path in sorted(folder.rglob("*.xmi")):
+        types = path.parent / _TYPES
+        if not types.is_file():
+            raise DataError(Problem(str(path), f"has no {_TYPES} beside it", "the export's own"))
+        yield str(path), types.read_bytes(), path.read_bytes()
+    for path in sorted(folder.rglob("*.zip")):
+        try:
+            with zipfile.ZipFile(path) as packed:
+                for name in packed.namelist():
+                    if name.endswith(".xmi"):
+                        yield f"{path}:{name}", packed.read(_TYPES), packed.read(name)
+        except (zipfile.BadZipFile, KeyError) as error:
+            raise DataError(Problem(str(path), str(error), f"a .xmi and {_TYPES}")) from error
+
+
+def _typesystem(cassis: Any) -> Any:
+    """Declare what INCEpTION calls custom layers: spans for events, relations for pairs."""
+    types = cassis.load_dkpro_core_typesystem()
+    base = "uima.tcas.Annotation"
+    event = types.create_type(name=EVENT, supertypeName=base)
+    pair = types.create_type(name=PAIR, supertypeName=base)
+    for name in ("Governor", "Dependent"):
+        types.create_feature(domainType=pair, name=name, rangeType=event)
+    for name in ("guid", "q1", "q2"):
+        types.create_feature(domainType=pair, name=name, rangeType="uima.cas.String")
+    return types
+
+
+def _words(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    place = start
+    for word in text[start:end].split():
+        place = text.index(word, place)
+        yield place, place + len(word)
+        place += len(word)
+
+
+def _cassis() -> Any:
+    try:
+        import cassis  # an optional extra
+    except ImportError as error:
+        raise ConfigError("INCEpTION's files need cassis: pip install heron-nlu[build]") from error
+    return cassis
