@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.config.extensions import CLAIMS, FORK_COMMANDS, TARGETS, Command
+from heron.config.extensions import CLAIMS, FORK_COMMANDS, STATISTICS, TARGETS, Command
 
+STATISTICS.register("lchaim", on_demand("heron_forks.lchaim.tables:statistics"))
 CLAIMS.register("lchaim", on_demand("heron_forks.lchaim.claims:claims"))
 for _key, _function in {
     "T1": "ratings",

@@ -23,6 +23,7 @@ from heron.metrics.intervals import score_intervals
 from heron.prompting.prompts import Prompter, as_text
 from heron.reproduction.targets import Estimate, Filled, Names, Request
 from heron.results.shipped import read_shipped
+from heron.tasks.label_statistics import jaccard
 
 DATA, SUBSTITUTE = "lchaim", "control_dev"
 CRITERIA = ("accuracy", "fluency", "culture")
@@ -56,6 +57,31 @@ def ratings(request: Request) -> Filled:
                 estimate = Estimate(error.value, error.low, error.high, error.n, "texts")
                 values[path.stem, f"{column}, error"] = estimate
     return Filled({"table1": values})
+
+
+def statistics(request: Request) -> Filled:
+    """Count the rows of each split, and average the overlap of premise and hypothesis by class.
+
+    Source: LCHAIM, sections 2 and 3.1; overlap is Jaccard's, of what lies between spaces.
+    Deviates: the paper defines neither words nor the split; all rows that are there count.
+    """
+    shipped = read_shipped(configure(DATA, []), request.data_dir, request.cache_dir)
+    part = f"only {', '.join(shipped.splits)}" if shipped.missing else ""
+    rows = {split: len(examples) for split, examples in shipped.splits.items()}
+    sizes: dict[Names, Estimate] = {(n, "rows"): Estimate(count) for n, count in rows.items()}
+    sizes["total", "rows"] = Estimate(sum(rows.values()), mark=part)
+    examples = [example for of in shipped.splits.values() for example in of]
+    overlap: dict[Names, Estimate] = {}
+    for label in shipped.config.label_order:
+        found = [
+            jaccard(each.text.split(), (each.text_pair or "").split())
+            for each in examples
+            if each.label == label
+        ]
+        if found:
+            value = float(np.mean(found))
+            overlap[label, "jaccard"] = Estimate(value, n=len(found), of="pairs", mark=part)
+    return Filled({"sizes": sizes, "overlap": overlap})
 
 
 def pairs(request: Request) -> Filled:

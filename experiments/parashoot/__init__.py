@@ -3,7 +3,14 @@
 from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.config.extensions import CLAIMS, FORK_ANALYSES, FORK_COMMANDS, TARGETS, Command
+from heron.config.extensions import (
+    CLAIMS,
+    FORK_ANALYSES,
+    FORK_COMMANDS,
+    STATISTICS,
+    TARGETS,
+    Command,
+)
 
 FORK_ANALYSES.register("draw_sheet", on_demand("heron_forks.parashoot.sheets:draw_sheet"))
 FORK_ANALYSES.register("score_sheet", on_demand("heron_forks.parashoot.sheets:score_sheet"))
@@ -27,4 +34,5 @@ for key, name in {
 }.items():
     TARGETS.register(f"parashoot:{key}", on_demand(f"heron_forks.parashoot.targets:{name}"))
 
+STATISTICS.register("parashoot", on_demand("heron_forks.parashoot.targets:statistics"))
 CLAIMS.register("parashoot", on_demand("heron_forks.parashoot.claims:claims"))

@@ -148,6 +148,15 @@ def interface(request: Request) -> Filled:
     return Filled(tables=(table,), files=files, notes=notes)
 
 
+def statistics(request: Request) -> Filled:
+    """Count articles, paragraphs, questions and question words (Tables 1 and 3)."""
+    parts = [sizes(request)]
+    if VALIDATION in _shipped(request).splits:
+        parts.append(question_words(request))
+    values = {name: found for part in parts for name, found in part.values.items()}
+    return Filled(values, notes=[note for part in parts for note in part.notes])
+
+
 def lengths(request: Request) -> Filled:
     """Draw lengths of questions and answers of all files (Figure 2)."""
     shipped = _shipped(request)

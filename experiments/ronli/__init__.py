@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.config.extensions import CLAIMS, FORK_COMMANDS, TARGETS, Command
+from heron.config.extensions import CLAIMS, FORK_COMMANDS, STATISTICS, TARGETS, Command
 from heron.config.registries import BASELINES, Baseline
 
 from .rules import other_vectors, vector_files, zero_shot_files, zero_shot_problems
@@ -31,6 +31,7 @@ BASELINES.register(
     ),
 )
 
+STATISTICS.register("ronli", on_demand("heron_forks.ronli.tables:splits"))
 CLAIMS.register("ronli", on_demand("heron_forks.ronli.claims:claims"))
 for _key, _function in {
     "T1": "phrases",

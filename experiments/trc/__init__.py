@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.config.extensions import CLAIMS, FORK_COMMANDS, TARGETS, Command
+from heron.config.extensions import CLAIMS, FORK_COMMANDS, STATISTICS, TARGETS, Command
 from heron.config.registries import CLASSIFIERS
 
 CLASSIFIERS.register("per_event", on_demand("heron_forks.trc.repository_heads:per_event"))
@@ -15,6 +15,7 @@ for _key, _function in {
 }.items():
     TARGETS.register(f"trc:{_key}", on_demand(f"heron_forks.trc.tables:{_function}"))
 
+STATISTICS.register("trc", on_demand("heron_forks.trc.tables:labels"))
 CLAIMS.register("trc", on_demand("heron_forks.trc.claims:claims"))
 for _name, _module, _help in (
     ("build trc", "corpus", "build.txt"),

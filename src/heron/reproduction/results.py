@@ -17,10 +17,11 @@ from heron.base.pages import render
 from heron.base.table_files import to_latex, to_markdown
 from heron.base.tables import write_table
 from heron.base.yaml_files import read_yaml
+from heron.config.extensions import STATISTICS
 from heron.reports.papers import PaperView, paper_view
 from heron.reports.run import data_url
 from heron.reproduction.comparing import compare_runs, compare_values, comparison_table
-from heron.reproduction.targets import Filled, Target
+from heron.reproduction.targets import Filled, Request, Target
 from heron.results.collect import RunRecord
 from heron.results.published import find_published
 from heron.training.status import provenance
@@ -56,7 +57,19 @@ def published_parts(target: Target, published: Mapping[str, Any]) -> dict[str, M
 
 def of_function(target: Target, filled: Filled) -> Reproduction:
     """Set what a function found beside the paper's numbers; notes stand below the first table."""
-    published = read_published(target).get("tables", {})
+    tables = _beside(read_published(target), filled, target.title)
+    return Reproduction(target, tables, filled.figures, filled.files, {})
+
+
+def published_statistics(data: str, request: Request) -> list[Table]:
+    """Set a data set's statistics beside its paper's; empty where the paper prints none."""
+    path = find_published(data)
+    return _beside(read_yaml(path), STATISTICS[data](request), data) if path else []
+
+
+def _beside(paper: Mapping[str, Any], filled: Filled, title: str) -> list[Table]:
+    """Compare each table; notes stand below the first one."""
+    published = paper.get("tables", {})
     tables = []
     for name, values in filled.values.items():
         table = published.get(name, {})
@@ -68,14 +81,14 @@ def of_function(target: Target, filled: Filled) -> Reproduction:
             for row in rows
             for *names, column in [row.names]
         ]
-        title, note = table.get("title", target.title), table.get("note", "")
+        named, note = table.get("title", title), table.get("note", "")
         decimals = table.get("decimals")
-        tables.append(comparison_table(title, [*headings, "number"], rows, decimals, note))
-    tables += filled.tables or ([] if tables else [Table(target.title, ("files",), ())])
+        tables.append(comparison_table(named, [*headings, "number"], rows, decimals, note))
+    tables += filled.tables or ([] if tables else [Table(title, ("files",), ())])
     if filled.notes:
         note = " ".join(filter(None, (tables[0].note, *filled.notes)))
         tables[0] = dataclasses.replace(tables[0], note=note)
-    return Reproduction(target, tables, filled.figures, filled.files, {})
+    return tables
 
 
 def of_runs(target: Target, runs: Sequence[RunRecord]) -> Reproduction:

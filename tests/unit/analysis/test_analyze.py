@@ -5,8 +5,13 @@ import json
 import pytest
 
 from heron.base.files import read_json
+from heron.base.folders import experiment_roots
 from heron.base.tables import write_table
+from heron.base.yaml_files import read_yaml
 from heron.cli import main
+from heron.config.extensions import STATISTICS
+from heron.reproduction.targets import Estimate, Filled
+from heron.results.published import find_published
 
 PNG = b"\x89PNG"
 
@@ -217,3 +222,34 @@ def test_a_data_set_is_described_by_split_and_class(tmp_path, capsys):
         tmp_path / "out" / "statistics.md"
     ).read_text(encoding="utf-8")
     assert "BEFORE" in capsys.readouterr().out
+
+
+def test_a_data_set_of_a_paper_stands_beside_what_the_paper_printed(tmp_path, monkeypatch, capsys):
+    def statistics(request):
+        return Filled({"sizes": {("train", "rows"): Estimate(8), ("test", "rows"): Estimate(5)}})
+
+    paper = tmp_path / "published.yaml"
+    paper.write_text(
+        "tables: {sizes: {title: Sizes, columns: [rows], rows: {train: [8], test: [6]}}}"
+    )
+    for module in ("heron.config.extensions", "heron.reproduction.results"):
+        monkeypatch.setattr(f"{module}.STATISTICS", {"chronicle_nli": statistics})
+    monkeypatch.setattr("heron.reproduction.results.find_published", lambda name: paper)
+    words = ["data=chronicle_nli", f"out={tmp_path / 'out'}", f"paths.cache={tmp_path / 'cache'}"]
+    assert analyze(*words) == 0
+    shown = capsys.readouterr().out
+    assert "premise words" in shown
+    rows = [line.split()[:4] for line in shown.splitlines()]
+    assert ["train", "rows", "8", "8"] in rows
+    assert ["test", "rows", "6", "5"] in rows
+    assert "| differs |" in (tmp_path / "out" / "published.md").read_text("utf-8")
+    # Other settings than the paper's are not compared with it.
+    assert analyze(*words, "data.duplicates=drop") == 0
+    assert "differs" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("data", ["lchaim", "parashoot", "ronli", "trc"])
+def test_every_paper_s_data_set_has_published_statistics(data):
+    experiment_roots()  # finds the papers
+    assert data in STATISTICS
+    assert read_yaml(find_published(data))["tables"]

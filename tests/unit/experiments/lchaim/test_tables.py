@@ -1,5 +1,6 @@
 """LCHAIM's tables and figures that no sweep fills."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,8 @@ from scipy import stats
 from heron.base.errors import ConfigError, DataError
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
-from heron.config.extensions import TARGETS
+from heron.config.extensions import STATISTICS, TARGETS
+from heron.config.overrides import configure
 from heron.reproduction.results import of_function
 from heron.reproduction.targets import Request, read_targets
 from small_runs import TINY, heron, in_folder
@@ -50,6 +52,27 @@ def test_ratings_need_a_file_with_criteria(tmp_path):
     path.write_text("guid,rater\n1,a\n")
     with pytest.raises(ConfigError, match="none of the columns accuracy"):
         fill("T1", path)
+
+
+def test_rows_and_overlap_are_counted_from_the_user_s_files(tmp_path, monkeypatch):
+    (tmp_path / "lchaim").mkdir()
+    rows = [("a b c d", "a b", "e"), ("a b", "c d", "c"), ("a b c", "c", "n"), ("x y", "x y", "e")]
+    for name, part in (("train", rows[:3]), ("test", rows[3:])):
+        lines = [json.dumps({"premise": p, "hypothesis": h, "label": x}) for p, h, x in part]
+        (tmp_path / f"lchaim/{name}.jsonl").write_text("\n".join(lines))
+    monkeypatch.setattr(
+        "heron_forks.lchaim.tables.configure",
+        lambda name, _: configure(name, ["data.verify=false"]),
+    )
+    found = STATISTICS["lchaim"](Request(tmp_path, tmp_path / "cache")).values
+    assert {names[0]: each.value for names, each in found["sizes"].items()} == {
+        "train": 3,
+        "test": 1,
+        "total": 4,
+    }
+    assert found["overlap"]["entailment", "jaccard"].value == pytest.approx((0.5 + 1) / 2)
+    assert found["overlap"]["neutral", "jaccard"].value == pytest.approx(1 / 3)
+    assert found["sizes"]["total", "rows"].mark == "only train, test"
 
 
 def test_the_prompt_is_shown_as_it_is_sent_in_three_languages():
