@@ -126,12 +126,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.at_once += 1
             self.server.most_at_once = max(self.server.most_at_once, self.server.at_once)
         try:
-            self._send(self.server.reply(prompt, times))
-        except OSError:  # the client has gone
-            self.close_connection = True
-        finally:
+            reply = self.server.reply(prompt, times)
+        finally:  # before the client can have the answer and ask again
             with self.server.lock:
                 self.server.at_once -= 1
+        try:
+            self._send(reply)
+        except OSError:  # the client has gone
+            self.close_connection = True
 
     def _send(self, reply: Reply) -> None:
         if callable(reply):

@@ -113,6 +113,16 @@ def against_published(published: float, found: Estimate, digits: int) -> str:
     return f"{inside}, p < .001" if p < 0.001 else f"{inside}, p = {p:.3f}".replace("0.", ".")
 
 
+def note_of(table: Mapping[str, Any]) -> str:
+    """Say what a published table's numbers are, over how many items, and what else is to know."""
+    n, said = table.get("n"), [table.get("definition", ""), table.get("note", "")]
+    if isinstance(n, Mapping):
+        said.insert(1, f"Published n: {', '.join(f'{name} {n[name]:,}' for name in n)}.")
+    elif n:
+        said.insert(1, f"Published n: {n:,}.")
+    return " ".join(filter(None, said))
+
+
 def compare_values(
     table: Mapping[str, Any], values: Mapping[Names, Estimate]
 ) -> tuple[list[Compared], int]:

@@ -20,7 +20,7 @@ from heron.base.yaml_files import read_yaml
 from heron.config.extensions import STATISTICS
 from heron.reports.papers import PaperView, paper_view
 from heron.reports.run import data_url
-from heron.reproduction.comparing import compare_runs, compare_values, comparison_table
+from heron.reproduction.comparing import compare_runs, compare_values, comparison_table, note_of
 from heron.reproduction.targets import Filled, Request, Target
 from heron.results.collect import RunRecord
 from heron.results.published import find_published
@@ -81,9 +81,9 @@ def _beside(paper: Mapping[str, Any], filled: Filled, title: str) -> list[Table]
             for row in rows
             for *names, column in [row.names]
         ]
-        named, note = table.get("title", title), table.get("note", "")
-        decimals = table.get("decimals")
-        tables.append(comparison_table(named, [*headings, "number"], rows, decimals, note))
+        named, decimals = table.get("title", title), table.get("decimals")
+        columns = [*headings, "number"]
+        tables.append(comparison_table(named, columns, rows, decimals, note_of(table)))
     tables += filled.tables or ([] if tables else [Table(title, ("files",), ())])
     if filled.notes:
         note = " ".join(filter(None, (tables[0].note, *filled.notes)))
@@ -105,7 +105,7 @@ def of_runs(target: Target, runs: Sequence[RunRecord]) -> Reproduction:
             continue
         rows, headings = compare_runs(published, table, runs)
         decimals = table.get("decimals", 2)
-        note = table.get("note", "")
+        note = note_of(table)
         tables.append(comparison_table(table["title"], headings, rows, decimals, note))
     if target.table in published.get("figures", {}):
         path = find_published(f"{target.paper}/{target.table}")

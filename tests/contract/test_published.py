@@ -1,0 +1,99 @@
+"""Every table of `experiments/<paper>/published.yaml` says what its numbers are, and of how many.
+
+The schema is described in `src/heron/reproduction/README.md`.
+"""
+
+import pytest
+
+from heron.base.folders import conf_dir
+from heron.base.yaml_files import read_yaml
+from heron.reproduction.comparing import note_of, published_cells
+from heron.reproduction.results import published_parts
+from heron.reproduction.targets import read_targets
+
+FILES = sorted(conf_dir().parent.glob("experiments/*/published.yaml"))
+PAPERS = {path.parent.name: read_yaml(path) for path in FILES}
+TABLES = [
+    pytest.param(table, id=f"{paper}:{name}")
+    for paper, published in PAPERS.items()
+    for name, table in published["tables"].items()
+]
+README = (conf_dir().parent / "src/heron/reproduction/README.md").read_text("utf-8")
+KEYS = {
+    *("title", "definition", "unit", "n", "decimals", "note", "columns", "scores", "classes"),
+    *("rows", "groups", "split", "data", "test_set", "best_run", "choose", "places"),
+}
+RANGES = {
+    "fraction": (0, 1),
+    "kappa": (-1, 1),
+    "cosine": (-1, 1),
+    "points": (0, 5),
+    "count": (0, 10**6),
+    "words": (1, 2000),
+    "per text": (0, 1000),
+    "not stated": (0, 10**6),
+}
+
+
+def units(table, names):
+    """Find the unit of a cell: of the table, or of its row or column."""
+    unit = table["unit"]
+    return unit if isinstance(unit, str) else next(unit[name] for name in names if name in unit)
+
+
+def test_the_five_papers_have_published_numbers():
+    assert set(PAPERS) == {"hesum", "lchaim", "parashoot", "ronli", "trc"}
+    for published in PAPERS.values():
+        assert {"paper", "data", "tables"} <= set(published)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_table_has_definition_unit_and_number_of_items(table):
+    assert set(table) <= KEYS
+    assert {"title", "definition", "unit", "n"} <= set(table)
+    assert table["definition"].endswith(".")
+    assert table["definition"] in note_of(table)
+    n = table["n"]
+    assert n is None or isinstance(n, dict) or n > 0
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_number_lies_in_the_range_of_its_unit(table):
+    cells = list(published_cells(table))
+    assert cells
+    for names, cell in cells:
+        unit = units(table, names)
+        low, high = RANGES[unit]
+        assert f"`{unit}`" in README
+        values = [cell] if not isinstance(cell, dict) else [cell["printed"], cell.get("corrected")]
+        for value in (value for value in values if value is not None):
+            assert low <= value <= high, names
+            assert unit != "count" or isinstance(value, int), names
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_cell_is_a_number_or_says_what_was_printed_and_what_is_right(table):
+    for names, cell in published_cells(table):
+        if not isinstance(cell, dict):
+            assert isinstance(cell, (int, float)), names
+        elif "corrected" in cell:
+            assert set(cell) == {"printed", "corrected"}, names
+            assert cell["printed"] != cell["corrected"], names
+        else:
+            assert cell == {"printed": cell["printed"], "verified": False}, names
+
+
+def test_the_schema_page_describes_every_key():
+    assert [key for key in KEYS if f"`{key}`" not in README] == []
+
+
+def test_tables_that_the_papers_print_numbers_in_have_them():
+    # Tables of texts, phrases and examples, and those that people must fill, have none.
+    without = {
+        *("trc:T1", "trc:T6", "hesum:T2", "parashoot:A.1"),
+        *(f"ronli:T{number}" for number in (1, 7, 8, 9, 10, 11, 13)),
+    }
+    for name, target in read_targets().items():
+        if target.key.startswith("T"):
+            found = published_parts(target, PAPERS[target.paper])
+            assert bool(found) != (name in without), name
