@@ -21,8 +21,12 @@ from heron.results.groups import Group, group_runs
 DAGGER = "†"
 COLUMNS = ("published", "reproduced", "Δ", "95 % interval", "test")
 # Overrides that a mark does not name: they choose what is run, or name what the marks name.
-_CHOOSING = (*INDECISIVE, "seed", "encoder", "data", "model", "head", "paths", "trainer.threads")
-_STANDS_FOR = ("encoder.name", "prompting.model.name")  # places in which a model may be replaced
+_CHOOSING = (
+    *(*INDECISIVE, "seed", "encoder", "data", "model", "head", "paths", "trainer.threads"),
+    *("prompting.model.name", "prompting.pool", "prompting.shots"),
+)
+# Places in which a model, or the data set of examples in a prompt, may be replaced.
+_STANDS_FOR = ("encoder.name", "prompting.model.name", "prompting.pool")
 _NOTE = (
     "reproduced: mean ± sample sd (number of seeds), or one value. Interval: of one run, its "
     "bootstrap interval over rows or documents; of several seeds, Student's t. test: whether the "
@@ -170,8 +174,8 @@ def compare_runs(
 ) -> tuple[list[Compared], list[str]]:
     """Set the scores of finished runs beside a table's, matched as `heron report` does.
 
-    An encoder or model that the paper does not have stands beside all rows that agree in the other
-    names, and is marked.
+    An encoder, model or data set that the paper does not have stands beside all rows that agree in
+    the other names, and is marked.
 
     Returns:
         The comparisons, and the names of their columns.
@@ -232,6 +236,8 @@ def _estimate(
 ) -> Estimate | None:
     """Summarize the seeds of a group; of one, with the interval that its run has stored."""
     split = split_of(group, table)
+    if str(group.runs[0].setting("data.name")) not in data:
+        split = split.rpartition(".")[2]  # its own test split stands for that of the paper's data
     values = group.values(split, metric)
     if not values:
         return None

@@ -88,6 +88,26 @@ def test_a_substituted_data_set_and_changed_settings_are_marked(sweep):
     assert mark == "data set chronicle; trainer.max_steps=3"
 
 
+def test_a_substitute_for_the_data_set_that_a_table_tests_on_is_shown_marked(make_run):
+    lchaim = read_yaml(ROOT / "experiments/lchaim/published.yaml")
+    settings = {
+        "data.name": "control_dev",
+        "prompting.model.name": "models/tiny",
+        "prompting.pool": "hebnli_dev",
+        "prompting.shots": 2,
+    }
+    folder = make_run("0", (), {"accuracy": 0.4}, settings)
+    rows, _ = compare_runs(lchaim, lchaim["tables"]["table3"], collect(folder.parent))
+    beside = [row for row in rows if row.estimate]
+    assert len(beside) == 6, "three models, two pools, two examples"
+    assert {row.names[2] for row in beside} == {"2"}
+    (mark,) = {row.estimate.mark for row in beside}
+    assert mark == (
+        "tiny in place of the paper's model; hebnli_dev in place of the paper's examples from; "
+        "data set control_dev"
+    )
+
+
 @pytest.mark.parametrize(
     ("value", "said"),
     [(0.6151, "equal to the printed digits"), (0.6149, "differs"), (0.6251, "differs")],
