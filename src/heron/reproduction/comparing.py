@@ -85,7 +85,7 @@ def _cells(row: Compared, decimals: int | None) -> tuple[Cell, ...]:
             f"{value - row.published:+,.{more}f}",
             against_published(row.published, found, digits),
         )
-    mark = f"\u00a0{DAGGER}" if found.mark else ""
+    mark = f" {DAGGER}" if found.mark else ""
     others = (f"{text}{mark}" if text else None for text in (shown, change, between, said))
     return (*row.names, published, *others)
 
