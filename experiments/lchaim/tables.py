@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ from heron.tasks.label_statistics import jaccard
 
 DATA, SUBSTITUTE = "lchaim", "control_dev"
 CRITERIA = ("accuracy", "fluency", "culture")
+_POINTS = {"yes": "5", "no": "0"}  # of a label that is valid, or not
 TYPES = ("temporal", "coreferential", "logical", "analytical")
 _LONGEST = 400  # characters of a text
 
@@ -34,8 +36,10 @@ _LONGEST = 400  # characters of a text
 def ratings(request: Request) -> Filled:
     """Average people's ratings of translations, with their error (Table 1).
 
-    The files have columns guid, rater and those of the criteria, a row for each rating; a file's
-    name is the translator's. Error: mean absolute difference between the raters of a text.
+    The files have columns guid, rater and those of the criteria, a row for each rating, as `heron
+    annotate collect` writes them; a file's name is the translator's. Error: mean absolute
+    difference between the raters of a text. `valid` (yes or no: does the label still hold?) is the
+    paper's `label`, in points of 5.
 
     Source: LCHAIM, section 2.2 and Table 1.
     """
@@ -45,11 +49,15 @@ def ratings(request: Request) -> Filled:
         )
     values: dict[Names, Estimate] = {}
     for path in request.files:
-        columns = [each for each in (*CRITERIA, "label") if each in read_table(path).columns]
+        there = read_table(path).columns
+        columns = [each for each in (*CRITERIA, "label", "valid") if each in there]
         if not columns:
             raise ConfigError(f"{path}: none of the columns {', '.join(CRITERIA)}")
         for column in columns:
             labels = read_labels([path], Layout(rater="rater", label=column))
+            if column == "valid":
+                points = [[_POINTS.get(x, x) for x in said] for said in labels.values]
+                labels, column = replace(labels, values=points), "label"
             given = [float(x) for said in labels.values for x in said if x]
             error = rating_differences(labels)
             values[path.stem, column] = Estimate(float(np.mean(given)), n=len(given), of="ratings")

@@ -8,7 +8,7 @@ from scipy import stats
 
 from heron.base.errors import ConfigError, DataError
 from heron.base.run_folder import RunFolder
-from heron.base.tables import read_table
+from heron.base.tables import read_table, write_table
 from heron.config.extensions import STATISTICS, TARGETS
 from heron.config.overrides import configure
 from heron.reproduction.results import of_function
@@ -43,6 +43,28 @@ def test_ratings_have_means_and_the_error_between_raters(tmp_path):
     (cells,) = [row for row in rows if row[:2] == ("Amazon Translate", "accuracy")]
     assert cells[2] == "4.279"
     assert cells[3] == "3.5000 (6 ratings)"
+
+
+def test_what_raters_answered_on_drawn_sheets_fills_the_table(tmp_path):
+    study, out = tmp_path / "study", tmp_path / "Amazon Translate"
+    ask = "ask=accuracy:1-5,fluency:1-5,culture:1-5,valid:yes/no"
+    words = ["data=chronicle_nli", "rows=8", "raters=anna,ben", ask, f"out={study}"]
+    assert heron("annotate", "draw", *words) == 0
+    for name, mark in (("anna", "4"), ("ben", "5")):
+        sheet = read_table(study / f"{name}.csv", own=True)
+        columns = {c: [row[c] for row in sheet.rows] for c in ("guid", "text", "text_pair")}
+        n = len(sheet.rows)
+        columns |= {criterion: [mark] * n for criterion in ("accuracy", "fluency", "culture")}
+        write_table(study / f"{name}.csv", {**columns, "valid": ["yes"] * (n - 2) + ["no"] * 2})
+    sheets = f"sheets={study / 'anna.csv'},{study / 'ben.csv'}"
+    assert heron("annotate", "collect", sheets, f"key={study / 'key.json'}", f"out={out}") == 0
+    (out / "answers.csv").rename(tmp_path / "Amazon Translate.csv")
+    values = fill("T1", tmp_path / "Amazon Translate.csv").values["table1"]
+    found = {names[1]: each.value for names, each in values.items()}
+    assert found["accuracy"] == found["culture"] == 4.5
+    assert found["accuracy, error"] == 1
+    assert found["label"] == 5 * 6 / 8
+    assert found["label, error"] == 0
 
 
 def test_ratings_need_a_file_with_criteria(tmp_path):
