@@ -26,7 +26,6 @@ from heron.base.libraries import silence_libraries
 from heron.base.table_files import to_markdown
 from heron.base.tables import write_table
 from heron.base.terminal import begin, print_tables
-from heron.base.yaml_files import dump_yaml
 from heron.commands.prompt import spelt_out
 from heron.config.compose import compose
 from heron.config.constraints import field_types
@@ -34,6 +33,7 @@ from heron.config.data import TEST, TRAIN, VALIDATION
 from heron.config.options import parse_options
 from heron.config.prompting import PromptingConfig
 from heron.config.schema import Config, HeadConfig
+from heron.data.built import write_config
 from heron.data.examples import Example
 from heron.data.readers import load_with_report
 from heron.dynamics.difficulty import cosine
@@ -225,7 +225,7 @@ def _write(
     data, paths, files = reading.data, [], {}
     for split, found in rows.items():
         kept = [row for row in found if row.keeps(options.minimum)]
-        files[split] = {"path": f"{split}.csv"}
+        files[split] = options.out / f"{split}.csv", len(kept)
         paths.append(options.out / f"{split}.csv")
         write_table(paths[-1], {"guid": [row.original.guid for row in kept], **_columns(kept)})
         paths.append(options.out / f"{split}.checked.csv")
@@ -237,8 +237,7 @@ def _write(
             "kept": [row.keeps(options.minimum) for row in found],
         }
         write_table(paths[-1], checked)
-    content = {
-        "name": options.name,
+    settings = {
         "title": f"{data.title or data.name}, machine-translated from {data.language}",
         "language": options.to,
         "task": "nli",
@@ -251,10 +250,8 @@ def _write(
             **{name: name for name in ("label", "guid", "group")},
             "side": [f"original_{_NAMES[name]}" for name in _TEXTS],
         },
-        "files": files,
     }
-    place = options.out / "conf" / "data" / f"{options.name}.yaml"
-    return [*paths, write_file(place, dump_yaml(content))]
+    return [*paths, write_config(options.out, options.name, files, settings)]
 
 
 def _columns(rows: Sequence[Translated]) -> dict[str, list[Any]]:

@@ -19,10 +19,10 @@ from heron.annotation.agreement import agreement_table, agreements, confusion_ta
 from heron.annotation.labels import Labels
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem, nearest
-from heron.base.files import write_file
 from heron.base.tables import cell_text, read_table, write_table
 from heron.base.terminal import print_tables
 from heron.config.options import parse_options
+from heron.data.built import write_config
 from heron.data.examples import Span
 from heron.data.markers import Markers, mark
 from heron.languages import get_language
@@ -340,24 +340,22 @@ def _known(label: str) -> str:
 def _write_data_set(pairs: Sequence[Pair], out: Path, code: str, test: float, seed: int) -> None:
     """Write the splits and the YAML by which `heron train` reads them."""
     held = split_documents([pair.document for pair in pairs], test, seed)
+    files = {}
     for split in ("train", "test"):
         ours = [pair for pair in pairs if (pair.document in held) == (split == "test")]
         columns = {name: [getattr(pair, name) for pair in ours] for name in COLUMNS}
         write_table(out / f"{split}.csv", columns)
         documents = len({pair.document for pair in ours})
         print(f"{out / f'{split}.csv'}: {len(ours):,} pairs of {documents} documents")
-    yaml = f"""# heron train data=pairs --config-dir DIR/conf paths.data=DIR
-name: pairs
-title: event pairs of your own
-language: {code}
-licence: unknown
-citation: none yet
-label_order: [{", ".join(LABELS.values())}]
-inverse: {{BEFORE: AFTER, AFTER: BEFORE}}
-columns: {{text: text, label: label, guid: guid, group: document}}
-files:
-  train: {{path: train.csv}}
-  test: {{path: test.csv}}
-validation: {{fraction: 0.1, by: group, seed: 0}}
-"""
-    print(write_file(out / "conf" / "data" / "pairs.yaml", yaml))
+        files[split] = out / f"{split}.csv", len(ours)
+    settings = {
+        "title": "event pairs of your own",
+        "language": code,
+        "licence": "unknown",
+        "citation": "none yet",
+        "label_order": list(LABELS.values()),
+        "inverse": {"BEFORE": "AFTER", "AFTER": "BEFORE"},
+        "columns": {"text": "text", "label": "label", "guid": "guid", "group": "document"},
+        "validation": {"fraction": 0.1, "by": "group", "seed": 0},
+    }
+    print(write_config(out, "pairs", files, settings))

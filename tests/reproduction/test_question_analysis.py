@@ -101,6 +101,7 @@ def test_the_command_describes_the_data_set_and_names_the_missing_file(tmp_path,
     words = ["analyze", "data=parashoot", f"paths.data={DATA}", f"paths.cache={tmp_path}"]
     assert main([*words, f"out={tmp_path / 'out'}"]) == 0
     files = {path.name for path in (tmp_path / "out").iterdir()}
-    assert files == {"statistics.md", "statistics.json", "lengths.csv", "lengths.png"}
+    written = {"statistics.md", "statistics.json", "published.md", "lengths.csv", "lengths.png"}
+    assert files == written
     if not (Path(DATA) / "parashoot/test.json").exists():
         assert "missing: test" in capsys.readouterr().out

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.cells import Table
-from heron.base.files import fingerprint, sha256_file, write_file
+from heron.base.files import fingerprint
 from heron.base.tables import write_table
-from heron.base.yaml_files import dump_yaml
 from heron.config.data import SPLITS
+from heron.data.built import write_config
 from heron.languages import get_language
 from heron.languages.words import folded_words, words
 from heron.tasks.summarization.reader import other_script
@@ -135,11 +135,8 @@ def write_data_set(
         path = out / f"{split}.jsonl"
         _write(path, articles)
         paths.append(path)
-        size = path.stat().st_size
-        files[split] = {"path": path.name, "sha256": sha256_file(path), "size": size}
-        files[split]["rows"] = len(articles)
-    config = write_file(out / "conf" / "data" / f"{name}.yaml", _yaml(name, language, files))
-    return [*paths, config]
+        files[split] = path, len(articles)
+    return [*paths, write_config(out, name, files, _settings(name, language))]
 
 
 def _write(path: Path, articles: Sequence[Article]) -> None:
@@ -147,9 +144,8 @@ def _write(path: Path, articles: Sequence[Article]) -> None:
     write_table(path, {name: [row[n] for row in rows] for n, name in enumerate(COLUMNS)})
 
 
-def _yaml(name: str, language: str, files: Mapping[str, Any]) -> str:
-    content = {
-        "name": name,
+def _settings(name: str, language: str) -> dict[str, Any]:
+    return {
         "title": f"{name}, articles and their subheadings",
         "language": language,
         "task": "summarization",
@@ -158,9 +154,7 @@ def _yaml(name: str, language: str, files: Mapping[str, Any]) -> str:
         "citation": "made by heron build hesum",
         "label_order": ["summary"],
         "columns": {"text": "article", "target": "summary", "guid": "id", "side": ["site"]},
-        "files": files,
     }
-    return dump_yaml(content)
 
 
 def filter_table(found: Collected, repeated: int) -> Table:

@@ -15,10 +15,10 @@ from typing import Any
 
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, nearest
-from heron.base.files import sha256_file, write_file, write_json
+from heron.base.files import write_json
 from heron.base.tables import write_table
-from heron.base.yaml_files import dump_yaml
 from heron.config.data import SPLITS
+from heron.data.built import write_config
 from heron.languages import get_language
 from heron.languages.words import folded_words, words
 from heron.metrics.span_classes import asks_yes_or_no
@@ -155,12 +155,10 @@ def write_data_set(out: Path, name: str, checked: Checked, language: str) -> lis
         if rows:
             path = out / FILES[split]
             write_json(path, {"version": "v1.1", "data": rows})
-            size = path.stat().st_size
-            files[split] = {"path": path.name, "sha256": sha256_file(path), "size": size}
-            files[split]["rows"] = len(rows)
+            files[split] = path, len(rows)
             paths.append(path)
     write_table(out / "problems.csv", _problem_columns(checked.found))
-    config = write_file(out / "conf" / "data" / f"{name}.yaml", _yaml(name, language, files))
+    config = write_config(out, name, files, _settings(name, language))
     return [*paths, out / "problems.csv", config]
 
 
@@ -193,9 +191,8 @@ def _problem_columns(found: Sequence[Found]) -> dict[str, list[str]]:
     return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
 
-def _yaml(name: str, language: str, files: Mapping[str, Any]) -> str:
-    content = {
-        "name": name,
+def _settings(name: str, language: str) -> dict[str, Any]:
+    return {
         "title": f"{name}, questions on paragraphs",
         "language": language,
         "task": "qa",
@@ -204,9 +201,7 @@ def _yaml(name: str, language: str, files: Mapping[str, Any]) -> str:
         "citation": "made by heron build parashoot",
         "label_order": ["answer"],
         "columns": {"text": "context", "text_pair": "question", "guid": "id", "group": "title"},
-        "files": files,
     }
-    return dump_yaml(content)
 
 
 def size_table(export: Export, checked: Checked) -> Table:

@@ -6,14 +6,15 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError, Problem, nearest
-from heron.base.files import write_file
 from heron.base.terminal import print_tables
 from heron.base.yaml_files import read_yaml
 from heron.config.data import SPLITS
 from heron.config.options import parse_options
+from heron.data.built import write_config
 
 from .building import Plan, build
 from .texts import NEUTRAL, Rules
@@ -72,9 +73,12 @@ def run(arguments: Sequence[str]) -> int:
     others = [(name, n) for name, n in counts.items() if name.split()[0] not in ("found", *SPLITS)]
     note = "; ".join(f"{name}: {n:,}" for name, n in others)
     print_tables([Table("Pairs", ("class", "found", *SPLITS), rows, note)])
-    for split in SPLITS:
-        print(options.out / f"{split}.jsonl")
-    print(_write_yaml(options, labels))
+    files = {
+        split: (options.out / f"{split}.jsonl", sum(counts[f"{split} {label}"] for label in labels))
+        for split in SPLITS
+    }
+    print(*(path for path, _ in files.values()), sep="\n")
+    print(write_config(options.out, options.name, files, _settings(options, labels)))
     return 0
 
 
@@ -89,20 +93,15 @@ def _read_phrases(path: Path) -> dict[str, list[str]]:
     return {label: [p.strip() for p in listed] for label, listed in found.items()}
 
 
-def _write_yaml(options: BuildOptions, labels: Sequence[str]) -> Path:
-    text = f"""# heron train data={options.name} --config-dir DIR/conf paths.data=DIR
-name: {options.name}
-title: sentence pairs labelled by linking phrases ({options.protocol})
-licence: that of the dump (Wikipedia, CC BY-SA 4.0)
-citation: none yet
-language: {options.language}
-task: nli
-format: pair_table
-label_order: [{", ".join(labels)}]
-columns: {{text: sentence1, text_pair: sentence2, label: label, guid: guid, group: article}}
-files:
-  train: {{path: train.jsonl}}
-  validation: {{path: validation.jsonl}}
-  test: {{path: test.jsonl}}
-"""
-    return write_file(options.out / "conf" / "data" / f"{options.name}.yaml", text)
+def _settings(options: BuildOptions, labels: Sequence[str]) -> dict[str, Any]:
+    columns = {"text": "sentence1", "text_pair": "sentence2", "label": "label"}
+    return {
+        "title": f"sentence pairs labelled by linking phrases ({options.protocol})",
+        "licence": "that of the dump (Wikipedia, CC BY-SA 4.0)",
+        "citation": "none yet",
+        "language": options.language,
+        "task": "nli",
+        "format": "pair_table",
+        "label_order": list(labels),
+        "columns": {**columns, "guid": "guid", "group": "article"},
+    }

@@ -58,11 +58,14 @@ def let_sigterm_through() -> None:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Undo Lightning's handling of Ctrl+C: it exits with 1 and ignores the next Ctrl+C."""
+    """Undo Lightning's handling of Ctrl+C: it exits with 1 and ignores the next Ctrl+C.
+
+    Its clean-up can also fail where a data loader was interrupted before its first batch.
+    """
     handler = signal.getsignal(signal.SIGINT)
     try:
         yield
-    except SystemExit as error:
+    except (SystemExit, RuntimeError) as error:
         cause = error.__context__
         if not isinstance(cause, KeyboardInterrupt):
             raise

@@ -63,7 +63,7 @@ def test_kills_at_random_change_nothing_once_the_command_has_completed_them(
     kills, over, generator = list[int](), threading.Event(), random.Random(0)
 
     def kill_at_random() -> None:
-        while not over.wait(generator.uniform(0.2, 1.5)) and len(kills) < 5:
+        while not over.wait(generator.uniform(0.05, 0.4)) and len(kills) < 5:
             for pid in working(tmp_path)[:1]:
                 os.kill(pid, signal.SIGKILL)
                 kills.append(pid)

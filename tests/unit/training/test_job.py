@@ -10,13 +10,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import pytorch_lightning as pl
 import torch
+from torch.utils.data import DataLoader
 
 from heron.base.errors import ConfigError
 from heron.base.files import locked
 from heron.base.libraries import precision
 from heron.base.run_folder import RunFolder
-from heron.base.signals import interruptible
+from heron.base.signals import Terminated, interruptible
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.training.build import build_module
@@ -162,3 +164,19 @@ def test_exit_that_stands_for_ctrl_c_is_an_interrupt_again() -> None:
 def test_any_other_exit_stays_one() -> None:
     with pytest.raises(SystemExit), interruptible():
         raise SystemExit(3)
+
+
+class NotBegun(DataLoader):
+    """A loader that is interrupted while it starts its workers."""
+
+    def __iter__(self):
+        raise Terminated
+
+
+def test_an_interrupt_before_the_first_batch_is_not_hidden_by_lightnings_clean_up(tmp_path) -> None:
+    trainer = pl.Trainer(logger=False, enable_checkpointing=False, default_root_dir=tmp_path)
+    module = pl.LightningModule()
+    module.training_step = lambda batch: None
+    module.configure_optimizers = lambda: None
+    with pytest.raises(Terminated), interruptible():
+        trainer.fit(module, NotBegun(range(4)))

@@ -115,7 +115,8 @@ def test_the_result_is_a_data_set_that_raters_can_get_with_its_originals(
     with serving(reversing) as place:
         _, out = build(place.url)
     known = read_yaml(out / "conf/data/translated.yaml")
-    assert (known["language"], known["files"]["test"]) == ("en", {"path": "test.csv"})
+    test = known["files"]["test"]
+    assert (known["language"], test["path"], test["rows"]) == ("en", "test.csv", 8)
     monkeypatch.setenv("HERON_FORKS", str(out))
     words = ["data=translated", f"paths.data={out}", "rows=4", f"out={tmp_path / 'sheets'}"]
     shown = ["show=original_premise", "ask=fluency:1-5"]
