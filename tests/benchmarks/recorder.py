@@ -21,12 +21,12 @@ from rich.table import Table
 
 from heron.base.errors import HeronError
 from heron.base.files import write_json
-from heron.base.libraries import precision
 from heron.base.run_folder import RunFolder
 from heron.config.compose import compose
 from heron.config.options import parse_options
 from heron.data.datamodule import DataModule
 from heron.models.optim import build_optimizer
+from heron.models.precision import precision
 from heron.training.build import build_module, with_stored_vectors
 from heron.training.recorder import Recorder
 
@@ -78,9 +78,7 @@ def measure(words: Sequence[str], options: Options, made: Path) -> tuple[float, 
     module = build_module(config, data)
     recorder = Recorder(RunFolder(made), data, config)
     optimizer = build_optimizer(module.encoder, module.head, config.optim)
-    autocast = torch.autocast(
-        "cpu", torch.bfloat16, precision(config.trainer.precision) != "32-true"
-    )
+    autocast = torch.autocast("cpu", torch.bfloat16, precision(config) != "32-true")
     batches = itertools.cycle(data.train_dataloader())
     for batch in itertools.islice(batches, options.steps):
         began = time.thread_time()

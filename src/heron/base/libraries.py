@@ -1,21 +1,22 @@
-"""Precision, accelerators and warnings of torch, Lightning and transformers."""
+"""Processor, accelerators and warnings of torch, Lightning and transformers."""
 
 import logging
+import platform
 import warnings
 from importlib.util import find_spec
+from pathlib import Path
 
 import torch
 from transformers.utils.logging import disable_progress_bar
 
 
-def precision(name: str) -> str:
-    """Resolve `auto`: bf16 autocast where the processor computes in it, else full precision."""
-    if name != "auto":
-        return name
-    if torch.cuda.is_available():
-        return "bf16-mixed" if torch.cuda.is_bf16_supported() else "16-mixed"
-    has_bf16 = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
-    return "bf16-mixed" if has_bf16 else "32-true"
+def processor() -> str:
+    """Name this machine's processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if "model name" in line)
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
 
 
 def has_accelerator(name: str) -> bool:

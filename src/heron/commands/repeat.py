@@ -29,6 +29,7 @@ _CAUSES = {
     "sources": "files",
     "machine": "machines",
     "threads": "numbers of CPU threads (trainer.threads sets it)",
+    "precision": "precisions (trainer.precision sets it)",
 }
 
 

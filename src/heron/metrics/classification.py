@@ -21,7 +21,6 @@ import numpy.typing as npt
 
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.config.registries import TASKS
-from heron.metrics import intervals
 
 Counts = npt.NDArray[np.int64]
 Fractions = npt.NDArray[np.float64]
@@ -213,6 +212,8 @@ def bootstrap_intervals(
         groups: None draws rows; N group names (windows, documents) draw whole groups.
         seed: the same seed gives the same intervals, whatever the order of the rows.
     """
+    from heron.metrics import intervals  # start-up time: task.bootstrap=0 needs none
+
     scores = headline(task, labels, relaxed)
     if groups is None:
         matrix_CC = confusion_matrix(gold, prediction, labels)

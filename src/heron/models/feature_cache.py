@@ -21,7 +21,6 @@ from torch import nn
 
 from heron.base import array_store
 from heron.base.files import fingerprint
-from heron.base.libraries import precision
 from heron.base.terminal import tracked
 from heron.config.schema import Config, HeadConfig
 from heron.data.batching import budget, plan_evaluation
@@ -30,6 +29,7 @@ from heron.data.datamodule import DataModule
 from heron.data.hub import identity
 from heron.models.encoder import Encoder
 from heron.models.heads import Head, pooled_width
+from heron.models.precision import precision
 
 _VERSION = 1
 # Settings that cannot change the states of an encoder in evaluation mode.
@@ -106,11 +106,11 @@ def encoding(config: Config, data: DataModule) -> str:
         # From scratch, or with embeddings of new tokens: the seed has drawn some weights.
         settings["seed"] = config.seed
     pooling = (head.input, head.pooling, head.combine, head.over_windows, head.distance > 0)
-    return fingerprint(settings, weights, pooling, precision(config.trainer.precision))
+    return fingerprint(settings, weights, pooling, precision(config))
 
 
 def _autocast(config: Config, device: torch.device) -> Callable[[], Any]:
-    name = precision(config.trainer.precision)
+    name = precision(config)
     dtype = {"bf16-mixed": torch.bfloat16, "16-mixed": torch.float16}.get(name)
     return lambda: torch.autocast(device.type, dtype=dtype, enabled=dtype is not None)
 

@@ -18,9 +18,7 @@ def pretrained_model(config: EncoderConfig) -> PreTrainedModel:
     Raises:
         ConfigError: as for `heron.models.encoder.load_encoder`.
     """
-    source = origin(config)
-    with loading(config.name):
-        settings = AutoConfig.from_pretrained(config.name, **source)
+    settings, source = _settings(config), origin(config)
     if config.num_layers is not None:
         if config.num_layers > settings.num_hidden_layers:
             raise ConfigError(
@@ -71,3 +69,17 @@ def count_positions(settings: PretrainedConfig) -> int | None:
     if positions and settings.model_type in shifted:
         positions -= (settings.pad_token_id or 0) + 1
     return positions
+
+
+def pretrained_widths(config: EncoderConfig) -> tuple[int, int]:
+    """Read the widths of a model's states and of its feed-forward layers, D and F."""
+    settings: Any = _settings(config)
+    settings = getattr(settings, "encoder", settings)  # of an encoder with a decoder
+    width = settings.hidden_size
+    names = ("intermediate_size", "d_ff", "encoder_ffn_dim")
+    return width, next((getattr(settings, n) for n in names if hasattr(settings, n)), 4 * width)
+
+
+def _settings(config: EncoderConfig) -> PretrainedConfig:
+    with loading(config.name):
+        return AutoConfig.from_pretrained(config.name, **origin(config))

@@ -87,6 +87,7 @@ def compare(systems: Sequence[System], notes: list[str], options: CompareOptions
     against = find_baseline(systems, options.against)
     records = records_of(systems)
     settings = _settings(records, options, notes)
+    notes.extend(_precisions(records))
     copied = copied_scores(records, options.split, settings.metric)
     if copied_names(settings.metric) and not copied:
         notes.append(_COPIED_DIFFERS if records else _COPIED_UNKNOWN)
@@ -131,6 +132,20 @@ def _reading(run: RunRecord, split: str) -> UnicodeOptions:
             return data_of(read_stored(RunFolder(run.path).config), split)[0].unicode
     stored = run.setting("data.unicode") or {}
     return UnicodeOptions(**{key: stored[key] for key in vars(UnicodeOptions()) if key in stored})
+
+
+def _precisions(records: Sequence[RunRecord]) -> list[str]:
+    """Name the precisions of the runs where they differ; `auto` depends on the machine."""
+    named = [run.setting("trainer.precision") for run in records]
+    used = {
+        str(run.status.get("precision")) if name == "auto" else str(name)
+        for run, name in zip(records, named, strict=True)
+        if name is not None and (name != "auto" or "precision" in run.status)
+    }
+    if len(used) < 2:
+        return []
+    listed = ", ".join(sorted(used))
+    return [f"The runs differ in precision ({listed}), and may for this reason score differently."]
 
 
 def _agreed(records: Sequence[RunRecord], key: str, option: str) -> str | None:

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from heron.base import ranks
 from heron.base.errors import ConfigError, DataError, HeronError, first_line
 from heron.base.files import locked
-from heron.base.libraries import precision, silence_libraries
+from heron.base.libraries import silence_libraries
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder, Scores
 from heron.base.signals import interruptible
 from heron.config.schema import Config
 from heron.data.batching import budget
+from heron.models.precision import precision
 from heron.training.claim import BusyError, check_sources, claim, count_ranks, source_hashes
 from heron.training.status import (
     Clock,
@@ -166,14 +167,14 @@ def explain_memory(config: Config, training: bool = True) -> Iterator[None]:
 
 
 def _savings(config: Config, training: bool) -> list[str]:
-    batching, settings = config.batching, config.trainer
+    batching = config.batching
     key = "size" if training and batching.plan == "shuffle" else "tokens"
     now = batching.size if key == "size" else budget(batching)
     also = "; twice optim.accumulate keeps a step" if training else ""
     less = [f"batching.{key}={max(1, now // 2)} (it is {now}{also})"]
     if key == "size":
         less.append(f"in evaluation batching.tokens (it is {budget(batching)})")
-    if training and "16" not in precision(settings.precision):
+    if training and "16" not in precision(config):
         less.append("trainer.precision=bf16-mixed")
     if training and not config.encoder.gradient_checkpointing:
         less.append("encoder.gradient_checkpointing=true")

@@ -15,7 +15,7 @@ from torch import nn
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import sha256_file
-from heron.base.libraries import has_accelerator, precision, silence_libraries
+from heron.base.libraries import has_accelerator, silence_libraries
 from heron.base.registry import on_demand
 from heron.base.run_folder import BASELINE, RunFolder, open_run
 from heron.base.signals import leave_signals_alone
@@ -30,6 +30,7 @@ from heron.data.sources import locate
 from heron.data.tokenizer import load_tokenizer
 from heron.languages import get_language
 from heron.models.encoder import Encoder
+from heron.models.precision import precision, recorded_precision
 from heron.tasks.base import Predictions, TaskModule
 from heron.tasks.several import Mean, WithEachSetting
 from heron.tasks.task import task_of
@@ -157,7 +158,7 @@ class TrainedEncoder(_Modules):
         run_code: bool = False,
     ):
         config, encoder, head = load_exported(folder, run_code)
-        config = changed(config, settings or {})
+        config = recorded_precision(changed(config, settings or {}), folder)
         data = dataclasses.replace(config.data, on_cut="drop")
         self.config = dataclasses.replace(_moved(config, paths), data=data)
         cache, added = Path(self.config.paths.cache), task_of(config).added_tokens(config)
@@ -276,7 +277,7 @@ def _trainer(config: Config) -> pl.Trainer:
         Path(config.paths.cache),
         accelerator=trained_on if has_accelerator(trained_on) else "auto",
         devices=1,
-        precision=precision(config.trainer.precision),
+        precision=precision(config),
     )
 
 

@@ -10,6 +10,7 @@ from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder, Scores
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
+from heron.models.precision import with_precision
 from heron.training.attempt import attempt
 from heron.training.build import build_module, with_stored_vectors
 from heron.training.describe import describe_run, say_findings
@@ -61,6 +62,7 @@ def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]
     first = None
     if config.curriculum.name != "none":
         first = first_run(config, partial(run_job, wait=True), overrides)
+    config = with_precision(config, folder)
     with ranks.first_alone():  # the others then find the caches filled
         pl.seed_everything(config.seed, workers=True, verbose=False)
         data = DataModule(config)

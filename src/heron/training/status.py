@@ -94,6 +94,8 @@ def provenance() -> dict[str, Any]:
     """Describe the code and the machine."""
     import torch  # start-up time: a sweep's parent process does without
 
+    from heron.base.libraries import processor
+
     return {
         "heron": heron.__version__,
         "git": git_state(),
@@ -101,7 +103,7 @@ def provenance() -> dict[str, Any]:
         "threads": torch.get_num_threads(),  # their number changes the order of additions
         "versions": {package: metadata.version(package) for package in _PACKAGES},
         "machine": {
-            "processor": _processor(),
+            "processor": processor(),
             "cores": os.cpu_count(),
             "memory_gb": _memory_gb(),
             "gpus": [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())],
@@ -148,11 +150,3 @@ def peak_rss_mb() -> float:
     """Read this process's largest resident memory so far, in MiB."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(peak / (1024 if sys.platform != "darwin" else 1024**2), 1)
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if "model name" in line)
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()

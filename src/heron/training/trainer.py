@@ -9,7 +9,6 @@ from pytorch_lightning.strategies import DDPStrategy, FSDPStrategy, Strategy
 
 from heron.base import ranks
 from heron.base.errors import ConfigError
-from heron.base.libraries import precision
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
 from heron.base.signals import leave_signals_alone
@@ -18,6 +17,7 @@ from heron.config.data import VALIDATION
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.metrics.names import LOSS
+from heron.models.precision import precision
 from heron.tasks.base import TaskModule
 from heron.training.callbacks import (
     EpochLines,
@@ -116,7 +116,7 @@ def build_trainer(
 
 def devices(config: Config, sharded: bool = True) -> dict[str, Any]:
     """Choose devices, strategy and precision; a process without others runs on one device."""
-    alone, name = ranks.ranks() == 1, precision(config.trainer.precision)
+    alone, name = ranks.ranks() == 1, precision(config)
     strategy = build_strategy(config, sharded)
     is_sharded = isinstance(strategy, FSDPStrategy)
     return {

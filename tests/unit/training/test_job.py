@@ -16,7 +16,6 @@ from torch.utils.data import DataLoader
 
 from heron.base.errors import ConfigError
 from heron.base.files import locked
-from heron.base.libraries import precision
 from heron.base.run_folder import RunFolder
 from heron.base.signals import Terminated, interruptible
 from heron.config.schema import Config
@@ -128,21 +127,6 @@ def test_trainer_leaves_batches_to_heron_and_counts_optimizer_steps(
     trainer = build_trainer(config, folder, data, History(folder.metrics))
     trainer.fit(build_module(config, data), datamodule=data)
     assert trainer.global_step == sum(data.steps_per_epoch())
-
-
-@pytest.mark.parametrize("name", ["32-true", "bf16-mixed", "16-mixed"])
-def test_named_precision_is_taken_as_it_is(name: str) -> None:
-    assert precision(name) == name
-
-
-def test_automatic_precision_is_bf16_only_where_the_processor_computes_in_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: False)
-    for has_bf16, expected in ((True, "bf16-mixed"), (False, "32-true")):
-        monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda has=has_bf16: has)
-        assert precision("auto") == expected
 
 
 def exit_as_lightning_does() -> None:

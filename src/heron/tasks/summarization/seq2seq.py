@@ -24,13 +24,13 @@ from transformers import (
 )
 
 from heron.base.errors import ConfigError
-from heron.base.libraries import precision
 from heron.config.schema import Config, EncoderConfig
 from heron.config.schema import GenerationConfig as Generation
 from heron.data.collate import IGNORED, Batch
 from heron.data.hub import loading, origin
 from heron.models.dropout import use_fast_dropout
 from heron.models.encoder import Encoder, find_layers, freeze_below, load_encoder
+from heron.models.precision import precision
 from heron.models.pretrained import choose_attention, count_positions
 
 _PAIR = "encoder-decoder"  # transformers' model type of two joined models
@@ -120,7 +120,7 @@ def build_seq2seq(config: Config, tokenizer: Any = None) -> Seq2Seq:
     model = load_seq2seq(config, tokenizer)
     if tokenizer is None:
         return Seq2Seq(model)
-    if "t5" in model.config.model_type and precision(config.trainer.precision) == "16-mixed":
+    if "t5" in model.config.model_type and precision(config) == "16-mixed":
         raise ConfigError(
             f"trainer.precision={config.trainer.precision}: {config.encoder.name} overflows in "
             "fp16; set trainer.precision=32-true, or bf16-mixed where the device computes in it"
