@@ -80,6 +80,25 @@ class ValidationConfig:
 
 
 @dataclass
+class FoldsConfig:
+    """Cross-validation over train: the data set's own validation and test splits are not read."""
+
+    count: Natural = 0  # parts of train, one of which is validation; 0: no cross-validation
+    fold: Natural = 0  # which part is validation, from 0
+    # `group` keeps groups (documents) whole; `row` draws single rows
+    by: Annotated[str, OneOf("group", "row")] = "group"
+    seed: int = 0  # of the draw; independent of the training seed, so all seeds share the folds
+
+    def problems(self) -> Iterator[str]:
+        """Check that the part is one of several."""
+        if self.count == 1:
+            yield "data.folds.count=1: use 2 or more, or 0 for no cross-validation"
+        elif self.fold >= max(1, self.count):
+            allowed = f"0 to {self.count - 1}" if self.count else "0 without data.folds.count"
+            yield f"data.folds.fold={self.fold}: use {allowed}"
+
+
+@dataclass
 class HoldoutConfig(ValidationConfig):
     """How to take a test split from train where the data set has none, before validation."""
 
@@ -273,6 +292,8 @@ class DataConfig:
     holdout: HoldoutConfig = field(default_factory=HoldoutConfig)
     # how to take a validation split from train where `files` has none
     validation: ValidationConfig = field(default_factory=ValidationConfig)
+    # cross-validation in place of all that; `folds=5` sweeps over five folds
+    folds: FoldsConfig = field(default_factory=FoldsConfig)
     # which share of the training split to use
     sample: SampleConfig = field(default_factory=SampleConfig)
     # examples whose event is cut by the length limit: `refuse` stops the run, `drop` leaves them

@@ -631,7 +631,8 @@ class Config:
     def is_validated(self) -> bool:
         """Tell whether the data have a validation split, of their own or carved."""
         data = self.data
-        return bool(data.generator or "validation" in data.files or data.validation.fraction)
+        carved = data.validation.fraction or data.folds.count
+        return bool(data.generator or "validation" in data.files or carved)
 
 
 def _search_problems(config: Config) -> Iterator[str]:

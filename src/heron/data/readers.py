@@ -24,6 +24,7 @@ from heron.data.sources import locate
 
 # Start-up time: most data sets ship their splits.
 carve = on_demand("heron.data.splits:carve")
+take_fold = on_demand("heron.data.splits:take_fold")
 sample = on_demand("heron.data.splits:sample")
 apply_duplicates = on_demand("heron.data.splits:apply_duplicates")
 
@@ -49,7 +50,8 @@ def load_with_report(config: DataConfig, data_dir: Path, cache_dir: Path) -> Loa
     """Read all splits of a data set, downloading or generating what is absent (see `locate`).
 
     Without a test file, `test` is carved out of train if `data.holdout` says so; then, without a
-    validation file, `validation` is. A test file is never changed.
+    validation file, `validation` is. A test file is never changed. With `data.folds`, validation is
+    a part of train, and no other file is read.
 
     Raises:
         ConfigError: the configuration names no classes or no files.
@@ -60,8 +62,11 @@ def load_with_report(config: DataConfig, data_dir: Path, cache_dir: Path) -> Loa
     paths = locate(config, data_dir, cache_dir)
     files = _read_splits(config, paths)
     carved = {split: rows.examples for split, rows in files.items()}
+    if config.folds.count:
+        carved[TRAIN], carved[VALIDATION] = take_fold(carved[TRAIN], config.folds)
     for split, how in ((TEST, config.holdout), (VALIDATION, config.validation)):
-        if split not in carved and TRAIN in carved and how.fraction > 0:
+        is_shipped = split in carved or config.folds.count > 0
+        if not is_shipped and TRAIN in carved and how.fraction > 0:
             carved[TRAIN], carved[split] = carve(carved[TRAIN], how)
     splits = dict(carved)
     if config.duplicates != "keep":
@@ -84,7 +89,7 @@ def _read_splits(config: DataConfig, paths: Mapping[str, Path]) -> dict[str, Row
     read = find_format(config).open(config, paths)
     files: dict[str, Rows] = {}
     problems: list[Problem] = []
-    for split in SPLITS:
+    for split in (TRAIN,) if config.folds.count else SPLITS:
         if split in paths:
             label = config.label_field.get(split, config.columns.label)
             keys = _shipped_columns(config, label)

@@ -7,11 +7,11 @@ share therefore always contains the smaller one.
 
 import hashlib
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from heron.base.errors import DataError, Problem
-from heron.config.data import SPLITS, HoldoutConfig, SampleConfig, ValidationConfig
+from heron.config.data import SPLITS, FoldsConfig, HoldoutConfig, SampleConfig, ValidationConfig
 from heron.data.examples import Example, text_key
 
 
@@ -25,7 +25,7 @@ def carve(
     grouped by text: the pairs of one window, or the hypotheses about one premise, stay together.
     """
     by_group = config.by == "group"
-    units = [(e.group or e.text) if by_group else e.guid for e in examples]
+    units = _units(examples, config.by)
     drawn = _draw(units, config.fraction, config.seed, most=2 * config.fraction)
     train = [e for e, unit in zip(examples, units, strict=True) if unit not in drawn]
     if not train:
@@ -37,6 +37,41 @@ def carve(
         fix = f"lower {key}.fraction, or set {key}.by=row"
         raise DataError(Problem("train", what, fix))
     return train, [e for e, unit in zip(examples, units, strict=True) if unit in drawn]
+
+
+def take_fold(
+    examples: Sequence[Example], config: FoldsConfig
+) -> tuple[list[Example], list[Example]]:
+    """Divide the training examples into train and one fold, both in their given order.
+
+    Whole groups, in an order that the seed draws, go to the fold that holds the fewest rows so far.
+    Groups are those of `carve`.
+    """
+    units = _units(examples, config.by)
+    rows, held = Counter(units), [0] * config.count
+    fold_of: dict[str, int] = {}
+    for unit in _ordered(rows, config.seed):
+        fold_of[unit] = held.index(min(held))
+        held[fold_of[unit]] += rows[unit]
+    if not all(held):
+        what = f"has {len(rows)} {'groups' if config.by == 'group' else 'rows'}, too few"
+        fix = f"lower data.folds.count={config.count}, or set data.folds.by=row"
+        raise DataError(Problem("train", f"{what} for {config.count} folds", fix))
+    chosen = [fold_of[unit] == config.fold for unit in units]
+    return (
+        [e for e, is_chosen in zip(examples, chosen, strict=True) if not is_chosen],
+        [e for e, is_chosen in zip(examples, chosen, strict=True) if is_chosen],
+    )
+
+
+def _units(examples: Sequence[Example], by: str) -> list[str]:
+    """Name what is drawn as a whole, for each example: its group, or itself."""
+    return [(e.group or e.text) if by == "group" else e.guid for e in examples]
+
+
+def _ordered(units: Iterable[str], seed: int) -> list[str]:
+    """Shuffle units by a hash of their name and the seed."""
+    return sorted(units, key=lambda unit: hashlib.sha256(f"{seed}:{unit}".encode()).digest())
 
 
 def sample(examples: Sequence[Example], config: SampleConfig) -> list[Example]:
@@ -60,7 +95,7 @@ def _draw(units: Sequence[str], fraction: float, seed: int, most: float = 1.0) -
     wanted = fraction * len(units) - 1e-9  # 0.1 * 30 is a little more than 3
     drawn: set[str] = set()
     held = 0
-    order = sorted(rows, key=lambda unit: hashlib.sha256(f"{seed}:{unit}".encode()).digest())
+    order = _ordered(rows, seed)
     for unit in order:
         if held >= wanted:
             break

@@ -4,7 +4,7 @@ Legend: N rows, K runs of a system.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -108,11 +108,15 @@ def _read_all(
     problems: list[Problem] = []
     files = []
     for source in (source for system in systems for source in system.sources):
+        only = ("golds", "group") if texts else ("group",)
         try:
-            read = read_predictions(source.path, only=("golds", "group") if texts else ("group",))
+            read, *folds = [
+                read_predictions(path, only=only) for path in (source.path, *source.folds)
+            ]
         except DataError as error:
             problems += error.problems
             continue
+        read = replace(read, rows=tuple(row for part in (read, *folds) for row in part.rows))
         files.append(read.labelled(texts=texts is not None, empty=empty))
         if not files[-1].rows:
             problems.append(Problem(str(source.path), "no row has a gold label"))

@@ -10,7 +10,7 @@ from pathlib import Path
 from heron.base.errors import ConfigError, nearest
 from heron.base.tables import SUFFIXES, table_format, table_stem
 from heron.results.collect import RunRecord, collect, is_run
-from heron.results.groups import group_runs, is_seed, match_systems, natural
+from heron.results.groups import FOLD, group_runs, is_seed, match_systems, natural
 from heron.results.predictions import predictions_file
 
 _HASH = re.compile("-[0-9a-f]{8}$")
@@ -22,6 +22,8 @@ class Source:
 
     name: str  # the run's, or the file's without its suffix
     path: Path  # the file
+    # The same seeds' files of the other folds of a cross-validation: together they have all rows.
+    folds: tuple[Path, ...] = ()
     seed: str = ""  # seeds of the run, or the file's name; empty for the only file of a system
     record: RunRecord | None = None  # the run that wrote the file
 
@@ -85,11 +87,12 @@ def systems_of(
         label = group.label if group.settings else name or _without_seed(group.runs[0])
         notes += [f"{run.job} is left out: {run.state}" for run in group.runs if not run.done]
         sources = [
-            Source(run.job, predictions_file(run.path, split), _seed(run), run)
+            Source(run.job, predictions_file(run.path, split), seed=_seed(run), record=run)
             for run in group.runs
             if run.done
         ]
         sources.sort(key=lambda source: [natural(part) for part in source.seed.split("/")])
+        sources = _joined_folds(sources, split, notes)
         names = {text for source in sources for text in (source.name, str(source.home))}
         names |= {name} - {""} if len(groups) == 1 else set()
         systems += [System(label, tuple(sources), frozenset(names))] if sources else []
@@ -153,15 +156,41 @@ def _one_by_one(runs: Sequence[RunRecord], split: str, notes: list[str]) -> list
 
 def _seed(run: RunRecord) -> str:
     """Join a run's seed and the overridden seeds of draws."""
-    others = [key for key in run.overrides() if is_seed(key) and key != "seed"]
+    others = [key for key in run.overrides() if is_seed(key) and key not in ("seed", FOLD)]
     return "/".join(str(run.setting(key, "")) for key in ("seed", *others))
+
+
+def _joined_folds(sources: Sequence[Source], split: str, notes: list[str]) -> list[Source]:
+    """Join runs on validation that differ in nothing but their fold; a note names absent folds."""
+    joined: dict[str, list[Source]] = {}
+    for source in sources:
+        count = _folds(source) if split == "validation" else 0
+        joined.setdefault(source.seed if count else str(source.home), []).append(source)
+    for members in joined.values():
+        count = _folds(members[0])
+        absent = set(range(count)) - {_setting(member, FOLD) for member in members}
+        if split == "validation" and absent:
+            listed = ", ".join(map(str, sorted(absent)))
+            notes.append(f"{members[0].name}: of its {count} folds there is none of {listed}")
+    return [
+        replace(first, folds=tuple(source.path for source in rest))
+        for first, *rest in joined.values()
+    ]
+
+
+def _folds(source: Source) -> int:
+    return int(_setting(source, "data.folds.count"))
+
+
+def _setting(source: Source, key: str) -> int:
+    return int(source.record.setting(key) or 0) if source.record else 0
 
 
 def _of_files(word: str, files: Sequence[Path]) -> System:
     """Make one system of the files that a word names; each file is a run."""
     stems = [table_stem(path) for path in files]
     sources = [
-        Source(stem, path, stem if len(files) > 1 else "")
+        Source(stem, path, seed=stem if len(files) > 1 else "")
         for stem, path in zip(stems, files, strict=True)
     ]
     return System(_stem(word), tuple(sources), frozenset({word, *stems, *map(str, files)}))

@@ -10,6 +10,8 @@ from heron.config.run_names import INDECISIVE, NEUTRAL
 from heron.metrics.names import signed, with_copied
 from heron.results.collect import RunRecord, headline_metrics
 
+FOLD = "data.folds.fold"
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -105,11 +107,13 @@ def _is_under(key: str, prefixes: Sequence[str]) -> bool:
 
 
 def is_seed(key: str) -> bool:
-    """Whether a key only repeats a run: `seed`, or the seed of a draw (`data.sample.seed`).
+    """Whether a key only repeats a run: `seed`, the seed of a draw (`data.sample.seed`), the fold.
 
     The seed of a generated corpus is none: it gives other rows.
     """
-    return key.rpartition(".")[2] == "seed" and not key.startswith("data.generator.")
+    return key == FOLD or (
+        key.rpartition(".")[2] == "seed" and not key.startswith("data.generator.")
+    )
 
 
 def value_of(run: RunRecord, key: str) -> str:

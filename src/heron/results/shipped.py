@@ -7,7 +7,14 @@ from pathlib import Path
 
 from heron.base.errors import DataError, Problem
 from heron.base.files import sha256_file
-from heron.config.data import SPLITS, DataConfig, HoldoutConfig, SampleConfig, ValidationConfig
+from heron.config.data import (
+    SPLITS,
+    DataConfig,
+    FoldsConfig,
+    HoldoutConfig,
+    SampleConfig,
+    ValidationConfig,
+)
 from heron.config.resolve import resolve_stages
 from heron.config.schema import Config
 from heron.data.examples import Example
@@ -53,6 +60,7 @@ def read_shipped(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shipped
         duplicates="keep",
         holdout=HoldoutConfig(fraction=0),
         validation=ValidationConfig(fraction=0),
+        folds=FoldsConfig(),
         sample=SampleConfig(),
         substitute=None,
     )

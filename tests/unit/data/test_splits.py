@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.base.errors import DataError
-from heron.config.data import HoldoutConfig, SampleConfig, ValidationConfig
+from heron.config.data import FoldsConfig, HoldoutConfig, SampleConfig, ValidationConfig
 from heron.data.examples import Example
-from heron.data.splits import carve, sample
+from heron.data.splits import carve, sample, take_fold
 
 FRACTIONS = (0.15, 0.25, 0.5, 0.75, 1.0)
 
@@ -111,3 +111,29 @@ def test_a_draw_stays_the_same_from_version_to_version():
     # Hash order is part of the contract: a changed draw would change every published split.
     kept = sample(corpus(4, 1, 2), SampleConfig(0.5, "pair", seed=0))
     assert guids(kept) == ["0.0.1", "1.0.1", "3.0.0", "3.0.1"]
+
+
+@given(count=st.integers(2, 6), by=st.sampled_from(["group", "row"]), seed=st.integers(0, 99))
+def test_folds_hold_every_row_once_and_every_group_whole(count, by, seed):
+    rows = corpus(documents=12)
+    parts = [take_fold(rows, FoldsConfig(count, fold, by, seed)) for fold in range(count)]
+    assert sorted(g for _, fold in parts for g in guids(fold)) == sorted(guids(rows))
+    for train, fold in parts:
+        assert sorted(guids(train) + guids(fold)) == sorted(guids(rows))
+        if by == "group":
+            assert not {e.group for e in train} & {e.group for e in fold}
+    sizes = [len(fold) for _, fold in parts]
+    assert max(sizes) - min(sizes) <= (12 if by == "group" else 1)
+
+
+def test_folds_are_the_same_whatever_the_order_of_the_rows():
+    rows = corpus(documents=12)
+    other = random.Random(0).sample(rows, len(rows))
+    found, again = (take_fold(each, FoldsConfig(3, 1))[1] for each in (rows, other))
+    assert sorted(guids(found)) == sorted(guids(again))
+    assert sorted(guids(take_fold(rows, FoldsConfig(3, 1, seed=1))[1])) != sorted(guids(found))
+
+
+def test_more_folds_than_groups_is_an_error_that_says_what_to_do():
+    with pytest.raises(DataError, match=r"3 groups, too few for 4 folds.*data\.folds\.by=row"):
+        take_fold(corpus(documents=3), FoldsConfig(4))
