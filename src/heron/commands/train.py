@@ -20,6 +20,7 @@ from heron.training.process import DONE, Job, run_here
 
 # Start-up time: one run starts no sweep.
 run_jobs = on_demand("heron.sweeps.start:run_jobs")
+with_folds = on_demand("heron.sweeps.start:with_folds")
 run_search = on_demand("heron.sweeps.start:run_search")
 run_by_hand = on_demand("heron.sweeps.rank:run_by_hand")
 end_at_once = on_demand("heron.sweeps.rank:end_at_once")
@@ -43,6 +44,8 @@ def run(arguments: Sequence[str]) -> int:
     """Train as the command line says; returns the exit code."""
     begin()
     by_hand = ranks.launched() > 0
+    if any(word.startswith("folds=") for word in arguments):
+        arguments = with_folds(arguments)
     if any(word.startswith(FLAG) for word in arguments):
         if by_hand:
             raise ConfigError(f"torchrun: {FLAG}DIR starts its own processes; leave it out")

@@ -28,7 +28,7 @@ from heron.config.data import read_config
 from heron.config.resolve import resolve, resolve_stages
 from heron.config.run_names import base_name, sweep_name
 from heron.config.schema import Config
-from heron.config.words import PARSER, key_of, not_swept, readable, search_path, with_folds
+from heron.config.words import PARSER, key_of, not_swept, readable, search_path
 
 if TYPE_CHECKING:
     from heron.config.space import Composer
@@ -110,7 +110,7 @@ def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composit
         ConfigError: an override that does not fit; names the nearest key, group or option.
     """
     flags = _parse_flags(arguments)
-    typed = [readable(word) for word in with_folds(flags.overrides, flags.multirun)]
+    typed = [readable(word) for word in flags.overrides]
     folders, words = search_path(typed, flags.config_dir)
     if {"data", "encoder", "experiment", "baseline"} & set(map(key_of, words)):
         words = write_out(words, folders, tables=not flags.cfg and flags.info is None)

@@ -36,9 +36,9 @@ from heron.config.schema import Config
 from heron.config.stored import from_yaml, to_yaml
 from heron.config.words import PARSER, UNREADABLE, key_of, readable
 
-# The search for answers (the threshold of "no answer" stays the one that training tuned), and the
-# tokens of a batch, which decide how much memory is taken.
-SETTINGS = ("task.max_answer_tokens", "encoder.stride", "batching.tokens")
+# The search for answers (the threshold of "no answer" stays the one that training tuned) and for
+# the classes of a window, and the tokens of a batch, which decide how much memory is taken.
+SETTINGS = ("task.max_answer_tokens", "task.decoding", "encoder.stride", "batching.tokens")
 # The folder of a data set, and whether its files must be the pinned ones.
 PLACES = ("paths.data", "data.verify")
 # Whether code that comes with a run's weights may run.
@@ -145,21 +145,24 @@ def sort_words(arguments: Sequence[str], takes: Sequence[str]) -> Words:
     return found
 
 
-def read_points(words: Sequence[str]) -> list[dict[str, int]]:
+def read_points(words: Sequence[str]) -> list[dict[str, int | str | None]]:
     """List all combinations of the values of `SETTINGS` in words such as `key=10,20,30`.
 
     Raises:
-        ConfigError: a value that is no whole number, or a key that is given twice.
+        ConfigError: a value that the key does not take, or a key that is given twice.
     """
-    values: dict[str, list[int]] = {}
+    values: dict[str, list[int | str | None]] = {}
     for word in words:
         key, _, given = word.partition("=")
         if key in values:
             raise ConfigError(f"option '{key}' is given twice")
-        parts = [part.strip() for part in given.split(",")]
+        parts = list(dict.fromkeys(part.strip() for part in given.split(",")))
+        if type_of(key) is str:  # what it may be is checked with the run's configuration
+            values[key] = [None if part == "null" else part for part in parts]
+            continue
         if not all(part.isdecimal() for part in parts):
             raise ConfigError(f"{word}: whole numbers are needed, {key}=20 or {key}=10,20,30")
-        values[key] = [int(part) for part in dict.fromkeys(parts)]
+        values[key] = [int(part) for part in parts]
     return [dict(zip(values, point, strict=True)) for point in product(*values.values())]
 
 

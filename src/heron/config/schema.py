@@ -13,6 +13,7 @@ from typing import Annotated, Any
 from annotated_types import Ge, Interval, Len
 
 from heron.base.errors import nearest
+from heron.base.registry import on_demand
 from heron.config.constraints import (
     Count,
     Fraction,
@@ -26,7 +27,7 @@ from heron.config.constraints import (
 )
 from heron.config.curriculum import CurriculumConfig
 from heron.config.data import DataConfig
-from heron.config.registries import BASELINES, CLASSIFIERS, POOLINGS, TASKS, tasks_of_baseline
+from heron.config.registries import CLASSIFIERS, POOLINGS, TASKS
 
 BUDGET = 3072  # padded tokens a batch where `batching.tokens` is null
 Rate = Annotated[
@@ -114,6 +115,9 @@ class TaskConfig:
     # unit of a resample: `group` (documents; texts where there are none) or `row`. Pairs of one
     # document are not independent, so `row` gives intervals that are too narrow.
     resample: Annotated[str, OneOf("group", "row")] = "group"
+    # of `relation`: null takes each pair's most probable class; `transitive` the most probable
+    # classes of a window's pairs that do not contradict each other
+    decoding: Annotated[str | None, OneOf("transitive")] = None
     max_answer_tokens: Count = 30  # of `qa`: longest answer, in tokens
     n_best: Count = 20  # of `qa`: spans kept for each window and each question
     # of `summarization`: reference summaries are cut to this many tokens in training
@@ -218,7 +222,12 @@ _FORMS = (
     *("question", "article", "text"),
 )
 _OF_TASKS = ("span", "biaffine", "seq2seq", "warm_start")  # see `TaskRules.classifiers`
-_KEYS_OF_TASKS = ("head.distance", "task.bertscore.model")  # see `TaskRules.keys`
+# Start-up time: most runs have none of these.
+_search_problems = on_demand("heron.config.special:search_problems")
+_baseline_problems = on_demand("heron.config.special:baseline_problems")
+_curriculum_problems = on_demand("heron.config.special:curriculum_problems")
+
+_KEYS_OF_TASKS = ("head.distance", "task.bertscore.model", "task.decoding")  # see `TaskRules.keys`
 
 
 @dataclass
@@ -617,14 +626,16 @@ class Config:
         for label in sorted(set(self.batching.multipliers) - set(data.label_order)):
             hint = nearest(label, data.label_order)
             yield f"batching.multipliers.{label}: no such class.{hint}"
-        yield from _search_problems(self)
+        if self.sweeper.name == "optuna":
+            yield from _search_problems(self)
         if self.baseline.name != "none":
             yield from _baseline_problems(self)
         elif form := _form_problem(self):
             yield form
         else:
             yield from _head_problems(self)
-            yield from _curriculum_problems(self)
+            if self.curriculum.name != "none":
+                yield from _curriculum_problems(self)
             yield from _selection_problems(self)
         yield from rules.problems(self)
 
@@ -633,44 +644,6 @@ class Config:
         data = self.data
         carved = data.validation.fraction or data.folds.count
         return bool(data.generator or "validation" in data.files or carved)
-
-
-def _search_problems(config: Config) -> Iterator[str]:
-    sweeper = config.sweeper
-    if sweeper.name != "optuna":
-        return
-    if not config.is_validated():
-        yield (
-            "sweeper=optuna chooses by scores on validation: name data.files.validation, or set "
-            "data.validation.fraction above 0"
-        )
-    if config.baseline.name != "none" and config.trainer.monitor == "loss":
-        yield (
-            f"sweeper=optuna chooses by trainer.monitor=loss, and baseline={config.baseline.name} "
-            "has none: set trainer.monitor=macro_f1"
-        )
-    if sweeper.pruner != "none" and config.stages:
-        yield (
-            f"sweeper.pruner={sweeper.pruner} compares one training's epochs; stages train several "
-            "times: set sweeper.pruner=none"
-        )
-
-
-def _baseline_problems(config: Config) -> Iterator[str]:
-    name, task = config.baseline.name, config.task.name
-    if config.stages:
-        yield f"stages train an encoder; baseline={name} has none"
-    if config.curriculum.name != "none":
-        yield (
-            f"curriculum={config.curriculum.name} orders training steps; baseline={name} has none"
-        )
-    fitting = tasks_of_baseline(name)
-    if task not in fitting:
-        own = [other for other in BASELINES if task in tasks_of_baseline(other)]
-        has = f"; it has baseline={', '.join(own)}" if own else ""
-        yield f"baseline={name} needs task={' or '.join(fitting)}, not task={task}{has}"
-    else:
-        yield from BASELINES[name].problems(config)
 
 
 def _form_problem(config: Config) -> str:
@@ -709,31 +682,6 @@ def _head_problems(config: Config) -> Iterator[str]:
         yield (
             "batching.oversample needs one row per sequence; with head.input=window a text comes "
             "with all its pairs: use optim.class_weights"
-        )
-
-
-def _curriculum_problems(config: Config) -> Iterator[str]:
-    curriculum, dynamics = config.curriculum, config.dynamics
-    if curriculum.name == "none":
-        return
-    if curriculum.difficulty == "sts" and "pair" not in TASKS[config.task.name].forms:
-        fitting = [task for task in TASKS if "pair" in TASKS[task].forms]
-        yield (
-            "curriculum.difficulty=sts compares two texts of a kind: it needs "
-            f"task={' or '.join(fitting)}, not {config.task.name}. Use length, or a statistic of a "
-            "run's dynamics"
-        )
-    watched = dynamics.enabled and dynamics.mode == "evaluation"
-    if curriculum.pacing == "self_paced" and not watched:
-        yield (
-            "curriculum.pacing=self_paced needs the loss of every example after every epoch: "
-            "dynamics.enabled=true dynamics.mode=evaluation"
-        )
-    by_class = curriculum.by_class or curriculum.sampling == "stratified"
-    if by_class and config.head.input == "window":
-        yield (
-            "curriculum.by_class and curriculum.sampling=stratified need one row per sequence; "
-            "with head.input=window a text comes with all its pairs"
         )
 
 

@@ -35,23 +35,6 @@ def values_by_key(words: Sequence[str]) -> dict[str, str]:
     return dict(word.partition("=")[::2] for word in words)
 
 
-def with_folds(words: Sequence[str], multirun: bool) -> list[str]:
-    """Write `folds=N` out: a sweep over the N parts of a cross-validation."""
-    found: list[str] = []
-    for word in words:
-        key, _, number = word.partition("=")
-        if key == "folds":
-            if not (number.isdecimal() and int(number) > 1):
-                raise ConfigError(f"{word}: give the number of folds, 2 or more")
-            if not multirun:
-                raise ConfigError(f"{word} trains {number} runs: add -m")
-            folds = ",".join(map(str, range(int(number))))
-            found += [f"data.folds.count={number}", f"data.folds.fold={folds}"]
-        else:
-            found.append(word)
-    return found
-
-
 def readable(word: str) -> str:
     """Put into quotes what Hydra's grammar reads in quotes only, such as Hebrew letters."""
     key, equals, value = word.partition("=")

@@ -129,3 +129,20 @@ def _print_failed(failed: Refused, jobs: int, outcomes: Sequence[Outcome]) -> No
     logs = [each.job.folder.log for each in outcomes if each.state == "failed"]
     for log in [log for log in logs if log.is_file()][:1]:
         print(f"What they printed: {log.parent.parent}/<job>/{log.name}", file=sys.stderr)
+
+
+def with_folds(words: Sequence[str]) -> list[str]:
+    """Write `folds=N` out: a sweep over the N parts of a cross-validation."""
+    found: list[str] = []
+    for word in words:
+        key, _, number = word.partition("=")
+        if key == "folds":
+            if not (number.isdecimal() and int(number) > 1):
+                raise ConfigError(f"{word}: give the number of folds, 2 or more")
+            if not {"-m", "--multirun"} & set(words):
+                raise ConfigError(f"{word} trains {number} runs: add -m")
+            folds = ",".join(map(str, range(int(number))))
+            found += [f"data.folds.count={number}", f"data.folds.fold={folds}"]
+        else:
+            found.append(word)
+    return found

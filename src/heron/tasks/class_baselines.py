@@ -15,7 +15,7 @@ from heron.config.schema import Config
 from heron.data.batching import copies
 from heron.data.examples import Example
 from heron.data.features import UNLABELLED
-from heron.tasks.labels import LabelPredictions
+from heron.tasks.labels import LabelPredictions, decode
 
 WEIGHTS = "classifier.safetensors"
 
@@ -35,11 +35,13 @@ class ClassBaseline(ABC):
 
     def predict(self, examples: Sequence[Example], config: Config) -> LabelPredictions:
         """See `Baseline`."""
+        probabilities_RC = self.probabilities(examples)
         return LabelPredictions(
             guids=[example.guid for example in examples],
-            probabilities_RC=self.probabilities(examples),
+            probabilities_RC=probabilities_RC,
             gold_R=label_ids(examples, config.data.label_order),
             groups=[example.group or example.text for example in examples],
+            decoded_R=decode(examples, probabilities_RC, config),
         )
 
 

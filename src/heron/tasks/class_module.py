@@ -25,7 +25,7 @@ from heron.metrics.classification import headline, score_matrix
 from heron.models.encoder import Encoder
 from heron.models.heads import Head
 from heron.tasks.base import Output, TaskModule, copied, in_file_order
-from heron.tasks.labels import LabelPredictions
+from heron.tasks.labels import LabelPredictions, decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,11 +188,13 @@ class ClassificationModule(TaskModule):
         for output in outputs:
             logits_RC[output.rows_R] = output.logits_RC.cpu()
         examples, order_R = in_file_order(data, split)
+        probabilities_RC = logits_RC.softmax(dim=1).numpy()[order_R]
         return LabelPredictions(
             guids=[example.guid for example in examples],
-            probabilities_RC=logits_RC.softmax(dim=1).numpy()[order_R],
+            probabilities_RC=probabilities_RC,
             gold_R=np.asarray(features.labels_R)[order_R],
             groups=[example.group or example.text for example in examples],
+            decoded_R=decode(examples, probabilities_RC, self.config),
         )
 
 

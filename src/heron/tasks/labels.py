@@ -16,6 +16,7 @@ from heron.data.markers import event_markers, mark
 from heron.metrics.calibration import calibration_scores
 from heron.metrics.classification import bootstrap_intervals, score_task
 from heron.tasks.base import group_column
+from heron.tasks.task import task_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +27,12 @@ class LabelPredictions:
     probabilities_RC: np.ndarray  # float32
     gold_R: np.ndarray  # class ids, or `UNLABELLED`
     groups: list[str]  # the document of each row, or its text
+    decoded_R: np.ndarray | None = None  # class ids that were chosen together
 
     @property
     def predicted_R(self) -> np.ndarray:
-        """The most probable class of each row."""
-        return self.probabilities_RC.argmax(axis=1)
+        """The class of each row: the most probable one, unless they were chosen together."""
+        return self.probabilities_RC.argmax(axis=1) if self.decoded_R is None else self.decoded_R
 
     def scores(self, config: Config) -> dict[str, float]:
         """See `Predictions`."""
@@ -90,6 +92,17 @@ class LabelPredictions:
     def _probabilities(self, labels: Sequence[str]) -> dict[str, list[float]]:
         columns_CR = self.probabilities_RC.T.tolist()
         return {f"p/{label}": column for label, column in zip(labels, columns_CR, strict=True)}
+
+
+def decode(
+    examples: Sequence[Example], probabilities_RC: np.ndarray, config: Config
+) -> np.ndarray | None:
+    """Choose the classes of all rows together if `task.decoding` says so."""
+    choose = task_of(config).decode
+    if config.task.decoding is None or choose is None:
+        return None
+    decoded_R: np.ndarray = choose(examples, probabilities_RC, config.data.label_order)
+    return decoded_R
 
 
 def shown_text(example: Example, config: Config) -> str:

@@ -121,6 +121,9 @@ class Task(TaskRules):
     )
     # What a system writes, such as a summary; empty where it chooses a class or a span.
     writes: str = ""
+    # Chooses classes for all rows together (`task.decoding`): gets examples, probabilities_RC and
+    # the names of the classes; returns class ids [R].
+    decode: Callable[[Sequence[Example], Any, Sequence[str]], Any] | None = None
     # Further lines of `heron data NAME`: how the task reads the files.
     reading: Callable[[DataConfig], dict[str, str]] = lambda data: {}
     # Predictions from what a language model wrote for each example; None: classes are read from it.

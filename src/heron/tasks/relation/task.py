@@ -1,6 +1,6 @@
 """Temporal relations: which of two marked events of a text comes first?"""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,13 @@ def added_tokens(config: Config) -> tuple[str, ...]:
     return event_markers(config.data) if config.head.input == "marked" else ()
 
 
+def relation_problems(config: Config) -> Iterator[str]:
+    """Check that the classes of a window are relations that can contradict each other."""
+    others = [label for label in config.data.label_order if label not in RELATIONS]
+    if config.task.decoding and others:
+        yield f"task.decoding={config.task.decoding} knows {', '.join(RELATIONS)}, not {others[0]}"
+
+
 RELATIONS = ("BEFORE", "AFTER", "EQUAL", "VAGUE")
 MARKED_TABLE = Format(open_marked)
 
@@ -46,9 +53,11 @@ TASK = ClassTask(
     forms=("marked", "window"),
     formats=CLASS_FORMATS,
     head="ess",
-    keys=("head.distance",),
+    keys=("head.distance", "task.decoding"),
     features=on_demand("heron.tasks.relation.features:relation_features"),
     added_tokens=added_tokens,
     headline=on_demand("heron.tasks.relation.scores:relation_headline"),
     scores=partial(ClassScores, usual_labels=RELATIONS),
+    decode=on_demand("heron.tasks.relation.decoding:decode_windows"),
+    problems=relation_problems,
 )

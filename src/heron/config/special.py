@@ -1,0 +1,68 @@
+"""What searches, baselines and curricula need of a run's other settings; most runs have none."""
+
+from collections.abc import Iterator
+
+from heron.config.registries import BASELINES, TASKS, tasks_of_baseline
+from heron.config.schema import Config
+
+
+def search_problems(config: Config) -> Iterator[str]:
+    """Check that a search with Optuna has scores to choose by."""
+    sweeper = config.sweeper
+    if not config.is_validated():
+        yield (
+            "sweeper=optuna chooses by scores on validation: name data.files.validation, or set "
+            "data.validation.fraction above 0"
+        )
+    if config.baseline.name != "none" and config.trainer.monitor == "loss":
+        yield (
+            f"sweeper=optuna chooses by trainer.monitor=loss, and baseline={config.baseline.name} "
+            "has none: set trainer.monitor=macro_f1"
+        )
+    if sweeper.pruner != "none" and config.stages:
+        yield (
+            f"sweeper.pruner={sweeper.pruner} compares one training's epochs; stages train several "
+            "times: set sweeper.pruner=none"
+        )
+
+
+def baseline_problems(config: Config) -> Iterator[str]:
+    """Check that a baseline fits the task, and that nothing needs an encoder."""
+    name, task = config.baseline.name, config.task.name
+    if config.stages:
+        yield f"stages train an encoder; baseline={name} has none"
+    if config.curriculum.name != "none":
+        yield (
+            f"curriculum={config.curriculum.name} orders training steps; baseline={name} has none"
+        )
+    fitting = tasks_of_baseline(name)
+    if task not in fitting:
+        own = [other for other in BASELINES if task in tasks_of_baseline(other)]
+        has = f"; it has baseline={', '.join(own)}" if own else ""
+        yield f"baseline={name} needs task={' or '.join(fitting)}, not task={task}{has}"
+    else:
+        yield from BASELINES[name].problems(config)
+
+
+def curriculum_problems(config: Config) -> Iterator[str]:
+    """Check that the task and the dynamics have what a curriculum orders by."""
+    curriculum, dynamics = config.curriculum, config.dynamics
+    if curriculum.difficulty == "sts" and "pair" not in TASKS[config.task.name].forms:
+        fitting = [task for task in TASKS if "pair" in TASKS[task].forms]
+        yield (
+            "curriculum.difficulty=sts compares two texts of a kind: it needs "
+            f"task={' or '.join(fitting)}, not {config.task.name}. Use length, or a statistic of a "
+            "run's dynamics"
+        )
+    watched = dynamics.enabled and dynamics.mode == "evaluation"
+    if curriculum.pacing == "self_paced" and not watched:
+        yield (
+            "curriculum.pacing=self_paced needs the loss of every example after every epoch: "
+            "dynamics.enabled=true dynamics.mode=evaluation"
+        )
+    by_class = curriculum.by_class or curriculum.sampling == "stratified"
+    if by_class and config.head.input == "window":
+        yield (
+            "curriculum.by_class and curriculum.sampling=stratified need one row per sequence; "
+            "with head.input=window a text comes with all its pairs"
+        )

@@ -1,0 +1,128 @@
+"""`task.decoding=transitive` finds the most probable labels that do not contradict each other."""
+
+import re
+from itertools import combinations, product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import small_runs
+from heron.data.examples import Example
+from heron.results.predictions import predictions_file
+from heron.tasks.relation.decoding import COMPOSED, INVERSE, decode_windows, find_triples
+from heron.tasks.relation.task import RELATIONS
+
+LABELS = list(RELATIONS)
+
+
+def window(events: int, turned: int = 0, text: str = "w", without: int = 0) -> list[Example]:
+    """Make all pairs of a window but the first `without`; bit n of `turned` turns pair n around."""
+    pairs = []
+    for number, (a, b) in enumerate(combinations(range(events), 2)):
+        first, second = (b, a) if turned >> number & 1 else (a, b)
+        spans = ((3 * first, 3 * first + 2), (3 * second, 3 * second + 2))
+        pairs.append(Example(guid=f"{text}{number}", text=text, spans=spans, label=None))
+    return pairs[without:]
+
+
+def is_consistent(pairs, names) -> bool:
+    """Check every ordering of three events by the definition, without `find_triples`."""
+    known = {}
+    for pair, name in zip(pairs, names, strict=True):
+        first, second = pair.spans
+        known[first, second], known[second, first] = name, INVERSE[name]
+    events = {event for pair in known for event in pair}
+    return all(
+        known[a, c] in COMPOSED.get((known[a, b], known[b, c]), RELATIONS)
+        for a, b, c in product(events, repeat=3)
+        if {(a, b), (b, c), (a, c)} <= known.keys()
+    )
+
+
+def draw(rows: int, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).dirichlet(np.full(4, 0.4), size=rows).astype("float32")
+
+
+def test_what_two_relations_allow_is_the_same_read_backwards() -> None:
+    for (one, two), allowed in COMPOSED.items():
+        assert COMPOSED[INVERSE[two], INVERSE[one]] == {INVERSE[name] for name in allowed}
+
+
+@settings(deadline=None)
+@given(turned=st.integers(0, 63), without=st.integers(0, 2), seed=st.integers(0, 9999))
+def test_labels_are_the_most_probable_of_all_that_agree(turned, without, seed) -> None:
+    pairs = window(4, turned, without=without)
+    probabilities_RC = draw(len(pairs), seed)
+    decoded = [LABELS[n] for n in decode_windows(pairs, probabilities_RC, LABELS)]
+    assert is_consistent(pairs, decoded)
+    logs = np.log(probabilities_RC.astype(float))
+    rows = np.arange(len(pairs))
+    best = max(
+        logs[rows, list(ids)].sum()
+        for ids in product(range(4), repeat=len(pairs))
+        if is_consistent(pairs, [LABELS[n] for n in ids])
+    )
+    found = logs[rows, [LABELS.index(name) for name in decoded]].sum()
+    assert found == pytest.approx(best, abs=1e-6)
+
+
+def test_windows_are_decoded_by_themselves_and_whatever_the_order_of_rows() -> None:
+    pairs = [*window(4, text="one"), *window(5, text="two"), *window(2, text="three")]
+    probabilities_RC = draw(len(pairs), 1)
+    decoded_R = decode_windows(pairs, probabilities_RC, LABELS)
+    order = np.random.default_rng(0).permutation(len(pairs))
+    again = decode_windows([pairs[n] for n in order], probabilities_RC[order], LABELS)
+    assert (again == decoded_R[order]).all()
+    alone = decode_windows(pairs[:6], probabilities_RC[:6], LABELS)
+    assert (alone == decoded_R[:6]).all()
+    assert decoded_R[-1] == probabilities_RC[-1].argmax()
+
+
+def test_labels_that_agree_stay_as_they_are() -> None:
+    pairs = window(3)
+    probabilities_RC = np.full((3, 4), 0.1, dtype="float32")
+    probabilities_RC[:, LABELS.index("BEFORE")] = 0.7
+    assert decode_windows(pairs, probabilities_RC, LABELS).tolist() == [0, 0, 0]
+
+
+def test_fewer_and_other_orders_of_classes_are_decoded_by_their_names() -> None:
+    labels = ["AFTER", "BEFORE"]
+    pairs = window(3)  # 0-1, 0-2, 1-2
+    probabilities_RC = np.array([[0.1, 0.9], [0.6, 0.4], [0.2, 0.8]], dtype="float32")
+    assert decode_windows(pairs, probabilities_RC, labels).tolist() == [1, 1, 1]
+
+
+def test_each_three_events_are_found_in_their_three_orders() -> None:
+    assert len(set(find_triples(window(5)))) == len(list(find_triples(window(5)))) == 3 * 10
+
+
+@pytest.mark.parametrize("head", ["window", "ess"])
+def test_a_run_is_decoded_and_evaluated_either_way(head, tmp_path, capsys) -> None:
+    folder = small_runs.train(tmp_path, f"head={head}", "task.decoding=transitive")
+    rows = pd.read_parquet(predictions_file(folder.path, "test"))
+    names = [f"p/{label}" for label in LABELS]
+    alone = rows[names].idxmax(axis=1).str.removeprefix("p/")
+    assert len(rows)
+    assert list(alone) != list(rows["prediction"])  # this small a model contradicts itself
+    capsys.readouterr()
+    words = ["evaluate", f"run={folder.path}", "split=test"]
+    decoded = f"{folder.read_scores()['test']['macro_f1']:.4f}"
+    for value, is_decoded in (("transitive", True), ("null", False)):
+        assert small_runs.heron(*words, f"task.decoding={value}") == 0
+        shown = re.search(r"\n  macro_f1\s+(\S+)", capsys.readouterr().out).group(1)
+        assert (shown == decoded) == is_decoded
+    words[2] = "split=validation"
+    assert small_runs.heron(*words, "task.decoding=null,transitive") == 0
+    assert "transitive" in capsys.readouterr().out
+    assert small_runs.heron(*words, "task.decoding=closed") == 2
+    assert "transitive" in capsys.readouterr().err
+
+
+def test_other_tasks_and_other_classes_are_refused(tmp_path, capsys) -> None:
+    words = [*small_runs.TINY, *small_runs.in_folder(tmp_path), "task.decoding=transitive"]
+    nli = ["data=chronicle_nli", "task=nli", "head=cross"]
+    assert small_runs.heron("train", *words, *nli) == 2
+    assert "task.decoding needs task=relation" in capsys.readouterr().err
