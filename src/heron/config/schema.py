@@ -24,6 +24,7 @@ from heron.config.constraints import (
     Part,
     Positive,
     Seed,
+    Share,
 )
 from heron.config.curriculum import CurriculumConfig
 from heron.config.data import DataConfig
@@ -341,6 +342,18 @@ class BaselineConfig:
 
 
 @dataclass
+class SoftConfig:
+    """Distributions over the classes that train rows learn beside their label."""
+
+    # columns with other people's labels (of `data.columns.side` or `data.join.take`)
+    columns: list[str] = field(default_factory=list)
+    # predictions of train rows by a teacher that has not seen them: files with a column
+    # `p/<class>` each, runs, or sweeps (`folds=`), whose predictions on validation count
+    predictions: list[str] = field(default_factory=list)
+    weight: Share = 0.5  # share of a row's target; its label has the rest
+
+
+@dataclass
 class OptimConfig:
     """The optimizer and its schedule."""
 
@@ -368,11 +381,15 @@ class OptimConfig:
     class_weights: Annotated[str, OneOf("none", "balanced", "one_minus_share")] = "none"
     # of tasks with classes: `cross_entropy`, or one that a fork has registered
     loss: Annotated[str, OneOf(registry="heron.config.registries:LOSSES")] = "cross_entropy"
+    soft: SoftConfig = field(default_factory=SoftConfig)
 
     def problems(self) -> Iterator[str]:
-        """Check that the loss is one that is smoothed."""
-        if self.label_smoothing and self.loss != "cross_entropy":
-            yield f"optim.label_smoothing needs optim.loss=cross_entropy, not {self.loss}"
+        """Check that the loss is one that is smoothed and takes distributions."""
+        is_soft = self.soft.columns or self.soft.predictions
+        keys = {"optim.label_smoothing": self.label_smoothing, "optim.soft": is_soft}
+        for key in (key for key, value in keys.items() if value):
+            if self.loss != "cross_entropy":
+                yield f"{key} needs optim.loss=cross_entropy, not {self.loss}"
 
 
 @dataclass
@@ -406,8 +423,10 @@ class TrainerConfig:
     # the validation score in `scores.json` that chooses the best epoch (the highest), or `loss`
     # (the lowest)
     monitor: str = "macro_f1"
-    # `best` epoch (by `monitor`, needs a validation split) or `last`
-    select: Annotated[str, OneOf("best", "last")] = "best"
+    # `best` epoch (by `monitor`, needs a validation split), `last`, or the `mean` of the weights
+    # after each of the last `mean_of` epochs
+    select: Annotated[str, OneOf("best", "last", "mean")] = "best"
+    mean_of: Count = 3
     # epochs without a better `monitor` before training stops; null: it never stops early
     patience: Count | None = None
     # device type; `auto` takes a GPU where there is one
@@ -448,6 +467,11 @@ class TrainerConfig:
             yield (
                 "trainer.strategy=fsdp shards a model over several GPUs: set trainer.devices to "
                 "their number, or trainer.strategy=auto"
+            )
+        if self.select == "mean" and (self.patience is not None or self.strategy == "fsdp"):
+            yield (
+                "trainer.select=mean knows its last epochs beforehand and keeps whole weights: "
+                "set trainer.patience=null and another trainer.strategy than fsdp"
             )
 
 
@@ -623,6 +647,8 @@ class Config:
             if attrgetter(key)(self) and key not in rules.keys:
                 fitting = [other for other in TASKS if key in TASKS[other].keys]
                 yield f"{key} needs task={' or '.join(fitting)}"
+        if (self.optim.soft.columns or self.optim.soft.predictions) and not rules.has_classes:
+            yield f"optim.soft needs a task with classes, not task={task.name}"
         for label in sorted(set(self.batching.multipliers) - set(data.label_order)):
             hint = nearest(label, data.label_order)
             yield f"batching.multipliers.{label}: no such class.{hint}"

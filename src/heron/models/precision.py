@@ -42,8 +42,9 @@ def with_precision(config: Config, folder: RunFolder) -> Config:
     name = ""
     if ranks.is_first():
         name, gflops = _choose(config)
-        if folder.last.is_file():  # an earlier version has begun the run
-            name, gflops = _by_instructions(), {}
+        if folder.last.is_file():  # an earlier version has begun it, by the CPU's instructions
+            has_bf16 = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+            name, gflops = (HALF if has_bf16 else FULL), {}
         folder.update_status(precision=name, accelerator=_accelerator(config), gflops=gflops)
     return _replace(config, ranks.from_first(name))
 
@@ -86,12 +87,6 @@ def _choose(config: Config) -> tuple[str, dict[str, float]]:
         return (HALF if torch.cuda.is_bf16_supported() else "16-mixed"), {}
     gflops = rates(config)
     return (HALF if gflops[HALF] > _GAIN * gflops[FULL] else FULL), gflops
-
-
-def _by_instructions() -> str:
-    """Choose as earlier versions did, by the instructions that a CPU has."""
-    has_bf16 = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
-    return HALF if has_bf16 else FULL
 
 
 def _accelerator(config: Config) -> str:

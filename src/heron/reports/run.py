@@ -3,6 +3,7 @@
 import base64
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -129,19 +130,14 @@ def spent_cells(totals: Sequence[Mapping[str, Any]]) -> list[Cell]:
     def mean(name: str) -> Cell:
         """Show a count as it is where all runs have the same, else their mean."""
         known = [total[name] for total in totals if total[name] is not None]
-        return Formatted(average(known), ",.1f") if len(set(known)) > 1 else (known or [None])[0]
+        return Formatted(fmean(known), ",.1f") if len(set(known)) > 1 else (known or [None])[0]
 
     return [
         *(mean(name) for name in ("steps", "planned", "batches", "samples") if name in totals[0]),
-        Formatted(average([t["tokens"] / 1e6 for t in totals]), ",.3f"),
-        Formatted(average([1 - t["tokens"] / max(t["padded"], 1) for t in totals]), ".1%"),
+        Formatted(fmean([t["tokens"] / 1e6 for t in totals]), ",.3f"),
+        Formatted(fmean([1 - t["tokens"] / max(t["padded"], 1) for t in totals]), ".1%"),
         mean("unique"),
     ]
-
-
-def average(values: Sequence[float]) -> float:
-    """Compute the mean."""
-    return sum(values) / len(values)
 
 
 def caveats(runs: Iterable[RunRecord]) -> list[str]:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 from urllib.parse import quote
 
@@ -17,7 +18,6 @@ from heron.reports.papers import PaperView, paper_view
 from heron.reports.run import (
     SPENT,
     ReportFiles,
-    average,
     caveats,
     data_url,
     is_complete,
@@ -218,7 +218,7 @@ def spent_table(runs: Sequence[RunRecord]) -> Table | None:
     groups = _spent(chosen)
     budgets: dict[float, list[str]] = {}
     for group, totals in groups:
-        budgets.setdefault(average([t["steps"] for t in totals]), []).append(group.label)
+        budgets.setdefault(fmean([t["steps"] for t in totals]), []).append(group.label)
     if not groups or (len(budgets) < 2 and all(run.curriculum == "none" for run in runs)):
         return None
     keys = tuple(groups[0][0].settings)

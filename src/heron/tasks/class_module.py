@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from torch.nn import functional as F
 from torchmetrics import Metric
 
 from heron.base import ranks
+from heron.base.registry import on_demand
 from heron.config.registries import LOSSES
 from heron.config.schema import Config
 from heron.data.collate import Batch
@@ -26,6 +28,8 @@ from heron.models.encoder import Encoder
 from heron.models.heads import Head
 from heron.tasks.base import Output, TaskModule, copied, in_file_order
 from heron.tasks.labels import LabelPredictions, decode
+
+soft_loss = on_demand("heron.tasks.soft_targets:soft_loss")  # few trainings have soft targets
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,7 @@ class ClassificationModule(TaskModule):
 
     head: Head
     inverse_C: Tensor | None
+    soft_RC: Tensor | None  # what the rows of train learn in place of their labels
 
     def __init__(
         self,
@@ -91,6 +96,7 @@ class ClassificationModule(TaskModule):
         inverse = [labels.index(config.data.inverse.get(label, label)) for label in labels]
         inverse_C = torch.tensor(inverse) if config.head.both_ways else None
         self.register_buffer("inverse_C", inverse_C, persistent=False)
+        self.register_buffer("soft_RC", None, persistent=False)
         self.validation_scores = ConfusionScores(task.name, labels, task.relaxed)
 
     def logits(self, batch: Batch) -> Tensor:
@@ -140,25 +146,27 @@ class ClassificationModule(TaskModule):
         the number of rows (or the sum of class weights) of the whole batch, and multiplied by the
         number of processes, because they average their gradients.
         """
-        counts_C = batch.whole_C
-        if not bool((batch.labels_R != UNLABELLED).any() if counts_C is None else counts_C.any()):
+        counts_C, optim = batch.whole_C, self.config.optim
+        labelled_R = batch.labels_R != UNLABELLED
+        if not bool(labelled_R.any() if counts_C is None else counts_C.any()):
             return None
-        if self.config.optim.loss == "cross_entropy":
+        soft_RC = self.soft_RC if self.training else None
+        if soft_RC is None and optim.loss == "cross_entropy":
             loss = F.cross_entropy(
                 logits_RC,
                 batch.labels_R,
                 weight=self.weights_C,
                 ignore_index=UNLABELLED,
                 reduction="mean" if counts_C is None else "sum",
-                label_smoothing=self.config.optim.label_smoothing,
+                label_smoothing=optim.label_smoothing,
             )
             if counts_C is None:
                 return loss
         else:
-            labelled_R = batch.labels_R != UNLABELLED
+            each: Any = partial(soft_loss, soft_RC, batch.rows_R[labelled_R], optim.label_smoothing)
+            each = LOSSES[optim.loss] if soft_RC is None else each
             labels_R = batch.labels_R[labelled_R]
-            registered = LOSSES[self.config.optim.loss]
-            loss = registered(logits_RC[labelled_R], labels_R, self.weights_C).sum()
+            loss = each(logits_RC[labelled_R], labels_R, self.weights_C).sum()
             if counts_C is None:
                 counts_C = torch.bincount(labels_R, minlength=logits_RC.shape[1])
         weighed = counts_C if self.weights_C is None else counts_C * self.weights_C

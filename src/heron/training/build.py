@@ -15,6 +15,7 @@ from heron.models.optim import class_weights
 from heron.tasks.base import TaskModule
 from heron.tasks.task import task_of
 
+soft_targets = on_demand("heron.tasks.soft_targets:soft_targets")  # few trainings have them
 load_head = on_demand("heron.training.exported:load_head")  # only some heads start from another
 
 
@@ -46,7 +47,10 @@ def build_module(config: Config, data: DataModule) -> TaskModule:
     counts_C = torch.as_tensor(data.label_counts_C)
     weights_C = class_weights(config.optim.class_weights, counts_C)
     steps = sum(data.steps_per_epoch())
-    return task_of(config).module(config, encoder, head, steps, weights_C).train()
+    module = task_of(config).module(config, encoder, head, steps, weights_C).train()
+    if config.optim.soft.columns or config.optim.soft.predictions:
+        module.soft_RC = soft_targets(config, data)
+    return module
 
 
 def _build_models(config: Config, data: DataModule) -> tuple[Encoder, nn.Module]:

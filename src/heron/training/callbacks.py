@@ -1,4 +1,4 @@
-"""Callbacks of every training: random numbers, what is spent, progress, early stopping.
+"""Callbacks of every training: what is spent, and progress.
 
 Shape suffixes: B batches of an epoch, U units.
 """
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytorch_lightning as pl
 import torch
-from pytorch_lightning.callbacks import EarlyStopping, RichProgressBar
+from pytorch_lightning.callbacks import RichProgressBar
 from torch import Tensor
 
 from heron.base import ranks
@@ -18,7 +18,7 @@ from heron.base.files import write_json
 from heron.base.run_folder import RunFolder
 from heron.config.data import TRAIN
 from heron.data.datamodule import DataModule
-from heron.metrics.names import copied_names, is_minimised
+from heron.metrics.names import copied_names
 from heron.training.status import BEAT, try_update
 
 COUNTS = ("steps", "batches", "samples", "tokens", "padded")
@@ -175,40 +175,3 @@ class StepCount(pl.Callback):
             self._said = now
             epoch = f"epoch {trainer.current_epoch + 1}/{trainer.max_epochs}"
             print(f"{epoch}  step {done}/{of}", flush=True)
-
-
-class StopEarly(EarlyStopping):
-    """Early stopping that begins to count when a curriculum has unlocked all that it will.
-
-    A model that has seen easy examples only gets no better on all of them; that is no reason to
-    never show it the others. `patience` is in epochs.
-
-    Deviates: RoNLI's code, where every stage is a training with a patience of its own.
-    """
-
-    def __init__(self, monitor: str, patience: int, data: DataModule):
-        mode = "min" if is_minimised(monitor) else "max"
-        super().__init__(f"validation/{monitor}", mode=mode, patience=patience)
-        self.data = data
-
-    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Count the epoch, unless stages are still to come."""
-        curriculum = self.data.curriculum
-        if curriculum is None or curriculum.has_unlocked_all(trainer.current_epoch):
-            super().on_train_epoch_end(trainer, pl_module)
-
-
-class OwnNumbers(pl.Callback):
-    """Gives every process its own random numbers, or all would drop the same units.
-
-    The first keeps those of a training in one process. A resumed run takes its stored ones.
-    """
-
-    def __init__(self, seed: int):
-        self.seed = seed
-
-    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Seed all processes but the first; models are built, with equal weights."""
-        if ranks.rank():
-            words = np.random.SeedSequence([self.seed, ranks.rank()]).generate_state(2)
-            torch.manual_seed(int(words[0]) << 16 | int(words[1]) & 0xFFFF)

@@ -26,6 +26,7 @@ from heron.training.export import export
 from heron.training.trainer import devices
 
 # `heron.training.inference` builds on this module.
+load_mean = on_demand("heron.training.optional_callbacks:load_mean")
 prediction_trainer = on_demand("heron.training.inference:prediction_trainer")
 
 
@@ -38,13 +39,15 @@ def check_metrics(config: Config) -> None:
 def choose_weights(
     config: Config, folder: RunFolder, trainer: pl.Trainer, module: TaskModule, data: DataModule
 ) -> tuple[pl.Trainer, TaskModule]:
-    """Load the weights of the best epoch, or keep the last; returns what to predict with."""
+    """Load the weights that `trainer.select` names; returns what to predict with."""
     if isinstance(trainer.strategy, FSDPStrategy):  # each process has a part of the model
         module = build_module(config, data)
         load_weights(module, folder.last)
         trainer = prediction_trainer(config, folder.path, **devices(config, sharded=False))
     if config.trainer.select == "best":
         load_weights(module, folder.best)
+    elif config.trainer.select == "mean":
+        load_mean(trainer, module)
     return trainer, module
 
 
@@ -69,9 +72,9 @@ def leave_outcome(
             if ranks.is_first():
                 scores[split] = _score(config, folder, data, split, predictions)
     if ranks.is_first():
-        if config.trainer.monitor == LOSS and VALIDATION in scores:
-            is_last = config.trainer.select == "last"
-            scores[VALIDATION][LOSS] = losses[-1] if is_last else min(losses)
+        select = config.trainer.select
+        if config.trainer.monitor == LOSS and VALIDATION in scores and select != "mean":
+            scores[VALIDATION][LOSS] = losses[-1] if select == "last" else min(losses)
         write_json(folder.scores, scores)
         if config.run.export:
             _export(config, folder, module, data)

@@ -22,9 +22,7 @@ from heron.tasks.base import TaskModule
 from heron.training.callbacks import (
     EpochLines,
     Ledger,
-    OwnNumbers,
     StepCount,
-    StopEarly,
     progress_bar,
 )
 from heron.training.checkpointing import (
@@ -43,6 +41,9 @@ pruning = on_demand("heron.sweeps.pruning:pruning")
 resume_from = on_demand("heron.training.resuming:resume_from")
 fsdp_strategy = on_demand("heron.training.fsdp:strategy")
 fsdp_precision = on_demand("heron.training.fsdp:ShardedPrecision")
+own_numbers = on_demand("heron.training.optional_callbacks:OwnNumbers")
+stop_early = on_demand("heron.training.optional_callbacks:StopEarly")
+mean_of_epochs = on_demand("heron.training.optional_callbacks:MeanOfEpochs")
 restart = on_demand("heron.training.curriculum:Restart")
 
 
@@ -76,13 +77,15 @@ def build_trainer(
     if settings.threads:
         torch.set_num_threads(settings.threads)
     callbacks: list[pl.Callback] = [
-        OwnNumbers(config.seed),
+        *([own_numbers(config.seed)] if ranks.ranks() > 1 else []),
         LastCheckpoint(folder, settings, history),
     ]
     if settings.select == "best":
         callbacks.append(best_checkpoint(folder, settings))
     if settings.patience is not None:
-        callbacks.append(StopEarly(settings.monitor, settings.patience, data))
+        callbacks.append(stop_early(settings.monitor, settings.patience, data))
+    if settings.select == "mean":
+        callbacks.append(mean_of_epochs(settings.mean_of))
     callbacks.append(Ledger(folder, data, config.optim.accumulate))
     if config.dynamics.enabled:
         callbacks.append(Recorder(folder, data, config))

@@ -1,0 +1,118 @@
+"""Distributions over the classes for the rows of train, from several annotators or a teacher.
+
+Shape suffixes: R rows, C classes.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.tables import Table, is_missing, read_table
+from heron.config.data import TRAIN, VALIDATION
+from heron.config.schema import Config
+from heron.data.datamodule import DataModule
+from heron.data.features import UNLABELLED
+
+
+def soft_targets(config: Config, data: DataModule) -> Tensor:
+    """Mix each train row's label with what annotators and teachers say of it.
+
+    Of a row that n of them label, each has 1 / n of `optim.soft.weight`; a row that none labels
+    keeps its label alone.
+
+    Returns:
+        target_RC, float32, in the order of the rows of the train features; rows sum to 1.
+
+    Raises:
+        ConfigError: no train row has the columns, or there are no predictions of any.
+        DataError: a label that is no class, or predictions without a column for a class.
+    """
+    soft, labels = config.optim.soft, config.data.label_order
+    features = data.features[TRAIN]
+    rows = {guid: row for row, guid in enumerate(features.guids)}
+    sum_RC = np.zeros((len(rows), len(labels)), dtype=np.float64)
+    for name in soft.columns:
+        _add_labels(sum_RC, name, rows, data, config)
+    for path in (path for word in soft.predictions for path in _files(Path(word))):
+        _add_predictions(sum_RC, read_table(path), rows, labels)
+    if not sum_RC.any():
+        named = ", ".join((*soft.columns, *soft.predictions))
+        raise ConfigError(
+            f"optim.soft: no row of train is in {named}; a column has to be in data.columns.side "
+            "or data.join.take, and predictions need the guids of train"
+        )
+    gold_R = np.asarray(features.labels_R)
+    target_RC = np.zeros_like(sum_RC)
+    target_RC[np.arange(len(rows)), np.where(gold_R == UNLABELLED, 0, gold_R)] = 1
+    said_R = sum_RC.sum(axis=1) > 0
+    mean_RC = sum_RC[said_R] / sum_RC[said_R].sum(axis=1, keepdims=True)
+    target_RC[said_R] = (1 - soft.weight) * target_RC[said_R] + soft.weight * mean_RC
+    return torch.from_numpy(target_RC.astype(np.float32))
+
+
+def soft_loss(
+    target_TC: Tensor,
+    rows_R: Tensor,
+    smoothing: float,
+    logits_RC: Tensor,
+    labels_R: Tensor,
+    weights_C: Tensor | None,
+) -> Tensor:
+    """Compute the cross-entropy of each row with its target, times the weights of the classes.
+
+    Args:
+        target_TC: as `soft_targets` returns it, of the T rows of train.
+        rows_R: which of them the R rows are.
+        smoothing: share of a target that is spread over all classes.
+        logits_RC, labels_R, weights_C: as in `LOSSES`; the labels are in the targets.
+    """
+    target_RC = target_TC[rows_R] * (1 - smoothing) + smoothing / target_TC.shape[1]
+    nll_RC = -target_RC * logits_RC.float().log_softmax(dim=1)
+    return (nll_RC if weights_C is None else nll_RC * weights_C).sum(dim=1)
+
+
+def _add_labels(
+    sum_RC: np.ndarray, name: str, rows: dict[str, int], data: DataModule, config: Config
+) -> None:
+    """Count one annotator's labels; cells without a label do not count."""
+    labels, aliases = config.data.label_order, config.data.label_aliases
+    problems = []
+    for example in data.examples[TRAIN]:
+        said = example.side.get(name)
+        if is_missing(said) or str(said) in config.data.no_label or example.guid not in rows:
+            continue
+        label = aliases.get(str(said), str(said))
+        if label in labels:
+            sum_RC[rows[example.guid], labels.index(label)] += 1
+        else:
+            what = f"{name} is '{said}', not one of {', '.join(labels)}"
+            problems.append(Problem(example.guid, what, "map it by data.label_aliases"))
+    if problems:
+        raise DataError(problems)
+
+
+def _add_predictions(
+    sum_RC: np.ndarray, table: Table, rows: dict[str, int], labels: Sequence[str]
+) -> None:
+    """Add a teacher's probabilities of the rows that it has predicted."""
+    columns = [f"p/{label}" for label in labels]
+    table.require("guid", *columns)
+    for row in table.rows:
+        if (place := rows.get(str(row["guid"]))) is not None:
+            sum_RC[place] += [float(row[column]) for column in columns]
+
+
+def _files(path: Path) -> Iterator[Path]:
+    """Find the file of a word, or a run's or a sweep's predictions on validation."""
+    if path.is_file():
+        yield path
+        return
+    pattern = f"predictions/{VALIDATION}.parquet"
+    found = sorted([*path.glob(pattern), *path.glob(f"*/{pattern}")])
+    if not found:
+        raise ConfigError(f"optim.soft.predictions={path}: no file, run or sweep with predictions")
+    yield from found

@@ -1,0 +1,150 @@
+"""Rows of train can learn what several annotators or a teacher say, beside their label."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from torch.nn import functional as F
+
+import small_runs
+from heron.base.errors import ConfigError, DataError
+from heron.base.run_folder import RunFolder
+from heron.config.compose import compose
+from heron.data.datamodule import DataModule
+from heron.tasks.soft_targets import soft_loss, soft_targets
+from heron.training.build import build_module
+from heron.training.job import run_job
+
+LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
+TWO_PEOPLE = [
+    ("BEFORE", "BEFORE", "BEFORE"),
+    ("AFTER", "AFTER", "EQUAL"),
+    ("EQUAL", "", ""),
+    ("VAGUE", "BEFORE", "NONE"),
+]
+
+
+def written(folder, people=TWO_PEOPLE, copies=6):
+    """Write a table of event pairs that two people have labelled, and its configuration."""
+    text = "He [א1] came [/א1] and {} [א2] went [/א2] ."
+    rows = [
+        {"guid": f"r{n}", "text": text.format("then " * (n % 5)), "label": label, "a": a, "b": b}
+        for n, (label, a, b) in enumerate(people * copies)
+    ]
+    folder.mkdir(exist_ok=True)
+    pd.DataFrame(rows).to_csv(folder / "train.csv", index=False)
+    return (
+        *("data=own_relation", f"paths.data={folder}", "data.files.train.path=train.csv"),
+        *("data.files.test.path=train.csv", "data.columns.guid=guid", "data.columns.side=[a,b]"),
+        *("data.validation.fraction=0.2", "data.validation.by=row", "data.no_label=[NONE]"),
+        *("optim.soft.columns=[a,b]", "head=window"),
+    )
+
+
+def data_of(folder, *words):
+    tiny = [w for w in small_runs.TINY if "generator" not in w or "data=own_relation" not in words]
+    config = compose([*tiny, *small_runs.in_folder(folder), *words])
+    data = DataModule(config)
+    data.setup("fit")
+    return config, data
+
+
+def by_guid(config, data):
+    found = soft_targets(config, data).numpy()
+    return dict(zip(data.features["train"].guids, found, strict=True))
+
+
+def test_target_is_the_label_and_the_share_of_each_annotator(tmp_path) -> None:
+    config, data = data_of(tmp_path, *written(tmp_path / "d"), "optim.soft.weight=0.4")
+    expected = {0: [1, 0, 0, 0], 1: [0, 0.8, 0.2, 0], 2: [0, 0, 1, 0], 3: [0.4, 0, 0, 0.6]}
+    for guid, target_C in by_guid(config, data).items():
+        assert target_C == pytest.approx(expected[int(guid[1:]) % 4])
+
+
+def test_an_unknown_label_of_an_annotator_is_named_by_its_row(tmp_path) -> None:
+    people = [*TWO_PEOPLE, ("AFTER", "LATER", "AFTER")]
+    config, data = data_of(tmp_path, *written(tmp_path / "d", people))
+    with pytest.raises(DataError, match="a is 'LATER', not one of BEFORE, AFTER"):
+        soft_targets(config, data)
+    config.data.label_aliases["LATER"] = "AFTER"
+    assert len(soft_targets(config, data))
+
+
+def test_a_column_that_no_row_has_is_an_error_that_says_where_columns_come_from(tmp_path) -> None:
+    words = [*written(tmp_path / "d"), "optim.soft.columns=[c]"]
+    with pytest.raises(ConfigError, match="no row of train is in c; a column has to be in"):
+        soft_targets(*data_of(tmp_path, *words))
+
+
+def test_a_teacher_is_read_from_a_file_and_from_the_folds_of_a_sweep(tmp_path) -> None:
+    words = [*small_runs.TINY, *small_runs.in_folder(tmp_path), "run.sweep=teacher"]
+    assert small_runs.heron("train", "-m", *words, "trainer.max_epochs=1", "folds=2") == 0
+    files = sorted((tmp_path / "runs/teacher").glob("*/predictions/validation.parquet"))
+    table = pd.concat([pd.read_parquet(file) for file in files])
+    table.to_csv(tmp_path / "teacher.csv", index=False)
+    columns = [f"p/{label}" for label in LABELS]
+    teacher = table.set_index("guid")[columns]
+    for word in (tmp_path / "runs/teacher", tmp_path / "teacher.csv"):
+        words = [f"optim.soft.predictions=[{word}]", "optim.soft.weight=1"]
+        found = by_guid(*data_of(tmp_path, *words))
+        assert found.keys() <= set(teacher.index)
+        for guid, target_C in found.items():
+            assert target_C == pytest.approx(teacher.loc[guid].to_numpy(), abs=1e-5)
+    student = small_runs.train(tmp_path, *words)
+    assert student.read_scores()["test"]
+    with pytest.raises(ConfigError, match="no file, run or sweep with predictions"):
+        soft_targets(*data_of(tmp_path, "optim.soft.predictions=[nowhere]"))
+
+
+@pytest.mark.parametrize("weights", [None, [1.0, 2.0, 0.5, 3.0]])
+@pytest.mark.parametrize("smoothing", [0.0, 0.2])
+def test_targets_that_are_labels_give_the_loss_of_labels(weights, smoothing) -> None:
+    generator = torch.Generator().manual_seed(0)
+    logits_RC = torch.randn(12, 4, generator=generator)
+    labels_R = torch.randint(4, (12,), generator=generator)
+    weights_C = None if weights is None else torch.tensor(weights)
+    expected_R = F.cross_entropy(
+        logits_RC, labels_R, weights_C, reduction="none", label_smoothing=smoothing
+    )
+    target_TC = F.one_hot(labels_R, 4).float()
+    found_R = soft_loss(target_TC, torch.arange(12), smoothing, logits_RC, labels_R, weights_C)
+    torch.testing.assert_close(found_R, expected_R)
+
+
+def test_a_training_step_with_the_labels_as_targets_is_the_usual_one(tmp_path) -> None:
+    words = written(tmp_path / "d", [(label, "", "") for label in LABELS])
+    plain = data_of(tmp_path, *words, "optim.soft.columns=[]", "optim.class_weights=balanced")
+    losses = []
+    for target in (None, "labels"):
+        torch.manual_seed(0)
+        module = build_module(*plain)
+        for each in module.modules():
+            each.p = 0.0 if isinstance(each, torch.nn.Dropout) else getattr(each, "p", None)
+        if target:
+            gold_R = torch.as_tensor(np.asarray(plain[1].features["train"].labels_R))
+            module.soft_RC = F.one_hot(gold_R.long(), 4).float()
+        batch = next(iter(plain[1].train_dataloader()))
+        module.eval()
+        module.training = True  # of the module alone: no dropout in the encoder
+        losses.append(module.step(batch).loss)
+    torch.testing.assert_close(losses[0], losses[1])
+
+
+def test_scores_and_dynamics_are_of_the_labels(tmp_path) -> None:
+    config, _ = data_of(tmp_path, *written(tmp_path / "d"), "optim.soft.weight=1")
+    folder = RunFolder(tmp_path / "run")
+    run_job(config, folder)
+    rows = pd.read_parquet(folder.predictions("validation"))
+    assert set(rows["gold"]) <= set(LABELS)
+    assert json.loads(folder.scores.read_text())["validation"]["accuracy"] == pytest.approx(
+        (rows["gold"] == rows["prediction"]).mean()
+    )
+
+
+def test_other_losses_and_baselines_refuse_soft_targets(tmp_path, capsys) -> None:
+    words = [*small_runs.TINY, *small_runs.in_folder(tmp_path), "optim.soft.columns=[a]"]
+    nli = ["data=chronicle_qa", "task=qa", "head=span", "trainer.monitor=f1"]
+    assert small_runs.heron("train", *words, *nli) == 2
+    assert "optim.soft needs a task with classes" in capsys.readouterr().err
