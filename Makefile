@@ -8,7 +8,7 @@ BIN := .venv/bin
 # share what they train, so one process runs them all (loadfile).
 TEST_ENV := HF_HUB_OFFLINE=1 WANDB_MODE=offline OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
-.PHONY: demo test test-real fuzz lint format bench bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-generation bench-token-loss bench-prompting bench-wiki pin clean help
+.PHONY: demo test test-real fuzz lint format bench bench-all bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-generation bench-token-loss bench-prompting bench-wiki pin clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -34,6 +34,10 @@ test-real: .venv/installed  ## what needs the papers' data and a pretrained enco
 bench: .venv/installed  ## heron's training step beside the Hugging Face Trainer's, on real text
 	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) HERON_ENCODER=$(abspath $(HERON_ENCODER)) \
 		$(BIN)/python -m tests.benchmarks.training
+
+bench-all: .venv/installed  ## every benchmark, and one table of what heron reaches
+	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) HERON_ENCODER=$(abspath $(HERON_ENCODER)) \
+		$(BIN)/python -m tests.benchmarks.all
 
 bench-long: .venv/installed  ## premises beyond 512 tokens: cut, in windows, whole
 	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) HERON_ENCODER=$(abspath $(HERON_ENCODER)) \

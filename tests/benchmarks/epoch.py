@@ -26,6 +26,9 @@ class Measurement:
         steps_per_epoch: optimizer steps of the epoch that the batches were drawn from.
         cpu_seconds: processor time of each timed step.
         seconds: clock time of each timed step.
+        gemm_share: floating-point operations of the encoder's layers on real tokens per second of
+            processor time, as a share of what this machine reaches in nothing but the products of
+            these layers, in the same precision; None where it was not measured.
     """
 
     samples_per_cpu_second: float
@@ -34,6 +37,7 @@ class Measurement:
     steps_per_epoch: int
     cpu_seconds: list[float]
     seconds: list[float]
+    gemm_share: float | None = None
 
 
 def choose_batches(

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.data import RandomSampler, Sampler
 from transformers import (
+    AutoConfig,
     AutoModel,
     DataCollatorWithPadding,
     Trainer,
@@ -42,6 +43,7 @@ from heron.config.options import parse_options
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.data.features import Features
+from heron.models.precision import precision
 from heron.training.build import build_module
 from heron.training.checkpointing import History
 from heron.training.trainer import build_trainer
@@ -163,7 +165,7 @@ def configure(rival: Rival, options: Options) -> Config:
         "encoder.max_length=256",
         f"head={rival.head}",
         "batching=bucket",
-        f"trainer.precision={'bf16-mixed' if rival.bf16 else '32-true'}",
+        f"trainer.precision={rival.precision}",
         f"trainer.threads={options.threads}",
         f"seed={options.seed}",
         # Nothing but training: the clock stands still at an epoch's end, but time is precious.
@@ -210,7 +212,39 @@ def measure(rival: Rival, config: Config, steps: int) -> Measurement:
             train_heron(config, data, watch, Path(folder))
         else:
             train_trainer(rival, config, data, watch, Path(folder))
-    return estimate(plan, chosen, lengths, samples, watch.laps())
+    measured = estimate(plan, chosen, lengths, samples, watch.laps())
+    if rival.head == "window":  # its pairs share a forward pass
+        return measured
+    gflop = gflop_per_sample(config, lengths)
+    share = gflop * measured.samples_per_cpu_second / gemm_rate(config)
+    return replace(measured, gemm_share=share)
+
+
+def gflop_per_sample(config: Config, lengths_S: np.ndarray) -> float:
+    """Count the operations of the encoder's layers, forward and backward, on real tokens."""
+    shape = AutoConfig.from_pretrained(config.encoder.name)
+    width, inner = shape.hidden_size, shape.intermediate_size
+    products = 6 * (4 * width * width + 2 * width * inner) * lengths_S.mean()
+    attention = 12 * width * float(np.mean(lengths_S.astype(float) ** 2))
+    return float(shape.num_hidden_layers * (products + attention)) / 1e9
+
+
+def gemm_rate(config: Config, tokens: int = 2048, rounds: int = 5) -> float:
+    """Measure GFLOP per second of processor time in the products of one layer and nothing else."""
+    shape = AutoConfig.from_pretrained(config.encoder.name)
+    dtype = torch.bfloat16 if precision(config) == "bf16-mixed" else torch.float32
+    widths = shape.hidden_size, shape.intermediate_size
+    shapes = [(widths[0], widths[0])] * 4 + [widths, widths[::-1]]
+    layers = [nn.Linear(*each, bias=False).to(dtype) for each in shapes]
+    inputs = [torch.randn(tokens, each[0], dtype=dtype, requires_grad=True) for each in shapes]
+    outputs = [torch.randn(tokens, each[1], dtype=dtype) for each in shapes]
+    best = float("inf")
+    for _ in range(rounds):
+        begin = time.process_time()
+        for layer, states, gradient in zip(layers, inputs, outputs, strict=True):
+            layer(states).backward(gradient)
+        best = min(best, time.process_time() - begin)
+    return sum(6 * tokens * one * two for one, two in shapes) / best / 1e9
 
 
 def equal_tokens(lengths_S: np.ndarray) -> int:
@@ -253,7 +287,7 @@ def train_trainer(
         per_device_train_batch_size=len(data.chosen[0]),
         num_train_epochs=1,
         train_sampling_strategy="sequential",  # the sampler has had its say in the plan
-        bf16=rival.bf16,
+        bf16=rival.precision == "bf16-mixed",
         use_cpu=True,
         optim="adamw_torch_fused",
         learning_rate=config.optim.lr,

@@ -63,7 +63,7 @@ def test_chosen_batches_spread_over_all_lengths() -> None:
 def test_each_rival_trains_and_is_measured(name: str, config: Config) -> None:
     from benchmarks.rivals import measure
 
-    rival = RIVALS[name]._replace(bf16=False)
+    rival = RIVALS[name]._replace(precision="32-true")
     if rival.head == "window":
         config.head.input, config.head.pooling = "window", "span_ends"
     measured = measure(rival, config, steps=2)
@@ -131,8 +131,19 @@ def test_ratio_is_the_median_of_the_rounds_and_the_report_keeps_them_all() -> No
         ]
         for name, values in speeds.items()
     }
-    assert "4.00 in processor time (1.00 to 4.00)" in verdict(rounds)
-    assert "reached" in verdict(rounds)
+    assert "4 (1 to 4); 1.5 reached" in verdict(rounds)
+    rounds["trainer_grouped_bf16"] = [
+        {**each, "samples_per_cpu_second": 4 * each["samples_per_cpu_second"]}
+        for each in rounds[BASELINE]
+    ]
+    rounds["heron_bf16"] = [
+        {**each, "samples_per_cpu_second": 1.1 * each["samples_per_cpu_second"]}
+        for each in rounds[OURS]
+    ]
+    assert "the best of 2 settings of the Trainer: 1 (0.25 to 1); 1.5 missed" in " ".join(
+        verdict(rounds).split()
+    )
+    assert "the best of its precisions: 0.909 (0.909 to 0.909); 0.97 missed" in verdict(rounds)
     text = io.StringIO()
     Console(file=text, width=120).print(table(rounds, Options()))
     assert RIVALS[OURS].title in text.getvalue()

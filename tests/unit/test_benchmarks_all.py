@@ -1,0 +1,70 @@
+"""`make bench-all` sums up every benchmark in one table, and says what missed its bar."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.all import BENCHMARKS, run
+from benchmarks.headlines import Headline
+
+WRITTEN = {
+    "rouge": {
+        "seconds": {
+            size: {"plain": [8.0, 9.0], "heron, first pass": [1.0, 1.0], "heron": [0.1, 0.1]}
+            for size in ("short", "article")
+        }
+    },
+    "span_scores": {"seconds": {"1000": {"official_loop": [7.0], "heron": [1.0]}}},
+    "significance": {"seconds": {"sklearn_loop": [600.0], "heron": [1.0]}},
+    "token_loss": {"seconds": {"32000": {"torch": [2.0], "heron": [1.0]}}},
+    "recorder": {"ms": {"12 layers": [300.0, 0.02], "a head": [1.0, 0.08]}},
+    "cartography": {"ratio": {"total": 120.0}},
+    "prompting": {
+        "seconds": {"one by one": [6.0], "heron, likelihood": [1.0], "heron, written": [2.0]}
+    },
+    "generation": {"seconds": {"greedy": {"one by one": [2.0], "heron": [1.0]}}},
+    "training": {
+        "headlines": [
+            {"work": "heron", "rival": "the Trainer", "ratios": [2.0, 1.0, 3.0], "bar": 1.5}
+        ]
+    },
+    "frozen_cache": {"seconds": {"grid": 72.0, "jobs": 180, "anew_job": 40.0}},
+}
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """Write what the benchmarks would have written."""
+    for name, content in WRITTEN.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    return tmp_path
+
+
+def test_every_benchmark_has_a_row_and_what_is_there_is_not_measured_again(out, capsys) -> None:
+    assert WRITTEN.keys() == BENCHMARKS.keys()
+    assert run([f"out={out}"]) == 0
+    assert "bench-all:" not in capsys.readouterr().out
+    rows = (out / "table.md").read_text().splitlines()
+    assert "| heron | the Trainer | 2 times | 1 to 3 | ≥ 1.5: reached |" in rows
+    assert "| recorder, a head | a step | 0.08 ms | 0.08 to 0.08 | ≤ 0.05: missed |" in rows
+    assert "| a job of a grid on stored vectors |  | 0.4 s | 0.4 to 0.4 | ≤ 0.7: reached |" in rows
+    plain = "a plain re-statement of XL-Sum's fork"
+    first = f"| ROUGE, short, texts seen first | {plain} | 8.5 times | 8 to 9 | ≥ 15: missed |"
+    assert first in rows
+    assert any("GFLOP/s a thread: 32-true" in row for row in rows)
+
+
+def test_some_benchmarks_alone_and_an_unknown_one(out, capsys) -> None:
+    assert run([f"out={out}", "only=recorder"]) == 0
+    assert "ROUGE" not in capsys.readouterr().out
+    with pytest.raises(Exception, match=r"only=rogue: no such benchmark\. Did you mean 'rouge'"):
+        run([f"out={out}", "only=rogue"])
+
+
+def test_more_is_better_of_ratios_and_less_of_times() -> None:
+    assert Headline("", "", [1.0, 5.0, 2.0], 2.0).result == "reached"
+    assert Headline("", "", [1.0, 5.0, 1.9], 2.0).result == "missed"
+    assert Headline("", "", [0.04], 0.05, "ms").result == "reached"
+    assert Headline("", "", [0.06], 0.05, "ms").result == "missed"
+    assert Headline("", "", [0.06]).result == ""
