@@ -25,7 +25,7 @@ from rich.progress import Progress
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import fingerprint, read_json, sha256_file, write_file, write_json
 from heron.base.folders import experiment_roots
-from heron.base.forks import load_forks
+from heron.base.forks import begin_worker
 from heron.config.data import SPLITS
 
 from .texts import NEUTRAL, Rules, read_article
@@ -108,7 +108,7 @@ def _make_parts(plan: Plan, out: Path, workers: int, progress: bool | None) -> C
     roots = experiment_roots()  # a worker imports this module from there
     with (
         Progress(console=console, disable=not shown, transient=True) as bar,
-        ProcessPoolExecutor(workers, get_context("spawn"), load_forks, (roots,)) as pool,
+        ProcessPoolExecutor(workers, get_context("spawn"), begin_worker, (roots,)) as pool,
     ):
         task = bar.add_task("pages", total=None)
         for number, batch in enumerate(_batches(plan.dump)):

@@ -121,19 +121,27 @@ def sentences(paragraph: str, rules: Rules) -> list[str]:
 def linked(first: str, second: str, rules: Rules) -> Found | None:
     """Label a pair by the phrase of its second sentence; None without one, or with an unclear one.
 
-    With `anywhere`, the first phrase in the sentence decides, and stays unless it begins it.
+    With `anywhere`, the first phrase in the sentence decides, and stays unless it begins it, and
+    phrases of the first sentence stay.
     """
     match = rules.pattern.search(second) if rules.anywhere else rules.pattern.match(second)
     label = rules.classes[match.group()] if match else ""
     if match is None or not label:
         return None
-    rest = second
-    if match.start() == 0:
-        rest = second[match.end() :].lstrip(" ,:;–—-")
-        rest = rest.capitalize() if rules.lower else rest[:1].upper() + rest[1:]
+    if not rules.anywhere:
+        first = _without_phrase(first, rules)
+    rest = _without_phrase(second, rules)
     if not rules.short_links and min(len(first), len(rest)) < rules.characters:
         return None
     return Found(first, rest, label, match.group()) if rest else None
+
+
+def _without_phrase(sentence: str, rules: Rules) -> str:
+    """Remove the phrases that a sentence begins with."""
+    while match := rules.pattern.match(sentence):
+        rest = sentence[match.end() :].lstrip(" ,:;–—-")
+        sentence = rest.capitalize() if rules.lower else rest[:1].upper() + rest[1:]
+    return sentence
 
 
 def read_article(text: str, rules: Rules) -> tuple[list[Found], list[str]]:

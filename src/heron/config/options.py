@@ -53,7 +53,10 @@ def parse_options(schema: type[T], arguments: Sequence[str]) -> T:
     for word in arguments:
         key, equals, value = word.partition("=")
         if not equals:
-            raise ConfigError(f"'{word}' is not of the form key=value.{nearest(key, fields)}")
+            what = f"'{word}' is not of the form key=value."
+            if word == "--config-dir":
+                raise ConfigError(f"{what} Only train has it: HERON_FORKS=DIR finds DIR/conf here")
+            raise ConfigError(f"{what}{nearest(key, fields)}")
         if key not in fields:
             raise ConfigError(f"unknown option '{key}'.{nearest(key, fields)}")
         name = fields[key].name
@@ -82,7 +85,7 @@ def parse_with_data(
     overrides = [word for word in arguments if word.startswith("data.")]
     words = [word for word in arguments if word not in overrides]
     if first:
-        words = [word if "=" in word else f"{first}={word}" for word in words]
+        words = [w if "=" in w or w.startswith("-") else f"{first}={w}" for w in words]
     return parse_options(schema, words), overrides
 
 

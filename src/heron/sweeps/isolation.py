@@ -11,7 +11,6 @@ import multiprocessing
 import os
 import signal
 import sys
-import threading
 import types
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,10 +23,15 @@ from heron.base import terminal
 from heron.base.files import known_hashes, remember_hashes
 from heron.base.folders import named_forks, set_named_forks
 from heron.base.secrets import redact
-from heron.base.signals import hold_sigterm, let_sigterm_through, raise_at_sigterm
+from heron.base.signals import (
+    end_with_parent,
+    hold_sigterm,
+    let_sigterm_through,
+    raise_at_sigterm,
+)
 from heron.training.claim import BusyError
 from heron.training.failures import note_failure
-from heron.training.process import FAILED, Job, caught, job_exit_code, print_error
+from heron.training.process import Job, caught, job_exit_code, print_error
 from heron.training.status import Clock
 
 _context = multiprocessing.get_context("forkserver")
@@ -189,7 +193,7 @@ def _run(job: Job, n_jobs: int) -> int:
 
     def train() -> None:
         let_sigterm_through()  # the server holds it back
-        _end_with_parent()
+        end_with_parent()
         resumed.train()
 
     error = caught(train)
@@ -230,15 +234,3 @@ class Redacting(io.TextIOWrapper):
     def write(self, text: str) -> int:
         """Write `text` with its secrets masked."""
         return super().write(redact(text))
-
-
-def _end_with_parent() -> None:
-    """End this process when its parent is gone; the job can be resumed."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def watch() -> None:
-        parent.join()
-        os._exit(FAILED)
-
-    threading.Thread(target=watch, name="parent", daemon=True).start()

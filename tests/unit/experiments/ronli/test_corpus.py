@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -68,6 +67,16 @@ def test_only_the_released_way_loses_the_capitals_of_names():
     assert linked(FIRST, second, lower=True).second.startswith("Clădirile primăriei din cluj")
 
 
+def test_a_phrase_at_the_start_of_the_first_sentence_is_removed_too():
+    first = "În concluzie, prin urmare, " + FIRST
+    second = "Prin urmare, Altfel spus, clădirile Primăriei au fost păstrate cu mare grijă."
+    found = linked("Cu alte cuvinte, " + FIRST, second)
+    assert (found.first, found.label) == (FIRST, "reasoning")
+    assert found.second == "Clădirile Primăriei au fost păstrate cu mare grijă."
+    assert linked(first, second).first == FIRST
+    assert linked(first, second, anywhere=True).first == first
+
+
 def test_a_phrase_inside_a_sentence_counts_only_in_the_released_way():
     second = "Clădirile din Cluj au fost, prin urmare sau Prin urmare, păstrate cu grijă."
     assert linked(FIRST, second) is None
@@ -122,8 +131,8 @@ def test_pages_that_are_no_articles_are_left_out(whole, dump):
 def test_no_phrase_stays_and_no_article_or_sentence_is_in_two_splits(whole):
     everything = [row for rows in whole.values() for row in rows]
     pattern = rules().pattern
-    assert not any(pattern.match(row["sentence2"]) for row in everything)
     sentences = [s for row in everything for s in (row["sentence1"], row["sentence2"])]
+    assert not any(map(pattern.match, sentences))
     assert len(sentences) == len(set(sentences))
     linked_ = [(row["article"], split) for split, rows in whole.items() for row in rows]
     assert max(Counter(title for title, _ in set(linked_)).values()) == 1
@@ -155,6 +164,15 @@ def test_the_number_of_processes_and_packing_do_not_change_the_result(whole, dum
     assert built(tmp_path, packed, "workers=2") == whole
 
 
+def alive(group):
+    """Tell whether a process group has a process that runs."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 @pytest.mark.slow
 def test_a_killed_build_goes_on_and_gives_the_same(whole, dump, tmp_path):
     phrases = tmp_path / "phrases.json"
@@ -167,8 +185,11 @@ def test_a_killed_build_goes_on_and_gives_the_same(whole, dump, tmp_path):
     until = time.monotonic() + 120
     while not list(out.glob("parts/*.jsonl")) and time.monotonic() < until:
         time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGKILL)
+    process.kill()  # not its workers: they end by themselves
     process.wait()
+    while alive(process.pid) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not alive(process.pid)
     kept = {path: path.stat().st_mtime_ns for path in out.glob("parts/0*.jsonl")}
     assert kept
     assert built(tmp_path, dump, "workers=1") == whole
@@ -194,6 +215,18 @@ def test_mistakes_are_answered_in_one_line(dump, tmp_path, capsys):
     ):
         assert main(["build", "ronli", *words, f"out={tmp_path}/o", "progress=false"]) == 2
         assert said in capsys.readouterr().err
+
+
+def test_analyze_and_audit_read_what_was_built(whole, dump, tmp_path, monkeypatch, capsys):
+    built(tmp_path, dump, "workers=1")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HERON_FORKS", str(tmp_path / "out"))
+    words = ["data=pairs", f"paths.data={tmp_path / 'out'}", f"paths.cache={tmp_path / 'cache'}"]
+    assert main(["analyze", *words]) == 0
+    assert main(["audit", *words]) == 0
+    assert "0 serious" in capsys.readouterr().out
+    assert main(["audit", *words, "--config-dir", str(tmp_path / "out/conf")]) == 2
+    assert "HERON_FORKS=DIR" in capsys.readouterr().err
 
 
 @pytest.mark.slow
