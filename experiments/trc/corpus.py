@@ -36,6 +36,7 @@ STEPS = ("pairs", "collect")
 COLUMNS = ("guid", "document", "window", "text", "label")
 # Verb forms that are no events: infinitives, gerunds (section 3.1), and participles only on demand.
 NO_EVENTS = ("Inf", "Ger")
+_EXISTENTIAL = ("HebExistential=Yes", "HebExistential=True")  # "True" in older treebanks
 _SENTENCE = re.compile(r"[^.]*\.|[^.]+\Z", re.DOTALL)
 
 
@@ -63,7 +64,7 @@ class Pair:
 
     @property
     def guid(self) -> str:
-        """Document, window and number, as in the released table."""
+        """Document, window and number, in the form of the released table."""
         return f"{self.document}.{self.window}.{self.number}"
 
 
@@ -170,11 +171,13 @@ def _parsed(name: str, group: Sequence[Sentence], forms: Sequence[str]) -> Docum
 
 
 def is_event(token: Token, forms: Sequence[str] = NO_EVENTS) -> bool:
-    """Tell whether a token holds a verb of another form than `forms`."""
+    """Tell whether a token holds a verb of another form than `forms`.
+
+    Hebrew's existentials (yesh, ein) are tagged VERB, but no event of the released documents is one.
+    """
+    left_out = {*(f"VerbForm={form}" for form in forms), *_EXISTENTIAL}
     return any(
-        word.pos == "VERB"
-        and not any(f"VerbForm={form}" in word.feats.split("|") for form in forms)
-        for word in token.words
+        word.pos == "VERB" and left_out.isdisjoint(word.feats.split("|")) for word in token.words
     )
 
 
