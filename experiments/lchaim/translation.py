@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from annotated_types import Ge, Le
+from annotated_types import Interval as Bounds
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -57,7 +57,8 @@ class TranslateOptions:
     out: Path
     name: str = "translated"  # of the new data set
     splits: list[str] = field(default_factory=list)  # empty: all
-    minimum: Annotated[float, Ge(-1), Le(1)] = MINIMUM  # of the cosine of each text; -1: keep all
+    # least cosine of each text; -1: keep all
+    minimum: Annotated[float, Bounds(ge=-1, le=1)] = MINIMUM
     similarity: str = SIMILARITY  # the encoder that compares texts, in the original language
     check: str | None = None  # the encoder of the semantic check; null: no check
     hidden: list[int] = field(default_factory=lambda: [100])  # the check's classifier
@@ -89,6 +90,8 @@ def run(arguments: Sequence[str]) -> int:
     # Nobody is asked: the model is only named because a prompt needs one.
     asked = [f"translation.{side}={options.to}" for side in ("input", "output")]
     prompting = compose(spelt_out([*words, *asked, "model=gpt-4o"]))
+    if prompting.task.name != "nli":
+        raise ConfigError(f"data={options.data}: no sentence pairs (task=nli) to translate")
     translator = Translator(prompting, prompting.prompting)
     parts = field_types(PromptingConfig)  # they say how to translate
     words = [word for word in words if re.split("[.=]", word)[0] not in parts]

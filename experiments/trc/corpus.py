@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.tables import cell_text, read_table, write_table
 from heron.base.terminal import print_tables
+from heron.config.constraints import Count, Fraction, Natural, OneOf
 from heron.config.options import parse_options
 from heron.data.built import write_config
 from heron.data.examples import Span
@@ -35,6 +36,7 @@ from .tables import LABELS, label_of
 STEPS = ("pairs", "collect")
 COLUMNS = ("guid", "document", "window", "text", "label")
 # Verb forms that are no events: infinitives, gerunds (section 3.1), and participles only on demand.
+VERB_FORMS = ("Conv", "Fin", "Gdv", "Ger", "Inf", "Part", "Sup", "Vnoun")  # Universal Dependencies
 NO_EVENTS = ("Inf", "Ger")
 _EXISTENTIAL = ("HebExistential=Yes", "HebExistential=True")  # "True" in older treebanks
 _SENTENCE = re.compile(r"[^.]*\.|[^.]+\Z", re.DOTALL)
@@ -173,7 +175,7 @@ def _parsed(name: str, group: Sequence[Sentence], forms: Sequence[str]) -> Docum
 def is_event(token: Token, forms: Sequence[str] = NO_EVENTS) -> bool:
     """Tell whether a token holds a verb of another form than `forms`.
 
-    Hebrew's existentials (yesh, ein) are tagged VERB, but no event of the released documents is one.
+    Hebrew's existentials (yesh, ein) are tagged VERB, but no released event is one.
     """
     left_out = {*(f"VerbForm={form}" for form in forms), *_EXISTENTIAL}
     return any(
@@ -194,12 +196,12 @@ class PairsOptions:
     source: Path = field(metadata={"option": "from"})  # .conllu(.gz), or TRC_data.json
     out: Path
     language: str = "he"  # its markers
-    window: int = 2  # sentences
+    window: Count = 2  # sentences
     # Verb forms that are no events; Part leaves participles out as well.
-    forms: list[str] = field(default_factory=lambda: [*NO_EVENTS])
-    every: int = 0  # sentences of a document, where the treebank does not say; 0: all
+    forms: list[Annotated[str, OneOf(*VERB_FORMS)]] = field(default_factory=lambda: [*NO_EVENTS])
+    every: Natural = 0  # sentences of a document, where the treebank does not say; 0: all
     inception: bool = False  # write the documents for INCEpTION as well
-    test: float = 0.2  # share of the documents in the test split
+    test: Fraction = 0.2  # share of the documents in the test split
     seed: int = 0
 
 
@@ -212,7 +214,7 @@ class CollectOptions:
     answers: list[Path]
     out: Path
     decided: Path | None = None  # adjudicate.csv with its column label filled in
-    test: float = 0.2
+    test: Fraction = 0.2
     seed: int = 0
 
 
@@ -263,8 +265,11 @@ def _collect(arguments: Sequence[str]) -> int:
     table = read_table(options.pairs, own=True)
     table.require(*COLUMNS[:4])
     guids = [cell_text(row["guid"]) for row in table.rows]
-    said = [_read_answers(path, set(guids)) for path in options.answers]
     raters = [path.stem for path in options.answers]
+    taken = ["guid", "text", "label", *raters]
+    if twice := [name for name in raters if taken.count(name) > 1]:
+        raise ConfigError(f"answers: {twice[0]} is no annotator's name of its own; rename the file")
+    said = [_read_answers(path, set(guids)) for path in options.answers]
     values = [[answers.get(guid, "") for answers in said] for guid in guids]
     texts = [cell_text(row["text"]) for row in table.rows]
     labels = Labels(guids, raters, values, [""] * len(guids), texts)
@@ -273,11 +278,16 @@ def _collect(arguments: Sequence[str]) -> int:
         print_tables([agreement_table([("all", agreements(labels, "VAGUE"))]), *more])
     decided = _read_answers(options.decided, set(guids)) if options.decided else {}
     final = [decided.get(g, "") or _common(v) for g, v in zip(guids, values, strict=True)]
-    left = [row for row in undecided(labels) if not final[row]]
-    columns = {"guid": [guids[r] for r in left], "text": [texts[r] for r in left]}
-    columns |= {name: [values[r][n] for r in left] for n, name in enumerate(raters)}
-    write_table(options.out / "adjudicate.csv", {**columns, "label": [""] * len(left)})
-    print(f"{options.out / 'adjudicate.csv'}: {len(left)} pairs to decide (decided=FILE)")
+    unlike = list(undecided(labels))
+    columns = {"guid": [guids[r] for r in unlike], "text": [texts[r] for r in unlike]}
+    columns |= {name: [values[r][n] for r in unlike] for n, name in enumerate(raters)}
+    # With what is decided already: `decided` may be this file.
+    columns["label"] = [decided.get(guids[r], "") for r in unlike]
+    write_table(options.out / "adjudicate.csv", columns)
+    left, without = columns["label"].count(""), sum(not any(said) for said in values)
+    print(f"{options.out / 'adjudicate.csv'}: {left} pairs to decide (decided=FILE)")
+    if without:
+        print(f"{without:,} pairs have no answer")
     pairs = [
         Pair(cell_text(row["document"]), int(row["window"]), n, texts[n], final[n])
         for n, row in enumerate(table.rows)

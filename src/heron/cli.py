@@ -83,6 +83,7 @@ def _run(arguments: list[str]) -> int:
         print(f"heron {name}: {redact(os_error_text(error, rest))}{hint}", file=sys.stderr)
         return 2
     except KeyboardInterrupt as error:
-        then = "goes on from here" if name == "train" else "begins again"
+        resumed = name in ("train", "prompt") or name.startswith("build ")
+        then = "goes on from here" if resumed else "begins again"
         print(f"\nheron {name}: interrupted; the same command {then}", file=sys.stderr)
         return exit_code(error)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from annotated_types import Interval
 
 from heron.base.cells import Table
 from heron.base.errors import ConfigError
 from heron.base.terminal import print_tables, tracked
+from heron.config.constraints import Count, Natural, Positive
 from heron.config.options import parse_options
 
 from .sites import SITES, Site, find_site, read_sites
@@ -30,13 +33,15 @@ class BuildOptions:
     sites: Path = SITES  # YAML with domains and selectors
     contact: str = ""  # mail address or page in the user agent; needed to crawl
     pages: Path | None = None  # files that were downloaded already: nothing is fetched
-    delay: float = 2.0  # least seconds between two requests to a site
-    limit: int | None = None  # pages to fetch
-    depth: int = 0  # links from a start page; 0: no limit
+    delay: Positive = 2.0  # least seconds between two requests to a site
+    limit: Count | None = None  # pages to fetch
+    depth: Natural = 0  # links from a start page; 0: no limit
     name: str = "news"  # of the data set
     language: str = "he"  # of the articles
-    other_script: float = 0.3  # largest share of letters of another script
-    min_summary_tokens: int = 10  # fewest words of a summary
+    other_script: Annotated[float, Interval(ge=0, le=1)] = (
+        0.3  # largest share of letters of another script
+    )
+    min_summary_tokens: Natural = 10  # fewest words of a summary
     # shares of train, validation and test; the paper's 8,000, 1,000 and 1,000
     splits: list[float] = field(default_factory=lambda: [0.8, 0.1, 0.1])
     seed: int = 0  # of the splits
@@ -77,10 +82,6 @@ def _check(options: BuildOptions) -> None:
     if len(options.splits) != 3 or min(options.splits) < 0 or not sum(options.splits):
         shown = ",".join(map(str, options.splits))
         raise ConfigError(f"splits={shown}: shares of train, validation and test, as 0.8,0.1,0.1")
-    if not 0 <= options.other_script <= 1:
-        raise ConfigError(f"other_script={options.other_script}: a share, from 0 to 1")
-    if options.delay <= 0:
-        raise ConfigError(f"delay={options.delay}: seconds between two requests, above 0")
     if options.pages is not None and not options.pages.is_dir():
         raise ConfigError(f"pages={options.pages}: no such folder")
 

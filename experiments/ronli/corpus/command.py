@@ -6,21 +6,19 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.terminal import print_tables
 from heron.base.yaml_files import read_yaml
+from heron.config.constraints import Count, Fraction, Natural, OneOf
 from heron.config.data import SPLITS
 from heron.config.options import parse_options
 from heron.data.built import write_config
 
 from .building import Plan, build
 from .texts import NEUTRAL, Rules
-
-PROTOCOLS = ("fixed", "paper", "repo")
-NEUTRALS = ("other_article", "same_article")
 
 
 @dataclass
@@ -32,13 +30,14 @@ class BuildOptions:
     out: Path
     language: str = "ro"  # of `wording.yaml`: sections, abbreviations
     # fixed: as paper, and only the first letter after a phrase is changed; repo: the released code
-    protocol: str = "fixed"
-    neutral: str = "other_article"  # or same_article: both sentences of a neutral pair
-    most_neutral: int = 0  # neutral pairs; 0: as many as linked ones
-    characters: int = 50  # fewest of a sentence
-    shares: list[float] = field(default_factory=lambda: [0.9, 0.05, 0.05])  # of the articles
+    protocol: Annotated[str, OneOf("fixed", "paper", "repo")] = "fixed"
+    # the articles of both sentences of a neutral pair
+    neutral: Annotated[str, OneOf("other_article", "same_article")] = "other_article"
+    most_neutral: Natural = 0  # neutral pairs; 0: as many as linked ones
+    characters: Natural = 50  # fewest of a sentence
+    shares: list[Fraction] = field(default_factory=lambda: [0.9, 0.05, 0.05])  # of the articles
     name: str = "pairs"  # of the data set
-    workers: int = 2
+    workers: Count = 2
     seed: int = 0
     progress: bool | None = None  # none: on terminals
 
@@ -47,10 +46,10 @@ def run(arguments: Sequence[str]) -> int:
     """Build a corpus; returns the exit code."""
     options = parse_options(BuildOptions, arguments)
     wording = read_yaml(Path(__file__).parent / "wording.yaml")
-    for key, known in (("protocol", PROTOCOLS), ("neutral", NEUTRALS), ("language", wording)):
-        value = getattr(options, key)
-        if value not in known:
-            raise ConfigError(f"{key}={value}: unknown.{nearest(value, known)}")
+    if options.language not in wording:
+        raise ConfigError(
+            f"language={options.language}: unknown.{nearest(options.language, wording)}"
+        )
     if len(options.shares) != len(SPLITS) or abs(sum(options.shares) - 1) > 1e-9:
         raise ConfigError(f"shares={options.shares}: three that add up to 1")
     phrases = _read_phrases(options.phrases)

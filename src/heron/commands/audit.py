@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heron.base.errors import ConfigError
 from heron.base.folders import default_cache_dir, default_data_dir
+from heron.config.constraints import Share
 from heron.config.options import DataFolders, parse_with_data
 from heron.config.overrides import configure
 
@@ -16,15 +16,13 @@ class AuditOptions(DataFolders):
 
     data: str  # name of the data set
     out: Path | None = None  # default `runs/audit/<name>`
-    near: float = 0.8  # two texts are near duplicates from this overlap on, a fraction
+    near: Share = 0.8  # two texts are near duplicates from this overlap on, a fraction
     strict: bool = False  # exit with 1 if a finding is serious
 
 
 def run(arguments: Sequence[str]) -> int:
     """Audit a data set; returns the exit code: 1 if `strict` and a finding is serious, else 0."""
     options, overrides = parse_with_data(AuditOptions, arguments, first="data")
-    if not 0 < options.near <= 1:
-        raise ConfigError(f"near={options.near}: must be above 0 and at most 1")
     # start-up time: a wrong option is reported before these libraries load
     from heron.audit.checks import audit, show_progress
     from heron.audit.findings import in_order, store

@@ -11,6 +11,7 @@ from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_file
 from heron.base.tables import write_table
 from heron.base.terminal import print_tables
+from heron.config.constraints import Positive
 from heron.config.options import DataFolders, parse_options
 from heron.dynamics.groups import Groups, class_counts
 from heron.dynamics.jsonl import export_jsonl
@@ -50,7 +51,7 @@ class MapOptions(DataFolders):
     # `allenai` (the most of each kind; overlapping) or `tercile_partition` (thirds of difficulty)
     group: str = "allenai"
     texts: bool = True  # whether the page holds the texts; false for data that must not be shared
-    megabytes: float = 24  # largest size of the page; texts are cut to fit
+    megabytes: Positive = 24  # largest size of the page; texts are cut to fit
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -61,8 +62,6 @@ def run(arguments: Sequence[str]) -> int:
             raise ConfigError(f"format={form}: unknown.{nearest(form, EXPORTS)}")
     if options.group not in GROUPINGS:
         raise ConfigError(f"group={options.group}: unknown.{nearest(options.group, GROUPINGS)}")
-    if options.megabytes <= 0:
-        raise ConfigError(f"megabytes={options.megabytes:g}: must be above 0")
     print(*_write_map(options), sep="\n")
     return 0
 

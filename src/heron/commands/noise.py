@@ -12,6 +12,7 @@ from heron.base.files import write_json
 from heron.base.run_folder import open_run
 from heron.base.tables import write_table
 from heron.base.terminal import print_tables
+from heron.config.constraints import Count
 from heron.config.data import TRAIN
 from heron.config.options import DataFolders, parse_options
 from heron.config.stored import read_stored
@@ -29,7 +30,7 @@ class NoiseOptions(DataFolders):
 
     run: Path  # a run folder with dynamics
     score: str = "confidence"  # what makes a label suspicious: `loss`, `aum`, `eq1_swapped`, ...
-    top: int = 100  # how many examples to list
+    top: Count = 100  # how many examples to list
     out: Path | None = None  # default `<run>/noise`
     burn_out: int | None = None  # use this many records, the first ones
 
@@ -37,8 +38,6 @@ class NoiseOptions(DataFolders):
 def run(arguments: Sequence[str]) -> int:
     """Write the most suspicious examples, and grade the scores where the right labels are known."""
     options = parse_options(NoiseOptions, arguments)
-    if options.top < 1:
-        raise ConfigError(f"top={options.top}: must be at least 1")
     if options.score not in SCORES:
         raise ConfigError(f"score={options.score}.{nearest(options.score, SCORES)}")
     config = read_stored(open_run(options.run).config)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from heron.base.errors import ConfigError, nearest
-from heron.config.constraints import LAST_SEED
+from heron.config.constraints import LAST_SEED, check
 
 T = TypeVar("T")
 
@@ -41,11 +41,12 @@ def parse_options(schema: type[T], arguments: Sequence[str]) -> T:
         schema: a dataclass with fields of type str, int, float, bool, Path, lists of these
             (comma separated), or any of them `| None`. A field `paths_data` is the option
             `paths.data`; other names that are not Python's are `metadata={"option": name}`.
+            Their constraints (`heron.config.constraints`) are checked.
         arguments: the words after the command's name.
 
     Raises:
-        ConfigError: a word without `=`, an unknown or repeated key, a value of the wrong type, or
-            a required key that is missing; the message names the nearest valid key.
+        ConfigError: a word without `=`, an unknown or repeated key, a value of the wrong type or
+            out of range, or a required key that is missing; the message names the nearest key.
     """
     hints = typing.get_type_hints(schema)
     fields = {_option_name(field): field for field in dataclasses.fields(schema)}  # type: ignore[arg-type]
@@ -72,7 +73,9 @@ def parse_options(schema: type[T], arguments: Sequence[str]) -> T:
     ]
     if missing:
         raise ConfigError("missing option " + ", ".join(f"{key}=..." for key in missing))
-    return schema(**values)
+    options = schema(**values)
+    check(options)
+    return options
 
 
 def parse_with_data(

@@ -131,6 +131,7 @@ def test_the_result_is_a_data_set_that_raters_can_get_with_its_originals(
     [
         ("to=he", "is in this language"),
         ("to=xx", "no such language"),
+        ("minimum=7", "minimum=7.0: must be in [-1, 1]"),
         ("splits=tset", "no such split"),
         ("splits=test check=scratch", "needs the split train"),
     ],
@@ -141,3 +142,9 @@ def test_a_wrong_option_is_explained(word, says, build, capsys):
     assert code == 2
     assert says in capsys.readouterr().err
     assert not out.exists()
+
+
+def test_data_without_sentence_pairs_are_refused_by_name(tmp_path, capsys):
+    words = ["data=parashoot", "to=en", f"out={tmp_path}/out", "translation.backend=server"]
+    assert main(["build", "translate", *words, "translation.url=http://127.0.0.1:1/x"]) == 2
+    assert "data=parashoot: no sentence pairs" in capsys.readouterr().err

@@ -144,6 +144,9 @@ def test_answers_become_labels_agreement_and_a_data_set(treebank, tmp_path, caps
     (guid,) = [row["guid"] for row in read_table(out / "adjudicate.csv").rows]
     (out / "decided.csv").write_text(f"guid,label\n{guid},VAGUE\n")
     assert main([*words, f"decided={out}/decided.csv"]) == 0
+    assert "0 pairs to decide" in capsys.readouterr().out
+    (out / "decided.csv").unlink()
+    assert main([*words, f"decided={out}/adjudicate.csv"]) == 0  # what was decided is kept there
     labels = Counter()
     for split in ("train", "test"):
         labels.update(row["label"] for row in read_table(out / f"{split}.csv").rows)
@@ -158,6 +161,26 @@ def test_wrong_answers_are_all_named(treebank, tmp_path, capsys):
     said = capsys.readouterr().err
     assert "anna.csv:2" in said
     assert "anna.csv:3: no pair '9.9.9'" in said
+
+
+def test_options_out_of_range_and_annotators_of_one_name_are_refused(treebank, tmp_path, capsys):
+    words = ["build", "trc", "pairs", f"from={treebank}", f"out={tmp_path / 'o'}"]
+    for word, said in (
+        ("window=0", "window=0: must be at least 1"),
+        ("forms=Infinitive", "Allowed: Conv, Fin, Gdv, Ger, Inf"),
+        ("every=-1", "every=-1: must be at least 0"),
+    ):
+        assert main([*words, word]) == 2
+        assert said in capsys.readouterr().err
+    assert not (tmp_path / "o").exists()
+    main(words)
+    sheets = [tmp_path / folder / "anna.csv" for folder in ("one", "two")]
+    for sheet in sheets:
+        write_table(sheet, {"guid": ["1.0.0"], "q1": ["yes"], "q2": ["no"]})
+    answers = f"answers={sheets[0]},{sheets[1]}"
+    words = [f"pairs={tmp_path / 'o/pairs.csv'}", answers, f"out={tmp_path / 'o'}"]
+    assert main(["build", "trc", "collect", *words]) == 2
+    assert "anna is no annotator's name of its own" in capsys.readouterr().err
 
 
 def test_a_wrong_step_names_the_steps(capsys):
