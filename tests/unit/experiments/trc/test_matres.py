@@ -104,3 +104,8 @@ def test_missing_and_broken_files_are_named(change, says, sources, capsys):
     change(sources)
     assert build(sources) == 2
     assert says in capsys.readouterr().err
+
+
+def test_heron_data_names_the_command_that_makes_the_files(tmp_path, capsys):
+    main(["data", "matres", f"paths.data={tmp_path}"])
+    assert "heron build matres" in capsys.readouterr().out
