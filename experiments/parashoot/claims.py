@@ -90,7 +90,7 @@ def claims() -> Iterator[Claim]:
         f"{' + '.join(f'{share:.2f}' for share in kinds.values())} = {total:.2f}",
         abs(total - 1) <= 0.005,
     )
-    for name, words, said, low, high in (
+    for name, words, how_many, low, high in (
         ("what-and-which", ("what", "which"), "a third", 0.32, 0.345),
         ("how-and-why", ("how", "why"), "about 11 %", 0.105, 0.115),
     ):
@@ -98,7 +98,7 @@ def claims() -> Iterator[Claim]:
         yield Claim(
             name,
             "section 3.2, Table 3",
-            f"{said} of the questions",
+            f"{how_many} of the questions",
             sum(shares),
             f"{' + '.join(f'{share:.2%}' for share in shares)} = {sum(shares):.1%}",
             low <= sum(shares) <= high,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from heron.annotation.agreement import cohen, relax
 from heron.reproduction.claims import Claim, Published
 
@@ -69,16 +71,14 @@ def claims() -> Iterator[Claim]:
 
 def _agreement(n: Published) -> Iterator[Claim]:
     pairs = [(a, b) for a in LABELS for b in LABELS]
-    kept = [not ("VAGUE" in pair and {*pair} & {"BEFORE", "AFTER"}) for pair in pairs]
+    # Without disagreements of VAGUE with BEFORE or AFTER.
+    kept = np.array([not ("VAGUE" in pair and {*pair} & {"BEFORE", "AFTER"}) for pair in pairs])
     standard, recoded, excluded = [], [], []
     for counts in ROUNDS.values():
-        of_pairs = [count for row in counts for count in row]
+        of_pairs = np.array(counts).ravel()
         standard.append(cohen(pairs, of_pairs))
         recoded.append(cohen(relax(pairs, "VAGUE"), of_pairs))
-        rest = [
-            (pair, count) for pair, count, keep in zip(pairs, of_pairs, kept, strict=True) if keep
-        ]
-        excluded.append(cohen([pair for pair, _ in rest], [count for _, count in rest]))
+        excluded.append(cohen(pairs, of_pairs * kept))
     for name, column, found in (
         ("agreement", "standard", standard),
         ("relaxed-agreement", "relaxed", excluded),
