@@ -77,6 +77,7 @@ FAILED = {
         "total-validation": 3058.0,
         "group-ambiguous": 19290.0,
         "equation-1": 1.05,
+        "equation-1-code": -8.03,
         "half-of-the-steps": 0.0,
         "equal-steps": 4190.0,
         "classes-ro-bert": 0.009499,
