@@ -58,8 +58,8 @@ def ratings(request: Request) -> Filled:
             if column == "valid":
                 points = [[_POINTS.get(x, x) for x in said] for said in labels.values]
                 labels, column = replace(labels, values=points), "label"
-            given = [float(x) for said in labels.values for x in said if x]
             error = rating_differences(labels)
+            given = [float(x) for said in labels.values for x in said if x]
             values[path.stem, column] = Estimate(float(np.mean(given)), n=len(given), of="ratings")
             if error.value is not None:
                 estimate = Estimate(error.value, error.low, error.high, error.n, "texts")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import glob
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,7 +10,7 @@ from typing import Any
 
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.files import parse_json
-from heron.base.tables import Table, cell_text, is_missing, read_table
+from heron.base.tables import cell_text, is_missing, read_table
 from heron.results.systems import read_mark
 
 from .form import ANSWERS, csv_columns
@@ -158,7 +156,7 @@ def _json_answer(
 
 
 def _from_csv(path: Path, study: Study, problems: list[Problem]) -> Iterator[Answer]:
-    table = _read_csv(path)
+    table = read_table(path, bad_rows="report", own=True)
     problems += table.problems
     if not table.rows:
         return
@@ -178,24 +176,6 @@ def _from_csv(path: Path, study: Study, problems: list[Problem]) -> Iterator[Ans
             problems.append(Problem(str(path), f"unknown column {name}.{nearest(name, columns)}"))
     for index, row in enumerate(table.rows):
         yield from _csv_row(row, table.where(index), study, problems)
-
-
-def _read_csv(path: Path) -> Table:
-    """Read a table with commas or semicolons, which spreadsheets use in some countries."""
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            if ";" not in file.readline():
-                return read_table(path, bad_rows="report", own=True)
-            file.seek(0)
-            with tempfile.TemporaryDirectory() as folder:
-                copy = Path(folder) / "form.csv"
-                with open(copy, "w", encoding="utf-8", newline="") as other:
-                    csv.writer(other).writerows(csv.reader(file, delimiter=";", strict=True))
-                table = read_table(copy, bad_rows="report", own=True)
-    except (OSError, ValueError, csv.Error):
-        return read_table(path, bad_rows="report", own=True)  # which says what is wrong
-    problems = [replace(p, where=p.where.replace(str(copy), str(path))) for p in table.problems]
-    return replace(table, path=path, problems=problems)
 
 
 def _csv_row(

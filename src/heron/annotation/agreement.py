@@ -152,17 +152,21 @@ def _interval(found: Agreement) -> Cell:
     return Interval(found.value, found.low, found.high)
 
 
-def pair_table(labels: Labels) -> Table:
-    """Show Cohen's kappa and raw agreement of every two raters."""
+def pair_table(labels: Labels, relaxed: str = "") -> Table:
+    """Show Cohen's kappa and raw agreement of every two raters, and both relaxed."""
     rows: list[tuple[Cell, ...]] = []
     for first, second in combinations(range(len(labels.raters)), 2):
         pairs = pairs_of(labels, first, second)
-        kappa = cohen(pairs) if pairs else math.nan
-        shown = kappa if math.isfinite(kappa) else None
-        raw = _raw(pairs) if pairs else None
-        rows.append((labels.raters[first], labels.raters[second], shown, raw, len(pairs)))
-    columns = ("rater", "other", "Cohen's kappa", "raw agreement", "n")
-    return Table("Every two raters", columns, tuple(rows))
+        found = _two(pairs) + (_two(relax(pairs, relaxed)) if relaxed else ())
+        rows.append((labels.raters[first], labels.raters[second], *found, len(pairs)))
+    shown = ["Cohen's kappa", "raw agreement"]
+    shown += [f"relaxed {name}" for name in shown] if relaxed else []
+    return Table("Every two raters", ("rater", "other", *shown, "n"), tuple(rows))
+
+
+def _two(pairs: Values) -> tuple[Cell, ...]:
+    kappa = cohen(pairs) if pairs else math.nan
+    return (kappa if math.isfinite(kappa) else None), (_raw(pairs) if pairs else None)
 
 
 def confusion_table(labels: Labels) -> Table:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.tables import Table, cell_text, read_table, table_stem
+from heron.base.tables import Table, cell_text, is_missing, read_table, table_stem
 
+CASES = ("ignore", "keep")
 KEYS = ("guid", "id", "item")  # columns that may name an item, in this order
 
 
@@ -47,15 +49,17 @@ class Layout:
     by: str = ""  # of the group
     text: str = "text"
     ignore: Sequence[str] = ()  # values that mean that nothing was said
+    case: str = ""  # labels that differ only in case: `ignore` or `keep`; empty: refused
 
 
 def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
     """Read labels: a column for each rater, a row for each label, or a file for each rater.
 
     Raises:
-        ConfigError: the files say of no two raters what they said.
+        ConfigError: the files say of no two raters what they said, or labels differ only in case.
         DataError: missing columns, an item that one rater has twice; names file and line.
     """
+    _check_names(files, layout)
     tables = [read_table(path) for path in files]
     found: dict[str, dict[str, str]] = {}
     facts: dict[str, tuple[str, str]] = {}
@@ -78,7 +82,8 @@ def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
                 if rater in of_item:
                     what = f"{rater} has labelled '{item}' already"
                     problems.append(Problem(table.where(index), what, "one label of each rater"))
-                of_item[rater] = "" if cell_text(value) in layout.ignore else cell_text(value)
+                text = "" if is_missing(value) else cell_text(value)
+                of_item[rater] = "" if text in layout.ignore else text
     if problems:
         raise DataError(problems)
     raters = list(dict.fromkeys(rater for said in found.values() for rater in said))
@@ -88,8 +93,36 @@ def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
             "raters=COLUMN,COLUMN or rater=COLUMN"
         )
     values = [[said.get(rater, "") for rater in raters] for said in found.values()]
+    values = _same_case(values, layout.case)
     groups, texts = zip(*(facts[item] for item in found), strict=True)
     return Labels(list(found), raters, values, groups, texts)
+
+
+def _check_names(files: Sequence[Path], layout: Layout) -> None:
+    """Refuse two files of one name where the name is the rater's."""
+    names = Counter(table_stem(path) for path in files)
+    twice = [str(path) for path in files if names[table_stem(path)] > 1]
+    if twice and not (layout.raters or layout.rater):
+        raise ConfigError(
+            f"files={','.join(twice)}: one name, which is the rater's; name each file after its "
+            "rater, or rater=COLUMN"
+        )
+
+
+def _same_case(values: Sequence[Sequence[str]], case: str) -> list[list[str]]:
+    """Write labels that differ only in case as the most frequent of them, if asked to."""
+    counts = Counter(label for said in values for label in said if label)
+    same: dict[str, list[str]] = {}
+    for label, _ in counts.most_common():
+        same.setdefault(label.casefold(), []).append(label)
+    if not case and (several := next((of for of in same.values() if len(of) > 1), None)):
+        listed = " and ".join(f"'{label}' ({counts[label]:,})" for label in several)
+        raise ConfigError(
+            f"labels {listed} differ only in case: case=ignore makes them one, case=keep keeps them"
+        )
+    if case != "ignore":
+        return [list(said) for said in values]
+    return [[same[label.casefold()][0] if label else "" for label in said] for said in values]
 
 
 def _key_of(table: Table, layout: Layout) -> str:

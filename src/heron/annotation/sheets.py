@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ TEXTS = ("text", "text_pair")
 class Key:
     """What a study asks, and of which rows; `key.json`."""
 
+    task: str
     data: str
     split: str
     questions: Mapping[str, Sequence[str]]  # allowed answers, by column
@@ -42,13 +43,18 @@ def parse_questions(ask: Sequence[str], classes: Sequence[str]) -> dict[str, lis
     """Read questions: `label`, a scale `fluency:1-5`, or words `valid:yes/no`.
 
     Raises:
-        ConfigError: another form, or `label` for a data set without classes.
+        ConfigError: another form, or `label` for a data set without classes; a question asked
+            twice, or named like another column of a sheet.
     """
     found: dict[str, list[str]] = {}
     for word in ask:
+        name = word.partition(":")[0]
+        if name in found or name in ("guid", *TEXTS):
+            why = "asked twice" if name in found else "the sheet has a column of this name"
+            raise ConfigError(f"ask={word}: {why}; name each question differently")
         if word == LABEL and classes:
             found[LABEL] = list(classes)
-        elif scale := _SCALE.fullmatch(word):
+        elif (scale := _SCALE.fullmatch(word)) and int(scale["low"]) < int(scale["high"]):
             low, high = int(scale["low"]), int(scale["high"])
             found[scale["name"]] = [str(step) for step in range(low, high + 1)]
         elif choice := _CHOICE.fullmatch(word):
@@ -85,6 +91,8 @@ def write_sheets(
 ) -> list[Path]:
     """Write a sheet for each rater, each row in `per_row` of them, and the key.
 
+    Raters take turns, so that each shares rows with the next ones and none are a group apart.
+
     `show` names columns of `Example.side` that raters see, such as the original of a translation.
 
     Raises:
@@ -99,7 +107,7 @@ def write_sheets(
         ours = [
             example
             for row, example in enumerate(drawn)
-            if (number - row * key.per_row) % len(key.raters) < key.per_row
+            if (number - row) % len(key.raters) < key.per_row
         ]
         texts = {name: [cell_text(example.side[name]) for example in ours] for name in show}
         texts |= {name: [getattr(example, name) or "" for example in ours] for name in columns}
@@ -112,10 +120,18 @@ def write_sheets(
 
 def read_key(path: Path) -> Key:
     """Read `key.json`; a DataError says that it is none."""
+    fix = "the key.json that `heron annotate draw` wrote beside the sheets"
     try:
-        return Key(**read_json(path))
-    except (OSError, TypeError, ValueError) as error:
-        raise DataError(Problem(str(path), f"no key: {error}", "key.json of the sheets")) from error
+        found = read_json(path)
+    except OSError as error:
+        what = f"cannot be read: {(error.strerror or str(error)).lower()}"
+        raise DataError(Problem(str(path), what, fix)) from error
+    except ValueError as error:
+        raise DataError(Problem(str(path), "is no JSON", fix)) from error
+    names = {field.name for field in fields(Key)}
+    if not isinstance(found, dict) or set(found) != names:
+        raise DataError(Problem(str(path), "is no key of sheets", fix))
+    return Key(**found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +146,21 @@ def read_answers(paths: Sequence[Path], key: Key) -> Answers:
     """Read filled sheets; the file's name is the rater's.
 
     Raises:
-        DataError: answers that are not allowed, rows that nobody drew, columns that are missing;
-            all of them, by file and line.
+        DataError: sheets of nobody in the study, or of somebody who has one already; answers that
+            are not allowed, rows that nobody drew, columns that are missing; all of them, by file
+            and line.
     """
     rows: list[tuple[str, str, Mapping[str, str]]] = []
     unfinished: dict[str, int] = {}
     problems: list[Problem] = []
     for path in paths:
-        table, rater = read_table(path, own=True), table_stem(path)
+        rater = table_stem(path)
+        if rater not in key.raters or rater in unfinished:
+            what = "a second sheet of" if rater in unfinished else "nobody in the study is called"
+            fix = f"one sheet of each, named {', '.join(f'{name}.csv' for name in key.raters)}"
+            problems.append(Problem(str(path), f"{what} '{rater}'", fix))
+            continue
+        table = read_table(path, own=True)
         table.require("guid", *key.questions)
         problems += table.duplicates("guid")
         unfinished[rater] = 0

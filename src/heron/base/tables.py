@@ -182,12 +182,13 @@ def read_table(
         path: its suffix names the format.
         bad_rows: "raise" stops with a DataError of everything that was wrong; "report" returns the
             good rows, and the bad ones as `Table.problems`.
-        own: heron may have written the file: undo `as_text`.
+        own: heron may have written the file, and a spreadsheet saved it: undo `as_text`, and read
+            semicolons between cells as well.
         only: the columns to read of a Parquet file, where it has them; None: all.
     """
     path = Path(path)
     undo = own and table_format(path) in (".csv", ".tsv")
-    table = _table(path, _read(path, only), undo)
+    table = _table(path, _read(path, only, own), undo)
     if table.problems and bad_rows == "raise":
         raise DataError(table.problems)
     return table
@@ -322,7 +323,7 @@ class Bad(NamedTuple):
 Found = Iterator[tuple[int, dict[str, Any] | Bad]]
 
 
-def _read(path: Path, only: Collection[str] | None = None) -> Found:
+def _read(path: Path, only: Collection[str] | None = None, own: bool = False) -> Found:
     suffix = table_format(path)
     if path.is_dir():
         yield 0, Bad("is a folder, not a file", "name a file in it")
@@ -332,12 +333,14 @@ def _read(path: Path, only: Collection[str] | None = None) -> Found:
     else:
         try:
             with _opened(path) as file:
-                yield from _read_open(path, suffix, file, only)
+                yield from _read_open(path, suffix, file, only, own)
         except OSError as error:
             yield 0, Bad(f"cannot be read: {(error.strerror or str(error)).lower()}")
 
 
-def _read_open(path: Path, suffix: str, file: IO[bytes], only: Collection[str] | None) -> Found:
+def _read_open(
+    path: Path, suffix: str, file: IO[bytes], only: Collection[str] | None, own: bool
+) -> Found:
     blocks = iter(lambda: file.read(1 << 16), b"")
     first = next(blocks, b"")
     empty = all(not each.strip(b"\xef\xbb\xbf \t\r\n") for each in chain([first], blocks))
@@ -354,7 +357,8 @@ def _read_open(path: Path, suffix: str, file: IO[bytes], only: Collection[str] |
         ends = "\n" if suffix == ".jsonl" else ""
         text = io.TextIOWrapper(file, "utf-8-sig", errors="surrogateescape", newline=ends)
         if suffix in _READERS:
-            yield from load(_READERS[suffix])(text, suffix)
+            semicolons = (own,) if suffix == ".csv" else ()
+            yield from load(_READERS[suffix])(text, suffix, *semicolons)
             return
         for line, content in enumerate(text, 1):
             if content.strip():

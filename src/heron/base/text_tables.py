@@ -5,6 +5,7 @@ import json
 import re
 import sys
 from collections.abc import Sequence
+from itertools import chain
 from typing import IO
 
 from heron.base.tables import Bad, Found, json_object, undecodable
@@ -14,12 +15,19 @@ _DELIMITERS = {";": "semicolons", "\t": "tabs", ",": "commas", "|": "bars"}
 _REST = "nothing after it was read"
 
 
-def read_csv(text: IO[str], suffix: str) -> Found:
-    """Read a table that begins with a header."""
+def read_csv(text: IO[str], suffix: str, semicolons: bool = False) -> Found:
+    """Read a table that begins with a header.
+
+    `semicolons`: cells of a .csv file may be separated by them, as spreadsheets of some countries
+    write; the header says so.
+    """
     delimiter = "," if suffix == ".csv" else "\t"
+    first = text.readline()
+    if semicolons and delimiter == "," and first.count(";") > first.count(","):
+        delimiter = ";"
     csv.field_size_limit(sys.maxsize)  # the default, 131,072 characters, is less than some articles
     # strict: otherwise a quote that is never closed silently hides the rest of the file.
-    reader = csv.reader(text, delimiter=delimiter, strict=True)
+    reader = csv.reader(chain([first], text), delimiter=delimiter, strict=True)
     header: list[str] = []
     while True:
         line = reader.line_num + 1

@@ -15,7 +15,7 @@ from heron.annotation.agreement import (
     rating_differences,
     undecided,
 )
-from heron.annotation.labels import Labels, Layout, read_labels
+from heron.annotation.labels import CASES, Labels, Layout, read_labels
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, nearest
 from heron.base.tables import write_table
@@ -37,6 +37,7 @@ class AgreementOptions:
     by: str = ""  # column of groups to show apart
     text: str = "text"  # column of the text, for the list of items to decide
     ignore: list[str] = field(default_factory=list)  # values that mean "not labelled", as NONE
+    case: str = ""  # labels that differ only in case: ignore or keep
     relaxed: str = ""  # a label that counts as the other rater's
     measure: str = "labels"  # or mae: ratings, by their mean absolute difference
     majority: Path | None = None  # a table for the label of most raters
@@ -51,8 +52,21 @@ def run(arguments: Sequence[str]) -> int:
     if options.measure not in MEASURES:
         allowed = nearest(options.measure, MEASURES)
         raise ConfigError(f"measure={options.measure}: no such measure.{allowed}")
-    names = ("key", "label", "rater", "raters", "by", "text", "ignore")
+    if options.case and options.case not in CASES:
+        raise ConfigError(f"case={options.case}: unknown.{nearest(options.case, CASES)}")
+    if options.resamples < 0:
+        raise ConfigError(f"resamples={options.resamples}: 0 (no intervals) or more")
+    names = ("key", "label", "rater", "raters", "by", "text", "ignore", "case")
     labels = read_labels(options.files, Layout(**{name: getattr(options, name) for name in names}))
+    if all(sum(map(bool, said)) < 2 for said in labels.values):
+        raise ConfigError(
+            f"no item is labelled by two of {', '.join(labels.raters)}, such as "
+            f"'{labels.items[0]}': key=COLUMN says which column names an item"
+        )
+    given = {label for said in labels.values for label in said if label}
+    if options.relaxed and options.relaxed not in given:
+        near = nearest(options.relaxed, given)
+        raise ConfigError(f"relaxed={options.relaxed}: nobody gave this label.{near}")
     parts = [("all", labels)]
     if options.by:
         parts += [(group, labels.of_group(group)) for group in sorted(set(labels.groups))]
@@ -72,7 +86,9 @@ def _tables(parts: Sequence[tuple[str, Labels]], options: AgreementOptions) -> l
         for name, part in parts
     ]
     labels = parts[0][1]
-    more = confusion_table(labels) if len(labels.raters) == 2 else pair_table(labels)
+    more = (
+        confusion_table(labels) if len(labels.raters) == 2 else pair_table(labels, options.relaxed)
+    )
     return [agreement_table(found), more]
 
 

@@ -82,7 +82,12 @@ def _draw(arguments: Sequence[str]) -> int:
     if len(names) == 1 and names[0].isdigit():
         names = [f"rater{number + 1}" for number in range(int(names[0]))]
     if wrong := [name for name in names if not re.fullmatch(r"[\w-]+", name) or name == MAJORITY]:
-        raise ConfigError(f"raters={wrong[0]}: a name has letters, digits, - and _ only")
+        why = "a name has letters, digits, - and _ only, and is not 'majority'"
+        raise ConfigError(f"raters={wrong[0]}: {why}")
+    if len(set(names)) < len(names):
+        raise ConfigError(f"raters={','.join(names)}: name each rater once")
+    if options.rows < 1:
+        raise ConfigError(f"rows={options.rows}: 1 or more")
     if not 1 <= options.per_row <= len(names):
         raise ConfigError(f"per_row={options.per_row}: 1 to {len(names)}, the number of raters")
     if wrong := [name for name in options.show if name not in config.columns.side]:
@@ -92,7 +97,7 @@ def _draw(arguments: Sequence[str]) -> int:
     gold = {example.guid: example.label or "" for example in drawn}
     if has_classes:
         drawn = [dataclasses.replace(each, text=with_markers(each, config)) for each in drawn]
-    key = Key(config.name, options.split, questions, gold, names, options.per_row)
+    key = Key(config.task, config.name, options.split, questions, gold, names, options.per_row)
     *sheets, path = write_sheets(drawn, key, options.out, options.show)
     print(f"{len(drawn)} of {len(examples)} rows, {options.per_row} raters for each:", *sheets)
     for name, allowed in questions.items():
@@ -152,7 +157,8 @@ def _tables(answers: Answers, key: Key) -> list[Table]:
 def _write_predictions(labels: Labels, key: Key, out: Path) -> None:
     """Write what `heron score` takes: gold labels, and those of each rater and of most raters."""
     by_rater = {rater: [said[n] for said in labels.values] for n, rater in enumerate(labels.raters)}
-    for name, found in (*by_rater.items(), (MAJORITY, majority(labels))):
+    most = majority(labels)
+    for name, found in (*by_rater.items(), (MAJORITY, most)):
         rows = [n for n, label in enumerate(found) if label]
         if not rows:
             continue
@@ -160,4 +166,10 @@ def _write_predictions(labels: Labels, key: Key, out: Path) -> None:
         predictions, gold = out / f"{name}.predictions.csv", out / f"{name}.gold.csv"
         write_table(predictions, {"guid": guids, "prediction": [found[n] for n in rows]})
         write_table(gold, {"guid": guids, "label": [key.gold[guid] for guid in guids]})
-        print(f"{name}, {len(rows)} rows: heron score gold={gold} predictions={predictions}")
+        words = f"task={key.task} data={key.data} gold={gold} predictions={predictions}"
+        print(f"{name}, {len(rows)} rows: heron score {words}")
+    if ties := most.count(""):
+        print(
+            f"{MAJORITY}: {ties} of {len(most)} rows are ties and left out, so its scores are of "
+            "rows that are easier to agree on"
+        )

@@ -59,7 +59,7 @@ def krippendorff_alpha(
             disagreements alike.
         groups: U names: units of one group (summaries of one article) are drawn together. With
             None or a single group there is no interval.
-        resamples: number of draws.
+        resamples: number of draws; with 0 there is no interval.
         seed: the same seed gives the same interval.
 
     Raises:
@@ -77,7 +77,7 @@ def krippendorff_alpha(
     total_K = sums_UK.sum(axis=0)
     value = float(_alpha(total_K))
     low = high = None
-    if groups is not None and math.isfinite(value):
+    if groups is not None and resamples and math.isfinite(value):
         names, group_U = np.unique(np.asarray(groups, dtype=str)[counted_U], return_inverse=True)
         if len(names) > 1:
             sums_GK = np.zeros((len(names), sums_UK.shape[1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -53,6 +54,37 @@ class Published:
         if isinstance(found, Mapping):
             return float(found["printed"] if printed else found.get("corrected", found["printed"]))
         return float(found)
+
+    def names(self, table: str, *rows: str) -> list[str]:
+        """List the names of a table's rows, or of those within `rows`."""
+        content = self._tables[table]["rows"]
+        for row in rows:
+            content = content[row]
+        return list(content)
+
+
+def whole(share: float, rows: int, decimals: int) -> bool:
+    """Tell whether some number of rows gives `share` when it is rounded or cut to `decimals`."""
+    near, unit = (math.floor(share * rows), math.ceil(share * rows)), 10**decimals
+    written = (made(count / rows * unit) / unit for count in near for made in (round, math.floor))
+    return any(abs(each - share) < 1e-9 for each in written)
+
+
+def f1_range(precision: float, recall: float, half: float, rows: int = 0) -> tuple[float, float]:
+    """Compute the lowest and highest F1 of a precision and a recall that are rounded by `half`.
+
+    Args:
+        precision, recall: as printed, fractions.
+        half: of the last printed digit.
+        rows: of the class, if known: the recall is a whole number of them. Where none is, the
+            lowest F1 is above the highest.
+    """
+    low, high = recall - half, recall + half
+    if rows:
+        low, high = math.ceil(low * rows) / rows, math.floor(high * rows) / rows
+    pairs = (max(precision - half, 0.0), max(low, 0.0)), (precision + half, high)
+    least, most = (2 * p * r / (p + r) if p + r else 0.0 for p, r in pairs)
+    return least, most
 
 
 def claims_table(paper: str, claims: Iterable[Claim]) -> Table:

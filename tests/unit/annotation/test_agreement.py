@@ -15,6 +15,7 @@ from heron.annotation.agreement import (
     cohen,
     fleiss,
     majority,
+    pair_table,
     rating_differences,
     relax,
 )
@@ -159,6 +160,80 @@ def test_the_command_shows_groups_and_writes_what_is_to_be_decided(tmp_path, cap
     assert rows_[0]["text"] == "text 0"
     assert len(rows_) == sum(len(set(said)) > 1 for said in zip(A, B, C, strict=True))
     assert not math.isnan(float(decided[0]["votes"]))
+
+
+def test_null_and_nan_are_no_labels_in_any_format(tmp_path):
+    (tmp_path / "a.csv").write_text("id,x,y\n1,NaN,no\n2,yes,nan\n3,yes,\n4,yes,no\n")
+    (tmp_path / "a.json").write_text(
+        '[{"id": 1, "x": null, "y": "no"}, {"id": 2, "x": "yes"}, '
+        '{"id": 3, "x": "yes", "y": NaN}, {"id": 4, "x": "yes", "y": "no"}]'
+    )
+    for name in ("a.csv", "a.json"):
+        got = read_labels([tmp_path / name], Layout(raters=("x", "y")))
+        assert [list(said) for said in got.values] == [
+            ["", "no"], ["yes", ""], ["yes", ""], ["yes", "no"]
+        ]  # fmt: skip
+
+
+def test_labels_that_differ_in_case_are_refused_made_one_or_kept(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("id,x,y\n1,Yes,yes\n2,Yes,No\n")
+    with pytest.raises(ConfigError, match=r"'Yes' \(2\) and 'yes' \(1\).*case=ignore.*case=keep"):
+        read_labels([path], Layout(raters=("x", "y")))
+    one = read_labels([path], Layout(raters=("x", "y"), case="ignore"))
+    assert one.values == [["Yes", "Yes"], ["Yes", "No"]]
+    two = read_labels([path], Layout(raters=("x", "y"), case="keep"))
+    assert two.values == [["Yes", "yes"], ["Yes", "No"]]
+
+
+def test_files_of_one_name_are_refused_where_the_name_is_the_raters(tmp_path):
+    for rater in ("anna", "ben"):
+        (tmp_path / rater).mkdir()
+        (tmp_path / rater / "labels.csv").write_text(f"id,label,who\n1,yes,{rater}\n")
+    paths = [tmp_path / rater / "labels.csv" for rater in ("anna", "ben")]
+    with pytest.raises(ConfigError, match=r"anna/labels\.csv.*ben/labels\.csv.*rater=COLUMN"):
+        read_labels(paths, Layout())
+    assert read_labels(paths, Layout(rater="who")).raters == ["anna", "ben"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["relaxed=mayb"], "relaxed=mayb: nobody gave this label. Did you mean 'maybe'?"),
+        (["resamples=-1"], "resamples=-1: 0 (no intervals) or more"),
+        (["case=ignor"], "case=ignor: unknown. Did you mean 'ignore'?"),
+        (["raters=a,c"], "no item is labelled by two of a, c, such as '1': key=COLUMN"),
+    ],
+)
+def test_a_mistake_gets_one_message(tmp_path, capsys, words, message):
+    path = tmp_path / "all.csv"
+    path.write_text("id,a,b,c\n1,yes,no,\n2,maybe,maybe,\n3,,,yes\n")
+    given = {word.partition("=")[0]: word for word in (f"files={path}", "raters=a,b", *words)}
+    assert main(["agreement", *given.values()]) == 2
+    said = capsys.readouterr()
+    assert message in said.err
+    assert said.err.count("\n") == 1
+    assert not said.out
+
+
+def test_zero_resamples_leave_out_the_intervals(tmp_path, capsys):
+    path = tmp_path / "all.csv"
+    path.write_text("id,a,b,c\n1,yes,no,yes\n2,maybe,maybe,no\n3,no,no,no\n")
+    assert main(["agreement", f"files={path}", "raters=a,b,c", "resamples=0"]) == 0
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("all")]
+    assert len(rows) == 3
+    assert "[" not in "".join(rows)
+
+
+def test_every_two_of_several_raters_have_relaxed_measures(tmp_path, capsys):
+    table = pair_table(labels_of(list(zip(A, B, C, strict=True))), "maybe")
+    pairs = relax(list(zip(A, C, strict=True)), "maybe")
+    row = next(row for row in table.rows if row[:2] == ("r0", "r2"))
+    found = dict(zip(table.columns, row, strict=True))
+    assert found["relaxed Cohen's kappa"] == pytest.approx(
+        cohen_kappa_score(*zip(*pairs, strict=True))
+    )
+    assert found["relaxed raw agreement"] == pytest.approx(np.mean([a == b for a, b in pairs]))
 
 
 def test_a_wrong_measure_names_what_there_is(tmp_path, capsys):

@@ -83,6 +83,21 @@ def test_answers_are_scored_as_any_systems_predictions(sheets, capsys):
     assert {row["rater"] for row in answers} == {"anna", "ben", "dan"}
 
 
+def test_a_sheet_may_have_semicolons_as_spreadsheets_of_some_countries_write(sheets):
+    study = sheets("raters=anna,ben")
+    for name in ("anna", "ben"):
+        with (study / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+            rows = [{**row, "label": "AFTER"} for row in csv.DictReader(file)]
+        # Texts have commas and semicolons in them; Excel begins the file with a byte-order mark.
+        rows[0]["text"] += "; a, b"
+        with (study / f"{name}.csv").open("w", encoding="utf-8-sig", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]), delimiter=";")
+            writer.writeheader()
+            writer.writerows(rows)
+    assert collect(study, "anna", "ben") == 0
+    assert len(read_table(study / "done/answers.csv").rows) == 20
+
+
 def test_ratings_have_their_mean_and_the_raters_difference(sheets, capsys):
     study = sheets("ask=fluency:1-5,valid:yes/no", "raters=2")
     fill(study / "rater1.csv", lambda row: {"fluency": "4", "valid": "Yes"})
@@ -131,6 +146,12 @@ def test_sheets_that_may_be_with_people_are_not_written_again(sheets, capsys):
         ("raters=a/b,c,d", "letters, digits"),
         ("split=tset", "no such split here"),
         ("ask=how_good", "name:1-5"),
+        ("ask=good:5-1", "name:1-5"),
+        ("ask=text:1-5", "the sheet has a column of this name"),
+        ("ask=good:1-5,good:yes/no", "asked twice"),
+        ("raters=a,a", "name each rater once"),
+        ("raters=majority,b", "not 'majority'"),
+        ("rows=0", "1 or more"),
     ],
 )
 def test_a_wrong_option_is_explained(word, says, tmp_path, capsys):
@@ -165,3 +186,60 @@ def test_questions_are_labels_scales_and_words():
     assert questions == {"label": ["x", "y"], "fluency": ["1", "2", "3"], "valid": ["yes", "no"]}
     with pytest.raises(ConfigError, match="name:yes/no"):
         parse_questions(["label"], ())
+
+
+def test_raters_share_rows_with_each_other_in_one_ring(sheets):
+    study = sheets("raters=a,b,c,d")
+    guids = {
+        name: {row["guid"] for row in read_table(study / f"{name}.csv").rows} for name in "abcd"
+    }
+    for one, next_ in ("ab", "bc", "cd", "da"):
+        assert guids[one] & guids[next_]
+
+
+def test_sheets_of_nobody_in_the_study_and_second_sheets_are_refused(sheets, capsys):
+    study = sheets("raters=anna,ben")
+    fill(study / "anna.csv", lambda row: {"label": "AFTER"})
+    (study / "anna (1).csv").write_bytes((study / "anna.csv").read_bytes())
+    assert collect(study, "anna", "anna (1)") == 2
+    assert "nobody in the study is called 'anna (1)'" in capsys.readouterr().err
+    assert collect(study, "anna", "anna") == 2
+    assert "a second sheet of 'anna'" in capsys.readouterr().err
+    assert not (study / "done").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [(None, "no such file"), ("guid,label", "is no JSON"), ("[1]", "is no key of sheets")],
+)
+def test_a_file_that_is_no_key_is_named(sheets, tmp_path, capsys, content, says):
+    study = sheets("raters=anna,ben")
+    key = tmp_path / "other.json"
+    if content is not None:
+        key.write_text(content)
+    words = [f"sheets={study / 'anna.csv'}", f"key={key}", f"out={tmp_path / 'done'}"]
+    assert main(["annotate", "collect", *words]) == 2
+    said = capsys.readouterr().err
+    assert says in said
+    assert "other.json" in said
+    assert "heron annotate draw" in said
+    assert "Errno" not in said
+
+
+def test_the_command_that_collect_prints_scores_the_answers_and_ties_are_named(sheets, capsys):
+    study = sheets("raters=anna,ben")
+    fill(study / "anna.csv", lambda row: {"label": "AFTER"})
+    rows = [row["guid"] for row in read_table(study / "ben.csv").rows]
+    fill(
+        study / "ben.csv",
+        lambda row: {"label": "BEFORE" if row["guid"] in rows[:4] else "AFTER"},
+    )
+    capsys.readouterr()
+    assert collect(study, "anna", "ben") == 0
+    said = capsys.readouterr().out
+    assert "majority: 4 of 10 rows are ties and left out" in said
+    command = next(
+        line for line in said.splitlines() if line.startswith("majority, 6 rows: heron ")
+    )
+    assert main(command.split(": heron ")[1].split()) == 0
+    assert "accuracy" in capsys.readouterr().out
