@@ -117,7 +117,7 @@ def test_processes_that_share_a_batch_have_its_loss_and_gradients(built, units, 
 
 
 def test_a_run_learns_and_leaves_scores_and_predictions_of_each_text(trained):
-    config, folder = trained
+    folder = trained[1]
     scores = read_json(folder.scores)["validation"]
     assert scores["perplexity"] == pytest.approx(np.exp(scores["loss"]), rel=1e-3)
     table = read_table(folder.predictions(VALIDATION))
@@ -192,7 +192,7 @@ def test_settings_that_cannot_work_are_refused(composed, word, message):
 
 
 def test_an_encoder_with_narrow_word_embeddings_is_refused(built, monkeypatch):
-    module, data, _ = built
+    data = built[1]
     monkeypatch.setattr("heron.models.encoder.Encoder.width", 7)
     with pytest.raises(ConfigError, match="word embeddings of 32 numbers and states of 7"):
         build_module(dataclasses.replace(data.config), data)

@@ -116,7 +116,7 @@ def test_every_text_of_other_sets_train_splits_is_read_once_with_its_document(tm
 
 
 def test_a_text_with_a_run_of_words_of_an_evaluation_text_is_left_out_and_counted(tmp_path, others):
-    pairs, articles = others
+    pairs = others[0]
     fresh = sentences(5, seed=3)
     test = next(one for one in pairs[24:] if len(one.split()) >= 8).split()
     seen = [
