@@ -2,7 +2,7 @@
 
 Scores of some target tokens in bf16, as autocast leaves them: loss and gradient by
 `torch.nn.functional.cross_entropy` of a float32 copy, and by
-`heron.tasks.summarization.token_loss`; both again with what the recorder keeps of every token.
+`heron.tasks.token_loss`; both again with what the recorder keeps of every token.
 Losses are compared in the same run. See README.md.
 """
 
@@ -24,7 +24,7 @@ from torch.nn import functional as F
 from heron.base.errors import HeronError
 from heron.base.files import write_json
 from heron.config.options import parse_options
-from heron.tasks.summarization.token_loss import token_loss
+from heron.tasks.token_loss import token_loss
 
 from .processes import wide_console
 

@@ -246,6 +246,7 @@ TASKS = {
     "qa": "chronicle_qa",
     "summarization": "chronicle_summaries",
     "classification": "own_classification",
+    "mlm": "own_text",
 }
 
 
@@ -321,8 +322,8 @@ def test_every_data_set_is_described_whole(name):
     config = read_config(path)
     assert config.name == name
     assert config.title
-    assert len(config.label_order) > (0 if config.task in ("qa", "summarization") else 1)
-    assert config.generator or config.files
+    assert len(config.label_order) > RULES[config.task].has_classes
+    assert config.generator or config.files or config.texts.sets
     assert event_markers(config)
     for split, file in config.files.items():
         assert (file.url is None) == (file.sha256 is None), f"{split}: an address needs a hash"

@@ -20,7 +20,7 @@ from heron.config.compose import compose_and_run
 from heron.config.constraints import check
 from heron.config.data import FileConfig
 from heron.config.resolve import resolve, resolve_stages
-from heron.config.schema import StageConfig
+from heron.config.stages import StageConfig
 from heron.data.readers import data_set, load_with_report
 from heron.training.stages import stage_config
 

@@ -161,7 +161,7 @@ def _row_count(config: DataConfig) -> str:
     if config.generator:
         return f"{config.generator.size:,}"
     rows = [file.rows for file in config.files.values()]
-    return f"{sum(filter(None, rows)):,}" if all(rows) else ""
+    return f"{sum(filter(None, rows)):,}" if rows and all(rows) else ""
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:

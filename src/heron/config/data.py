@@ -15,7 +15,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from heron.base.errors import ConfigError, nearest
-from heron.config.constraints import Fraction, Matches, Natural, OneOf, Share, check
+from heron.config.constraints import Count, Fraction, Matches, Natural, OneOf, Share, check
 from heron.config.registries import TASKS, formats
 
 TRAIN, VALIDATION, TEST = SPLITS = ("train", "validation", "test")
@@ -225,6 +225,18 @@ class SummariesConfig:
 
 
 @dataclass
+class TextsConfig:
+    """Raw texts to train on beside those of `data.files`, and texts to keep out (`data.texts`)."""
+
+    # data sets of any task: the texts of train are read, those of validation and test kept out
+    sets: list[str] = field(default_factory=list)
+    files: list[FileConfig] = field(default_factory=list)  # further files, as `data.files.train`
+    unseen: list[str] = field(default_factory=list)  # further data sets to keep out
+    # leave out a text if so many words in a row, or all its words, are in a text to keep out
+    overlap: Count = 8
+
+
+@dataclass
 class DataConfig:
     """One data set (`conf/data/<name>.yaml`).
 
@@ -244,12 +256,12 @@ class DataConfig:
     citation: str = ""
     homepage: str = ""
     # the task its examples are for. The classes of `qa` are `answer` and, where questions may have
-    # none, `no_answer`; the one class of `summarization` is `summary`.
+    # none, `no_answer`; the one class of `summarization` is `summary`, of `mlm` `text`.
     task: Annotated[str, OneOf(registry="heron.config.registries:TASKS")] = "relation"
     synthetic: bool = False  # generated text, not for research results
     # how rows become examples: `marked_table` (CSV, JSONL, Parquet) has one marked event pair per
     # row, `pair_table` two texts, `text_table` one text, `qa_table` a question, `article_table` an
-    # article and its summary; `squad_json` is SQuAD's JSON, nested or flat
+    # article and its summary; `squad_json` is SQuAD's JSON, nested or flat; `texts` are raw
     format: str = "marked_table"
     columns: Columns = field(default_factory=Columns)  # names of columns
     # class names by the words of the files, `{"0": contrastive, e: entailment}`; class names are
@@ -284,6 +296,7 @@ class DataConfig:
     qa: QaConfig = field(default_factory=QaConfig)  # how answers are read
     # which articles and summaries are left out
     summaries: SummariesConfig = field(default_factory=SummariesConfig)
+    texts: TextsConfig = field(default_factory=TextsConfig)  # of other data sets
     # rows whose text (both texts of a pair, any spacing) is in several splits: `keep`, `mark` (each
     # names a copy, `<split>:<guid>`, in `side["duplicate_of"]`), or `drop` (from train before
     # validation before test, which stays whole). Repeats inside a split stay.
@@ -320,6 +333,8 @@ class DataConfig:
             yield f"data.format={self.format}: {also}.{hint}"
         else:
             yield from rules.data_problems(self)
+        if self.texts != TextsConfig() and "data.texts" not in rules.data_keys:
+            yield f"data.texts: not for data.task={self.task}, whose rows are more than a text"
         if self.markers and len(set(self.markers)) != 4:
             yield (
                 f"data.markers={self.markers}: name four different strings (start and end of "

@@ -1,18 +1,24 @@
 """From composed YAML to the checked dataclasses of a configuration."""
 
-import dataclasses
+from __future__ import annotations
+
 from functools import cache
+from typing import TYPE_CHECKING
 
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from heron.base.errors import ConfigError, nearest
+from heron.base.errors import ConfigError
 from heron.base.registry import on_demand
-from heron.config.constraints import broken, check
+from heron.config.constraints import check
 from heron.config.keys import is_under, refuse_unknown
-from heron.config.schema import Config, StageConfig
+from heron.config.schema import Config
 
-# Few runs ask a model.
+if TYPE_CHECKING:
+    from heron.config.stages import StageConfig
+
+# Few runs ask a model, or have stages.
+read_stages = on_demand("heron.config.stages:read_stages")
 read_prompting = on_demand("heron.config.prompting:read_prompting")
 explain = on_demand("heron.config.prompting:explain")
 
@@ -50,26 +56,5 @@ def resolve(config: DictConfig) -> Config:
 
 
 def resolve_stages(config: Config) -> list[StageConfig]:
-    """Read `config.stages`: names of data sets, or mappings as in `StageConfig`.
-
-    Raises:
-        ConfigError: a stage without data, an unknown key, or a value of the wrong type.
-    """
-    stages = []
-    known = [field.name for field in dataclasses.fields(StageConfig)]
-    for entry in config.stages:
-        values = {"data": entry} if isinstance(entry, str) else entry
-        if not isinstance(values, dict):
-            raise ConfigError(f"stages: {entry!r} is neither a data set's name nor a mapping")
-        if unknown := [str(key) for key in values if key not in known]:
-            raise ConfigError(f"stages: unknown key '{unknown[0]}'.{nearest(unknown[0], known)}")
-        try:
-            merged = OmegaConf.merge(OmegaConf.structured(StageConfig), values)
-            stage = OmegaConf.to_object(merged)
-        except OmegaConfBaseException as error:
-            raise ConfigError(f"stages: {str(error).splitlines()[0]}") from error
-        assert isinstance(stage, StageConfig)
-        if problems := list(broken(stage, "stages: ")):
-            raise ConfigError("\n".join(problems))
-        stages.append(stage)
-    return stages
+    """Read `config.stages`; see `heron.config.stages`."""
+    return read_stages(config.stages) if config.stages else []

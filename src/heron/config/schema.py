@@ -106,8 +106,8 @@ class BertScoreConfig:
 class TaskConfig:
     """What is learned and how it is scored."""
 
-    # `relation`, `nli` (sentence pairs), `qa` (answers are spans of the text), `summarization` or
-    # `classification` (single texts)
+    # `relation`, `nli` (sentence pairs), `qa` (answers are spans of the text), `summarization`,
+    # `classification` (single texts) or `mlm` (masked tokens of raw text)
     name: Annotated[str, OneOf(registry="heron.config.registries:TASKS")] = "relation"
     # the mode behind `relaxed_macro_f1`: `recode` or `drop`. Every mode also has scores under its
     # own name, such as `relaxed_matres_micro_f1`.
@@ -130,6 +130,8 @@ class TaskConfig:
     generation: GenerationConfig = field(default_factory=GenerationConfig)
     # of `summarization`: computed at the end of a run
     bertscore: BertScoreConfig = field(default_factory=BertScoreConfig)
+    mask_share: Share = 0.15  # of `mlm`: share of a sequence's tokens to predict
+    whole_words: bool = False  # of `mlm`: choose words, each with all its tokens
     # further scores, registered by forks; computed at the end of a run
     metrics: list[Annotated[str, OneOf(registry="heron.config.registries:METRICS")]] = field(
         default_factory=list
@@ -220,9 +222,9 @@ class EncoderConfig:
 # Of heron's tasks: known without a look at forks.
 _FORMS = (
     *("marked", "window", "pair", "separate", "premise", "hypothesis"),
-    *("question", "article", "text"),
+    *("question", "article", "text", "masked"),
 )
-_OF_TASKS = ("span", "biaffine", "seq2seq", "warm_start")  # see `TaskRules.classifiers`
+_OF_TASKS = ("span", "biaffine", "seq2seq", "warm_start", "mlm")  # see `TaskRules.classifiers`
 # Start-up time: most runs have none of these.
 _search_problems = on_demand("heron.config.special:search_problems")
 _baseline_problems = on_demand("heron.config.special:baseline_problems")
@@ -239,13 +241,14 @@ class HeadConfig:
     # of events `marked` (one event pair per sequence, mentions between marker tokens) or `window`
     # (each text once, unmarked, with all its event pairs); of two texts `pair` (both in one
     # sequence), `separate` (a sequence each), `premise` or `hypothesis` (only that one); `text`
-    # (one text to classify); `question` (question and context); `article` (text to summarize)
+    # (one text to classify); `question` (question and context); `article` (text to summarize);
+    # `masked` (raw text)
     input: Annotated[
         str,
         OneOf(*_FORMS, registry="heron.config.registries:FORMS"),
     ] = "marked"
-    # `cls`, `last_token`, `mean`; of events `event_start`, `mention_pool`, `span_ends`; of answers
-    # and summaries `tokens` (no pooling)
+    # `cls`, `last_token`, `mean`; of events `event_start`, `mention_pool`, `span_ends`; of answers,
+    # summaries and masked tokens `tokens` (no pooling)
     pooling: Annotated[
         str,
         OneOf("tokens", registry="heron.config.registries:POOLINGS"),
@@ -259,7 +262,8 @@ class HeadConfig:
     # `linear`, `mlp`, or `per_event` (as the TRC repository: a layer per event, then one for both;
     # with `cls`, BERT's pooler); of answers `span` (start and end scores) or `biaffine` (also a
     # score for each pair of start and end); of summaries `seq2seq` (the decoder of `encoder.name`)
-    # or `warm_start` (a decoder that starts from the encoder's weights and attends to its states)
+    # or `warm_start` (a decoder that starts from the encoder's weights and attends to its states);
+    # of masked tokens `mlm`
     classifier: Annotated[
         str, OneOf(*_OF_TASKS, registry="heron.config.registries:CLASSIFIERS")
     ] = "linear"
@@ -583,21 +587,6 @@ class SweeperConfig:
 
 
 @dataclass
-class StageConfig:
-    """One stage of sequential fine-tuning; null keeps the run's own value."""
-
-    data: str  # a data set of `conf/data`, with the run's classes
-    max_epochs: int | None = None  # passes over its train split
-    lr: Rate | None = None  # peak learning rate of the encoder
-    head_lr: Rate | None = None  # peak learning rate of the head
-    freeze: Freeze | None = None  # as `encoder.freeze`; `all` trains a probe
-    keep_head: bool = True  # start from the previous stage's head, not from a new one
-    # dotted keys that differ in this stage, such as `{batching.size: 8, optim.warmup_steps: 500,
-    # head.classifier: linear}`
-    changes: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass
 class Config:
     """Everything one run needs."""
 
@@ -608,8 +597,8 @@ class Config:
     protocol: Annotated[str, OneOf("fixed", "paper", "repo")] = "fixed"
     experiment: str | None = None  # the chosen experiment; set by `experiment=NAME`
     report: str | None = None  # the paper's table to compare a sweep with, such as `trc/table4`
-    # data sets to fine-tune on one after the other: names, or mappings as in `StageConfig`; empty:
-    # train once, on `data`
+    # data sets to train on one after the other: names, or mappings as in
+    # `heron.config.stages.StageConfig`; empty: train once, on `data`
     stages: list[Any] = field(default_factory=list)
     # further data sets with the same classes; their test splits (validation where there is none)
     # are predicted and scored as `<data set>.<split>`
@@ -681,9 +670,8 @@ def _form_problem(config: Config) -> str:
             f"head.input={head.input}: task={task} reads {' or '.join(forms)}; head={head.name} is "
             "for another task"
         )
-    poolings = (
-        ("question", "article") if head.pooling == "tokens" else POOLINGS[head.pooling].inputs
-    )
+    of_tokens = ("question", "article", "masked")
+    poolings = of_tokens if head.pooling == "tokens" else POOLINGS[head.pooling].inputs
     if (poolings and head.input not in poolings) or (not poolings and head.input == "window"):
         needed = " or ".join(poolings or [form for form in forms if form != "window"])
         why = ": a window holds many pairs" if head.input == "window" else ""

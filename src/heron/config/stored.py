@@ -20,7 +20,7 @@ _ALWAYS = ("data", "task", "encoder", "head", "optim", "batching", "trainer", "p
 # Keys that `changes` in a stored configuration may not hold: they would undo `read_stored`.
 _UNCHANGED = (
     *("encoder.trust_remote_code", "paths", "data.files", "data.join", "data.phrases"),
-    *("others", "stages", "curriculum"),
+    *("data.texts", "others", "stages", "curriculum"),
 )
 # Folders in a cache; a folder without any of them is not one of heron's caches.
 _CACHED = ("features", "tokenizers", "chronicle", "vectors", "word-vectors")
@@ -84,7 +84,7 @@ def read_stored(path: Path, run_code: bool = False) -> Config:
     for data in (config.data, *config.others.values()):
         joined = [data.join.file] if data.join else []
         listed = [data.phrases.file] if data.phrases.file else []
-        for file in (*data.files.values(), *joined, *listed):
+        for file in (*data.files.values(), *data.texts.files, *joined, *listed):
             file.url = file.url if file.sha256 else None
     cache = Path(config.paths.cache)
     if not any(os.access(cache / name, os.W_OK) for name in _CACHED):

@@ -30,7 +30,7 @@ from heron.data.features import (
     require_none_refused,
 )
 from heron.data.markers import event_markers
-from heron.data.readers import data_set, load_run_data
+from heron.data.readers import every_set, load_run_data
 from heron.data.rows import task_named
 from heron.data.sources import locate
 from heron.data.tokenizer import load_tokenizer
@@ -192,7 +192,7 @@ def prepare_once(config: Config) -> Prepared:
 
     The key is of everything `Prepared` depends on: settings, data files, tokenizer files.
     """
-    sets = [config.data, *(data_set(config, name) for name in config.also_test)]
+    sets = every_set(config).values()
     data, cache = Path(config.paths.data), Path(config.paths.cache)
     files = [path for each in sets for path in locate(each, data, cache).values()]
     folder = Path(config.encoder.name)

@@ -17,6 +17,7 @@ from heron.config.data import (
     DataConfig,
     read_config,
 )
+from heron.config.resolve import resolve_stages
 from heron.config.schema import Config
 from heron.data.examples import Example
 from heron.data.rows import SIDE, Rows, find_format
@@ -132,20 +133,30 @@ def _check_counts(split: str, path: Path, rows: Rows, config: DataConfig) -> lis
     return [Problem(str(path), problem, fix) for problem in problems]
 
 
-def data_set(config: Config, name: str) -> DataConfig:
-    """Find a data set: the run's own (with its overrides), a stage's, or one with equal classes."""
+def data_set(config: Config, name: str, of_stage: bool = False) -> DataConfig:
+    """Find a data set: the run's own (with its overrides), a stage's, or one with equal classes.
+
+    That of a stage may also be of another task.
+    """
     for known in (config.data, *config.others.values()):
         if name == known.name:
             return known
     found = read_config(data_set_file(name))
-    own = config.data
-    if (found.task, found.label_order) != (own.task, own.label_order):
+    own, is_other = config.data, of_stage and found.task != config.data.task
+    if not is_other and (found.task, found.label_order) != (own.task, own.label_order):
         raise ConfigError(
             f"data set {name} (task {found.task}, classes {', '.join(found.label_order)}) does not "
             f"go with {own.name} (task {own.task}, classes {', '.join(own.label_order)}): one head "
             "needs the same classes in the same order"
         )
     return found
+
+
+def every_set(config: Config) -> dict[str, DataConfig]:
+    """Find the data sets of a run by name: its own, those of its stages, those of `also_test`."""
+    stages = {s.data: data_set(config, s.data, of_stage=True) for s in resolve_stages(config)}
+    tested = {name: data_set(config, name) for name in config.also_test}
+    return {config.data.name: config.data, **stages, **tested}
 
 
 def of_split(config: Config, split: str) -> Config:

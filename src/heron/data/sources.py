@@ -10,8 +10,11 @@ from pathlib import Path
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import atomic_open, fingerprint, sha256_file, stored_folder
-from heron.config.data import SPLITS, DataConfig, FileConfig
+from heron.base.registry import on_demand
+from heron.config.data import SPLITS, TRAIN, DataConfig, FileConfig, TextsConfig
 from heron.data.rows import JOIN, PHRASES
+
+collect = on_demand("heron.tasks.mlm.collecting:collect")  # few data sets have texts of others
 
 
 class State(Enum):
@@ -37,8 +40,8 @@ def locate(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Pat
     """Find every file of a data set in `paths.data` or the cache; download or generate it there.
 
     Returns:
-        `{split: path}`, `join` where the data set joins a second table, and `phrases` where it
-        removes linking phrases.
+        `{split: path}`, `join` where the data set joins a second table, `phrases` where it removes
+        linking phrases, and `texts.<n>` for `data.texts.files`.
 
     Raises:
         ConfigError: the data set names no files.
@@ -47,9 +50,12 @@ def locate(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Pat
     """
     generated = _generate(config, cache_dir) if config.generator else {}
     sources = inspect(config, data_dir, cache_dir)
-    if not sources and not generated:
+    if not sources and not generated and not config.texts.sets:
         raise ConfigError("data.files is empty: name a file, data.files.train.path=FILE")
-    return generated | _present(sources, config, cache_dir)
+    paths = generated | _present(sources, config, cache_dir)
+    if config.texts != TextsConfig():
+        paths[TRAIN] = collect(config, paths, data_dir, cache_dir)
+    return paths
 
 
 def locate_phrases(config: DataConfig, data_dir: Path, cache_dir: Path) -> Path | None:
@@ -89,6 +95,7 @@ def inspect(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, So
     if data_dir.is_file():
         raise ConfigError(f"paths.data={data_dir}: a file; name the folder that holds data sets")
     files = {split: config.files[split] for split in SPLITS if split in config.files}
+    files |= {f"texts.{n}": file for n, file in enumerate(config.texts.files, 1)}
     if config.join:
         files[JOIN] = config.join.file
     if config.phrases.file and config.phrases.remove != "none":

@@ -12,7 +12,8 @@ from heron.base.errors import ConfigError
 from heron.config.registries import METRICS
 
 LOSS = "loss"  # on validation, as `metrics.csv` has it for each epoch
-_MINIMISED = (LOSS, "ece", "mce", "brier")  # the complete list: of all other scores more is better
+# The complete list: of all other scores more is better.
+_MINIMISED = (LOSS, "perplexity", "ece", "mce", "brier")
 
 MEASURES = ("rouge1", "rouge2", "rougeL")
 PROFILES = ("xlsum", "heron")  # ways to split a text into tokens, see `heron.metrics.rouge_tokens`

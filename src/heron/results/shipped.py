@@ -46,7 +46,7 @@ def read_shipped(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shipped
     sources = {} if config.generator else inspect(config, data_dir, cache_dir)
     missing = {name: s.path for name, s in sources.items() if s.state is State.MISSING}
     present = {name: file for name, file in config.files.items() if name not in missing}
-    if not present and not config.generator:
+    if not present and not config.generator and not config.texts.sets:
         problems = []
         for name, path in missing.items():
             what = "is a folder, not a file" if path.is_dir() else "missing"

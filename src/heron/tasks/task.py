@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # these load torch, or much of it
 
     from torch import Tensor, nn
 
+    from heron.base.run_folder import RunFolder, Scores
     from heron.config.analyze_options import AnalyzeOptions
     from heron.data.examples import Example
     from heron.data.features import FeatureOptions, Features
@@ -98,10 +99,12 @@ class Task(TaskRules):
     added_tokens: Callable[[Config], tuple[str, ...]] = lambda config: ()
     # Loads the encoder for a tokenizer; without a tokenizer, as a run exported it.
     encoder: Callable[[Config, Any], Encoder] = on_demand("heron.models.encoder:build_encoder")
-    # Builds a new head for an encoder's width and a number of classes.
+    # Builds a new head for an encoder's width and a number of outputs.
     head_module: Callable[[HeadConfig, int, int], nn.Module] = on_demand(
         "heron.models.heads:new_head"
     )
+    # How many numbers the head gives for each row or token.
+    outputs: Callable[[Config, Encoder], int] = lambda config, encoder: len(config.data.label_order)
     # The head's weights, renamed for a model class of transformers; None where none fits.
     head_in_transformers: Callable[[nn.Module, Encoder, Any, Config], HeadWeights | None] = (
         lambda head, encoder, tokenizer, config: None
@@ -132,9 +135,8 @@ class Task(TaskRules):
     texts: tuple[str, str] = ("text", "text_pair")
     # Checks that what the scores need is installed; raises ConfigError.
     require_metrics: Callable[[Config], None] = lambda config: None
-    # Signatures, by name, of the scores that a model computes of gold texts; None where no model
-    # computes any.
-    sign_metrics: Callable[[Config, Sequence[str]], dict[str, str]] | None = None
+    # Writes the signatures of scores that a model computes (BERTScore) to `status.json`.
+    sign_metrics: Callable[[Config, RunFolder, Scores], None] = lambda config, folder, scores: None
 
     def monitored_names(self, config: Config) -> list[str]:
         """List what `trainer.monitor` may be: the task's scores, and the loss."""
@@ -144,6 +146,12 @@ class Task(TaskRules):
 def task_of(config: Config | DataConfig) -> Task:
     """Find the task of a run or of a data set."""
     return cast(Task, TASKS[config.task if isinstance(config.task, str) else config.task.name])
+
+
+def new_head(config: Config, encoder: Encoder) -> nn.Module:
+    """Build a run's head, with new weights, for its encoder."""
+    task = task_of(config)
+    return task.head_module(config.head, encoder.width, task.outputs(config, encoder))
 
 
 def scores_of(task: str) -> ClassScores | TextScores:

@@ -13,7 +13,7 @@ from heron.data.datamodule import DataModule
 from heron.models.encoder import Encoder
 from heron.models.optim import class_weights
 from heron.tasks.base import TaskModule
-from heron.tasks.task import task_of
+from heron.tasks.task import new_head, task_of
 
 soft_targets = on_demand("heron.tasks.soft_targets:soft_targets")  # few trainings have them
 load_head = on_demand("heron.training.exported:load_head")  # only some heads start from another
@@ -35,13 +35,12 @@ def build_module(config: Config, data: DataModule) -> TaskModule:
 
     Where `with_stored_vectors` has given the data vectors, no encoder is loaded.
     """
-    classes = len(config.data.label_order)
     encoder: Encoder
     if data.vectors:
         from heron.models.feature_cache import StoredEncoder  # start-up time, as above
 
         encoder = StoredEncoder.of(config.head, data.vectors)
-        head = build_head(config, encoder.width, classes)
+        head = build_head(config, encoder)
     else:
         encoder, head = _build_models(config, data)
     counts_C = torch.as_tensor(data.label_counts_C)
@@ -55,7 +54,7 @@ def build_module(config: Config, data: DataModule) -> TaskModule:
 
 def _build_models(config: Config, data: DataModule) -> tuple[Encoder, nn.Module]:
     encoder = build_encoder(config, data.tokenizer)
-    return encoder, build_head(config, encoder.width, len(config.data.label_order))
+    return encoder, build_head(config, encoder)
 
 
 def build_encoder(config: Config, tokenizer: Any) -> Encoder:
@@ -72,11 +71,11 @@ def build_encoder(config: Config, tokenizer: Any) -> Encoder:
     return task_of(config).encoder(config, tokenizer)
 
 
-def build_head(config: Config, width: int, classes: int) -> nn.Module:
+def build_head(config: Config, encoder: Encoder) -> nn.Module:
     """Build the head; `head.start` names an exported one to begin with."""
     if config.encoder.freeze == "all":
         torch.manual_seed(config.seed)  # the same head with and without stored vectors
-    head = task_of(config).head_module(config.head, width, classes)
+    head = new_head(config, encoder)
     if config.head.start:
         load_head(head, Path(config.head.start))
     return head

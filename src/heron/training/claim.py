@@ -14,10 +14,9 @@ from heron.base.secrets import redacted
 from heron.base.terminal import say
 from heron.base.yaml_files import dump_yaml
 from heron.config.registries import BASELINES
-from heron.config.resolve import resolve_stages
 from heron.config.run_names import check_paths, config_key, decisive, earlier_key
 from heron.config.schema import BUDGET, Config, EncoderConfig
-from heron.data.readers import data_set, load_with_report
+from heron.data.readers import every_set, load_with_report
 from heron.data.sources import locate
 from heron.tasks.task import task_of
 
@@ -60,9 +59,7 @@ def check_job(config: Config, known: dict[str, HeronError | None], read: bool) -
             "trainer.accelerator=auto, which takes what there is"
         )
     check_paths(config)
-    names = dict.fromkeys([*(each.data for each in resolve_stages(config)), *config.also_test])
-    sets = [config.data, *(data_set(config, name) for name in names)]
-    files = [each for each in sets if not each.generator]
+    files = [each for each in every_set(config).values() if not each.generator]
     key = fingerprint(list(map(asdict, files)), config.paths.data, config.paths.cache)
     if key not in known:
         known[key], look = None, load_with_report if read else locate
@@ -144,9 +141,8 @@ def source_hashes(config: Config) -> dict[str, str]:
     """
     data_dir, cache_dir = Path(config.paths.data), Path(config.paths.cache)
     paths = locate(config.data, data_dir, cache_dir)
-    others = {*(stage.data for stage in resolve_stages(config)), *config.also_test}
-    for name in sorted(others - {config.data.name}):
-        found = locate(data_set(config, name), data_dir, cache_dir)
+    for name, other in sorted(every_set(config).items()):
+        found = {} if other is config.data else locate(other, data_dir, cache_dir)
         paths |= {f"{name}.{split}": path for split, path in found.items()}
     hashes = {}
     if config.baseline.name != "none":

@@ -16,7 +16,7 @@ from heron.config.schema import Config, EncoderConfig
 from heron.config.stored import read_stored
 from heron.data.hub import identity
 from heron.models.encoder import Encoder
-from heron.tasks.task import task_of
+from heron.tasks.task import new_head, task_of
 from heron.training.export import POINTER
 
 DAMAGED = (
@@ -40,9 +40,8 @@ def load_exported(folder: RunFolder, run_code: bool = False) -> tuple[Config, En
     config = dataclasses.replace(config, encoder=exported)
     if (folder.model / POINTER).is_file():
         _check_pointer(folder, config)
-    task = task_of(config)
-    encoder = task.encoder(config, None)
-    head = task.head_module(config.head, encoder.width, len(config.data.label_order))
+    encoder = task_of(config).encoder(config, None)
+    head = new_head(config, encoder)
     load_head(head, folder.model)
     return config, encoder.eval(), head.eval()
 

@@ -11,10 +11,11 @@ from heron.base.run_folder import RunFolder, Scores
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.models.precision import with_precision
+from heron.tasks.task import task_of
 from heron.training.attempt import attempt
 from heron.training.build import build_module, with_stored_vectors
 from heron.training.describe import describe_run, say_findings
-from heron.training.outcome import check_metrics, choose_weights, leave_outcome, sign_metrics
+from heron.training.outcome import check_metrics, choose_weights, leave_outcome
 from heron.training.trainer import fit
 
 # Start-up time: most runs need none of these.
@@ -48,7 +49,7 @@ def run_job(
         if not this.is_over:
             check_metrics(config)
             this.scores = _train_and_score(config, folder, overrides)
-            sign_metrics(config, folder, this.scores or {})
+            task_of(config).sign_metrics(config, folder, this.scores or {})
     return this.scores or {}
 
 

@@ -11,7 +11,7 @@ from heron.base import ranks
 from heron.base.files import write_json
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder, Scores
-from heron.base.tables import read_table, write_table
+from heron.base.tables import write_table
 from heron.config.data import TRAIN, VALIDATION
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
@@ -99,19 +99,6 @@ def _export(config: Config, folder: RunFolder, module: TaskModule, data: DataMod
         # Weights that the seed has drawn cannot be downloaded again: they are exported.
         encoder = None if known else build_encoder(config, data.tokenizer)
     export(folder.model, encoder, module.head, data.tokenizer, config)
-
-
-def sign_metrics(config: Config, folder: RunFolder, scores: Scores) -> None:
-    """Write the signatures of scores that a model computes (BERTScore) to `status.json`."""
-    sign = task_of(config).sign_metrics
-    if sign is None or not config.task.bertscore.model or not ranks.is_first():
-        return
-    found: dict[str, Any] = {}
-    for split in (each for each in scores if folder.predictions(each).is_file()):
-        golds = read_table(folder.predictions(split)).values("gold")
-        if signatures := sign(config, [gold for gold in golds if gold is not None]):
-            found[split] = signatures
-    folder.update_status(signatures=found)
 
 
 def predict_split(

@@ -2,7 +2,8 @@
 
 Each stage has its own run folder, `stages/<n>-<data set>/`, so that a stopped run resumes between
 and inside its stages. Each later stage starts from the encoder of the stage before, and with
-`keep_head` from its head. The model of the last stage is the model of the run.
+`keep_head` from its head. The model of the last stage is the model of the run. An earlier stage may
+be of another task, such as raw text: it has that task's head and settings.
 
 Source: LCHAIM section 4 (HebNLI, then LCHAIM; for Table 4 first LCHAIM, then HebNLI).
 """
@@ -19,11 +20,17 @@ from heron.base import ranks
 from heron.base.errors import ConfigError
 from heron.base.files import write_json
 from heron.base.run_folder import RunFolder, Scores
+from heron.base.yaml_files import read_yaml
+from heron.config.curriculum import CurriculumConfig
+from heron.config.describe import group_options
+from heron.config.keys import flatten
 from heron.config.overrides import set_keys
+from heron.config.registries import TASKS
 from heron.config.resolve import resolve_stages
-from heron.config.schema import Config, HeadConfig, StageConfig
-from heron.config.stored import from_yaml, to_yaml
-from heron.data.readers import data_set
+from heron.config.schema import Config, HeadConfig, SoftConfig, TaskConfig, TrainerConfig
+from heron.config.stages import StageConfig
+from heron.config.stored import from_yaml, read_own, to_yaml
+from heron.data.readers import data_set, every_set
 from heron.data.sources import locate
 from heron.training.exported import trained_encoder
 
@@ -38,25 +45,31 @@ def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
         The last stage's scores, and those of each stage n as `<n>-<data set>/<split>`.
 
     Raises:
-        ConfigError: a stage's settings or data set do not fit (before any training), or `model/`
-            of the run is something else than a link (after it).
+        ConfigError: a stage's settings or data set do not fit, or the last one is of another task
+            (before any training), or `model/` of the run is something else than a link (after it).
         DataError: the data of a stage are missing (before any training).
     """
     stages = resolve_stages(config)
-    head: HeadConfig | None = None
+    earlier: Config | None = None
     for number, stage in enumerate(stages, 1):
         try:
-            before, head = head, stage_config(config, stages, stage, None).head
+            whole = stage_config(config, stages, stage, None)
             # Without the settings that do not change the shapes of the weights.
-            head = replace(head, name="", dropout=0.0, start=None, over_windows="")
-            if stage.keep_head and before not in (None, head):
+            whole.head = replace(whole.head, name="", dropout=0.0, start=None, over_windows="")
+            if earlier and _keeps_head(stage, whole, earlier) and earlier.head != whole.head:
                 raise ConfigError(
                     "its head has other layers than that of the stage before: set keep_head: false"
                 )
+            if number == len(stages) and whole.task.name != config.task.name:
+                raise ConfigError(
+                    f"its task is {whole.task.name}, the run's is {config.task.name}: the last "
+                    "stage makes the run's model, so end with a data set of the run's task"
+                )
         except ConfigError as error:
             raise ConfigError(f"stage {number} ({stage.data}): {error}") from error
-    for stage in stages:
-        locate(data_set(config, stage.data), Path(config.paths.data), Path(config.paths.cache))
+        earlier = whole
+    for each in every_set(config).values():
+        locate(each, Path(config.paths.data), Path(config.paths.cache))
     every: Scores = {}
     last: Scores = {}
     done: RunFolder | None = None
@@ -80,19 +93,23 @@ def stage_config(
 ) -> Config:
     """Compose one stage: the run's configuration with the stage's data and settings.
 
-    The stage is tested on the data of all stages. It starts from the model in `before`, the folder
-    of the stage before it.
+    The stage is tested on the data of all stages with its task and classes. It starts from the
+    model in `before`, the folder of the stage before it.
 
     Raises:
         ConfigError: `changes` of the stage has an unknown key or an invalid value.
     """
     inner = copy.deepcopy(config)
     inner.stages = []
-    inner.data = copy.deepcopy(data_set(config, stage.data))
+    inner.data = copy.deepcopy(data_set(config, stage.data, of_stage=True))
+    if inner.data.task != config.task.name:
+        _follow_task(inner)
     if stage.data != config.data.name:
         inner.others = {**inner.others, config.data.name: config.data}
     named = dict.fromkeys([*(each.data for each in stages), *config.also_test])
-    inner.also_test = [name for name in named if name != stage.data]
+    sets = {name: data_set(config, name, of_stage=True) for name in named if name != stage.data}
+    own = inner.data.task, inner.data.label_order
+    inner.also_test = [name for name, each in sets.items() if (each.task, each.label_order) == own]
     settings: list[tuple[Any, str, Any]] = [
         (inner.trainer, "max_epochs", stage.max_epochs),
         (inner.optim, "lr", stage.lr),
@@ -109,8 +126,31 @@ def stage_config(
     if before is not None:
         before.require_model()
         inner.encoder = trained_encoder(inner.encoder, before.model)
-        inner.head.start = str(before.model) if stage.keep_head else None
+        kept = _keeps_head(stage, inner, read_own(before.config))
+        inner.head.start = str(before.model) if kept else None
     return from_yaml(to_yaml(inner))
+
+
+def _follow_task(inner: Config) -> None:
+    """Replace what belongs to the run's own task by the defaults of the data set's task."""
+    name = inner.data.task
+    inner.task = TaskConfig(bootstrap=inner.task.bootstrap, resample=inner.task.resample)
+    inner.head, inner.curriculum = HeadConfig(), CurriculumConfig()
+    inner.trainer.monitor = TrainerConfig().monitor
+    inner.optim = replace(
+        inner.optim, class_weights="none", loss="cross_entropy", soft=SoftConfig()
+    )
+    inner.batching = replace(inner.batching, oversample="none", multipliers={})
+    for group, option in (("task", name), ("head", TASKS[name].head)):
+        path = group_options(group)[option]
+        is_global = path.read_text(encoding="utf-8").startswith("# @package _global_")
+        values = read_yaml(path) if is_global else {group: read_yaml(path)}
+        set_keys(inner, dict(flatten(values)), str(path))
+
+
+def _keeps_head(stage: StageConfig, inner: Config, before: Config) -> bool:
+    is_same = inner.task.name == before.task.name
+    return is_same if stage.keep_head is None else stage.keep_head
 
 
 def _link_last_stage(last: RunFolder, folder: RunFolder) -> None:

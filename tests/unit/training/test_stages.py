@@ -11,7 +11,7 @@ from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
 from heron.config.resolve import resolve_stages
-from heron.config.schema import StageConfig
+from heron.config.stages import StageConfig
 from heron.config.stored import from_yaml
 from heron.training import job, outcome
 from heron.training.export import POINTER

@@ -9,9 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from heron.base import ranks
 from heron.base.files import write_json
 from heron.base.folders import default_cache_dir
 from heron.base.registry import on_demand
+from heron.base.run_folder import RunFolder, Scores
+from heron.base.tables import read_table
 from heron.config.schema import BertScoreConfig, Config
 
 if TYPE_CHECKING:
@@ -40,10 +43,17 @@ def sign_asked(config: BertScoreConfig | None, references: Sequence[str]) -> str
     return _sign(config, references)
 
 
-def sign_metrics(config: Config, golds: Sequence[str]) -> dict[str, str]:
+def sign_metrics(config: Config, folder: RunFolder, scores: Scores) -> None:
     """See `Task.sign_metrics`."""
-    signature = sign_asked(config.task.bertscore, golds)
-    return {"bertscore": signature} if signature else {}
+    if not config.task.bertscore.model or not ranks.is_first():
+        return
+    found: dict[str, dict[str, str]] = {}
+    for split in (each for each in scores if folder.predictions(each).is_file()):
+        golds = read_table(folder.predictions(split)).values("gold")
+        known = [gold for gold in golds if gold is not None]
+        if signature := sign_asked(config.task.bertscore, known):
+            found[split] = {"bertscore": signature}
+    folder.update_status(signatures=found)
 
 
 def compute_asked(

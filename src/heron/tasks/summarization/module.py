@@ -28,7 +28,7 @@ from heron.data.datamodule import DataModule
 from heron.tasks.base import Output, TaskModule, copied
 from heron.tasks.summarization.predictions import SummaryPredictions, Written, choose_rows
 from heron.tasks.summarization.seq2seq import Seq2Seq
-from heron.tasks.summarization.token_loss import token_loss
+from heron.tasks.token_loss import token_loss
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,9 +160,8 @@ def test_every_kind_learns_a_batch_by_heart_and_writes_it(
     )
     config.optim.lr = 1e-2
     torch.manual_seed(0)
-    module = inference_module(
-        config, build_encoder(config, tokenizer_of(folder)), build_head(config, 0, 1)
-    )
+    encoder = build_encoder(config, tokenizer_of(folder))
+    module = inference_module(config, encoder, build_head(config, encoder))
     batch = make_batch()
     end_RM = batch.target_RM.clone()
     end_RM[:-1, -1] = 3  # the token that ends a summary

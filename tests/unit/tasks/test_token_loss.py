@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn import functional as F
 
-from heron.tasks.summarization import token_loss as module
-from heron.tasks.summarization.token_loss import token_loss
+from heron.tasks import token_loss as module
+from heron.tasks.token_loss import token_loss
 
 
 def draw(tokens, vocabulary, dtype=torch.float64):

@@ -1,0 +1,125 @@
+"""Texts of several files and data sets as one table, without those of evaluation splits.
+
+<cache>/texts/<key>/train.jsonl   guid, text, group, source, and why a row is left out
+
+The table is written once; the key is a hash of the settings and of all files.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from heron.base.errors import DataError
+from heron.base.files import fingerprint, sha256_file, stored_folder
+from heron.base.folders import data_set_file
+from heron.base.tables import table_stem, write_table
+from heron.config.data import TEST, TRAIN, VALIDATION, DataConfig, read_config
+from heron.data.examples import Example
+from heron.data.readers import load
+from heron.data.sources import locate
+from heron.languages import get_language
+from heron.languages.unicode import UNIFY_ALL, normalise
+from heron.languages.words import folded_words
+from heron.tasks.mlm.reader import COPY, LEFT_OUT, open_texts
+
+_VERSION = 1
+SEEN = "with words of evaluation texts"
+
+Groups = dict[str, str]  # texts, each with the document that it belongs to
+
+
+def collect(config: DataConfig, files: Mapping[str, Path], data_dir: Path, cache_dir: Path) -> Path:
+    """Write the texts of `files` and `data.texts` to the cache, unless they are there.
+
+    Raises:
+        ConfigError: a data set that is not there.
+        DataError: files are missing, or rows of them cannot be read.
+    """
+    names = dict.fromkeys([*config.texts.sets, *config.texts.unseen])
+    sets = {name: read_config(data_set_file(name)) for name in names}
+    paths = [path for each in sets.values() for path in locate(each, data_dir, cache_dir).values()]
+    own = {key: path for key, path in files.items() if key == TRAIN or key.startswith("texts.")}
+    key = fingerprint(
+        _VERSION,
+        asdict(config),
+        [asdict(each) for each in sets.values()],
+        [(path.name, sha256_file(path)) for path in (*own.values(), *paths)],
+    )
+
+    def write(folder: Path) -> None:
+        loaded = {name: load(each, data_dir, cache_dir) for name, each in sets.items()}
+        texts = {name: _texts(loaded[name][TRAIN]) for name in config.texts.sets}
+        texts |= {table_stem(path): _read(path, config) for path in own.values()}
+        evaluated = (
+            text
+            for splits in loaded.values()
+            for split in (VALIDATION, TEST)
+            for text in _texts(splits.get(split, ()))
+        )
+        overlap = Overlap(evaluated, config.texts.overlap, config.language)
+        write_table(folder / "train.jsonl", _columns(texts, overlap, config))
+
+    return stored_folder(cache_dir / "texts" / key[:16], write) / "train.jsonl"
+
+
+class Overlap:
+    """Tells whether a text shares a run of words with any of some texts.
+
+    Words are compared without case, punctuation and Unicode variants. A text with fewer words than
+    a run is found where all of them follow each other.
+    """
+
+    def __init__(self, texts: Iterable[str], size: int, language: str):
+        self.size, self.language = size, get_language(language)
+        self._texts = [self._words(text) for text in texts]
+        self._runs: dict[int, set[str]] = {}  # by length, when it is needed
+
+    def __contains__(self, text: str) -> bool:
+        words = self._words(text)
+        size = min(self.size, len(words))
+        if size not in self._runs:
+            self._runs[size] = {run for each in self._texts for run in _runs(each, size)}
+        return not self._runs[size].isdisjoint(_runs(words, size))
+
+    def _words(self, text: str) -> list[str]:
+        return folded_words(normalise(text, self.language, UNIFY_ALL))
+
+
+def _runs(words: Sequence[str], size: int) -> Iterable[str]:
+    ends = range(size, len(words) + 1) if size else ()
+    return (" ".join(words[end - size : end]) for end in ends)
+
+
+def _texts(examples: Sequence[Example]) -> Groups:
+    """List every text of some examples once; models of other tasks read or write them."""
+    return {
+        text: example.group
+        for example in examples
+        for text in (example.text, example.text_pair, example.target)
+        if text
+    }
+
+
+def _read(path: Path, config: DataConfig) -> Groups:
+    rows = open_texts(config, {})(path, "ignored", "", {})
+    if rows.problems:
+        raise DataError(rows.problems)
+    return _texts(rows.examples)
+
+
+def _columns(
+    texts: Mapping[str, Groups], overlap: Overlap, config: DataConfig
+) -> dict[str, list[str]]:
+    """Lay out the table; rows that are left out have no text."""
+    known: set[str] = set()
+    rows = []
+    for source, groups in texts.items():
+        for number, (text, group) in enumerate(groups.items(), 1):
+            reason = COPY if text in known else SEEN if text in overlap else ""
+            known.add(text)
+            told = f"{reason} ({source})" if reason else ""
+            group = f"{source}:{group}" if group else ""
+            rows.append((f"{source}:{number}", "" if reason else text, group, source, told))
+    guid, text, group = config.columns.guid, config.columns.text, config.columns.group or "group"
+    names = (guid, text, group, "source", LEFT_OUT)
+    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))

@@ -1,0 +1,124 @@
+"""Texts to sequences, and BERT's masks on them.
+
+Shape suffixes: B sequences, L tokens of the longest, S sequences of a split, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from heron.base.errors import ConfigError
+from heron.data.collate import IGNORED
+from heron.data.examples import Example
+from heron.data.features import FeatureOptions, Features
+from heron.tasks.text_features import text_features
+
+_PART = " #"  # before the number of a text's further sequences, in their guids
+MASKED, SWAPPED = 0.8, 0.9  # of the chosen tokens: up to .8 are masked, up to .9 are others
+
+
+def text_sequences(
+    examples: Sequence[Example], tokenizer: Any, options: FeatureOptions
+) -> Features:
+    """Tokenize texts; each sequence of a long one is a row.
+
+    Sequences of one text share `options.stride` tokens if `options.overflow` is `windows`, else
+    none. No token is cut.
+    """
+    stride = options.stride if options.overflow == "windows" else 0
+    whole = replace(options, input="text", overflow="windows", stride=stride)
+    found = text_features(examples, tokenizer, whole)
+    sequences = len(found.lengths_S)
+    counts = np.diff([*found.sequences_R, sequences])
+    guids = [
+        f"{guid}{_PART}{part + 1}" if part else guid
+        for guid, count in zip(found.guids, counts, strict=True)
+        for part in range(count)
+    ]
+    return replace(
+        found,
+        sequences_R=np.arange(sequences, dtype=np.int32),
+        spans_R4=np.full((sequences, 4), -1, dtype=np.int32),
+        markers_R2=np.full((sequences, 2), -1, dtype=np.int32),
+        labels_R=np.repeat(found.labels_R, counts),
+        truncated_R=np.zeros(sequences, dtype=bool),
+        guids=guids,
+    )
+
+
+def texts_of_rows(guids: Sequence[str], texts: Sequence[str]) -> list[int]:
+    """Find, for each row of `text_sequences`, the place of its text in `texts` (guids)."""
+    found, place = [], -1
+    for guid in guids:
+        place += place + 1 < len(texts) and guid == texts[place + 1]
+        found.append(place)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What masking has to know of a tokenizer."""
+
+    mask_id: int
+    ordinary_V: np.ndarray  # bool, no special token
+    begins_V: np.ndarray  # bool, whether a token begins a word
+
+    @classmethod
+    def of(cls, tokenizer: Any) -> Vocabulary:
+        """Read a fast tokenizer; a ConfigError where it has no token for masks."""
+        if tokenizer.mask_token_id is None:
+            raise ConfigError("task=mlm: the tokenizer of encoder.name has no token for masks")
+        tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
+        joined = [token.startswith("##") for token in tokens]  # of WordPiece
+        spaced = [token.startswith(("▁", "Ġ")) for token in tokens]  # of SentencePiece and GPT-2
+        ordinary_V = np.ones(len(tokens), dtype=bool)
+        ordinary_V[tokenizer.all_special_ids] = False
+        begins_V = ~np.asarray(joined) if any(joined) else np.asarray(spaced)
+        return cls(tokenizer.mask_token_id, ordinary_V, begins_V)
+
+
+def mask_tokens(
+    tokens_BL: np.ndarray,
+    mask_BL: np.ndarray,
+    seeds: Sequence[Sequence[int]],
+    vocabulary: Vocabulary,
+    share: float,
+    whole_words: bool = False,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Hide tokens of each sequence, by its own seed.
+
+    `share` of the tokens that are not special, rounded, but at least one, are chosen; with
+    `whole_words` words are, until there are that many tokens. Of the chosen, 80 % become the mask,
+    10 % any ordinary token, and 10 % stay.
+
+    Returns:
+        The tokens to read, and the chosen tokens' own ids, else `IGNORED`; int64 [B, L].
+
+    Source: Devlin et al. 2019, section 3.1 and appendix A.1; its code for the number of tokens.
+    """
+    inputs_BL, gold_BL = tokens_BL.copy(), np.full_like(tokens_BL, IGNORED)
+    others = np.flatnonzero(vocabulary.ordinary_V)
+    candidates_BL = vocabulary.ordinary_V[tokens_BL] & (mask_BL == 1)
+    for row, seed in enumerate(seeds):
+        places = np.flatnonzero(candidates_BL[row])
+        if not len(places):
+            continue
+        random = np.random.default_rng(seed)
+        words = np.arange(len(places))
+        if whole_words:
+            begins = vocabulary.begins_V[tokens_BL[row, places]]
+            words = np.cumsum(begins) - begins[0]
+        order = random.permutation(words[-1] + 1)
+        sizes = np.bincount(words)[order]
+        wanted = max(1, round(share * len(places)))
+        chosen = places[np.isin(words, order[: np.searchsorted(np.cumsum(sizes), wanted) + 1])]
+        gold_BL[row, chosen] = tokens_BL[row, chosen]
+        drawn = random.random(len(chosen))
+        inputs_BL[row, chosen[drawn < MASKED]] = vocabulary.mask_id
+        swapped = chosen[(drawn >= MASKED) & (drawn < SWAPPED)]
+        inputs_BL[row, swapped] = others[random.integers(len(others), size=len(swapped))]
+    return inputs_BL, gold_BL

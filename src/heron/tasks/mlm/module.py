@@ -1,0 +1,157 @@
+"""The module of masked language modelling: the loss of hidden tokens only.
+
+Shape suffixes: B sequences, which are the rows R, L tokens, N masked tokens, D hidden,
+V vocabulary, T texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from heron.base import ranks
+from heron.data.collate import IGNORED, Batch
+from heron.data.datamodule import DataModule
+from heron.tasks.base import Output, TaskModule, copied
+from heron.tasks.mlm.head import MaskedEncoder, MaskedHead
+from heron.tasks.mlm.masking import mask_tokens, texts_of_rows
+from heron.tasks.mlm.predictions import MaskedPredictions, score_sums
+from heron.tasks.token_loss import token_loss
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedOutput:
+    """The result of one forward pass; see `Output`. Without the last three in training."""
+
+    loss: Tensor | None  # mean over masked tokens, or the batch's share of a step's mean
+    labels_R: Tensor
+    rows_R: Tensor
+    # Over the masked tokens of each row: their number, and the sums of log probabilities, of right
+    # predictions and of margins.
+    sums_R4: Tensor | None = None
+    gold_N: Tensor | None = None  # the masked tokens, row by row
+    best_N: Tensor | None = None  # the most probable token for each
+
+    to = copied
+
+
+class MaskedModule(TaskModule):
+    """Masks batches anew in each epoch; evaluation always has the same masks.
+
+    The masks of a sequence depend on the run's seed, the epoch and its row only, so that a resumed
+    run, and one on several devices, has the same.
+
+    Source: Devlin et al. 2019, section 3.1.
+    """
+
+    encoder: MaskedEncoder
+    head: MaskedHead
+
+    def masked(self, batch: Batch) -> Batch:
+        """Hide tokens, unless the batch is masked; `target_RM` has them, [B, L]."""
+        if batch.target_RM is not None:
+            return batch
+        task = self.config.task
+        # Evaluation does not depend on the seed: runs with different seeds can be compared.
+        drawn = (self.config.seed, self.current_epoch + 1) if self.training else (0, 0)
+        arrays = mask_tokens(
+            batch.tokens_BL.cpu().numpy(),
+            batch.mask_BL.cpu().numpy(),
+            [(*drawn, row) for row in batch.rows_R.tolist()],
+            self.encoder.vocabulary,
+            task.mask_share,
+            task.whole_words,
+        )
+        inputs_BL, gold_BL = (torch.from_numpy(a).to(batch.tokens_BL.device) for a in arrays)
+        return replace(batch, tokens_BL=inputs_BL, target_RM=gold_BL)
+
+    def logits(self, batch: Batch) -> Tensor:
+        """Score the vocabulary at each masked token; logits_NV."""
+        batch = self.masked(batch)
+        states_BLD = self.encoder(batch)
+        return self.head(states_BLD[batch.target_RM != IGNORED], self.encoder.embeddings_VD)
+
+    def output(self, logits: Tensor, batch: Batch) -> MaskedOutput:
+        """Compute the loss, and what predictions and the recorder need."""
+        target_BL = self.masked(batch).target_RM
+        assert target_BL is not None
+        chosen_BL, dynamics = target_BL != IGNORED, self.config.dynamics
+        gold_N = target_BL[chosen_BL]
+        looks = not self.training or (dynamics.enabled and dynamics.mode == "train")
+        loss_N, seen_N3 = token_loss(logits, gold_N, self.config.optim.label_smoothing, looks)
+        own = 0 if batch.is_stand_in else len(gold_N)
+        whole = int(ranks.sum_over_ranks(torch.tensor(own)))
+        # Processes average their gradients: times their number. A stand-in counts nowhere.
+        loss = loss_N.sum() * (ranks.ranks() * bool(own) / max(whole, 1))
+        rows = 0 if batch.is_stand_in else len(batch)
+        found = MaskedOutput(loss, batch.labels_R[:rows], batch.rows_R[:rows])
+        if not looks:
+            return found
+        seen_BL4 = seen_N3.new_zeros(*chosen_BL.shape, 4)
+        seen_BL4[chosen_BL] = torch.cat([torch.ones_like(seen_N3[:, :1]), seen_N3], dim=1)
+        sums_R4 = seen_BL4.sum(dim=1)[:rows]
+        if self.training:
+            return replace(found, sums_R4=sums_R4)
+        return replace(found, sums_R4=sums_R4, gold_N=gold_N[:own], best_N=logits.argmax(1)[:own])
+
+    def step(self, batch: Batch) -> MaskedOutput:
+        """Mask the batch if it is not, and run it forward."""
+        batch = self.masked(batch)
+        return self.output(self.logits(batch), batch)
+
+    def observe(self, output: Output) -> Tensor:
+        """List what the recorder stores for each sequence; see `TaskModule.observe`.
+
+        Over its masked tokens: the geometric mean of their probabilities, the share that are the
+        most probable, and the mean margin; NaN without any.
+        """
+        assert isinstance(output, MaskedOutput)
+        assert output.sums_R4 is not None
+        mean_R3 = output.sums_R4[:, 1:] / output.sums_R4[:, :1]
+        return torch.cat([mean_R3[:, :1].exp(), mean_R3[:, 1:]], dim=1)
+
+    def on_validation_epoch_start(self) -> None:
+        """Start counting."""
+        self.validated = torch.zeros(4, dtype=torch.float64)
+
+    def validation_step(self, batch: Batch, batch_idx: int) -> None:
+        """Count the batch; scores are computed once, over the whole split."""
+        output = self.step(batch)
+        assert output.sums_R4 is not None
+        self.validated += output.sums_R4.sum(dim=0).double().cpu()
+
+    def on_validation_epoch_end(self) -> None:
+        """Log every score of the split under `validation/`."""
+        scores = score_sums(ranks.sum_over_ranks(self.validated).numpy())
+        self.log_dict({f"validation/{name}": value for name, value in scores.items()})
+
+    def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> MaskedPredictions:
+        """Join the sequences of each text; see `TaskModule.collect`."""
+        features, tokenizer = data.features[split], data.tokenizer
+        refused = {problem.where for problem in features.refused}
+        examples = [each for each in data.examples[split] if each.guid not in refused]
+        sums_R4 = np.zeros((len(features), 4))
+        pairs: dict[int, tuple[list[int], list[int]]] = {}
+        for output in outputs:
+            sums_R4[output.rows_R.cpu()] = output.sums_R4.cpu()
+            ends = output.sums_R4[:, 0].cumsum(0).int().tolist()
+            gold, best = output.gold_N.tolist(), output.best_N.tolist()
+            for row, begin, end in zip(output.rows_R.tolist(), [0, *ends], ends, strict=False):
+                pairs[row] = gold[begin:end], best[begin:end]
+        places_R = texts_of_rows(features.guids, [example.guid for example in examples])
+        sums_T4 = np.zeros((len(examples), 4))
+        np.add.at(sums_T4, places_R, sums_R4)
+        tokens: list[tuple[list[int], list[int]]] = [([], []) for _ in examples]
+        for row, place in enumerate(places_R):
+            for whole, part in zip(tokens[place], pairs.get(row, ([], [])), strict=True):
+                whole += part
+        gold, best = (
+            [" ".join(tokenizer.convert_ids_to_tokens(pair[side])) for pair in tokens]
+            for side in (0, 1)
+        )
+        return MaskedPredictions(examples, sums_T4, gold, best)

@@ -1,0 +1,124 @@
+"""Masked tokens of a whole split: scored and laid out.
+
+Shape suffixes: T texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from heron.base.errors import ConfigError
+from heron.config.data import DataConfig
+from heron.config.schema import Config
+from heron.data.examples import Example
+from heron.data.rows import Rows
+from heron.languages.language import Language
+from heron.metrics.paired import Floats
+from heron.tasks.base import group_column
+from heron.tasks.task import TextScores
+
+
+def score_sums(sums: np.ndarray) -> dict[str, float]:
+    """Score masked tokens from their number and the sums of log probabilities and of right ones.
+
+    Returns:
+        `loss` (nats a token), `perplexity` (its exponential), `accuracy` (a fraction); empty
+        without a token.
+    """
+    count, log_p, right = sums[:3]
+    if not count:
+        return {}
+    loss = float(-log_p / count)
+    return {"loss": loss, "perplexity": float(np.exp(loss)), "accuracy": float(right / count)}
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedPredictions:
+    """See `Predictions`; the sequences of a text are one row."""
+
+    examples: list[Example]
+    sums_T4: np.ndarray  # as `MaskedOutput.sums_R4`
+    gold: list[str]  # each text's masked tokens, between spaces
+    best: list[str]  # the most probable token for each
+
+    @property
+    def guids(self) -> list[str]:
+        """See `Predictions`."""
+        return [example.guid for example in self.examples]
+
+    def scores(self, config: Config) -> dict[str, float]:
+        """Score all masked tokens together; there are no intervals."""
+        return score_sums(self.sums_T4.sum(axis=0))
+
+    def columns(self, examples: Sequence[Example], config: Config) -> dict[str, Any]:
+        """See `Predictions`."""
+        texts = [example.text for example in self.examples]
+        columns = {"guid": self.guids, "gold": self.gold, "prediction": self.best}
+        return columns | self._means() | {"text": texts} | group_column(self.examples)
+
+    def answers(self, config: Config) -> dict[str, list[Any]]:
+        """See `Predictions`: guid, loss in nats and accuracy of each text's masked tokens."""
+        return {"guid": self.guids, **self._means()}
+
+    def lines(self, config: Config) -> list[str]:
+        """Format the scores of the first text."""
+        return [f"{name} {values[0]:.3f}" for name, values in self._means().items() if values]
+
+    def _means(self) -> dict[str, list[Any]]:
+        found = [score_sums(sums) for sums in self.sums_T4]
+        return {name: [scores.get(name) for scores in found] for name in ("loss", "accuracy")}
+
+
+def _items(
+    predictions: Sequence[str],
+    golds: Sequence[Sequence[str]],
+    language: Language | None,
+    no_answer: bool | None,
+) -> dict[str, Floats]:
+    """Compare each text's masked tokens with the predicted ones, in order."""
+    pairs = [
+        (prediction.split(), (gold[0] if gold else "").split())
+        for prediction, gold in zip(predictions, golds, strict=True)
+    ]
+    shares = [
+        np.mean([one == other for one, other in zip(*pair, strict=False)]) if pair[1] else np.nan
+        for pair in pairs
+    ]
+    exact = [float(prediction == gold) if gold else np.nan for prediction, gold in pairs]
+    return {"accuracy": np.asarray(shares, dtype=float), "exact_match": np.asarray(exact)}
+
+
+def _no_gold(path: Path, config: DataConfig) -> Rows:
+    raise ConfigError(
+        f"{path}: task=mlm has no gold files, because a run masks its texts itself; "
+        "heron evaluate run=DIR input=FILE scores a run on other texts"
+    )
+
+
+def text_scores() -> TextScores:
+    """Describe how masked tokens are scored text by text, for `heron compare`."""
+    return TextScores(
+        items=_items,
+        metric="accuracy",
+        right="exact_match",
+        predicts="masked tokens",
+        predicted_for="text",
+        data="own_text",
+        columns=("prediction",),
+        group="guid",
+        read=_no_gold,
+        golds=lambda example: [],
+    )
+
+
+def no_analysis(split: Any, options: Any) -> Any:
+    """Refuse `heron analyze run=`."""
+    raise ConfigError(
+        "heron analyze run=: not for runs of task=mlm; predictions/<split>.parquet has the loss "
+        "and the accuracy of each text"
+    )

@@ -1,0 +1,115 @@
+"""Raw texts, one in each row: of tables, text files and treebanks."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from heron.base.errors import DataError, Problem
+from heron.base.tables import (
+    SUFFIXES,
+    Table,
+    is_blank,
+    is_missing,
+    read_bytes,
+    read_table,
+    table_format,
+    undecodable,
+)
+from heron.config.data import DataConfig
+from heron.data.examples import Example
+from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader
+from heron.languages.conllu import read_conllu
+from heron.languages.unicode import normalise
+from heron.tasks.mlm.task import TEXT
+
+LEFT_OUT = "heron: left out"  # column of collected texts: why a row is left out, or empty
+COPY = "copies"
+_SUFFIXES = (".txt", ".conllu")
+
+
+def open_texts(config: DataConfig, files: Mapping[str, Path]) -> Reader:
+    """Make a reader of texts; in training, copies are left out and counted."""
+    columns = config.columns
+
+    def read(
+        source: Path | Table, labels: Labels, label_column: str, keys: Mapping[str, str]
+    ) -> Rows:
+        table = source if isinstance(source, Table) else text_table(source, columns.text)
+        needed = {column: SIDE for column, key in keys.items() if key == SIDE}
+        table.require(keys={**needed, columns.text: "data.columns.text"})
+        return TextReader(table, config, labels).read_all()
+
+    return read
+
+
+class TextReader(TableReader):
+    """Turns the rows of one table of texts into examples, and collects problems."""
+
+    def __init__(self, table: Table, config: DataConfig, labels: Labels):
+        super().__init__(table, config, labels)
+        self.known: set[str] = set()
+
+    def read(self, index: int) -> Example | None:
+        """See `TableReader.read`."""
+        row, line, columns = self.table.rows[index], self.table.lines[index], self.config.columns
+        found, guid = len(self.problems), self.guid(row.get(columns.guid), line)
+        if reason := row.get(LEFT_OUT):
+            self.dropped.append((reason, TEXT))
+            return None
+        text = self._text(row[columns.text], line)
+        if len(self.problems) > found:
+            return None
+        if self.labels == "required" and text in self.known:
+            self.dropped.append((COPY, TEXT))
+            return None
+        self.known.add(text)
+        group = row.get(columns.group or "")
+        side = {"file": self.table.path.name, "line": line}
+        side |= {column: row.get(column) for column in columns.side}
+        return Example(
+            guid, text, label=TEXT, group="" if is_missing(group) else str(group), side=side
+        )
+
+    def _text(self, value: Any, line: int) -> str:
+        name = self.config.columns.text
+        if is_blank(value) or not isinstance(value, str):
+            what = f"'{name}' is empty" if is_blank(value) else f"'{name}' is not text: {value!r}"
+            self.problem(line, what, "one text in each row")
+            return ""
+        text = normalise(value, self.language, self.config.unicode).strip()
+        if not text:
+            self.problem(line, f"'{name}' holds invisible characters only", "one text, or no row")
+        return text
+
+
+def text_table(path: Path, column: str) -> Table:
+    """Read a file as a table with a column of texts, perhaps packed (.gz).
+
+    Each line of a .txt file that is not blank is a text, and each sentence of a CoNLL-U file
+    (its `# text`). Other files are tables, whose column has its own name.
+
+    Raises:
+        DataError: the file cannot be read, or is of another type.
+    """
+    kind = table_format(path)
+    if kind in SUFFIXES:
+        return read_table(path, bad_rows="report")
+    if kind == ".conllu":
+        found = [(int(s.where.rpartition(":")[2]), s.text) for s in read_conllu(path)]
+    elif kind == ".txt":
+        try:
+            lines = read_bytes(path).decode("utf-8-sig", "surrogateescape").split("\n")
+        except OSError as error:
+            raise DataError(Problem(str(path), f"cannot be read: {error}")) from error
+        found = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    else:
+        fix = f"use one of {', '.join((*_SUFFIXES, *SUFFIXES))}, or .gz"
+        raise DataError(Problem(str(path), f"unknown file type '{path.suffix}'", fix))
+    bad = [Problem(f"{path}:{n}", *what) for n, text in found if (what := undecodable(text))]
+    if not found:
+        bad = [Problem(str(path), "has no texts", "at least one is needed")]
+    rows = [{column: text} for _, text in found]
+    return Table(path, (column,), rows, [number for number, _ in found], bad)
+
+
+TEXTS = Format(open_texts, is_whole=lambda path: table_format(path) in _SUFFIXES)

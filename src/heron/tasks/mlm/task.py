@@ -1,0 +1,85 @@
+"""Masked language modelling: which tokens of a raw text are hidden?
+
+It continues the pretraining of an encoder, before fine-tuning or as the first of a run's stages.
+"""
+
+from collections.abc import Iterator
+
+from heron.base.registry import Registry, on_demand
+from heron.config.data import DataConfig, changed_keys
+from heron.config.schema import Config
+from heron.tasks.task import Task
+
+TEXT = "text"  # the one class
+_FOR_OTHER_TASKS = (
+    "columns.text_pair",
+    "columns.truth",
+    "join",
+    "label_field",
+    "label_aliases",
+    "phrases.remove",
+    "normalize_case",
+    "generator",
+)
+
+
+def problems(config: Config) -> Iterator[str]:
+    """List settings of a run that do not work with this task."""
+    head = config.head
+    if config.baseline.name != "none":
+        return  # encoder and head are not used
+    if config.optim.class_weights != "none":
+        yield "optim.class_weights weighs classes; task=mlm has one"
+    if config.trainer.strategy == "fsdp":
+        yield (
+            "trainer.strategy=fsdp gives no process the whole word embeddings, which task=mlm "
+            "predicts with: use trainer.strategy=ddp"
+        )
+    if head.pooling != "tokens" or head.classifier != "mlm":
+        yield (
+            f"head.pooling={head.pooling}, head.classifier={head.classifier}: task=mlm needs "
+            "head.pooling=tokens and head.classifier=mlm, as head=mlm has"
+        )
+
+
+def data_problems(config: DataConfig) -> Iterator[str]:
+    """List settings of a data set that do not work with raw texts."""
+    if config.label_order not in ([], [TEXT]):
+        yield f"data.label_order={config.label_order}: data.task=mlm has the one class [{TEXT}]"
+    for key in changed_keys(config, *_FOR_OTHER_TASKS):
+        yield f"{key}: not for data.task=mlm"
+    if config.name in (*config.texts.sets, *config.texts.unseen):
+        yield f"data.texts: {config.name} is this data set itself: name others"
+
+
+def reading(config: DataConfig) -> dict[str, str]:
+    """Describe which texts are read, and which are kept out."""
+    texts = config.texts
+    kept_out = ", ".join(dict.fromkeys([*texts.sets, *texts.unseen]))
+    rule = f"{texts.overlap} words in a row of validation or test of {kept_out}"
+    return {"texts of": ", ".join(texts.sets), "without": rule if kept_out else ""}
+
+
+TASK = Task(
+    forms=("masked",),
+    long_forms=("masked",),
+    formats=Registry("data format", {"texts": "heron.tasks.mlm.reader:TEXTS"}),
+    head="mlm",
+    classifiers=("mlm",),
+    keys=("task.mask_share", "task.whole_words"),
+    data_keys=("data.texts",),
+    problems=problems,
+    data_problems=data_problems,
+    has_classes=False,
+    averages=False,
+    features=on_demand("heron.tasks.mlm.masking:text_sequences"),
+    encoder=on_demand("heron.tasks.mlm.head:build_masked"),
+    head_module=on_demand("heron.tasks.mlm.head:new_head"),
+    outputs=on_demand("heron.tasks.mlm.head:outputs"),
+    head_in_transformers=on_demand("heron.tasks.mlm.head:head_in_transformers"),
+    module=on_demand("heron.tasks.mlm.module:MaskedModule"),
+    score_names=lambda config: ["accuracy", "perplexity"],
+    scores=on_demand("heron.tasks.mlm.predictions:text_scores"),
+    analysis=on_demand("heron.tasks.mlm.predictions:no_analysis"),
+    reading=reading,
+)

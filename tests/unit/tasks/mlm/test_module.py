@@ -1,0 +1,198 @@
+"""Masked language modelling as a run: its loss, masks, scores, resume and export."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import pytorch_lightning as pl
+import torch
+from transformers import AutoModelForMaskedLM
+
+from heron.base import ranks
+from heron.base.errors import ConfigError
+from heron.base.files import read_json
+from heron.base.run_folder import RunFolder
+from heron.base.tables import read_table
+from heron.config.data import TRAIN, VALIDATION
+from heron.data.collate import IGNORED, Collator
+from heron.data.datamodule import DataModule
+from heron.data.examples import Example
+from heron.data.sharing import SharingCollator
+from heron.tasks.base import TaskModule
+from heron.training.build import build_module
+from heron.training.inference import open_trained
+from heron.training.job import run_job
+from small_texts import run_on, sentences
+
+FILES = ["scores.json", "metrics.csv", "model/model.safetensors", "model/head.safetensors"]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    path = tmp_path_factory.mktemp("corpus") / "train.txt"
+    texts = [*sentences(60, seed=1), *sentences(3, seed=2, words=60)]
+    path.write_text("\n".join(texts), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def composed(corpus, tiny_encoder, session_cache):
+    """Return a function that composes a small run; it takes overrides."""
+    return lambda *words: run_on(corpus, tiny_encoder, session_cache, *words)
+
+
+@pytest.fixture(scope="module")
+def trained(composed, tmp_path_factory):
+    """A finished run of two epochs that records dynamics."""
+    folder = RunFolder(tmp_path_factory.mktemp("trained") / "run")
+    config = composed("dynamics.enabled=true", "trainer.checkpoint_steps=3")
+    run_job(config, folder)
+    return config, folder
+
+
+@pytest.fixture
+def built(composed):
+    """A module in eval mode, its data and a batch of train."""
+    config = composed()
+    data = DataModule(config)
+    module = build_module(config, data).eval()
+    return module, data, next(iter(data.evaluation_loader(TRAIN)))
+
+
+def test_the_loss_is_that_of_transformers_on_the_same_masks(trained):
+    config, folder = trained
+    data = DataModule(config)
+    module = TaskModule.load_from_checkpoint(folder.best)
+    model = AutoModelForMaskedLM.from_pretrained(folder.model).eval()
+    for batch in data.evaluation_loader(VALIDATION):
+        batch = module.masked(batch)
+        with torch.no_grad():
+            ours = module.step(batch).loss
+            theirs = model(batch.tokens_BL, batch.mask_BL, labels=batch.target_RM).loss
+        torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=0)
+
+
+def test_the_loss_is_the_mean_over_masked_tokens_and_only_they_are_scored(built):
+    module, _, batch = built
+    batch = module.masked(batch)
+    chosen_BL = batch.target_RM != IGNORED
+    logits_NV = module.logits(batch)
+    assert len(logits_NV) == chosen_BL.sum() < batch.mask_BL.sum() / 4
+    expected = torch.nn.functional.cross_entropy(logits_NV, batch.target_RM[chosen_BL])
+    torch.testing.assert_close(module.step(batch).loss, expected)
+
+
+def test_each_epoch_has_new_masks_from_the_seed_and_evaluation_always_the_same(built, monkeypatch):
+    module, _, batch = built
+
+    def masks(epoch, seed, training):
+        monkeypatch.setattr(type(module), "current_epoch", epoch)
+        module.config.seed = seed
+        return module.train(training).masked(batch).target_RM
+
+    first = masks(0, 0, True)
+    assert torch.equal(first, masks(0, 0, True))
+    assert not torch.equal(first, masks(1, 0, True))
+    assert not torch.equal(first, masks(0, 1, True))
+    assert torch.equal(masks(0, 0, False), masks(3, 1, False))
+
+
+@pytest.mark.parametrize("units", [1, 3])
+def test_processes_that_share_a_batch_have_its_loss_and_gradients(built, units, monkeypatch):
+    module, data, _ = built
+    collate = Collator(data.features[TRAIN], data.tokenizer.pad_token_id)
+    batch_U = np.arange(units)
+    whole = module.step(collate(batch_U))
+    weights = [p for p in module.parameters() if p.requires_grad]
+    wanted = torch.autograd.grad(whole.loss, weights)
+    masked = torch.tensor(len(whole.gold_N))
+    monkeypatch.setattr(ranks._here, "ranks", 2)
+    monkeypatch.setattr(ranks, "sum_over_ranks", lambda own: masked)
+    outputs = [module.step(SharingCollator(collate, 1, rank, 2)(batch_U)) for rank in range(2)]
+    assert sum(len(output.gold_N) for output in outputs) == masked
+    mean = torch.stack([output.loss for output in outputs]).mean()
+    torch.testing.assert_close(mean, whole.loss)
+    for ours, theirs in zip(torch.autograd.grad(mean, weights), wanted, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-6, rtol=1e-4)
+
+
+def test_a_run_learns_and_leaves_scores_and_predictions_of_each_text(trained):
+    folder = trained[1]
+    scores = read_json(folder.scores)["validation"]
+    assert scores["perplexity"] == pytest.approx(np.exp(scores["loss"]), rel=1e-3)
+    table = read_table(folder.predictions(VALIDATION))
+    assert len(table) == len({row["guid"] for row in table.rows})
+    pairs = [(row["gold"].split(), row["prediction"].split()) for row in table.rows]
+    assert all(len(gold) == len(best) >= 1 for gold, best in pairs)
+    right = [one == other for pair in pairs for one, other in zip(*pair, strict=True)]
+    assert scores["accuracy"] == pytest.approx(np.mean(right))
+    losses = [float(row["validation/loss"]) for row in read_table(folder.metrics).rows
+              if row["validation/loss"]]  # fmt: skip
+    assert losses[1] < losses[0]
+    assert folder.dynamics(1).is_file()
+
+
+class Stop(pl.Callback):
+    """Stops a run at the start of a batch, as a kill would."""
+
+    def __init__(self, count):
+        self.left = count
+
+    def on_train_batch_start(self, *_):
+        self.left -= 1
+        if not self.left:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("batch", [5, 9])
+def test_a_run_that_was_stopped_ends_as_one_that_was_not(trained, tmp_path, monkeypatch, batch):
+    config, expected = trained
+    folder = RunFolder(tmp_path / "run")
+    with monkeypatch.context() as patch:
+        patch.setattr("heron.training.trainer.progress_bar", lambda wanted: [Stop(batch)])
+        with pytest.raises(KeyboardInterrupt):
+            run_job(config, folder)
+    assert folder.state() == "interrupted"
+    assert not folder.scores.is_file()
+    run_job(config, folder)
+    for name in [*FILES, "predictions/validation.parquet", "dynamics/epoch=1.parquet"]:
+        assert (folder.path / name).read_bytes() == (expected.path / name).read_bytes(), name
+
+
+def test_its_model_starts_another_run_and_scores_other_texts(trained, composed, tmp_path):
+    config, folder = trained
+    system = open_trained(folder)
+    examples = [Example(str(n), text) for n, text in enumerate(sentences(3, seed=9))]
+    predictions, refused = system.predict(examples)
+    assert not refused
+    assert predictions.guids == ["0", "1", "2"]
+    assert set(predictions.answers(config)) == {"guid", "loss", "accuracy"}
+    again = composed("trainer.max_epochs=1", "task.whole_words=true")
+    again.encoder.name = str(folder.model)
+    data = DataModule(again)
+    module = build_module(again, data)
+    before = system.module.encoder.model.state_dict()
+    for name, value in module.encoder.model.state_dict().items():
+        assert torch.equal(value, before[name]), name
+    scores = run_job(again, RunFolder(tmp_path / "again"))
+    assert scores["validation"]["loss"] > 0
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("optim.class_weights=balanced", "optim.class_weights weighs classes"),
+        ("head.classifier=linear", "needs head.pooling=tokens and head.classifier=mlm"),
+        ("task.mask_share=0", "task.mask_share=0"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused(composed, word, message):
+    with pytest.raises(ConfigError, match=message):
+        composed(word)
+
+
+def test_an_encoder_with_narrow_word_embeddings_is_refused(built, monkeypatch):
+    data = built[1]
+    monkeypatch.setattr("heron.models.encoder.Encoder.width", 7)
+    with pytest.raises(ConfigError, match="word embeddings of 32 numbers and states of 7"):
+        build_module(dataclasses.replace(data.config), data)

@@ -1,0 +1,136 @@
+"""A run whose first stage is of another task: raw text, then the run's own data."""
+
+import copy
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from heron.base.errors import ConfigError
+from heron.base.files import read_json
+from heron.base.run_folder import RunFolder
+from heron.config.resolve import resolve_stages
+from heron.config.stored import from_yaml
+from heron.training import job
+from heron.training.stages import stage_config
+from small_texts import sentences
+
+
+@pytest.fixture
+def prose(tmp_path, monkeypatch):
+    """Add a data set of raw text."""
+    (tmp_path / "prose.txt").write_text("\n".join(sentences(60)), encoding="utf-8")
+    path = tmp_path / "prose.yaml"
+    path.write_text(
+        "name: prose\ntask: mlm\nformat: texts\nlabel_order: [text]\n"
+        f"files: {{train: {{path: {tmp_path}/prose.txt}}}}\n"
+        "validation: {fraction: 0.2, by: row}\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setattr("heron.base.folders.data_sets", lambda: {"prose": path})
+
+
+@pytest.fixture
+def composed(chronicle_config, tiny_encoder, prose):
+    """Return a function that composes a run on chronicle with stages; it takes overrides."""
+
+    def compose(stages, *overrides):
+        words = (f"encoder.name={tiny_encoder}", "encoder.max_length=128", "data.on_cut=drop")
+        config = copy.deepcopy(chronicle_config("task.bootstrap=0", *words, *overrides))
+        config.stages = stages
+        return config
+
+    return compose
+
+
+def stored(folder):
+    return from_yaml(folder.config.read_text(encoding="utf-8"))
+
+
+def test_raw_text_then_relations_is_one_run(composed, tmp_path):
+    config = composed(
+        ["prose", "chronicle"],
+        "optim.class_weights=balanced",  # of relations only
+        "batching.oversample=balanced",
+        "trainer.monitor=weighted_f1",
+    )
+    folder = RunFolder(tmp_path / "run")
+    scores = job.run_job(config, folder)
+    assert {*scores} == {
+        *("validation", "test", "1-prose/validation"),
+        *("2-chronicle/validation", "2-chronicle/test"),
+    }
+    assert set(scores["1-prose/validation"]) >= {"loss", "perplexity", "accuracy"}
+    first, second = (RunFolder(folder.stages / name) for name in ("1-prose", "2-chronicle"))
+    read, tuned = stored(first), stored(second)
+    assert (read.task.name, read.head.name, read.trainer.monitor) == ("mlm", "mlm", "loss")
+    assert (read.optim.head_lr, read.optim.class_weights) == (1e-3, "none")
+    assert (tuned.task.name, tuned.optim.class_weights) == ("relation", "balanced")
+    assert tuned.encoder.name == str(first.model)
+    assert tuned.head.start is None
+    begun = load_file(first.model / "model.safetensors")["bert.embeddings.LayerNorm.weight"]
+    ended = load_file(second.model / "model.safetensors")["embeddings.LayerNorm.weight"]
+    torch.testing.assert_close(begun, ended, atol=0.1, rtol=0)
+    assert read_json(folder.scores) == scores
+
+
+def test_a_stage_s_own_settings_win_over_its_task_s(composed):
+    changes = {"task.whole_words": True, "optim.lr": 2e-3, "task.name": "mlm"}
+    config = composed([{"data": "prose", "max_epochs": 4, "changes": changes}, "chronicle"])
+    stages = resolve_stages(config)
+    inner = stage_config(config, stages, stages[0], None)
+    assert (inner.task.whole_words, inner.optim.lr, inner.trainer.max_epochs) == (True, 2e-3, 4)
+    assert inner.also_test == []
+    assert stage_config(config, stages, stages[1], None).optim.lr == config.optim.lr
+
+
+def test_a_stop_in_the_raw_text_ends_as_if_there_had_been_none(composed, tmp_path, monkeypatch):
+    import pytorch_lightning as pl
+
+    class Stop(pl.Callback):
+        left = 3
+
+        def on_train_batch_start(self, *_):
+            self.left -= 1
+            if not self.left:
+                raise KeyboardInterrupt
+
+    config = composed(["prose", "chronicle"], "batching.tokens=256", "trainer.checkpoint_steps=1")
+    whole, broken = RunFolder(tmp_path / "whole"), RunFolder(tmp_path / "broken")
+    scores = job.run_job(copy.deepcopy(config), whole)
+    with monkeypatch.context() as patch:
+        patch.setattr("heron.training.trainer.progress_bar", lambda wanted: [Stop()])
+        with pytest.raises(KeyboardInterrupt):
+            job.run_job(copy.deepcopy(config), broken)
+    assert RunFolder(broken.stages / "1-prose").last.is_file()
+    assert not (broken.stages / "2-chronicle").exists()
+    assert job.run_job(copy.deepcopy(config), broken) == scores
+    for name in ("model.safetensors", "head.safetensors"):
+        assert (broken.model / name).read_bytes() == (whole.model / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("stages", "message"),
+    [
+        (["chronicle", "prose"], r"stage 2 \(prose\): its task is mlm, the run's is relation"),
+        (
+            ["prose", {"data": "chronicle", "keep_head": True}],
+            r"stage 2 \(chronicle\): its head has other layers .* keep_head: false",
+        ),
+        (
+            [{"data": "prose", "changes": {"optim.class_weights": "balanced"}}, "chronicle"],
+            r"stage 1 \(prose\): optim.class_weights weighs classes",
+        ),
+    ],
+)
+def test_stages_that_cannot_follow_each_other_are_refused(composed, tmp_path, stages, message):
+    with pytest.raises(ConfigError, match=message):
+        job.run_job(composed(stages), RunFolder(tmp_path / "run"))
+    assert not (tmp_path / "run" / "stages").exists()
+
+
+def test_a_run_is_not_tested_on_raw_text(composed, tmp_path):
+    config = composed([])
+    config.also_test = ["prose"]
+    with pytest.raises(ConfigError, match="needs the same classes"):
+        job.run_job(config, RunFolder(tmp_path / "run"))
