@@ -10,7 +10,6 @@ from types import ModuleType
 
 from heron.base.errors import ConfigError, HeronError
 from heron.base.folders import PACKAGE, Fork, find_forks
-from heron.base.signals import end_with_parent
 
 
 def load_forks(roots: Sequence[Path]) -> None:
@@ -25,12 +24,6 @@ def load_forks(roots: Sequence[Path]) -> None:
             what = type(error).__name__ + (f": {str(error).splitlines()[0]}" if str(error) else "")
             said = f": {error}" if isinstance(error, HeronError) else f" cannot be imported: {what}"
             raise ConfigError(f"{_where(error, fork.folder)}{said}") from error
-
-
-def begin_worker(roots: Sequence[Path]) -> None:
-    """Begin a worker process: it ends with its parent and can run functions of forks."""
-    end_with_parent()
-    load_forks(roots)
 
 
 def _load(fork: Fork) -> None:

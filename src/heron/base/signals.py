@@ -1,6 +1,5 @@
 """SIGTERM, which clusters and people send to end a process, handled like Ctrl+C."""
 
-import multiprocessing
 import os
 import signal
 import threading
@@ -55,18 +54,6 @@ def hold_sigterm() -> Iterator[None]:
 def let_sigterm_through() -> None:
     """Unblock SIGTERM; one that has come meanwhile is handled now."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
-
-
-def end_with_parent() -> None:
-    """End this worker process with exit code 1 when its parent is gone; its work can be resumed."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def watch() -> None:
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=watch, name="parent", daemon=True).start()
 
 
 @contextmanager

@@ -23,12 +23,8 @@ from heron.base import terminal
 from heron.base.files import known_hashes, remember_hashes
 from heron.base.folders import named_forks, set_named_forks
 from heron.base.secrets import redact
-from heron.base.signals import (
-    end_with_parent,
-    hold_sigterm,
-    let_sigterm_through,
-    raise_at_sigterm,
-)
+from heron.base.signals import hold_sigterm, let_sigterm_through, raise_at_sigterm
+from heron.base.workers import end_with_parent
 from heron.training.claim import BusyError
 from heron.training.failures import note_failure
 from heron.training.process import Job, caught, job_exit_code, print_error
