@@ -6,13 +6,13 @@ The published number is a constant in the tests: the papers print no spread for 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scipy import stats
 
 from heron.base.cells import Cell, Table
-from heron.config.run_names import INDECISIVE
 from heron.reports.papers import Place, Rule, choose, flat_rows, places_of, split_of
 from heron.reproduction.targets import Estimate, Names
 from heron.results.collect import RunRecord
@@ -20,11 +20,8 @@ from heron.results.groups import Group, group_runs
 
 DAGGER = "†"
 COLUMNS = ("published", "reproduced", "Δ", "95 % interval", "test")
-# Overrides that a mark does not name: they choose what is run, or name what the marks name.
-_CHOOSING = (
-    *(*INDECISIVE, "seed", "encoder", "data", "model", "head", "paths", "trainer.threads"),
-    *("prompting.model.name", "prompting.pool", "prompting.shots"),
-)
+# Typed keys that a mark does not name: what they choose is marked by name, or changes no score.
+_NAMED = ("seed", "data", "encoder", "encoder.name", "model", "prompting.model.name")
 # Places in which a model, or the data set of examples in a prompt, may be replaced.
 _STANDS_FOR = ("encoder.name", "prompting.model.name", "prompting.pool")
 _NOTE = (
@@ -53,10 +50,13 @@ def comparison_table(
         title: of the table.
         columns: names of the columns before the numbers; the last is that of the score.
         rows: the comparisons.
-        decimals: of the printed numbers; None: as many as each has.
+        decimals: of the printed numbers; None: the most that a number of the same column has.
         note: what is said below, beside the legend of marks and corrections.
     """
-    cells = [_cells(row, decimals) for row in rows]
+    written = defaultdict[str, int](int)
+    for row in rows:
+        written[row.names[-1]] = max(written[row.names[-1]], _digits(row.published))
+    cells = [_cells(row, written[row.names[-1]] if decimals is None else decimals) for row in rows]
     marks = dict.fromkeys(row.estimate.mark for row in rows if row.estimate and row.estimate.mark)
     doubts = [f"{', '.join(row.names)}: {row.printed}" for row in rows if row.printed]
     notes = [note, _NOTE, *(f"{DAGGER} {mark}." for mark in marks)]
@@ -64,9 +64,8 @@ def comparison_table(
     return Table(title, (*columns, *COLUMNS), tuple(cells), " ".join(filter(None, notes)))
 
 
-def _cells(row: Compared, decimals: int | None) -> tuple[Cell, ...]:
+def _cells(row: Compared, digits: int) -> tuple[Cell, ...]:
     """Show one comparison; a substitute is marked in every cell that it touches."""
-    digits = _digits(row.published) if decimals is None else decimals
     published = None if row.published is None else f"{row.published:,.{digits}f}"
     if row.estimate is None:
         return (*row.names, published, None, None, None, None)
@@ -91,7 +90,7 @@ def _cells(row: Compared, decimals: int | None) -> tuple[Cell, ...]:
 
 
 def _digits(value: float | None) -> int:
-    """Count the decimals of a number as it is written."""
+    """Count the decimals of a number as it is written, without zeros at its end."""
     return len(repr(value).partition(".")[2].rstrip("0")) if isinstance(value, float) else 0
 
 
@@ -170,12 +169,15 @@ def _doubt(cell: Any) -> str:
 
 
 def compare_runs(
-    published: Mapping[str, Any], table: Mapping[str, Any], runs: Sequence[RunRecord]
+    published: Mapping[str, Any],
+    table: Mapping[str, Any],
+    runs: Sequence[RunRecord],
+    typed: Collection[str] = (),
 ) -> tuple[list[Compared], list[str]]:
     """Set the scores of finished runs beside a table's, matched as `heron report` does.
 
     An encoder, model or data set that the paper does not have stands beside all rows that agree in
-    the other names, and is marked.
+    the other names, and is marked; so are settings whose keys the user has `typed`.
 
     Returns:
         The comparisons, and the names of their columns.
@@ -188,9 +190,11 @@ def compare_runs(
         groups = [choice.group for choice in choose(groups, rule) if choice.group]
     printed = dict(flat_rows(table["rows"]))
     keys = dict.fromkeys(printed)
+    shown = {key for place in places for key in place.keys}
     found: dict[Names, list[tuple[Group, str]]] = {}
     for group in groups:
         own = tuple(place.of(group) for place in places)
+        changed = list(_marks(group.runs[0], data, typed, shown))
         for name in classes or [None]:
             key = (*own, name) if name else own
             matches = [
@@ -200,7 +204,8 @@ def compare_runs(
             ]
             for other, mark in matches or [(key, "")]:
                 keys.setdefault(other)
-                found.setdefault(other, []).append((group, mark))
+                marks = "; ".join(filter(None, (mark, *changed)))
+                found.setdefault(other, []).append((group, marks))
     rows = []
     for key in keys:
         cells = printed.get(key, [None] * len(scores))
@@ -242,27 +247,37 @@ def _estimate(
     if not values:
         return None
     run = next(run for run in group.runs if run.done and metric in run.scores.get(split, {}))
-    marks = "; ".join(filter(None, (mark, *_marks(run, data))))
     summary = group.summary(split, metric)
     assert summary is not None
     if summary.sd is None:
         low, high = (run.scores[split].get(f"{metric}_{end}") for end in ("low", "high"))
         low, high = (low, high) if high is not None else (None, None)
-        return Estimate(summary.mean, low, high, 1, "seed", mark=marks)
+        return Estimate(summary.mean, low, high, 1, "seed", mark=mark)
     half = stats.t.ppf(0.975, summary.n - 1) * summary.sd / math.sqrt(summary.n)
     low, high = summary.mean - half, summary.mean + half
-    return Estimate(summary.mean, low, high, summary.n, "seeds", summary.sd, marks)
+    return Estimate(summary.mean, low, high, summary.n, "seeds", summary.sd, mark)
 
 
-def _marks(run: RunRecord, data: Sequence[str]) -> Iterator[str]:
-    """Say what of a run is not the paper's: its data, and settings that were typed."""
+def _marks(
+    run: RunRecord, data: Sequence[str], typed: Collection[str], shown: Collection[str]
+) -> Iterator[str]:
+    """Say what of a run is not the paper's: its data, its encoder, and settings that were typed.
+
+    Args:
+        run: any of a group.
+        data: the paper's data sets.
+        typed: keys of the words that the user has typed.
+        shown: keys that the columns of the table show.
+    """
     name = str(run.setting("data.name"))
     if name not in data:
         yield f"data set {name}{' (generated)' if run.synthetic else ''}"
-    typed = {
+    if "encoder.name" not in shown and not {"encoder", "encoder.name"}.isdisjoint(typed):
+        yield f"encoder {str(run.setting('encoder.name')).rstrip('/').rpartition('/')[2]}"
+    changed = {
         key: value
         for key, value in run.overrides().items()
-        if not any(f"{key}.".startswith(f"{each}.") for each in _CHOOSING)
+        if key in typed and key not in shown and key not in _NAMED
     }
-    if typed:
-        yield ", ".join(f"{key}={value}" for key, value in typed.items())
+    if changed:
+        yield ", ".join(f"{key}={value}" for key, value in changed.items())

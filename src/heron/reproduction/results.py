@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -91,8 +91,10 @@ def _beside(paper: Mapping[str, Any], filled: Filled, title: str) -> list[Table]
     return tables
 
 
-def of_runs(target: Target, runs: Sequence[RunRecord]) -> Reproduction:
+def of_runs(target: Target, runs: Sequence[RunRecord], typed: Collection[str] = ()) -> Reproduction:
     """Set the scores of runs beside the paper's numbers; a figure has a table and curves.
+
+    Settings whose keys the user has `typed` are marked in every cell.
 
     Raises:
         ConfigError: the paper has no published numbers to compare with.
@@ -103,7 +105,7 @@ def of_runs(target: Target, runs: Sequence[RunRecord]) -> Reproduction:
     for table in parts.values():
         if "scores" not in table:
             continue
-        rows, headings = compare_runs(published, table, runs)
+        rows, headings = compare_runs(published, table, runs, typed)
         decimals = table.get("decimals", 2)
         note = note_of(table)
         tables.append(comparison_table(table["title"], headings, rows, decimals, note))

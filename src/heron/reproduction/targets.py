@@ -31,7 +31,7 @@ class Target:
     prompted: bool = False  # whether `heron prompt` runs the experiment, and not `heron train`
     # What it needs: files by data set (`{trc: [train, test]}`), ids of models.
     data: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    instead: str = ""  # the data set that its function reads where none of these files is there
+    instead: str = ""  # what its function, or its runs, read where none of these files is there
     models: Sequence[str] = ()
     hardware: str = ""  # more than two cores and 24 GiB, in words
     people: str = ""  # what people must do first, in words
@@ -83,6 +83,17 @@ class Filled:
     figures: Mapping[str, bytes] = field(default_factory=dict)  # PNG by file name
     files: Mapping[str, str | bytes | Mapping[str, Sequence[Any]]] = field(default_factory=dict)
     notes: Sequence[str] = ()  # definitions, counts left out, substitutions
+
+
+def run_mark(folder: Path, data: str, encoder: str) -> str:
+    """Say what of a run is not the paper's: its data set, its encoder (ids without owners)."""
+    from heron.config.stored import read_stored  # OmegaConf
+
+    config = read_stored(folder / "config.yaml")
+    name = config.encoder.name.rpartition("/")[2]
+    marks = [] if config.data.name == data else [f"data set {config.data.name}"]
+    marks += [] if name == encoder else [f"encoder {name}"]
+    return ", ".join(marks)
 
 
 FILE = "targets.yaml"

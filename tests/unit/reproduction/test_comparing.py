@@ -82,10 +82,25 @@ def test_a_substituted_encoder_stands_beside_every_encoder_of_its_head_marked(sw
 
 
 def test_a_substituted_data_set_and_changed_settings_are_marked(sweep):
-    runs = sweep(GIMMEL, [0.50], "chronicle", ("trainer.max_steps=3",))
-    rows, _ = compare_runs(TRC, TABLE4, runs)
+    more = ("data.sample.fraction=0.1", "trainer.max_steps=3", "head=ess")
+    runs = sweep(GIMMEL, [0.50], "chronicle", more)
+    typed = {"data", "data.sample.fraction", "trainer.max_steps"}
+    rows, _ = compare_runs(TRC, TABLE4, runs, typed)
     mark = _of(rows, "AlephBERTGimmel", "ess", "macro F1").estimate.mark
-    assert mark == "data set chronicle; trainer.max_steps=3"
+    assert mark == "data set chronicle; data.sample.fraction=0.1, trainer.max_steps=3"
+
+
+def test_what_the_paper_s_own_sweep_sets_is_not_marked(make_run):
+    ronli = read_yaml(ROOT / "experiments/ronli/published.yaml")
+    settings = {"data.name": "scinli", "curriculum.name": "length_cl", "encoder.name": "google/x"}
+    folder = make_run("0", ("curriculum=length_cl", "optim.lr=1"), {"micro_f1": 0.7}, settings)
+    table, runs = ronli["tables"]["table6"], collect(folder.parent)
+    own = [row.estimate.mark for row in compare_runs(ronli, table, runs)[0] if row.estimate]
+    assert own == [""]
+    typed = {"curriculum", "encoder", "optim.lr"}
+    (row,) = [row for row in compare_runs(ronli, table, runs, typed)[0] if row.estimate]
+    assert row.names == ("Length-CL", "micro F1")
+    assert row.estimate.mark == "encoder x; optim.lr=1", "no column shows the encoder"
 
 
 def test_a_substitute_for_the_data_set_that_a_table_tests_on_is_shown_marked(make_run):
@@ -126,6 +141,16 @@ def test_values_are_matched_by_row_and_column_and_others_added():
         (("y", "a"), None, ""),
     ]
     assert [row.estimate and row.estimate.value for row in rows] == [None, 3, 5]
+
+
+def test_a_number_that_ends_in_zeros_is_compared_by_the_digits_of_its_column():
+    table = {"columns": ["words", "pairs"], "rows": {"x": [25.0, 30], "y": [24.5, 31]}}
+    rows, _ = compare_values(table, {("x", "words"): Estimate(25.4), ("x", "pairs"): Estimate(30)})
+    shown = comparison_table("t", ["row", "number"], rows, None, "").rows
+    assert [row[:3] for row in shown] == [
+        ("x", "words", "25.0"), ("x", "pairs", "30"), ("y", "words", "24.5"), ("y", "pairs", "31"),
+    ]  # fmt: skip
+    assert [row[-1] for row in shown] == ["differs", "equal to the printed digits", None, None]
 
 
 def test_latex_escapes_what_latex_would_read_as_commands():
