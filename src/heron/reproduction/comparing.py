@@ -258,6 +258,12 @@ def _estimate(
     return Estimate(summary.mean, low, high, summary.n, "seeds", summary.sd, mark)
 
 
+def marks_of(runs: Sequence[RunRecord], data: Sequence[str], typed: Collection[str]) -> str:
+    """Say what of runs is not the paper's, where no column shows their encoder."""
+    marks = (mark for run in runs if run.done for mark in _marks(run, data, typed, ()))
+    return "; ".join(dict.fromkeys(marks))
+
+
 def _marks(
     run: RunRecord, data: Sequence[str], typed: Collection[str], shown: Collection[str]
 ) -> Iterator[str]:

@@ -20,7 +20,14 @@ from heron.base.yaml_files import read_yaml
 from heron.config.extensions import STATISTICS
 from heron.reports.papers import PaperView, paper_view
 from heron.reports.run import data_url
-from heron.reproduction.comparing import compare_runs, compare_values, comparison_table, note_of
+from heron.reproduction.comparing import (
+    DAGGER,
+    compare_runs,
+    compare_values,
+    comparison_table,
+    marks_of,
+    note_of,
+)
 from heron.reproduction.targets import Filled, Request, Target
 from heron.results.collect import RunRecord
 from heron.results.published import find_published
@@ -113,7 +120,8 @@ def of_runs(target: Target, runs: Sequence[RunRecord], typed: Collection[str] = 
         path = find_published(f"{target.paper}/{target.table}")
         assert path is not None
         view = paper_view(f"{target.paper}/{target.table}", runs, path)
-        tables += view.tables.values()
+        marks = marks_of(runs, published["data"], typed)
+        tables += [_marked(table, marks) for table in view.tables.values()]
         figures = _curves(target, view)
     if not tables:
         raise ConfigError(
@@ -124,6 +132,18 @@ def of_runs(target: Target, runs: Sequence[RunRecord], typed: Collection[str] = 
         for run in runs
     }
     return Reproduction(target, tables, figures, {}, sources)
+
+
+def _marked(table: Table, marks: str) -> Table:
+    """Mark what was reproduced of a figure: all but its shares and the paper's numbers."""
+    if not marks:
+        return table
+    rows = [
+        (*row[:2], *(None if cell is None else f"{show(cell)} {DAGGER}" for cell in row[2:]))
+        for row in table.rows
+    ]
+    note = f"{table.note} {DAGGER} {marks}."
+    return Table(table.title, table.columns, tuple(rows), note)
 
 
 def _curves(target: Target, view: PaperView) -> dict[str, bytes]:

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from browser import Browser, find_browser
-from heron.base.cells import Table
+from heron.base.cells import Formatted, Table
 from heron.base.table_files import to_latex
 from heron.base.yaml_files import read_yaml
 from heron.reproduction.comparing import (
@@ -101,6 +101,21 @@ def test_what_the_paper_s_own_sweep_sets_is_not_marked(make_run):
     (row,) = [row for row in compare_runs(ronli, table, runs, typed)[0] if row.estimate]
     assert row.names == ("Length-CL", "micro F1")
     assert row.estimate.mark == "encoder x; optim.lr=1", "no column shows the encoder"
+
+
+def test_a_substitute_is_marked_at_every_point_of_a_figure(make_run):
+    for seed in (0, 1):
+        words = ("data.sample.fraction=0.5", f"data.sample.seed={seed}", "trainer.max_epochs=1")
+        settings = {"data.name": "trc", "encoder.name": "models/other"}
+        settings["data.sample.fraction"] = 0.5
+        folder = make_run(f"{seed}", words, {"macro_f1": 0.4 + seed / 10}, settings)
+    target, runs = read_targets()["trc:F1"], collect(folder.parent)
+    (table,) = of_runs(target, runs, {"encoder", "trainer.max_epochs"}).tables
+    assert table.rows[2] == ("50%", Formatted(0.01, ".2f"), "0.450 ± 0.071 (2) †")
+    assert table.rows[0][2:] == (None,)
+    assert table.note.endswith("† encoder other; trainer.max_epochs=1.")
+    (table,) = of_runs(target, runs).tables
+    assert "†" not in table.note + str(table.rows), "these are the paper's settings"
 
 
 def test_a_substitute_for_the_data_set_that_a_table_tests_on_is_shown_marked(make_run):
