@@ -22,6 +22,8 @@ DAGGER = "†"
 COLUMNS = ("published", "reproduced", "Δ", "95 % interval", "test")
 # Typed keys that a mark does not name: what they choose is marked by name, or changes no score.
 _NAMED = ("seed", "data", "encoder", "encoder.name", "model", "prompting.model.name")
+# What is named where no column shows it.
+_REPLACED = {"encoder.name": "encoder", "prompting.model.name": "model"}
 # Places in which a model, or the data set of examples in a prompt, may be replaced.
 _STANDS_FOR = ("encoder.name", "prompting.model.name", "prompting.pool")
 _NOTE = (
@@ -278,8 +280,10 @@ def _marks(
     name = str(run.setting("data.name"))
     if name not in data:
         yield f"data set {name}{' (generated)' if run.synthetic else ''}"
-    if "encoder.name" not in shown and not {"encoder", "encoder.name"}.isdisjoint(typed):
-        yield f"encoder {str(run.setting('encoder.name')).rstrip('/').rpartition('/')[2]}"
+    for setting, what in _REPLACED.items():
+        keys = {setting, setting.split(".")[-2]}  # a group's option, such as `encoder=`, or a name
+        if setting not in shown and not keys.isdisjoint(typed):
+            yield f"{what} {str(run.setting(setting)).rstrip('/').rpartition('/')[2]}"
     changed = {
         key: value
         for key, value in run.overrides().items()

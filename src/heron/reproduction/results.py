@@ -122,7 +122,8 @@ def of_runs(target: Target, runs: Sequence[RunRecord], typed: Collection[str] = 
         view = paper_view(f"{target.paper}/{target.table}", runs, path)
         marks = marks_of(runs, published["data"], typed)
         tables += [_marked(table, marks) for table in view.tables.values()]
-        figures = _curves(target, view)
+        title = f"{view.title} ({DAGGER} {marks})" if marks else view.title
+        figures = _curves(target, view._replace(title=title))
     if not tables:
         raise ConfigError(
             f"{target.name}: published.yaml of {target.paper} has no {target.table} with scores"

@@ -103,6 +103,20 @@ def test_what_the_paper_s_own_sweep_sets_is_not_marked(make_run):
     assert row.estimate.mark == "encoder x; optim.lr=1", "no column shows the encoder"
 
 
+def test_a_substituted_model_is_marked_where_no_column_shows_it(make_run):
+    hesum = read_yaml(ROOT / "experiments/hesum/published.yaml")
+    settings = {"data.name": "hesum", "prompting.model.name": "models/tiny"}
+    settings |= {"prompting.prompt.name": "hesum", "prompting.translation.input": "en"}
+    folder = make_run("0", (), {}, {**settings, "prompting.translation.output": "en"})
+    scores = {"validation": {"rouge1": 0.1}}
+    (folder / "scores.json").write_text(json.dumps(scores))
+    table = hesum["tables"]["table8"]
+    for typed, mark in (((), ""), (("model", "prompting.model.name"), "model tiny")):
+        rows, _ = compare_runs(hesum, table, collect(folder.parent), typed)
+        (row,) = [row for row in rows if row.estimate]
+        assert (row.names, row.estimate.mark) == (("E", "E", "E", "ROUGE-1"), mark)
+
+
 def test_a_substitute_is_marked_at_every_point_of_a_figure(make_run):
     for seed in (0, 1):
         words = ("data.sample.fraction=0.5", f"data.sample.seed={seed}", "trainer.max_epochs=1")
