@@ -77,11 +77,15 @@ def statistics(request: Request) -> Filled:
     Source: LCHAIM, sections 2 and 3.1; overlap is Jaccard's, of what lies between spaces.
     Deviates: the paper defines neither words nor the split; all rows that are there count.
     """
-    shipped = read_shipped(configure(DATA, []), request.data_dir, request.cache_dir)
+    name = request.data or DATA
+    shipped = read_shipped(configure(name, []), request.data_dir, request.cache_dir)
     part = f"only {', '.join(shipped.splits)}" if shipped.missing else ""
     rows = {split: len(examples) for split, examples in shipped.splits.items()}
+    if name != DATA:  # its files are not the paper's splits
+        part, rows = f"{name} in place of {DATA}", {}
     sizes: dict[Names, Estimate] = {(n, "rows"): Estimate(count) for n, count in rows.items()}
-    sizes["total", "rows"] = Estimate(sum(rows.values()), mark=part)
+    total = sum(map(len, shipped.splits.values()))
+    sizes["total" if rows else name, "rows"] = Estimate(total, mark=part)
     examples = [example for of in shipped.splits.values() for example in of]
     overlap: dict[Names, Estimate] = {}
     for label in shipped.config.label_order:

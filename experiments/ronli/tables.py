@@ -79,10 +79,12 @@ def groups(request: Request) -> Filled:
 
 def data_map(request: Request) -> Filled:
     """Draw a run's data map (Figure 1)."""
-    path = draw_map(RunFolder(_run(request, "ronli/siamese")))
+    run = _run(request, "ronli/siamese")
+    path = draw_map(RunFolder(run))
     rows = ((name, mask.sum()) for name, mask in _grouped(request).items())
     table = Table("Groups of the map", ("group", "examples"), tuple((n, int(c)) for n, c in rows))
-    return Filled(tables=(table,), figures={"map.png": path.read_bytes()})
+    figures = {"map.png": path.read_bytes()}
+    return Filled(tables=(table,), figures=figures, notes=_instead(run))
 
 
 def _grouped(request: Request) -> dict[str, np.ndarray]:
@@ -176,10 +178,8 @@ def agreement(request: Request) -> Filled:
             (f"{name}, macro F1", "value"): _f1(first, "macro"),
         }
         notes = []
-    found = {"agreement": values}
-    if request.files:
-        found["table12"] = _by_group(request)
-    return Filled(found, notes=notes)
+    groups = _by_group(request) if request.files else {}
+    return Filled({"agreement": values, "table12": groups}, notes=notes)
 
 
 def _by_group(request: Request) -> dict[Names, Estimate]:
@@ -250,7 +250,7 @@ def errors(request: Request) -> Filled:
     )
     columns = ("premise", "hypothesis", "gold", "prediction", "probability", "guid")
     title = f"{len(wrong):,} of {len(examples):,} pairs are wrong; the surest errors first"
-    return Filled(tables=(Table(title, columns, rows),))
+    return Filled(tables=(Table(title, columns, rows),), notes=_instead(run))
 
 
 def _pairs_table(title: str, examples: Sequence[Example]) -> Table:
@@ -268,6 +268,11 @@ def _shipped(name: str, request: Request) -> Shipped:
 def _missing(shipped: Shipped) -> tuple[str, ...]:
     missing = [name for name in shipped.missing if name not in shipped.splits]
     return (f"Left out, since the file is missing: {', '.join(missing)}.",) if missing else ()
+
+
+def _instead(run: Path) -> tuple[str, ...]:
+    mark = run_mark(run, "ronli", ENCODER)
+    return (f"In place of the paper's: {mark}.",) if mark else ()
 
 
 def _run(request: Request, what: str) -> Path:

@@ -30,7 +30,7 @@ from heron.reproduction.comparing import (
 )
 from heron.reproduction.targets import Filled, Request, Target
 from heron.results.collect import RunRecord
-from heron.results.published import find_published
+from heron.results.published import all_published, find_published
 from heron.training.status import provenance
 
 RESULT = "result.json"
@@ -69,9 +69,11 @@ def of_function(target: Target, filled: Filled) -> Reproduction:
 
 
 def published_statistics(data: str, request: Request) -> list[Table]:
-    """Set a data set's statistics beside its paper's; empty where the paper prints none."""
-    path = find_published(data)
-    return _beside(read_yaml(path), STATISTICS[data](request), data) if path else []
+    """Set a data set's statistics beside its paper's; empty where no paper is about it."""
+    filled = STATISTICS[data](dataclasses.replace(request, data=data))
+    papers = map(read_yaml, all_published())
+    about = (p for p in papers if data in (*p["data"], *p.get("substitutes", ())))
+    return next((_beside(paper, filled, data) for paper in about), [])
 
 
 def _beside(paper: Mapping[str, Any], filled: Filled, title: str) -> list[Table]:

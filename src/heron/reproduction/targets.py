@@ -58,6 +58,7 @@ class Request:
     seed: int = 0
     files: Sequence[Path] = ()  # filled sheets or runs that it adds up (`from=`)
     encoder: str | None = None  # in place of the paper's
+    data: str = ""  # the data set that `heron analyze` describes, the paper's or a substitute
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +88,14 @@ class Filled:
 
 def run_mark(folder: Path, data: str, encoder: str) -> str:
     """Say what of a run is not the paper's: its data set, its encoder (ids without owners)."""
-    from heron.config.stored import read_stored  # OmegaConf
+    from heron.results.collect import collect  # start-up time
 
-    config = read_stored(folder / "config.yaml")
-    name = config.encoder.name.rpartition("/")[2]
-    marks = [] if config.data.name == data else [f"data set {config.data.name}"]
-    marks += [] if name == encoder else [f"encoder {name}"]
-    return ", ".join(marks)
+    (run,) = collect(folder)
+    model = run.setting("prompting.model.name")
+    name = str(model or run.setting("encoder.name")).rstrip("/").rpartition("/")[2]
+    marks = {f"data set {run.setting('data.name')}": run.setting("data.name") != data}
+    marks[f"{'model' if model else 'encoder'} {name}"] = name != encoder
+    return ", ".join(mark for mark, differs in marks.items() if differs)
 
 
 FILE = "targets.yaml"

@@ -11,7 +11,7 @@ from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table, write_table
 from heron.config.extensions import STATISTICS, TARGETS
 from heron.config.overrides import configure
-from heron.reproduction.results import of_function
+from heron.reproduction.results import of_function, published_statistics
 from heron.reproduction.targets import Request, read_targets
 from small_runs import TINY, heron, in_folder
 
@@ -100,6 +100,22 @@ def test_rows_and_overlap_are_counted_from_the_user_s_files(tmp_path, monkeypatc
     assert found["overlap"]["entailment", "jaccard"].value == pytest.approx((0.5 + 1) / 2)
     assert found["overlap"]["neutral", "jaccard"].value == pytest.approx(1 / 3)
     assert found["sizes"]["total", "rows"].mark == "only train, test"
+
+
+def test_a_substitute_is_described_beside_the_paper_and_marked(substitute, monkeypatch):
+    monkeypatch.setattr(
+        "heron_forks.lchaim.tables.configure",
+        lambda name, _: configure(name, ["data.verify=false", "data.files.train.rows=null"]),
+    )
+    sizes, overlap = published_statistics("control_dev", Request(substitute, substitute / "c"))
+    shown = {row[0]: row[2:4] for row in sizes.rows}
+    assert shown["train"] == ("6,692", None), "its one file is not the paper's train split"
+    assert shown["control_dev"] == (None, "4 †")
+    assert {row[0]: row[2] for row in overlap.rows} == {
+        "entailment": "0.0487", "contradiction": "0.0549", "neutral": None,
+    }  # fmt: skip
+    assert all(row[3].endswith("†") for row in overlap.rows)
+    assert "† control_dev in place of lchaim." in overlap.note
 
 
 def test_the_prompt_is_shown_as_it_is_sent_in_three_languages():
