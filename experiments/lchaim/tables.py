@@ -212,8 +212,8 @@ def prompts(request: Request) -> Filled:
         text = as_text(Prompter(config, config.prompting.prompt).messages(example))
         files[f"{name}.txt"] = text + "\n"
         lines = tuple((line,) for line in text.splitlines() if line.strip())
-        columns = ("the prompt as it is sent; lines are broken here, and empty ones left out",)
-        tables.append(Table(f"prompt={name}", columns, lines))
+        note = "As it is sent; lines are broken here, and empty ones left out."
+        tables.append(Table(f"prompt={name}", ("the prompt",), lines, note))
     return Filled(tables=tables, files=files)
 
 

@@ -232,6 +232,8 @@ def _stands_for(key: Names, other: Names, places: Sequence[Place], printed: Any)
         known = {names[position] for names in printed}
         place = places[position] if position < len(places) else None
         replaced = place and any(part in _STANDS_FOR for part in place.setting.split(","))
+        if place and theirs not in place.names.values():
+            return None  # a row of people, or of the references
         if mine in known or not replaced:
             return None
         marks.append(f"{mine} in place of the paper's {place.column}" if place else "")

@@ -1,5 +1,6 @@
 """Published numbers beside reproduced ones: matching, tests, marks, files."""
 
+import dataclasses
 import json
 import math
 from pathlib import Path
@@ -79,6 +80,15 @@ def test_a_substituted_encoder_stands_beside_every_encoder_of_its_head_marked(sw
     cells = next(row for row in table.rows if row[:3] == ("mBERT", "ess", "macro F1"))
     assert all(str(cell).endswith("†") for cell in cells[4:])
     assert "† other in place of the paper's encoder." in table.note
+
+
+def test_a_substituted_system_does_not_stand_beside_the_references(make_run):
+    hesum = read_yaml(ROOT / "experiments/hesum/published.yaml")
+    settings = {"data.name": "hesum", "encoder.name": "models/other"}
+    folder = make_run("0", (), {"novel_1": 0.1}, settings)
+    rows, _ = compare_runs(hesum, hesum["tables"]["table7"], collect(folder.parent))
+    beside = [row.names[0] for row in rows if row.estimate]
+    assert beside == ["GPT-4", "GPT-3.5", "mLongT5 large", "mLongT5 base"]
 
 
 def test_a_substituted_data_set_and_changed_settings_are_marked(sweep):
@@ -226,11 +236,20 @@ def test_a_papers_report_lists_what_is_not_reproduced(written, tmp_path):
 def test_a_report_opens_without_errors_and_does_not_run_over(page: Browser, tmp_path, width):
     target = read_targets()["parashoot:T1"]
     text = "שלום <script>window.ran=1</script> עולם"
-    filled = Filled(tables=[Table(text, ("a", "טקסט"), ((text, text * 9),) * 5)], notes=("note",))
-    paths = write_reproduction(of_function(target, filled), tmp_path, ["parashoot:T1"])
+    word = "runs/data=parashoot_dev,encoder=pretrained,seed=0,batching.size=64,optim.lr=1e-4" * 2
+    tables = [
+        Table(text, ("a", "טקסט"), ((text, text * 9),) * 5, word),
+        Table(word, ("a",), ((1,),)),
+    ]
+    found = of_function(target, Filled(tables=tables, notes=("note",)))
+    sources = {word: {"folder": word, "data": {"train": "0a" * 32}}}
+    found = dataclasses.replace(found, sources=sources)
+    paths = write_reproduction(found, tmp_path, ["parashoot:T1", f"from={word}"])
     page.errors.clear()
     page.open(next(path for path in paths if path.suffix == ".html"), width)
+    page.run("document.querySelectorAll('details').forEach(each => { each.open = true; })")
     page.settle()
     assert page.errors == []
+    assert page.run("document.querySelector('details').innerText").count("0a" * 32) == 1
     assert page.run("window.ran") is None
     assert page.run("document.documentElement.scrollWidth") <= width
