@@ -13,15 +13,12 @@ from heron.base.cells import Formatted, Interval, Table
 from heron.base.errors import ConfigError
 from heron.config.analyze_options import AnalyzeOptions
 from heron.config.compose import compose
-from heron.config.data import DataConfig
-from heron.config.overrides import configure
 from heron.data.examples import Example
-from heron.data.sources import State, inspect
 from heron.languages import get_language
 from heron.languages.morphology import load_morphology
 from heron.prompting.prompts import Prompter, as_text
 from heron.reproduction.targets import Estimate, Filled, Names, Request
-from heron.results.shipped import read_shipped
+from heron.results.shipped import choose_present, read_shipped
 from heron.tasks.summarization.profile import (
     MARKED_MORPHEMES,
     WHITESPACE,
@@ -149,9 +146,7 @@ def _pairs(request: Request) -> tuple[Sets, str]:
     Raises:
         DataError: neither is there, or a file is not readable.
     """
-    data, mark = configure(DATA, []), ""
-    if not _is_there(data, request) and _is_there(subset := configure(SUBSET, []), request):
-        data = subset
+    data, mark = choose_present(DATA, SUBSET, request.data_dir, request.cache_dir), ""
     splits = read_shipped(data, request.data_dir, request.cache_dir).splits
     if data.name == SUBSET:
         kept = [e for e in splits["train"] if e.side["summary_kind"] == UNCHANGED]
@@ -161,12 +156,6 @@ def _pairs(request: Request) -> tuple[Sets, str]:
         for name, examples in splits.items()
     }
     return sets, mark
-
-
-def _is_there(data: DataConfig, request: Request) -> bool:
-    """Tell whether any file of a data set is on this machine."""
-    sources = inspect(data, request.data_dir, request.cache_dir).values()
-    return any(source.state is not State.MISSING for source in sources)
 
 
 def _profiles(sets: Sets) -> dict[str, Profile]:

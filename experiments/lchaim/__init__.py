@@ -5,7 +5,8 @@ from pathlib import Path
 from heron.base.registry import on_demand
 from heron.config.extensions import CLAIMS, FORK_COMMANDS, STATISTICS, TARGETS, Command
 
-STATISTICS.register("lchaim", on_demand("heron_forks.lchaim.tables:statistics"))
+for _data in ("lchaim", "control_dev"):
+    STATISTICS.register(_data, on_demand("heron_forks.lchaim.tables:statistics"))
 CLAIMS.register("lchaim", on_demand("heron_forks.lchaim.claims:claims"))
 for _key, _function in {
     "T1": "ratings",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,20 +14,20 @@ from heron.annotation.agreement import rating_differences
 from heron.annotation.labels import Layout, read_labels
 from heron.base.cards import cut_text
 from heron.base.cells import Table
-from heron.base.errors import ConfigError
+from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.tables import cell_text, read_table
 from heron.config.analyze_options import AnalyzeOptions
 from heron.config.compose import compose
 from heron.config.overrides import configure
 from heron.data.examples import Example
-from heron.data.sources import State, inspect
 from heron.metrics.intervals import score_intervals
 from heron.prompting.prompts import Prompter, as_text
-from heron.reproduction.targets import Estimate, Filled, Names, Request
-from heron.results.shipped import read_shipped
+from heron.reproduction.targets import Estimate, Filled, Names, Request, run_mark
+from heron.results.shipped import Shipped, choose_present, read_shipped
 from heron.tasks.label_statistics import jaccard
 
 DATA, SUBSTITUTE = "lchaim", "control_dev"
+ENCODER = "LongHeRo"  # of section 5
 CRITERIA = ("accuracy", "fluency", "culture")
 _POINTS = {"yes": "5", "no": "0"}  # of a label that is valid, or not
 TYPES = ("temporal", "coreferential", "logical", "analytical")
@@ -37,9 +38,9 @@ def ratings(request: Request) -> Filled:
     """Average people's ratings of translations, with their error (Table 1).
 
     The files have columns guid, rater and those of the criteria, a row for each rating, as `heron
-    annotate collect` writes them; a file's name is the translator's. Error: mean absolute
-    difference between the raters of a text. `valid` (yes or no: does the label still hold?) is the
-    paper's `label`, in points of 5.
+    annotate collect` writes them; a file's name is the translator's. Error: half of the interval of
+    the mean absolute difference between the raters of a text, which has a row of its own. `valid`
+    (yes or no: does the label still hold?) is the paper's `label`, in points of 5.
 
     Source: LCHAIM, section 2.2 and Table 1.
     """
@@ -58,12 +59,15 @@ def ratings(request: Request) -> Filled:
             if column == "valid":
                 points = [[_POINTS.get(x, x) for x in said] for said in labels.values]
                 labels, column = replace(labels, values=points), "label"
-            error = rating_differences(labels)
+            found = rating_differences(labels)
             given = [float(x) for said in labels.values for x in said if x]
             values[path.stem, column] = Estimate(float(np.mean(given)), n=len(given), of="ratings")
-            if error.value is not None:
-                estimate = Estimate(error.value, error.low, error.high, error.n, "texts")
-                values[path.stem, f"{column}, error"] = estimate
+            if found.low is not None and found.high is not None:
+                half = (found.high - found.low) / 2
+                values[path.stem, f"{column}, error"] = Estimate(half, n=found.n, of="texts")
+            if found.value is not None:
+                estimate = Estimate(found.value, found.low, found.high, found.n, "texts")
+                values[path.stem, f"{column}, difference of raters"] = estimate
     return Filled({"table1": values})
 
 
@@ -73,11 +77,15 @@ def statistics(request: Request) -> Filled:
     Source: LCHAIM, sections 2 and 3.1; overlap is Jaccard's, of what lies between spaces.
     Deviates: the paper defines neither words nor the split; all rows that are there count.
     """
-    shipped = read_shipped(configure(DATA, []), request.data_dir, request.cache_dir)
+    name = request.data or DATA
+    shipped = read_shipped(configure(name, []), request.data_dir, request.cache_dir)
     part = f"only {', '.join(shipped.splits)}" if shipped.missing else ""
     rows = {split: len(examples) for split, examples in shipped.splits.items()}
+    if name != DATA:  # its files are not the paper's splits
+        part, rows = f"{name} in place of {DATA}", {}
     sizes: dict[Names, Estimate] = {(n, "rows"): Estimate(count) for n, count in rows.items()}
-    sizes["total", "rows"] = Estimate(sum(rows.values()), mark=part)
+    total = sum(map(len, shipped.splits.values()))
+    sizes["total" if rows else name, "rows"] = Estimate(total, mark=part)
     examples = [example for of in shipped.splits.values() for example in of]
     overlap: dict[Names, Estimate] = {}
     for label in shipped.config.label_order:
@@ -94,21 +102,14 @@ def statistics(request: Request) -> Filled:
 
 def pairs(request: Request) -> Filled:
     """Show a pair of each class (Figure 1), from the user's own files."""
-    config, mark = configure(DATA, []), ""
-    sources = inspect(config, request.data_dir, request.cache_dir).values()
-    if all(source.state is State.MISSING for source in sources):
-        config, mark = configure(SUBSTITUTE, []), f"{SUBSTITUTE} in place of {DATA}."
-    shipped = read_shipped(config, request.data_dir, request.cache_dir)
+    shipped, notes = _shipped(request)
     examples = [example for rows in shipped.splits.values() for example in rows]
-    rows = []
-    for label in config.label_order:
-        ours = [example for example in examples if example.label == label]
-        chosen = min(ours, key=lambda e: (len(e.text), e.guid))
-        texts = (cut_text(chosen.text, _LONGEST), cut_text(chosen.text_pair or "", _LONGEST))
-        rows.append((label, *texts, chosen.guid))
-    table = Table("The pair with the shortest premise of each class",
-                  ("label", "premise", "hypothesis", "guid"), tuple(rows))  # fmt: skip
-    return Filled(tables=(table,), notes=(mark,) if mark else ())
+    chosen = {
+        label: _shortest(example for example in examples if example.label == label)
+        for label in shipped.config.label_order
+    }
+    title = "The pair with the shortest premise of each class"
+    return Filled(tables=(_pairs_table(title, "label", chosen),), notes=notes)
 
 
 def diversity(request: Request) -> Filled:
@@ -118,7 +119,9 @@ def diversity(request: Request) -> Filled:
     tables: list[Table] = []
     for run in request.files:
         found = open_analysis(_options(run, request)).run("ttr")
-        tables += [Table(f"{run.name}: {t.title}", t.columns, t.rows, t.note) for t in found.tables]
+        mark = run_mark(run, DATA, ENCODER)
+        title = f"{run.name}{f' ({mark})' if mark else ''}"
+        tables += [Table(f"{title}: {t.title}", t.columns, t.rows, t.note) for t in found.tables]
     return Filled(tables=tables)
 
 
@@ -133,18 +136,58 @@ def reasoning(request: Request) -> Filled:
         raise ConfigError("from=FILE or from=RUN,FILE: expected a table with guid and reasoning")
     types = _types(files[0])
     if not runs:
-        counts = tuple((name, len(guids)) for name, guids in types.items())
-        return Filled(tables=(Table("Rows by type of reasoning", ("type", "rows"), counts),))
+        return _typed_pairs(types, files[0], request)
     analysis = open_analysis(_options(runs[0], request))
     right = {row.guid: row.gold == row.prediction for row in analysis.rows}
+    _check_guids(types, right, files[0])
+    mark = run_mark(runs[0], DATA, ENCODER)
     values: dict[Names, Estimate] = {}
     for name, guids in types.items():
         hits = np.array([right[guid] for guid in guids if guid in right], dtype=np.float64)
         if len(hits):
             bounds = score_intervals({"accuracy": hits}, seed=request.seed)
             low, high = bounds["accuracy_low"], bounds["accuracy_high"]
-            values[name, "accuracy"] = Estimate(float(hits.mean()), low, high, len(hits))
+            found = Estimate(float(hits.mean()), low, high, len(hits), mark=mark)
+            values[name, "accuracy"] = found
     return Filled({"reasoning": values})
+
+
+def _typed_pairs(types: Mapping[str, Sequence[str]], file: Path, request: Request) -> Filled:
+    """Show a pair of each type, and how many there are."""
+    shipped, notes = _shipped(request)
+    known = {example.guid: example for rows in shipped.splits.values() for example in rows}
+    _check_guids(types, known, file)
+    chosen = {
+        f"{name} ({len(guids):,} rows)": _shortest(known[guid] for guid in guids if guid in known)
+        for name, guids in types.items()
+        if any(guid in known for guid in guids)
+    }
+    title = "The pair with the shortest premise of each type of reasoning"
+    return Filled(tables=(_pairs_table(title, "type", chosen),), notes=notes)
+
+
+def _check_guids(types: Mapping[str, Sequence[str]], known: Container[str], file: Path) -> None:
+    if not any(guid in known for guids in types.values() for guid in guids):
+        raise DataError(Problem(str(file), "no guid is one of the data", "copy them from there"))
+
+
+def _shortest(examples: Iterable[Example]) -> Example:
+    return min(examples, key=lambda example: (len(example.text), example.guid))
+
+
+def _pairs_table(title: str, column: str, examples: Mapping[str, Example]) -> Table:
+    rows = tuple(
+        (name, cut_text(e.text, _LONGEST), cut_text(e.text_pair or "", _LONGEST), e.guid)
+        for name, e in examples.items()
+    )
+    return Table(title, (column, "premise", "hypothesis", "guid"), rows)
+
+
+def _shipped(request: Request) -> tuple[Shipped, Sequence[str]]:
+    """Read the splits that are there, of the substitute if none is; and a note that says so."""
+    config = choose_present(DATA, SUBSTITUTE, request.data_dir, request.cache_dir)
+    notes = () if config.name == DATA else (f"{SUBSTITUTE} in place of {DATA}.",)
+    return read_shipped(config, request.data_dir, request.cache_dir), notes
 
 
 def _types(path: Path) -> dict[str, list[str]]:
@@ -169,8 +212,8 @@ def prompts(request: Request) -> Filled:
         text = as_text(Prompter(config, config.prompting.prompt).messages(example))
         files[f"{name}.txt"] = text + "\n"
         lines = tuple((line,) for line in text.splitlines() if line.strip())
-        columns = ("the prompt as it is sent; lines are broken here, and empty ones left out",)
-        tables.append(Table(f"prompt={name}", columns, lines))
+        note = "As it is sent; lines are broken here, and empty ones left out."
+        tables.append(Table(f"prompt={name}", ("the prompt",), lines, note))
     return Filled(tables=tables, files=files)
 
 

@@ -31,7 +31,8 @@ BASELINES.register(
     ),
 )
 
-STATISTICS.register("ronli", on_demand("heron_forks.ronli.tables:splits"))
+for _data in ("ronli", "ronli_dev"):  # the second is the first one's validation file
+    STATISTICS.register(_data, on_demand("heron_forks.ronli.tables:splits"))
 CLAIMS.register("ronli", on_demand("heron_forks.ronli.claims:claims"))
 for _key, _function in {
     "T1": "phrases",

@@ -26,14 +26,15 @@ from heron.languages import get_language
 from heron.languages.morphology import load_morphology
 from heron.reports.map import draw_map
 from heron.reports.map_data import group_examples, read_mapped
-from heron.reproduction.targets import Estimate, Filled, Names, Request
-from heron.results.shipped import Shipped, read_shipped
+from heron.reproduction.targets import Estimate, Filled, Names, Request, run_mark
+from heron.results.shipped import Shipped, choose_present, read_shipped
 from heron.tasks.label_statistics import OVERALL, split_statistics
 from heron.tasks.slices import find_tokenizer
 
 CLASSES = ("contrastive", "entailment", "reasoning", "neutral")
 # Words of its Table 2: what lies between spaces (the paper does not say).
 WORDS = "whitespace"
+ENCODER = "bert-base-romanian-cased-v1"
 FIRST_FILE = "ronli/processed_items_old.json"  # the first 1,266 pairs that were corrected
 NEGATIONS = ("nobody", "no", "never", "not", "nothing", "sleeping")  # Gururangan et al. (2018)
 _SHOWN, _LONGEST = 10, 300  # rows of a table of examples, characters of a text
@@ -67,7 +68,7 @@ def groups(request: Request) -> Filled:
     if not labels:
         raise ConfigError(f"from={mapped.folder}: its task has no classes")
     found = group_examples(mapped, "allenai")
-    mark = _mark(mapped.folder)
+    mark = run_mark(mapped.folder, "ronli", ENCODER)
     values: dict[Names, Estimate] = {
         (group, label): Estimate(int((gold_N[mask_N] == number).sum()), mark=mark)
         for group, mask_N in found.items()
@@ -78,10 +79,12 @@ def groups(request: Request) -> Filled:
 
 def data_map(request: Request) -> Filled:
     """Draw a run's data map (Figure 1)."""
-    path = draw_map(RunFolder(_run(request, "ronli/siamese")))
+    run = _run(request, "ronli/siamese")
+    path = draw_map(RunFolder(run))
     rows = ((name, mask.sum()) for name, mask in _grouped(request).items())
     table = Table("Groups of the map", ("group", "examples"), tuple((n, int(c)) for n, c in rows))
-    return Filled(tables=(table,), figures={"map.png": path.read_bytes()})
+    figures = {"map.png": path.read_bytes()}
+    return Filled(tables=(table,), figures=figures, notes=_instead(run))
 
 
 def _grouped(request: Request) -> dict[str, np.ndarray]:
@@ -130,11 +133,13 @@ def artefacts(request: Request) -> Filled:
 
     Source: Gururangan et al. (2018), which the paper cites; its own pairs are not in its text.
     """
-    shipped = _shipped("snli", request)
+    config = choose_present("snli", "control_dev", request.data_dir, request.cache_dir)
+    shipped = read_shipped(config, request.data_dir, request.cache_dir)
+    notes = () if config.name == "snli" else (f"{config.name} in place of snli.",)
     examples = [e for rows in shipped.splits.values() for e in rows if e.label == "contradiction"]
     found = [e for e in examples if set((e.text_pair or "").lower().split()) & set(NEGATIONS)]
     title = f"{len(found):,} of {len(examples):,} contradictions have such a word"
-    return Filled(tables=(_pairs_table(title, found[:_SHOWN]),))
+    return Filled(tables=(_pairs_table(title, found[:_SHOWN]),), notes=notes)
 
 
 def pairs(request: Request) -> Filled:
@@ -173,10 +178,8 @@ def agreement(request: Request) -> Filled:
             (f"{name}, macro F1", "value"): _f1(first, "macro"),
         }
         notes = []
-    found = {"agreement": values}
-    if request.files:
-        found["table12"] = _by_group(request)
-    return Filled(found, notes=notes)
+    groups = _by_group(request) if request.files else {}
+    return Filled({"agreement": values, "table12": groups}, notes=notes)
 
 
 def _by_group(request: Request) -> dict[Names, Estimate]:
@@ -247,7 +250,7 @@ def errors(request: Request) -> Filled:
     )
     columns = ("premise", "hypothesis", "gold", "prediction", "probability", "guid")
     title = f"{len(wrong):,} of {len(examples):,} pairs are wrong; the surest errors first"
-    return Filled(tables=(Table(title, columns, rows),))
+    return Filled(tables=(Table(title, columns, rows),), notes=_instead(run))
 
 
 def _pairs_table(title: str, examples: Sequence[Example]) -> Table:
@@ -267,18 +270,12 @@ def _missing(shipped: Shipped) -> tuple[str, ...]:
     return (f"Left out, since the file is missing: {', '.join(missing)}.",) if missing else ()
 
 
+def _instead(run: Path) -> tuple[str, ...]:
+    mark = run_mark(run, "ronli", ENCODER)
+    return (f"In place of the paper's: {mark}.",) if mark else ()
+
+
 def _run(request: Request, what: str) -> Path:
     if len(request.files) != 1:
         raise ConfigError(f"from=DIR: {len(request.files)} given, expected a run of {what}")
     return request.files[0]
-
-
-def _mark(folder: Path) -> str:
-    """Say what of a run is not the paper's."""
-    from heron.config.stored import read_stored  # OmegaConf
-
-    config = read_stored(folder / "config.yaml")
-    name = config.encoder.name.rpartition("/")[2]
-    marks = [] if config.data.name == "ronli" else [f"data set {config.data.name}"]
-    marks += [] if name == "bert-base-romanian-cased-v1" else [f"encoder {name}"]
-    return ", ".join(marks)

@@ -7,6 +7,7 @@ import pytest
 
 from heron.base.folders import conf_dir
 from heron.base.yaml_files import read_yaml
+from heron.config.extensions import STATISTICS
 from heron.reproduction.comparing import note_of, published_cells
 from heron.reproduction.results import published_parts
 from heron.reproduction.targets import read_targets
@@ -45,6 +46,16 @@ def test_the_five_papers_have_published_numbers():
     assert set(PAPERS) == {"hesum", "lchaim", "parashoot", "ronli", "trc"}
     for published in PAPERS.values():
         assert {"paper", "data", "tables"} <= set(published)
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_a_described_data_set_is_one_of_a_paper_or_stands_in_for_one(name):
+    about = [(*paper["data"], *paper.get("substitutes", ())) for paper in PAPERS.values()]
+    assert sum(name in names for names in about) == 1
+
+
+def test_stand_ins_of_a_paper_are_described_beside_it():
+    assert {"control_dev", "ronli_dev"} <= set(STATISTICS)
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -97,5 +97,6 @@ def nearest(word: str, choices: Iterable[str], listed: bool = False) -> str:
 
 
 def first_line(text: object) -> str:
-    """Shorten an error, or its text, to its first line."""
-    return str(text).strip().partition("\n")[0]
+    """Shorten an error, or its text, to its first line; to the first two if a list begins there."""
+    first, *rest = str(text).strip().split("\n", 2)
+    return " ".join([first, *(rest[:1] if first.endswith(":") else [])])

@@ -130,12 +130,22 @@ def _narrowest(cells: Sequence[str]) -> int:
 
 
 def _fit(columns: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Choose column widths: no line breaks where there is room, from the left."""
+    """Choose column widths: no line breaks where there is room, from the left.
+
+    Columns that still need more share what is left.
+    """
     widths = list(map(_narrowest, columns))
     spare = width - sum(widths) - _GAP * (len(widths) - 1)
+    short = []
     for index, column in enumerate(columns):
         more = max(map(len, column)) - widths[index]
         if more <= spare:
             widths[index] += more
             spare -= more
+        else:
+            short.append((more, index))
+    for left, (more, index) in zip(range(len(short), 0, -1), sorted(short), strict=True):
+        share = max(0, min(more, spare // left))
+        widths[index] += share
+        spare -= share
     return widths

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -114,7 +114,7 @@ def _trained(
     """Run what is left of a target's experiment, and compare the scores; nothing in a dry run."""
     if options.files:
         raise ConfigError(f"from=: {target.name} trains its own runs; leave it out")
-    plan, absent = _plan(target, options, folders, overrides)
+    plan, absent, typed = _plan(target, options, folders, overrides)
     if options.dry_run:
         print_tables([_jobs_table(target, plan.jobs, absent, plan.refused)])
         if target.prompted and plan.jobs:
@@ -132,23 +132,24 @@ def _trained(
         print(f"heron reproduce: {overrides_}: {reason}", file=sys.stderr)
     runs = [run for job in jobs if job.folder.path.is_dir() for run in _collect(job.folder.path)]
     if any(run.done for run in runs):
-        return _of_runs(target, runs), code
+        return _of_runs(target, runs, typed), code
     print(f"heron reproduce: no run of {target.name} is finished", file=sys.stderr)
     return None, code or 2
 
 
 def _plan(
     target: Target, options: ReproduceOptions, folders: Folders, overrides: Sequence[str]
-) -> tuple[Plan, dict[RunFolder, str]]:
-    """Plan a target's runs; and say of which ones the model is absent."""
+) -> tuple[Plan, dict[RunFolder, str], set[str]]:
+    """Plan a target's runs; and say of which ones the model is absent, and which keys are typed."""
+    typed = [*overrides, *([f"encoder={options.encoder}"] if options.encoder else [])]
     words = [
         f"experiment={target.experiment}",
         f"seed={','.join(map(str, options.seeds))}",
-        *overrides,
+        *typed,
+        *(f"paths.data={folders[0]}", f"paths.cache={folders[1]}"),
     ]
-    words += [f"encoder={options.encoder}"] if options.encoder else []
-    words += [f"paths.data={folders[0]}", f"paths.cache={folders[1]}"]
-    words = _spelt_out(words) if target.prompted else words
+    if target.prompted:
+        typed, words = _spelt_out(["experiment=", *typed])[1:], _spelt_out(words)
     found: list[Composition] = []
     _compose_and_run("train", [*words, *([] if "-m" in words else ["-m"])], found.append)
     chosen = [each for each in found if _is_chosen(each.overrides, options.only)]
@@ -157,8 +158,16 @@ def _plan(
         hint = nearest(options.only or "", list(dict.fromkeys(values)))
         raise ConfigError(f"only={options.only}: no run has this value.{hint}")
     plan = _plan_jobs(chosen)
+    own = {f"experiment={target.experiment}", *(word for word in words if word[:6] == "paths.")}
+    plan.refused = [(_short(name, own), reason) for name, reason in plan.refused]
     reasons = {job.folder: _absent_model(job) for job in plan.jobs}
-    return plan, {folder: reason for folder, reason in reasons.items() if reason}
+    absent = {folder: reason for folder, reason in reasons.items() if reason}
+    return plan, absent, {word.lstrip("+~").partition("=")[0] for word in typed}
+
+
+def _short(name: str, own: Collection[str]) -> str:
+    """Leave out of a run's overrides those that the command itself adds."""
+    return ", ".join(word for word in name.split(", ") if word not in own)
 
 
 def _is_chosen(overrides: Sequence[str], only: str | None) -> bool:

@@ -96,13 +96,17 @@ def claims_table(paper: str, claims: Iterable[Claim]) -> Table:
             claim.name,
             claim.where,
             claim.printed,
-            None if claim.value is None else f"{claim.value:.4g}",
+            None if claim.value is None else _number(claim.value),
             claim.verdict,
             claim.calculation,
         )
         for claim in claims
     )
     return Table(f"{paper}: {len(claims)} claims, {failed} do not hold", _COLUMNS, rows)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:.4g}"
 
 
 def record(claim: Claim) -> dict[str, Any]:

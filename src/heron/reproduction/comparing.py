@@ -6,13 +6,13 @@ The published number is a constant in the tests: the papers print no spread for 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scipy import stats
 
 from heron.base.cells import Cell, Table
-from heron.config.run_names import INDECISIVE
 from heron.reports.papers import Place, Rule, choose, flat_rows, places_of, split_of
 from heron.reproduction.targets import Estimate, Names
 from heron.results.collect import RunRecord
@@ -20,11 +20,10 @@ from heron.results.groups import Group, group_runs
 
 DAGGER = "†"
 COLUMNS = ("published", "reproduced", "Δ", "95 % interval", "test")
-# Overrides that a mark does not name: they choose what is run, or name what the marks name.
-_CHOOSING = (
-    *(*INDECISIVE, "seed", "encoder", "data", "model", "head", "paths", "trainer.threads"),
-    *("prompting.model.name", "prompting.pool", "prompting.shots"),
-)
+# Typed keys that a mark does not name: what they choose is marked by name, or changes no score.
+_NAMED = ("seed", "data", "encoder", "encoder.name", "model", "prompting.model.name")
+# What is named where no column shows it.
+_REPLACED = {"encoder.name": "encoder", "prompting.model.name": "model"}
 # Places in which a model, or the data set of examples in a prompt, may be replaced.
 _STANDS_FOR = ("encoder.name", "prompting.model.name", "prompting.pool")
 _NOTE = (
@@ -53,10 +52,13 @@ def comparison_table(
         title: of the table.
         columns: names of the columns before the numbers; the last is that of the score.
         rows: the comparisons.
-        decimals: of the printed numbers; None: as many as each has.
+        decimals: of the printed numbers; None: the most that a number of the same column has.
         note: what is said below, beside the legend of marks and corrections.
     """
-    cells = [_cells(row, decimals) for row in rows]
+    written = defaultdict[str, int](int)
+    for row in rows:
+        written[row.names[-1]] = max(written[row.names[-1]], _digits(row.published))
+    cells = [_cells(row, written[row.names[-1]] if decimals is None else decimals) for row in rows]
     marks = dict.fromkeys(row.estimate.mark for row in rows if row.estimate and row.estimate.mark)
     doubts = [f"{', '.join(row.names)}: {row.printed}" for row in rows if row.printed]
     notes = [note, _NOTE, *(f"{DAGGER} {mark}." for mark in marks)]
@@ -64,9 +66,8 @@ def comparison_table(
     return Table(title, (*columns, *COLUMNS), tuple(cells), " ".join(filter(None, notes)))
 
 
-def _cells(row: Compared, decimals: int | None) -> tuple[Cell, ...]:
+def _cells(row: Compared, digits: int) -> tuple[Cell, ...]:
     """Show one comparison; a substitute is marked in every cell that it touches."""
-    digits = _digits(row.published) if decimals is None else decimals
     published = None if row.published is None else f"{row.published:,.{digits}f}"
     if row.estimate is None:
         return (*row.names, published, None, None, None, None)
@@ -91,7 +92,7 @@ def _cells(row: Compared, decimals: int | None) -> tuple[Cell, ...]:
 
 
 def _digits(value: float | None) -> int:
-    """Count the decimals of a number as it is written."""
+    """Count the decimals of a number as it is written, without zeros at its end."""
     return len(repr(value).partition(".")[2].rstrip("0")) if isinstance(value, float) else 0
 
 
@@ -170,12 +171,15 @@ def _doubt(cell: Any) -> str:
 
 
 def compare_runs(
-    published: Mapping[str, Any], table: Mapping[str, Any], runs: Sequence[RunRecord]
+    published: Mapping[str, Any],
+    table: Mapping[str, Any],
+    runs: Sequence[RunRecord],
+    typed: Collection[str] = (),
 ) -> tuple[list[Compared], list[str]]:
     """Set the scores of finished runs beside a table's, matched as `heron report` does.
 
     An encoder, model or data set that the paper does not have stands beside all rows that agree in
-    the other names, and is marked.
+    the other names, and is marked; so are settings whose keys the user has `typed`.
 
     Returns:
         The comparisons, and the names of their columns.
@@ -188,9 +192,11 @@ def compare_runs(
         groups = [choice.group for choice in choose(groups, rule) if choice.group]
     printed = dict(flat_rows(table["rows"]))
     keys = dict.fromkeys(printed)
+    shown = {key for place in places for key in place.keys}
     found: dict[Names, list[tuple[Group, str]]] = {}
     for group in groups:
         own = tuple(place.of(group) for place in places)
+        changed = list(_marks(group.runs[0], data, typed, shown))
         for name in classes or [None]:
             key = (*own, name) if name else own
             matches = [
@@ -200,7 +206,8 @@ def compare_runs(
             ]
             for other, mark in matches or [(key, "")]:
                 keys.setdefault(other)
-                found.setdefault(other, []).append((group, mark))
+                marks = "; ".join(filter(None, (mark, *changed)))
+                found.setdefault(other, []).append((group, marks))
     rows = []
     for key in keys:
         cells = printed.get(key, [None] * len(scores))
@@ -225,6 +232,8 @@ def _stands_for(key: Names, other: Names, places: Sequence[Place], printed: Any)
         known = {names[position] for names in printed}
         place = places[position] if position < len(places) else None
         replaced = place and any(part in _STANDS_FOR for part in place.setting.split(","))
+        if place and theirs not in place.names.values():
+            return None  # a row of people, or of the references
         if mine in known or not replaced:
             return None
         marks.append(f"{mine} in place of the paper's {place.column}" if place else "")
@@ -242,27 +251,45 @@ def _estimate(
     if not values:
         return None
     run = next(run for run in group.runs if run.done and metric in run.scores.get(split, {}))
-    marks = "; ".join(filter(None, (mark, *_marks(run, data))))
     summary = group.summary(split, metric)
     assert summary is not None
     if summary.sd is None:
         low, high = (run.scores[split].get(f"{metric}_{end}") for end in ("low", "high"))
         low, high = (low, high) if high is not None else (None, None)
-        return Estimate(summary.mean, low, high, 1, "seed", mark=marks)
+        return Estimate(summary.mean, low, high, 1, "seed", mark=mark)
     half = stats.t.ppf(0.975, summary.n - 1) * summary.sd / math.sqrt(summary.n)
     low, high = summary.mean - half, summary.mean + half
-    return Estimate(summary.mean, low, high, summary.n, "seeds", summary.sd, marks)
+    return Estimate(summary.mean, low, high, summary.n, "seeds", summary.sd, mark)
 
 
-def _marks(run: RunRecord, data: Sequence[str]) -> Iterator[str]:
-    """Say what of a run is not the paper's: its data, and settings that were typed."""
+def marks_of(runs: Sequence[RunRecord], data: Sequence[str], typed: Collection[str]) -> str:
+    """Say what of runs is not the paper's, where no column shows their encoder."""
+    marks = (mark for run in runs if run.done for mark in _marks(run, data, typed, ()))
+    return "; ".join(dict.fromkeys(marks))
+
+
+def _marks(
+    run: RunRecord, data: Sequence[str], typed: Collection[str], shown: Collection[str]
+) -> Iterator[str]:
+    """Say what of a run is not the paper's: its data, its encoder, and settings that were typed.
+
+    Args:
+        run: any of a group.
+        data: the paper's data sets.
+        typed: keys of the words that the user has typed.
+        shown: keys that the columns of the table show.
+    """
     name = str(run.setting("data.name"))
     if name not in data:
         yield f"data set {name}{' (generated)' if run.synthetic else ''}"
-    typed = {
+    for setting, what in _REPLACED.items():
+        keys = {setting, setting.split(".")[-2]}  # a group's option, such as `encoder=`, or a name
+        if setting not in shown and not keys.isdisjoint(typed):
+            yield f"{what} {str(run.setting(setting)).rstrip('/').rpartition('/')[2]}"
+    changed = {
         key: value
         for key, value in run.overrides().items()
-        if not any(f"{key}.".startswith(f"{each}.") for each in _CHOOSING)
+        if key in typed and key not in shown and key not in _NAMED
     }
-    if typed:
-        yield ", ".join(f"{key}={value}" for key, value in typed.items())
+    if changed:
+        yield ", ".join(f"{key}={value}" for key, value in changed.items())

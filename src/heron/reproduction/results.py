@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,17 @@ from heron.base.yaml_files import read_yaml
 from heron.config.extensions import STATISTICS
 from heron.reports.papers import PaperView, paper_view
 from heron.reports.run import data_url
-from heron.reproduction.comparing import compare_runs, compare_values, comparison_table, note_of
+from heron.reproduction.comparing import (
+    DAGGER,
+    compare_runs,
+    compare_values,
+    comparison_table,
+    marks_of,
+    note_of,
+)
 from heron.reproduction.targets import Filled, Request, Target
 from heron.results.collect import RunRecord
-from heron.results.published import find_published
+from heron.results.published import all_published, find_published
 from heron.training.status import provenance
 
 RESULT = "result.json"
@@ -62,9 +69,11 @@ def of_function(target: Target, filled: Filled) -> Reproduction:
 
 
 def published_statistics(data: str, request: Request) -> list[Table]:
-    """Set a data set's statistics beside its paper's; empty where the paper prints none."""
-    path = find_published(data)
-    return _beside(read_yaml(path), STATISTICS[data](request), data) if path else []
+    """Set a data set's statistics beside its paper's; empty where no paper is about it."""
+    filled = STATISTICS[data](dataclasses.replace(request, data=data))
+    papers = map(read_yaml, all_published())
+    about = (p for p in papers if data in (*p["data"], *p.get("substitutes", ())))
+    return next((_beside(paper, filled, data) for paper in about), [])
 
 
 def _beside(paper: Mapping[str, Any], filled: Filled, title: str) -> list[Table]:
@@ -91,8 +100,10 @@ def _beside(paper: Mapping[str, Any], filled: Filled, title: str) -> list[Table]
     return tables
 
 
-def of_runs(target: Target, runs: Sequence[RunRecord]) -> Reproduction:
+def of_runs(target: Target, runs: Sequence[RunRecord], typed: Collection[str] = ()) -> Reproduction:
     """Set the scores of runs beside the paper's numbers; a figure has a table and curves.
+
+    Settings whose keys the user has `typed` are marked in every cell.
 
     Raises:
         ConfigError: the paper has no published numbers to compare with.
@@ -103,7 +114,7 @@ def of_runs(target: Target, runs: Sequence[RunRecord]) -> Reproduction:
     for table in parts.values():
         if "scores" not in table:
             continue
-        rows, headings = compare_runs(published, table, runs)
+        rows, headings = compare_runs(published, table, runs, typed)
         decimals = table.get("decimals", 2)
         note = note_of(table)
         tables.append(comparison_table(table["title"], headings, rows, decimals, note))
@@ -111,8 +122,10 @@ def of_runs(target: Target, runs: Sequence[RunRecord]) -> Reproduction:
         path = find_published(f"{target.paper}/{target.table}")
         assert path is not None
         view = paper_view(f"{target.paper}/{target.table}", runs, path)
-        tables += view.tables.values()
-        figures = _curves(target, view)
+        marks = marks_of(runs, published["data"], typed)
+        tables += [_marked(table, marks) for table in view.tables.values()]
+        title = f"{view.title} ({DAGGER} {marks})" if marks else view.title
+        figures = _curves(target, view._replace(title=title))
     if not tables:
         raise ConfigError(
             f"{target.name}: published.yaml of {target.paper} has no {target.table} with scores"
@@ -122,6 +135,18 @@ def of_runs(target: Target, runs: Sequence[RunRecord]) -> Reproduction:
         for run in runs
     }
     return Reproduction(target, tables, figures, {}, sources)
+
+
+def _marked(table: Table, marks: str) -> Table:
+    """Mark what was reproduced of a figure: all but its shares and the paper's numbers."""
+    if not marks:
+        return table
+    rows = [
+        (*row[:2], *(None if cell is None else f"{show(cell)} {DAGGER}" for cell in row[2:]))
+        for row in table.rows
+    ]
+    note = f"{table.note} {DAGGER} {marks}."
+    return Table(table.title, table.columns, tuple(rows), note)
 
 
 def _curves(target: Target, view: PaperView) -> dict[str, bytes]:

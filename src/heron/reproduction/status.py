@@ -29,8 +29,10 @@ def status_table(targets: Sequence[Target], data_dir: Path, cache_dir: Path) -> 
     for target in targets:
         missing, state = missing_for(target, data_dir, cache_dir)
         needs = "; ".join([*missing, *filter(None, (target.people, target.hardware))])
-        command = f"heron reproduce {target.name}" + (" from=..." if target.people else "")
-        rows.append((target.name, target.title, state, needs, command))
+        words = ["heron reproduce", target.name, *(["from=..."] if target.people else [])]
+        if target.experiment and not all(map(has_model, target.models)):
+            words.append("model=..." if target.prompted else "encoder=...")
+        rows.append((target.name, target.title, state, needs, " ".join(words)))
     states = [row[2] for row in rows]
     counts = ", ".join(
         f"{states.count(s)} {s}" for s in (RUNS, PART, PEOPLE, LACKS, PENDING) if s in states
@@ -55,9 +57,9 @@ def missing_for(target: Target, data_dir: Path, cache_dir: Path) -> tuple[list[s
         found.append(f"models {', '.join(models)}")
     if target.experiment is None and target.name not in TARGETS:
         return found, PENDING
-    if found:
-        return found, PART if present and not target.experiment and not target.people else LACKS
-    return found, PEOPLE if target.people else RUNS
+    if found and (target.experiment or not present):
+        return found, LACKS
+    return found, PEOPLE if target.people else PART if found else RUNS
 
 
 @cache  # several targets of a paper read the same files

@@ -31,7 +31,7 @@ class Target:
     prompted: bool = False  # whether `heron prompt` runs the experiment, and not `heron train`
     # What it needs: files by data set (`{trc: [train, test]}`), ids of models.
     data: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    instead: str = ""  # the data set that its function reads where none of these files is there
+    instead: str = ""  # what its function, or its runs, read where none of these files is there
     models: Sequence[str] = ()
     hardware: str = ""  # more than two cores and 24 GiB, in words
     people: str = ""  # what people must do first, in words
@@ -58,6 +58,7 @@ class Request:
     seed: int = 0
     files: Sequence[Path] = ()  # filled sheets or runs that it adds up (`from=`)
     encoder: str | None = None  # in place of the paper's
+    data: str = ""  # the data set that `heron analyze` describes, the paper's or a substitute
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,18 @@ class Filled:
     figures: Mapping[str, bytes] = field(default_factory=dict)  # PNG by file name
     files: Mapping[str, str | bytes | Mapping[str, Sequence[Any]]] = field(default_factory=dict)
     notes: Sequence[str] = ()  # definitions, counts left out, substitutions
+
+
+def run_mark(folder: Path, data: str, encoder: str) -> str:
+    """Say what of a run is not the paper's: its data set, its encoder (ids without owners)."""
+    from heron.results.collect import collect  # start-up time
+
+    (run,) = collect(folder)
+    model = run.setting("prompting.model.name")
+    name = str(model or run.setting("encoder.name")).rstrip("/").rpartition("/")[2]
+    marks = {f"data set {run.setting('data.name')}": run.setting("data.name") != data}
+    marks[f"{'model' if model else 'encoder'} {name}"] = name != encoder
+    return ", ".join(mark for mark, differs in marks.items() if differs)
 
 
 FILE = "targets.yaml"

@@ -15,6 +15,7 @@ from heron.config.data import (
     SampleConfig,
     ValidationConfig,
 )
+from heron.config.overrides import configure
 from heron.config.resolve import resolve_stages
 from heron.config.schema import Config
 from heron.data.examples import Example
@@ -69,6 +70,15 @@ def read_shipped(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shipped
     sha256 = {split: sha256_file(paths[split]) for split in SPLITS if split in paths}
     dropped = {split: sum(counts.values()) for split, counts in loaded.dropped.items()}
     return Shipped(config, loaded.examples, missing, sha256, dropped)
+
+
+def choose_present(name: str, substitute: str, data_dir: Path, cache_dir: Path) -> DataConfig:
+    """Configure a data set, or its substitute where only files of that one are there."""
+    for config in (configure(name, []), configure(substitute, [])):
+        sources = inspect(config, data_dir, cache_dir).values()
+        if any(source.state is not State.MISSING for source in sources):
+            return config
+    return configure(name, [])
 
 
 def find_examples(

@@ -107,6 +107,13 @@ def test_the_terminal_table_loses_no_cell_however_narrow(width):
     assert {"ess", "0.500", "±", "0.013", "(3)", "3", "–", "0"} <= set(words)
 
 
+def test_columns_that_do_not_fit_share_the_room_that_is_left():
+    table = Table("t", ("n", "text", "other"), ((1, "word " * 60, "word " * 40),))
+    widths = [column.width for column in to_rich(table, 120).columns]
+    assert widths == [1, 56, 57]
+    assert to_rich(Table("t", ("text",), (("word " * 60,),)), 120).columns[0].width == 120
+
+
 def test_rich_markup_in_a_cell_is_shown_as_text():
     console = Console(width=200, file=io.StringIO(), record=True)
     console.print(to_rich(TABLE, 120))

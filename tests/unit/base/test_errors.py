@@ -2,7 +2,15 @@
 
 import pytest
 
-from heron.base.errors import ConfigError, DataError, HeronError, Problem, nearest, os_error_text
+from heron.base.errors import (
+    ConfigError,
+    DataError,
+    HeronError,
+    Problem,
+    first_line,
+    nearest,
+    os_error_text,
+)
 
 
 @pytest.mark.parametrize(
@@ -71,6 +79,12 @@ def test_a_data_error_spells_out_problems_up_to_its_limit_and_keeps_all():
         "... and 27 more",
     ]
     assert error.problems == problems
+
+
+def test_the_first_line_of_several_problems_names_the_first_one():
+    problems = [Problem("a.csv", "missing"), Problem("b.csv", "missing")]
+    assert first_line(DataError(problems)) == "2 problems in the data: a.csv: missing"
+    assert first_line("out of memory\nat step 3") == "out of memory"
 
 
 def test_a_single_problem_stands_alone():

@@ -11,6 +11,7 @@ from heron.base.yaml_files import read_yaml
 from heron.cli import main
 from heron.config.extensions import TARGETS
 from heron.reproduction.targets import Request
+from heron.results import shipped
 from heron_forks.hesum import targets
 from small_study import answer_json, sample
 
@@ -46,7 +47,7 @@ def test_every_table_and_figure_has_what_fills_it():
 def whole(tmp_path, monkeypatch):
     """All three files, of 8, 4 and 3 articles."""
     write_hesum(tmp_path, {"train": 8, "validation": 4, "test": 3})
-    configure = targets.configure
+    configure = shipped.configure
 
     def without_sizes(name, words):
         config = configure(name, words)
@@ -54,7 +55,7 @@ def whole(tmp_path, monkeypatch):
             file.rows = None
         return config
 
-    monkeypatch.setattr(targets, "configure", without_sizes)
+    monkeypatch.setattr(shipped, "configure", without_sizes)
     return Request(tmp_path, tmp_path / "cache")
 
 
@@ -96,7 +97,7 @@ def test_without_hesum_the_unchanged_pairs_of_the_subset_stand_in_and_are_marked
         "source_file": ["x"] * 4,
     }
     write_table(tmp_path / "hesum_subset" / "pairs.jsonl", columns)
-    configure = targets.configure
+    configure = shipped.configure
 
     def without_sizes(name, words):
         config = configure(name, words)
@@ -104,7 +105,7 @@ def test_without_hesum_the_unchanged_pairs_of_the_subset_stand_in_and_are_marked
             file.rows = file.size = None
         return config
 
-    monkeypatch.setattr(targets, "configure", without_sizes)
+    monkeypatch.setattr(shipped, "configure", without_sizes)
     request = Request(tmp_path, tmp_path / "cache")
     found = fill("T5", request)
     assert {one.mark for one in found.values["table5"].values()} == {

@@ -343,10 +343,12 @@ def test_corrected_numbers_are_read_unless_the_printed_ones_are_asked_for():
 
 
 def test_the_title_counts_what_does_not_hold():
-    claims = [Claim("a", "s", "p", 1.0, "c", True), Claim("b", "s", "p", None, "c", False)]
+    values = {"a": 10_000.0, "b": None, "c": 0.97672}
+    claims = [Claim(name, "s", "p", value, "c", name != "b") for name, value in values.items()]
     table = claims_table("x", claims)
-    assert table.title == "x: 2 claims, 1 do not hold"
-    assert [row[4] for row in table.rows] == ["holds", "does not hold"]
+    assert table.title == "x: 3 claims, 1 do not hold"
+    assert [row[4] for row in table.rows] == ["holds", "does not hold", "holds"]
+    assert [row[3] for row in table.rows] == ["10,000", None, "0.9767"]
 
 
 def test_the_command_writes_what_it_prints(tmp_path, capsys):

@@ -1,5 +1,6 @@
 """Published numbers beside reproduced ones: matching, tests, marks, files."""
 
+import dataclasses
 import json
 import math
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 from scipy import stats
 
 from browser import Browser, find_browser
-from heron.base.cells import Table
+from heron.base.cells import Formatted, Table
 from heron.base.table_files import to_latex
 from heron.base.yaml_files import read_yaml
 from heron.reproduction.comparing import (
@@ -81,11 +82,64 @@ def test_a_substituted_encoder_stands_beside_every_encoder_of_its_head_marked(sw
     assert "† other in place of the paper's encoder." in table.note
 
 
+def test_a_substituted_system_does_not_stand_beside_the_references(make_run):
+    hesum = read_yaml(ROOT / "experiments/hesum/published.yaml")
+    settings = {"data.name": "hesum", "encoder.name": "models/other"}
+    folder = make_run("0", (), {"novel_1": 0.1}, settings)
+    rows, _ = compare_runs(hesum, hesum["tables"]["table7"], collect(folder.parent))
+    beside = [row.names[0] for row in rows if row.estimate]
+    assert beside == ["GPT-4", "GPT-3.5", "mLongT5 large", "mLongT5 base"]
+
+
 def test_a_substituted_data_set_and_changed_settings_are_marked(sweep):
-    runs = sweep(GIMMEL, [0.50], "chronicle", ("trainer.max_steps=3",))
-    rows, _ = compare_runs(TRC, TABLE4, runs)
+    more = ("data.sample.fraction=0.1", "trainer.max_steps=3", "head=ess")
+    runs = sweep(GIMMEL, [0.50], "chronicle", more)
+    typed = {"data", "data.sample.fraction", "trainer.max_steps"}
+    rows, _ = compare_runs(TRC, TABLE4, runs, typed)
     mark = _of(rows, "AlephBERTGimmel", "ess", "macro F1").estimate.mark
-    assert mark == "data set chronicle; trainer.max_steps=3"
+    assert mark == "data set chronicle; data.sample.fraction=0.1, trainer.max_steps=3"
+
+
+def test_what_the_paper_s_own_sweep_sets_is_not_marked(make_run):
+    ronli = read_yaml(ROOT / "experiments/ronli/published.yaml")
+    settings = {"data.name": "scinli", "curriculum.name": "length_cl", "encoder.name": "google/x"}
+    folder = make_run("0", ("curriculum=length_cl", "optim.lr=1"), {"micro_f1": 0.7}, settings)
+    table, runs = ronli["tables"]["table6"], collect(folder.parent)
+    own = [row.estimate.mark for row in compare_runs(ronli, table, runs)[0] if row.estimate]
+    assert own == [""]
+    typed = {"curriculum", "encoder", "optim.lr"}
+    (row,) = [row for row in compare_runs(ronli, table, runs, typed)[0] if row.estimate]
+    assert row.names == ("Length-CL", "micro F1")
+    assert row.estimate.mark == "encoder x; optim.lr=1", "no column shows the encoder"
+
+
+def test_a_substituted_model_is_marked_where_no_column_shows_it(make_run):
+    hesum = read_yaml(ROOT / "experiments/hesum/published.yaml")
+    settings = {"data.name": "hesum", "prompting.model.name": "models/tiny"}
+    settings |= {"prompting.prompt.name": "hesum", "prompting.translation.input": "en"}
+    folder = make_run("0", (), {}, {**settings, "prompting.translation.output": "en"})
+    scores = {"validation": {"rouge1": 0.1}}
+    (folder / "scores.json").write_text(json.dumps(scores))
+    table = hesum["tables"]["table8"]
+    for typed, mark in (((), ""), (("model", "prompting.model.name"), "model tiny")):
+        rows, _ = compare_runs(hesum, table, collect(folder.parent), typed)
+        (row,) = [row for row in rows if row.estimate]
+        assert (row.names, row.estimate.mark) == (("E", "E", "E", "ROUGE-1"), mark)
+
+
+def test_a_substitute_is_marked_at_every_point_of_a_figure(make_run):
+    for seed in (0, 1):
+        words = ("data.sample.fraction=0.5", f"data.sample.seed={seed}", "trainer.max_epochs=1")
+        settings = {"data.name": "trc", "encoder.name": "models/other"}
+        settings["data.sample.fraction"] = 0.5
+        folder = make_run(f"{seed}", words, {"macro_f1": 0.4 + seed / 10}, settings)
+    target, runs = read_targets()["trc:F1"], collect(folder.parent)
+    (table,) = of_runs(target, runs, {"encoder", "trainer.max_epochs"}).tables
+    assert table.rows[2] == ("50%", Formatted(0.01, ".2f"), "0.450 ± 0.071 (2) †")
+    assert table.rows[0][2:] == (None,)
+    assert table.note.endswith("† encoder other; trainer.max_epochs=1.")
+    (table,) = of_runs(target, runs).tables
+    assert "†" not in table.note + str(table.rows), "these are the paper's settings"
 
 
 def test_a_substitute_for_the_data_set_that_a_table_tests_on_is_shown_marked(make_run):
@@ -126,6 +180,16 @@ def test_values_are_matched_by_row_and_column_and_others_added():
         (("y", "a"), None, ""),
     ]
     assert [row.estimate and row.estimate.value for row in rows] == [None, 3, 5]
+
+
+def test_a_number_that_ends_in_zeros_is_compared_by_the_digits_of_its_column():
+    table = {"columns": ["words", "pairs"], "rows": {"x": [25.0, 30], "y": [24.5, 31]}}
+    rows, _ = compare_values(table, {("x", "words"): Estimate(25.4), ("x", "pairs"): Estimate(30)})
+    shown = comparison_table("t", ["row", "number"], rows, None, "").rows
+    assert [row[:3] for row in shown] == [
+        ("x", "words", "25.0"), ("x", "pairs", "30"), ("y", "words", "24.5"), ("y", "pairs", "31"),
+    ]  # fmt: skip
+    assert [row[-1] for row in shown] == ["differs", "equal to the printed digits", None, None]
 
 
 def test_latex_escapes_what_latex_would_read_as_commands():
@@ -172,11 +236,20 @@ def test_a_papers_report_lists_what_is_not_reproduced(written, tmp_path):
 def test_a_report_opens_without_errors_and_does_not_run_over(page: Browser, tmp_path, width):
     target = read_targets()["parashoot:T1"]
     text = "שלום <script>window.ran=1</script> עולם"
-    filled = Filled(tables=[Table(text, ("a", "טקסט"), ((text, text * 9),) * 5)], notes=("note",))
-    paths = write_reproduction(of_function(target, filled), tmp_path, ["parashoot:T1"])
+    word = "runs/data=parashoot_dev,encoder=pretrained,seed=0,batching.size=64,optim.lr=1e-4" * 2
+    tables = [
+        Table(text, ("a", "טקסט"), ((text, text * 9),) * 5, word),
+        Table(word, ("a",), ((1,),)),
+    ]
+    found = of_function(target, Filled(tables=tables, notes=("note",)))
+    sources = {word: {"folder": word, "data": {"train": "0a" * 32}}}
+    found = dataclasses.replace(found, sources=sources)
+    paths = write_reproduction(found, tmp_path, ["parashoot:T1", f"from={word}"])
     page.errors.clear()
     page.open(next(path for path in paths if path.suffix == ".html"), width)
+    page.run("document.querySelectorAll('details').forEach(each => { each.open = true; })")
     page.settle()
     assert page.errors == []
+    assert page.run("document.querySelector('details').innerText").count("0a" * 32) == 1
     assert page.run("window.ran") is None
     assert page.run("document.documentElement.scrollWidth") <= width

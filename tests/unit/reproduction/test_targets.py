@@ -35,8 +35,9 @@ def test_the_list_says_what_is_missing_and_how_to_fill_each(tmp_path):
     assert rows["trc:F1"][2:] == (
         "lacks",
         "data trc (train, test); models imvladikon/alephbertgimmel-base-512",
-        "heron reproduce trc:F1",
+        "heron reproduce trc:F1 encoder=...",
     )
+    assert rows["trc:T3"][4] == "heron reproduce trc:T3"
     assert rows["parashoot:F1"][2] == "runs"
 
 
@@ -58,6 +59,16 @@ def test_a_data_set_that_stands_in_for_missing_files_is_named(tmp_path):
     file.write_text("{}")
     found = missing_for(target, tmp_path, tmp_path / "b")  # states are kept by folders
     assert found == ([lacking, "hesum_subset stands in"], "in part")
+
+
+def test_a_target_that_people_fill_waits_for_them_also_on_a_substitute(tmp_path):
+    target = read_targets()["lchaim:F3"]
+    lacking = "data lchaim (test)"
+    assert missing_for(target, tmp_path, tmp_path / "c") == ([lacking], "lacks")
+    (tmp_path / "control").mkdir()
+    (tmp_path / "control" / "dev.jsonl").write_text("{}")
+    found = missing_for(target, tmp_path, tmp_path / "d")
+    assert found == ([lacking, "control_dev stands in"], "needs people")
 
 
 @pytest.mark.parametrize(

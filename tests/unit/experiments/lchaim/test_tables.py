@@ -11,7 +11,7 @@ from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table, write_table
 from heron.config.extensions import STATISTICS, TARGETS
 from heron.config.overrides import configure
-from heron.reproduction.results import of_function
+from heron.reproduction.results import of_function, published_statistics
 from heron.reproduction.targets import Request, read_targets
 from small_runs import TINY, heron, in_folder
 
@@ -36,9 +36,13 @@ def test_ratings_have_means_and_the_error_between_raters(tmp_path):
     found = fill("T1", path)
     values = found.values["table1"]
     assert values["Amazon Translate", "accuracy"].value == pytest.approx(21 / 6)
-    error = values["Amazon Translate", "accuracy, error"]
+    between = values["Amazon Translate", "accuracy, difference of raters"]
     low, high = stats.t.interval(0.95, 2, 1.0, stats.sem([2, 0, 1]))
-    assert (error.value, error.low, error.high, error.n) == pytest.approx((1.0, low, high, 3))
+    whole = (between.value, between.low, between.high, between.n)
+    assert whole == pytest.approx((1.0, low, high, 3))
+    # The paper prints half of that interval.
+    error = values["Amazon Translate", "accuracy, error"]
+    assert (error.value, error.low) == (pytest.approx((high - low) / 2), None)
     rows = of_function(read_targets()["lchaim:T1"], found).tables[0].rows
     (cells,) = [row for row in rows if row[:2] == ("Amazon Translate", "accuracy")]
     assert cells[2] == "4.279"
@@ -62,7 +66,8 @@ def test_what_raters_answered_on_drawn_sheets_fills_the_table(tmp_path):
     values = fill("T1", tmp_path / "Amazon Translate.csv").values["table1"]
     found = {names[1]: each.value for names, each in values.items()}
     assert found["accuracy"] == found["culture"] == 4.5
-    assert found["accuracy, error"] == 1
+    assert found["accuracy, difference of raters"] == 1
+    assert found["accuracy, error"] == 0, "all differ by as much"
     assert found["label"] == 5 * 6 / 8
     assert found["label, error"] == 0
 
@@ -97,6 +102,22 @@ def test_rows_and_overlap_are_counted_from_the_user_s_files(tmp_path, monkeypatc
     assert found["sizes"]["total", "rows"].mark == "only train, test"
 
 
+def test_a_substitute_is_described_beside_the_paper_and_marked(substitute, monkeypatch):
+    monkeypatch.setattr(
+        "heron_forks.lchaim.tables.configure",
+        lambda name, _: configure(name, ["data.verify=false", "data.files.train.rows=null"]),
+    )
+    sizes, overlap = published_statistics("control_dev", Request(substitute, substitute / "c"))
+    shown = {row[0]: row[2:4] for row in sizes.rows}
+    assert shown["train"] == ("6,692", None), "its one file is not the paper's train split"
+    assert shown["control_dev"] == (None, "4 †")
+    assert {row[0]: row[2] for row in overlap.rows} == {
+        "entailment": "0.0487", "contradiction": "0.0549", "neutral": None,
+    }  # fmt: skip
+    assert all(row[3].endswith("†") for row in overlap.rows)
+    assert "† control_dev in place of lchaim." in overlap.note
+
+
 def test_the_prompt_is_shown_as_it_is_sent_in_three_languages():
     found = fill("F4")
     assert set(found.files) == {"lchaim.txt", "lchaim_en.txt", "lchaim_ro.txt"}
@@ -106,13 +127,43 @@ def test_the_prompt_is_shown_as_it_is_sent_in_three_languages():
     assert any("\u05d0" <= letter <= "\u05ea" for letter in found.files["lchaim.txt"])
 
 
-def test_rows_count_with_each_of_their_types(tmp_path):
-    table = tmp_path / "types.csv"
-    table.write_text("guid,reasoning\n1,temporal;logical\n2,logical\n3,\n4,Mathematical\n")
-    counts = dict(fill("F3", table).tables[0].rows)
-    assert counts == {
-        "temporal": 1, "coreferential": 0, "logical": 2, "analytical": 0, "mathematical": 1,
+@pytest.fixture
+def substitute(tmp_path, monkeypatch):
+    """ConTRoL's dev file with four pairs, and none of LCHAIM's."""
+    rows = [("a b c d", "a b", "e"), ("a b", "c d", "c"), ("a b c", "c", "n"), ("x y", "x z", "e")]
+    lines = [
+        json.dumps({"uid": f"id_{n}", "premise": p, "hypothesis": h, "label": x})
+        for n, (p, h, x) in enumerate(rows)
+    ]
+    (tmp_path / "control").mkdir()
+    (tmp_path / "control/dev.jsonl").write_text("\n".join(lines))
+    monkeypatch.setattr(
+        "heron.results.shipped.configure",
+        lambda name, _: configure(name, ["data.verify=false", "data.files.train.rows=null"]),
+    )
+    return tmp_path
+
+
+def test_a_pair_of_each_class_and_of_each_type_is_shown_and_its_substitute_named(substitute):
+    found = fill("F1", data=substitute)
+    assert {row[0]: row[2] for row in found.tables[0].rows} == {
+        "contradiction": "c d", "entailment": "x z", "neutral": "c",
     }  # fmt: skip
+    assert found.notes == ("control_dev in place of lchaim.",)
+    guids = {row[2]: row[3] for row in found.tables[0].rows}
+    table = substitute / "types.csv"
+    types = {guids["c"]: "temporal;logical", guids["c d"]: "logical", guids["x z"]: ""}
+    lines = [f"{guid},{name}" for guid, name in {**types, "absent": "Mathematical"}.items()]
+    table.write_text("\n".join(["guid,reasoning", *lines]))
+    typed = fill("F3", table, data=substitute)
+    assert [row[:3] for row in typed.tables[0].rows] == [
+        ("temporal (1 rows)", "a b c", "c"),
+        ("logical (2 rows)", "a b", "c d"),
+    ]
+    assert typed.notes == found.notes
+    table.write_text("guid,reasoning\nabsent,temporal\n")
+    with pytest.raises(DataError, match=r"types\.csv: no guid is one of the data"):
+        fill("F3", table, data=substitute)
     with pytest.raises(ConfigError, match="from=FILE or from=RUN,FILE"):
         fill("F3")
 
@@ -127,7 +178,10 @@ def test_figures_2_and_3_read_a_finished_run(tmp_path):
     found = fill("F3", run.path, table).values["reasoning"]["logical", "accuracy"]
     assert (found.value, found.n) == (pytest.approx(sum(right) / len(right)), len(right))
     assert found.low <= found.value <= found.high
-    assert fill("F2", run.path).tables[0].rows
+    assert found.mark == "data set chronicle_nli, encoder scratch"
+    (shown, *_) = fill("F2", run.path).tables
+    assert shown.rows
+    assert shown.title.startswith("pairs (data set chronicle_nli, encoder scratch): ")
 
 
 def test_without_any_files_the_missing_ones_are_named():
