@@ -52,15 +52,15 @@ def _rounds(times: Found, rival: str, ours: str) -> list[float]:
 
 
 def _rouge(found: Found) -> list[Headline]:
-    rows = []
-    for size, bar in (("short", 15.0), ("article", 20.0)):
-        times = found["seconds"][size]
-        rival = "fork" if "fork" in times else "plain"
-        title = "XL-Sum's fork" if rival == "fork" else "a plain re-statement of XL-Sum's fork"
-        for way in ("heron, first pass", "heron"):
-            work = f"ROUGE, {size}, {'texts seen first' if 'first' in way else 'texts seen before'}"
-            rows.append(Headline(work, title, _rounds(times, rival, way), bar))
-    return rows
+    rivals = {"plain": "a plain re-statement of XL-Sum's fork", "fork": "XL-Sum's fork itself"}
+    return [
+        Headline(f"ROUGE, {size}, texts {seen}", title, _rounds(times, rival, way), bar)
+        for size, bar in (("title", 15.0), ("short", 15.0), ("article", 20.0))
+        for times in [found["seconds"][size]]
+        for way, seen in (("heron, first pass", "seen first"), ("heron", "seen before"))
+        for rival, title in rivals.items()
+        if rival in times
+    ]
 
 
 def _spans(found: Found) -> list[Headline]:
