@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import torch
@@ -24,6 +25,7 @@ from heron.config.compose import compose
 from heron.config.options import parse_options
 from heron.models.precision import rates
 
+from .generation import TRAINER
 from .headlines import Headline
 from .processes import ROOT, environment, folder
 
@@ -84,10 +86,15 @@ def _token_loss(found: Found) -> list[Headline]:
 
 
 def _generation(found: Found) -> list[Headline]:
-    return [
-        Headline(f"summaries, {case}", "one by one", _rounds(times, "one by one", "heron"))
-        for case, times in found["seconds"].items()
-    ]
+    rows = []
+    for case, times in found["seconds"].items():
+        rows.append(
+            Headline(f"summaries, {case}", "one by one", _rounds(times, "one by one", "heron"))
+        )
+        if rivals := [way for way in times if way.startswith(TRAINER)]:
+            best = min(rivals, key=lambda way: median(times[way]))
+            rows.append(Headline("the same", best, _rounds(times, best, "heron"), 1.3))
+    return rows
 
 
 def _prompting(found: Found) -> list[Headline]:
@@ -108,7 +115,7 @@ def _cartography(found: Found) -> list[Headline]:
 def _recorder(found: Found) -> list[Headline]:
     return [
         Headline(f"recorder, {name}", "a step", [spent], 0.05, "ms")
-        for name, (_, spent) in found["ms"].items()
+        for name, (_, spent, _) in found["ms"].items()
     ]
 
 
