@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import torch
@@ -24,6 +25,7 @@ from heron.config.compose import compose
 from heron.config.options import parse_options
 from heron.models.precision import rates
 
+from .generation import TRAINER
 from .headlines import Headline
 from .processes import ROOT, environment, folder
 
@@ -52,15 +54,15 @@ def _rounds(times: Found, rival: str, ours: str) -> list[float]:
 
 
 def _rouge(found: Found) -> list[Headline]:
-    rows = []
-    for size, bar in (("short", 15.0), ("article", 20.0)):
-        times = found["seconds"][size]
-        rival = "fork" if "fork" in times else "plain"
-        title = "XL-Sum's fork" if rival == "fork" else "a plain re-statement of XL-Sum's fork"
-        for way in ("heron, first pass", "heron"):
-            work = f"ROUGE, {size}, {'texts seen first' if 'first' in way else 'texts seen before'}"
-            rows.append(Headline(work, title, _rounds(times, rival, way), bar))
-    return rows
+    rivals = {"plain": "a plain re-statement of XL-Sum's fork", "fork": "XL-Sum's fork itself"}
+    return [
+        Headline(f"ROUGE, {size}, texts {seen}", title, _rounds(times, rival, way), bar)
+        for size, bar in (("title", 15.0), ("short", 15.0), ("article", 20.0))
+        for times in [found["seconds"][size]]
+        for way, seen in (("heron, first pass", "seen first"), ("heron", "seen before"))
+        for rival, title in rivals.items()
+        if rival in times
+    ]
 
 
 def _spans(found: Found) -> list[Headline]:
@@ -84,10 +86,15 @@ def _token_loss(found: Found) -> list[Headline]:
 
 
 def _generation(found: Found) -> list[Headline]:
-    return [
-        Headline(f"summaries, {case}", "one by one", _rounds(times, "one by one", "heron"))
-        for case, times in found["seconds"].items()
-    ]
+    rows = []
+    for case, times in found["seconds"].items():
+        rows.append(
+            Headline(f"summaries, {case}", "one by one", _rounds(times, "one by one", "heron"))
+        )
+        if rivals := [way for way in times if way.startswith(TRAINER)]:
+            best = min(rivals, key=lambda way: median(times[way]))
+            rows.append(Headline("the same", best, _rounds(times, best, "heron"), 1.3))
+    return rows
 
 
 def _prompting(found: Found) -> list[Headline]:
@@ -108,7 +115,7 @@ def _cartography(found: Found) -> list[Headline]:
 def _recorder(found: Found) -> list[Headline]:
     return [
         Headline(f"recorder, {name}", "a step", [spent], 0.05, "ms")
-        for name, (_, spent) in found["ms"].items()
+        for name, (_, spent, _) in found["ms"].items()
     ]
 
 

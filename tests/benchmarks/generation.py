@@ -3,8 +3,9 @@
 Articles of the built-in corpus, every summary of the same length; greedily and with beams. The
 model has a given shape and random weights; where `HERON_ENCODER` names an encoder, a second one
 begins with its weights (`head=warm_start`). One by one is what a script does: tokenize,
-`model.generate`, decode, for each article. heron's way is what a run does at its end: batches by
-length, each kept on disk as it is done. See README.md here.
+`model.generate`, decode, for each article. `Seq2SeqTrainer` generates in batches of several sizes,
+each padded to its longest. heron's way is what a run does at its end: batches by length, each kept
+on disk as it is done. See README.md here.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,8 @@ from heron.training.build import build_module
 from heron.training.inference import _trainer
 from heron.training.outcome import predict_split
 
+TRAINER = "Seq2SeqTrainer"
+
 
 @dataclass
 class Options:
@@ -52,7 +56,8 @@ class Options:
         layers: of each.
         batch: padded tokens of a batch.
         precision: see `TrainerConfig.precision`; one by one is always in full precision.
-        rounds: both ways run so often; ratios are taken within a round.
+        sizes: of the batches of `Seq2SeqTrainer`; the best one counts.
+        rounds: all ways run so often; ratios are taken within a round.
         threads: CPU threads.
         out: JSON file with every measurement.
     """
@@ -65,6 +70,7 @@ class Options:
     layers: int = 4
     batch: int = 4096
     precision: str = "32-true"
+    sizes: list[int] = field(default_factory=lambda: [4, 8, 24])
     rounds: int = 2
     threads: int = 1
     out: Path = Path("runs/benchmark_generation.json")
@@ -148,6 +154,28 @@ def one_by_one(module: Any, data: DataModule) -> list[str]:
     return texts
 
 
+def by_trainer(module: Any, data: DataModule, size: int, folder: Path) -> list[str]:
+    """Summarize the test split with `Seq2SeqTrainer.predict`, `size` articles at once."""
+    config, model, tokenizer = data.config, module.encoder.model, data.tokenizer
+    read = partial(tokenizer, truncation=True, max_length=config.encoder.max_length)
+    arguments = transformers.Seq2SeqTrainingArguments(
+        str(folder),
+        per_device_eval_batch_size=size,
+        predict_with_generate=True,
+        use_cpu=True,
+        disable_tqdm=True,
+        report_to=[],
+    )
+    collator = transformers.DataCollatorWithPadding(tokenizer)
+    trainer = transformers.Seq2SeqTrainer(model, arguments, collator, processing_class=tokenizer)
+    ids = trainer.predict(
+        [read(example.text) for example in data.examples[TEST]],
+        generation_config=generation_settings(model, config.task.generation),
+    ).predictions
+    ids[ids < 0] = tokenizer.pad_token_id
+    return [text.strip() for text in tokenizer.batch_decode(ids, skip_special_tokens=True)]
+
+
 def in_batches(module: Any, data: DataModule, folder: Path) -> list[str]:
     """Summarize the test split as a run does at its end."""
     predictions: Any = predict_split(_trainer(data.config), module, data, TEST, folder / "kept")
@@ -156,7 +184,7 @@ def in_batches(module: Any, data: DataModule, folder: Path) -> list[str]:
 
 
 def measure(options: Options, case: Case, folder: Path) -> dict[str, list[float]]:
-    """Time both ways once a round, in processor seconds.
+    """Time every way once a round, in processor seconds.
 
     Raises:
         HeronError: in full precision, they write otherwise in more than a twentieth of the cases
@@ -170,6 +198,10 @@ def measure(options: Options, case: Case, folder: Path) -> dict[str, list[float]
     data = DataModule(config, {TEST: data.examples[TEST]}, data.tokenizer)
     ways: dict[str, Callable[[], list[str]]] = {
         "one by one": lambda: one_by_one(module, data),
+        **{
+            f"{TRAINER}, {size} at once": partial(by_trainer, module, data, size, folder / "rival")
+            for size in options.sizes
+        },
         "heron": lambda: in_batches(module, data, folder),
     }
     times: dict[str, list[float]] = {name: [] for name in ways}
@@ -179,10 +211,10 @@ def measure(options: Options, case: Case, folder: Path) -> dict[str, list[float]
             start = time.process_time()
             texts[name] = way()
             times[name].append(time.process_time() - start)
-        pairs = zip(texts["one by one"], texts["heron"], strict=True)
-        differing = sum(a != b for a, b in pairs)
-        if options.precision == "32-true" and differing > len(texts["heron"]) / 20:
-            raise HeronError(f"{case.name}: {differing} summaries differ between the two ways")
+        for name, rival in texts.items():
+            differing = sum(a != b for a, b in zip(rival, texts["heron"], strict=True))
+            if options.precision == "32-true" and differing > len(rival) / 20:
+                raise HeronError(f"{case.name}: {differing} summaries differ from those of {name}")
     return times
 
 
@@ -219,8 +251,10 @@ def main(arguments: Sequence[str]) -> int:
         if options.encoder is None:
             options.encoder = named_encoder()
         numbers = (options.articles, options.tokens, options.rounds, options.threads)
-        if min(*numbers, *options.beams) < 1:
-            raise ConfigError("articles, tokens, beams, rounds and threads: expected 1 or more")
+        if min(*numbers, *options.beams, *options.sizes) < 1:
+            raise ConfigError(
+                "articles, tokens, beams, sizes, rounds and threads: expected 1 or more"
+            )
         torch.set_num_threads(options.threads)
         with tempfile.TemporaryDirectory() as folder:
             found = {case.name: measure(options, case, Path(folder)) for case in cases(options)}

@@ -32,7 +32,7 @@ def test_a_small_run_writes_every_measurement(tmp_path, capsys):
     out = tmp_path / "rouge.json"
     assert main(["pairs=2", "articles=1", "rounds=1", f"out={out}"]) == 0
     assert "differ by at most 0" in capsys.readouterr().out
-    assert set(json.loads(out.read_text())["seconds"]) == {"short", "article"}
+    assert set(json.loads(out.read_text())["seconds"]) == {"title", "short", "article"}
 
 
 def test_mistakes_are_named(capsys):

@@ -10,77 +10,64 @@ fork.
 
 Legend: N items, P pairs of an item and one of its references.
 Source: Lin 2004; https://github.com/csebuetnlp/xl-sum, multilingual_rouge_scoring, whose scores
-`profile=xlsum` equals; Hyyrö 2004 for the longest common subsequence in machine words.
+`profile=xlsum` equals.
 Deviates: the fork takes one reference; several are treated as in rouge_score 0.1.2.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
+from itertools import accumulate, chain
 
 import numpy as np
 import numpy.typing as npt
+from rapidfuzz.distance import LCSseq
+from rapidfuzz.process import cpdist
+from scipy.sparse import csr_array
 
 from heron.base.errors import DataError, Problem
 from heron.languages.language import Language
 from heron.metrics.names import MEASURES
-from heron.metrics.rouge_tokens import vocabulary
+from heron.metrics.rouge_tokens import Ids, number_tokens
 
 Floats = npt.NDArray[np.float64]
-Ids = Sequence[int]
+Counts = npt.NDArray[np.int64]
+
+_MOST_TOKENS = 1 << 31  # that a vocabulary numbers: the numbers of two tokens fit into one integer
 
 
-def shared_ngrams(first: Iterable[Hashable], second: Iterable[Hashable]) -> int:
-    """Count the n-grams that two texts have in common, each as often as both have it."""
-    left: dict[Hashable, int] = {}
-    for ngram in first:
-        left[ngram] = left.get(ngram, 0) + 1
-    shared = 0
-    for ngram in filter(left.__contains__, second):
-        if left[ngram]:
-            left[ngram] -= 1
-            shared += 1
-    return shared
+def pair_scores(first: Sequence[Ids], second: Sequence[Ids]) -> Floats:
+    """Compute F of ROUGE-1, 2 and L, float64 `[P, 3]`, from the P pairs' shared and own tokens."""
+    length_P2 = np.array([list(map(len, texts)) for texts in (first, second)]).T
+    total_P32 = np.maximum(length_P2[:, None] - np.array([[0], [1], [0]]), 1)  # bigrams: one fewer
+    precision_P3, recall_P3 = np.moveaxis(
+        shared_counts(first, second)[..., None] / total_P32, -1, 0
+    )
+    sum_P3 = precision_P3 + recall_P3
+    nothing_P3 = np.zeros_like(sum_P3)
+    return np.divide(2 * precision_P3 * recall_P3, sum_P3, out=nothing_P3, where=sum_P3 > 0)
 
 
-def longest_common_subsequence(shorter: Ids, longer: Ids) -> int:
-    """Compute its length, one whole row of the usual table per token of `longer`.
+def shared_counts(first: Sequence[Ids], second: Sequence[Ids]) -> Counts:
+    """Count what the texts of each pair share, P in `first` and P in `second`.
 
-    A row differs from its left neighbour by 0 or 1 everywhere, so an integer of `len(shorter)` bits
-    holds it (a cleared bit is a step), and one addition carries all steps along.
+    Returns:
+        Unigrams and bigrams, each as often as both texts have it, and the tokens of the longest
+        common subsequence; int64 `[P, 3]`.
     """
-    everywhere = (1 << len(shorter)) - 1
-    places: dict[int, int] = {}
-    for place, token in enumerate(shorter):
-        places[token] = places.get(token, 0) | 1 << place
-    row = everywhere
-    for token in filter(places.__contains__, longer):
-        matches = row & places[token]
-        row = (row + matches | row - matches) & everywhere
-    return len(shorter) - row.bit_count()
+    ngrams_2P = _ngrams(first).minimum(_ngrams(second)).sum(axis=1)
+    subsequence_P = cpdist(first, second, scorer=LCSseq.similarity, dtype=np.int64)
+    return np.stack([*ngrams_2P.reshape(2, -1), subsequence_P], axis=-1)
 
 
-def shared_counts(first: Ids, second: Ids) -> tuple[int, int, int]:
-    """Count shared unigrams, shared bigrams and the longest common subsequence's words."""
-    common = set(first).intersection(second)
-    if not common:
-        return 0, 0, 0
-    # Most words of two texts are not shared: the others cannot match anything.
-    left, left_pairs = _only(first, common)
-    right, right_pairs = _only(second, common)
-    if len(left) > len(right):
-        left, right = right, left
-    # Where one text has each common word once, all of them are shared once.
-    once = len(left) == len(common)
-    unigrams = len(left) if once else shared_ngrams(left, right)
-    bigrams = shared_ngrams(left_pairs, right_pairs) if left_pairs and right_pairs else 0
-    return unigrams, bigrams, longest_common_subsequence(left, right)
-
-
-def _only(ids: Ids, kept: set[int]) -> tuple[list[int], list[tuple[int, int]]]:
-    """Take the tokens that are in `kept`, and the pairs of neighbours that both are."""
-    places = [place for place, token in enumerate(ids) if token in kept]
-    pairs = [(ids[place], ids[after]) for place, after in pairwise(places) if after == place + 1]
-    return [ids[place] for place in places], pairs
+def _ngrams(texts: Sequence[Ids]) -> csr_array:
+    """Count n-grams: a row for each text's unigrams, then for each one's bigrams."""
+    ids = np.frombuffer(b"".join(texts), np.int64)
+    text = np.repeat(np.arange(len(texts)), list(map(len, texts)))
+    inside = text[1:] == text[:-1]
+    bigrams = (ids[:-1] * _MOST_TOKENS + ids[1:])[inside]
+    rows = np.concatenate([text, text[1:][inside] + len(texts)])
+    columns = np.concatenate([ids, bigrams])
+    # Made of rows and columns, it adds up what has the same place.
+    return csr_array((np.ones_like(rows), (rows, columns)), (2 * len(texts), _MOST_TOKENS**2))
 
 
 def rouge(
@@ -106,25 +93,11 @@ def rouge(
     several = [[entry] if isinstance(entry, str) else entry for entry in references]
     if empty := [item for item, texts in enumerate(several) if not texts]:
         raise DataError([Problem(f"rouge: item {item}", "no reference") for item in empty])
-    ids = vocabulary(profile, language).ids
-    firsts: list[int] = []  # each prediction's first pair
-    shared: list[tuple[int, int, int]] = []
-    lengths: list[tuple[int, int]] = []
-    for prediction, texts in zip(predictions, several, strict=True):
-        predicted = ids(prediction)
-        firsts.append(len(shared))
-        for reference in map(ids, texts):
-            shared.append(shared_counts(predicted, reference))
-            lengths.append((len(predicted), len(reference)))
-    f_P3 = _f(np.array(shared).reshape(-1, 3), np.array(lengths).reshape(-1, 2))
+    lengths = [len(texts) for texts in several]
+    ids, _ = number_tokens([*predictions, *chain.from_iterable(several)], profile, language)
+    predicted_P = [text for text, n in zip(ids, lengths, strict=False) for _ in range(n)]
+    references_P = ids[len(predictions) :]
+    f_P3 = pair_scores(predicted_P, references_P)
+    firsts = [0, *accumulate(lengths)][:-1]  # each prediction's first pair
     best_N3 = np.maximum.reduceat(f_P3, firsts) if firsts else f_P3
     return {measure: best_N3[:, column].copy() for column, measure in enumerate(MEASURES)}
-
-
-def _f(shared_P3: npt.NDArray, length_P2: npt.NDArray) -> Floats:
-    """Compute F of each measure from shared and total counts; 0 where nothing is shared."""
-    total_P32 = np.maximum(length_P2[:, None] - np.array([[0], [1], [0]]), 1)  # bigrams: one fewer
-    precision_P3, recall_P3 = np.moveaxis(shared_P3[..., None] / total_P32, -1, 0)
-    sum_P3 = precision_P3 + recall_P3
-    nothing_P3 = np.zeros_like(sum_P3)
-    return np.divide(2 * precision_P3 * recall_P3, sum_P3, out=nothing_P3, where=sum_P3 > 0)

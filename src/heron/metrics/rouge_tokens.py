@@ -1,5 +1,8 @@
 """ROUGE's tokens, as integers, by one of two profiles.
 
+Each distinct word of all texts is split once. Words of ordinary letters alone, which most are, are
+one token in both profiles: Arrow finds, lowers and numbers them, all others are split in Python.
+
 - `xlsum` splits exactly as the multilingual fork of rouge_score that came with XL-Sum, which Hebrew
   papers report. Letters of every script count, and Hebrew points stay. But an acronym is two
   tokens (צה״ל is צה and ל), and so is a number with a separator (3,5 is 3 and 5).
@@ -17,19 +20,33 @@ splits as the fork does without `lang`.
 
 import re
 import unicodedata
-from collections.abc import Iterable
-from functools import cache, partial
-from itertools import chain
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache, partial
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from heron.base.errors import ConfigError, nearest
 from heron.config.data import UnicodeOptions
+from heron.languages.english import ENGLISH
+from heron.languages.hebrew import HEBREW
 from heron.languages.language import Language
+from heron.languages.romanian import ROMANIAN
 from heron.languages.unicode import normalise
 from heron.languages.words import words
 from heron.metrics.names import PROFILES
 
+Ids: TypeAlias = "array[int]"  # the tokens of a text
+
 _DROPPED_AT_ENDS = ".,:;!?()[]"
-_MOST_WORDS = 2_000_000  # in one vocabulary, some 300 MB; then it is emptied
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# Of most words, which both profiles only write in lower case.
+_LETTERS = frozenset(HEBREW.alphabet + ROMANIAN.alphabet + ENGLISH.alphabet)
+_MOST_WORDS = 1 << 20  # whose tokens a process remembers
 
 _CJK = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002b73f"
@@ -119,65 +136,68 @@ def _heron_word(word: str, language: Language) -> list[str]:
     return words(_DIGITS_MEET_LETTERS.sub(" ", _OPENING_QUOTE.sub(" ", word)))
 
 
-class Vocabulary(dict[str, tuple[int, ...]]):
-    """Splits texts by one profile and numbers their tokens; each distinct word is split once.
+@cache
+def _ways(profile: str, language: Language) -> tuple[str, Callable[[str], str]]:
+    """Get the pattern of words that are one token, in lower case, and what splits all others."""
+    if profile not in PROFILES:
+        raise ConfigError(f"unknown ROUGE profile={profile}.{nearest(profile, PROFILES)}")
+    letters, split = _LETTERS, _xlsum_word
+    if profile == "heron":
+        letters = letters.difference(language.variants[::2])
+        split = partial(_heron_word, language=language)
+    return f"^[{''.join(letters)}]+$", lru_cache(_MOST_WORDS)(lambda word: " ".join(split(word)))
 
-    It holds the numbers of each word's tokens. Only `heron` depends on the texts' language.
+
+def number_tokens(
+    texts: Sequence[str], profile: str, language: Language
+) -> tuple[list[Ids], pa.Array]:
+    """Split texts by one profile and number their tokens.
+
+    Only `heron` depends on the texts' language.
+
+    Returns:
+        The numbers of each text's tokens, and the token that each number stands for.
 
     Raises:
         ConfigError: an unknown profile.
     """
-
-    def __init__(self, profile: str, language: Language):
-        if profile not in PROFILES:
-            hint = nearest(profile, PROFILES)
-            raise ConfigError(f"unknown ROUGE profile={profile}.{hint}")
-        heron_word = partial(_heron_word, language=language)
-        self._split = _xlsum_word if profile == "xlsum" else heron_word
-        self._numbers: dict[str, int] = {}  # of each token, in order
-        self._at_start: dict[int, int] = {}  # a mark on an escaped space -> the mark alone
-
-    def ids(self, text: str) -> list[int]:
-        """Split `text`; equal tokens have equal numbers, within this vocabulary."""
-        # Only at spaces: of other white space the fork deletes some, which depends on the word.
-        ids = list(chain.from_iterable(map(self.__getitem__, text.split(" "))))
-        if self._at_start and ids:
-            # Nothing precedes the first token, so there is no space to escape.
-            ids[0] = self._at_start.get(ids[0], ids[0])
-        return ids
-
-    def tokens(self, text: str) -> list[str]:
-        """Split `text` into the tokens that are compared."""
-        ids, spellings = self.ids(text), list(self._numbers)
-        return [spellings[number] for number in ids]
-
-    def __missing__(self, word: str) -> tuple[int, ...]:
-        # Both profiles drop these at a word's ends: most new words are known ones with a comma.
-        core = word.strip(_DROPPED_AT_ENDS)
-        found = self[core] if len(core) < len(word) else tuple(map(self._number, self._split(word)))
-        self[word] = found
-        return found
-
-    def _number(self, token: str) -> int:
-        number = self._numbers.setdefault(token, len(self._numbers))
-        if token.startswith(_ESCAPED_SPACE):
-            self._at_start[number] = self._number(token.removeprefix(_ESCAPED_SPACE))
-        return number
+    one_token, split = _ways(profile, language)
+    # Only at spaces: of other white space the fork deletes some, which depends on the word.
+    words = pc.split_pattern(_column(texts), " ")
+    distinct = words.flatten().dictionary_encode()
+    # Both profiles drop these at a word's ends.
+    cores = pc.utf8_trim(distinct.dictionary, _DROPPED_AT_ENDS)
+    others = pc.invert(pc.match_substring_regex(cores, one_token))
+    split_others = _column([split(word) for word in cores.filter(others).to_pylist()])
+    by_core = pc.split_pattern(
+        pc.replace_with_mask(pc.utf8_lower(cores), others, split_others), " "
+    )
+    tokens = by_core.flatten().dictionary_encode()
+    by_word = pa.ListArray.from_arrays(by_core.offsets, tokens.indices).take(distinct.indices)
+    number = by_word.flatten().to_numpy()
+    kept = number != tokens.dictionary.index("").as_py()  # of words without any token
+    bounds = np.append(0, kept.cumsum())[by_word.offsets.to_numpy()[words.offsets.to_numpy()]]
+    flat = array("q", number[kept].astype(np.int64).tobytes())
+    ids = [flat[start:end] for start, end in pairwise(bounds.tolist())]
+    return ids, _unescape(ids, tokens.dictionary)
 
 
-_shared = cache(Vocabulary)
+def _column(texts: Sequence[str]) -> pa.Array:
+    try:
+        return pa.array(texts, pa.large_string())
+    except UnicodeEncodeError:  # half of a surrogate pair, which is no letter in either profile
+        return pa.array([_SURROGATE.sub("\ufffd", text) for text in texts], pa.large_string())
 
 
-def vocabulary(profile: str, language: Language) -> Vocabulary:
-    """Get the process's vocabulary of a profile and language.
-
-    Numbers hold until the next call: a vocabulary that has grown too large is then dropped.
-    """
-    if len(_shared(profile, language)) > _MOST_WORDS:
-        forget()
-    return _shared(profile, language)
-
-
-def forget() -> None:
-    """Drop all shared vocabularies, and free their memory."""
-    _shared.cache_clear()
+def _unescape(ids: list[Ids], spellings: pa.Array) -> pa.Array:
+    """Take the escaped space from a mark at the beginning of a text: no space precedes it."""
+    escaped = pc.starts_with(spellings, _ESCAPED_SPACE)
+    if not pc.any(escaped).as_py():
+        return spellings
+    bare = pc.utf8_slice_codeunits(spellings.filter(escaped), len(_ESCAPED_SPACE))
+    both = pa.concat_arrays([spellings, bare]).dictionary_encode()
+    places = pc.indices_nonzero(escaped).to_pylist()
+    at_start = dict(zip(places, both.indices[len(spellings) :].to_pylist(), strict=True))
+    for text in filter(None, ids):
+        text[0] = at_start.get(text[0], text[0])
+    return both.dictionary

@@ -12,12 +12,14 @@ section 3, for the greedy oracle.
 
 import math
 import re
+from array import array
 from collections.abc import Sequence
+from itertools import chain
 
 from heron.languages.language import Language
 from heron.metrics.names import COPIES, MEASURES, PROFILES, rouge_names
-from heron.metrics.rouge import Floats, Ids, rouge, shared_counts
-from heron.metrics.rouge_tokens import vocabulary
+from heron.metrics.rouge import Floats, pair_scores, rouge
+from heron.metrics.rouge_tokens import number_tokens
 from heron.metrics.summary_statistics import SHARES, by_words, summary_statistics
 
 EXTRACTIVE_VERSION = 2  # of what `extractive_scores` computes
@@ -51,34 +53,19 @@ def greedy_oracle(
     Returns:
         Rising positions; empty where no sentence shares a word with the reference.
     """
-    ids = vocabulary("xlsum", language).ids
-    wanted, known = ids(reference), [ids(sentence) for sentence in sentences]
+    (wanted, *known), _ = number_tokens([reference, *sentences], "xlsum", language)
     chosen: list[int] = []
     best = 0.0
     while len(chosen) < most:
-        scores = {}
-        for place in (place for place in range(len(known)) if place not in chosen):
-            places = sorted([*chosen, place])  # in the article's order
-            scores[place] = _mean_f([token for each in places for token in known[each]], wanted)
-        place = max(scores, key=scores.__getitem__, default=-1)
-        if place < 0 or scores[place] <= best:
+        others = (place for place in range(len(known)) if place not in chosen)
+        tried = [sorted([*chosen, place]) for place in others]  # in the article's order
+        texts = [array("q", chain.from_iterable(known[i] for i in places)) for places in tried]
+        # Rounded, so that of equal sentences the first one wins, not the rounding error.
+        scores = pair_scores(texts, [wanted] * len(texts)).mean(axis=1).round(12)
+        if scores.max(initial=0) <= best:
             break
-        best = scores[place]
-        chosen.append(place)
-    return sorted(chosen)
-
-
-def _mean_f(predicted: Ids, wanted: Ids) -> float:
-    """Average F of ROUGE-1, 2 and L; F of counts is 2 shared / (predicted + wanted).
-
-    Rounded, so that of equal sentences the first one wins, not the rounding error.
-    """
-    unigrams, bigrams, subsequence = shared_counts(predicted, wanted)
-    if not unigrams:
-        return 0.0
-    total = len(predicted) + len(wanted)
-    fewer = max(len(predicted) - 1, 1) + max(len(wanted) - 1, 1)
-    return round(2 / 3 * ((unigrams + subsequence) / total + bigrams / fewer), 12)
+        best, chosen = scores.max(), tried[scores.argmax()]
+    return chosen
 
 
 def item_rouge(

@@ -132,12 +132,11 @@ class ClassificationModule(TaskModule):
         assert isinstance(output, StepOutput)
         logits_RC = output.logits_RC.float()
         gold_R1 = output.labels_R.clamp(min=0)[:, None]  # unlabelled rows are left out later
-        gold_logit_R1 = logits_RC.gather(1, gold_R1)
-        other_R = logits_RC.scatter(1, gold_R1, -torch.inf).amax(dim=1)
-        margin_R = gold_logit_R1[:, 0] - other_R
-        p_gold_R = logits_RC.softmax(dim=1).gather(1, gold_R1)[:, 0]
-        correct_R = (logits_RC.argmax(dim=1) == gold_R1[:, 0]).float()
-        return torch.cat([torch.stack([p_gold_R, correct_R, margin_R], dim=1), logits_RC], dim=1)
+        other_R1 = logits_RC.scatter(1, gold_R1, -torch.inf).amax(dim=1, keepdim=True)
+        margin_R1 = logits_RC.gather(1, gold_R1) - other_R1
+        p_gold_R1 = logits_RC.softmax(dim=1).gather(1, gold_R1)
+        correct_R1 = logits_RC.argmax(dim=1, keepdim=True) == gold_R1
+        return torch.cat([p_gold_R1, correct_R1, margin_R1, logits_RC], dim=1)
 
     def _loss(self, logits_RC: Tensor, batch: Batch) -> Tensor | None:
         """Compute the mean loss over the labelled rows; None where there are none.
