@@ -31,6 +31,12 @@ _OPTIONAL: dict[str, Any] = {
     "optim.loss": "cross_entropy",
     "task.metrics": [],
     "trainer.callbacks": {},
+    **{"data.folds.count": 0, "data.folds.fold": 0, "data.folds.by": "group", "data.folds.seed": 0},
+    **{"data.texts.sets": [], "data.texts.files": [], "data.texts.unseen": []},
+    "data.texts.overlap": 8,
+    **{"optim.soft.columns": [], "optim.soft.predictions": [], "optim.soft.weight": 0.5},
+    **{"task.decoding": None, "task.mask_share": 0.15, "task.whole_words": False},
+    "trainer.mean_of": 3,
 }
 _LATER = {
     "curriculum.order": "difficulty",

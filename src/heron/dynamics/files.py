@@ -116,25 +116,6 @@ def read_dynamics(folder: Path | str) -> Dynamics:
     return align((str(path), _read(path, COLUMNS)) for path in record_paths(folder))
 
 
-def read_logits(folder: Path | str, record: int) -> tuple[list[str], np.ndarray]:
-    """Read the logits of one record (from 0; -1 is the last one).
-
-    Returns:
-        The guids that the record visited, and their float32 logits_NC.
-
-    Raises:
-        DataError: as `read_dynamics`; no such record; a task without classes.
-    """
-    paths = record_paths(folder)
-    if not -len(paths) <= record < len(paths):
-        fix = f"there are {len(paths)}: 0 to {len(paths) - 1}"
-        raise DataError(Problem(str(folder), f"no record {record}", fix))
-    table = _read(paths[record], ("guid", "logits"))
-    logits = table["logits"].combine_chunks()
-    width = logits.type.list_size
-    return table["guid"].to_pylist(), logits.flatten().to_numpy().reshape(-1, width)
-
-
 def record_paths(folder: Path | str) -> list[Path]:
     """Find the records' files, in order; see `read_dynamics` for what `folder` may be.
 

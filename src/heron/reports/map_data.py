@@ -22,7 +22,7 @@ from heron.data.examples import Example
 from heron.data.markers import event_markers, mark
 from heron.dynamics.cartography import NEVER_LEARNT, Statistics, forgetting, statistics
 from heron.dynamics.difficulty import difficulty
-from heron.dynamics.files import Dynamics, read_dynamics, read_logits
+from heron.dynamics.files import Dynamics, read_dynamics, records
 from heron.dynamics.groups import Groups, allenai, tercile_partition
 from heron.languages import LANGUAGES
 from heron.results.collect import collect, is_run
@@ -99,6 +99,24 @@ class Mapped:
     dynamics: Dynamics  # all records
     statistics: Statistics  # of the records before burn-out
     records: int  # number of these
+
+
+def read_logits(folder: Path | str, record: int) -> tuple[list[str], np.ndarray]:
+    """Read the logits of one record (from 0; -1 is the last one).
+
+    Returns:
+        The guids that the record visited, and their float32 logits_NC.
+
+    Raises:
+        DataError: as `read_dynamics`; no such record; a task without classes.
+    """
+    tables = list(records(folder, ("guid", "logits")))
+    if not -len(tables) <= record < len(tables):
+        fix = f"there are {len(tables)}: 0 to {len(tables) - 1}"
+        raise DataError(Problem(str(folder), f"no record {record}", fix))
+    logits = tables[record]["logits"].combine_chunks()
+    width = logits.type.list_size
+    return tables[record]["guid"].to_pylist(), logits.flatten().to_numpy().reshape(-1, width)
 
 
 def read_mapped(folder: Path, burn_out: int | None = None, include_ci: bool = False) -> Mapped:

@@ -230,11 +230,12 @@ def test_a_data_set_of_a_paper_stands_beside_what_the_paper_printed(tmp_path, mo
 
     paper = tmp_path / "published.yaml"
     paper.write_text(
+        "data: [chronicle_nli]\n"
         "tables: {sizes: {title: Sizes, columns: [rows], rows: {train: [8], test: [6]}}}"
     )
     for module in ("heron.config.extensions", "heron.reproduction.results"):
         monkeypatch.setattr(f"{module}.STATISTICS", {"chronicle_nli": statistics})
-    monkeypatch.setattr("heron.reproduction.results.find_published", lambda name: paper)
+    monkeypatch.setattr("heron.reproduction.results.all_published", lambda: [paper])
     words = ["data=chronicle_nli", f"out={tmp_path / 'out'}", f"paths.cache={tmp_path / 'cache'}"]
     assert analyze(*words) == 0
     shown = capsys.readouterr().out

@@ -193,7 +193,7 @@ def test_event_pairs_are_audited_and_what_does_not_apply_is_said(folder):
         (["own_nli", "data.langage=ro"], "Did you mean 'data.language'"),
         (["own_nli", "data.normalize_case=capitalise"], "Did you mean 'capitalize'"),
         (["own_nli", "path.data=x"], "Did you mean 'paths.data'"),
-        (["own_nli", "near=2"], "must be above 0 and at most 1"),
+        (["own_nli", "near=2"], "near=2.0: must be in (0, 1]"),
     ],
 )
 def test_misspelt_words_name_the_nearest(folder, capsys, words, message):

@@ -16,11 +16,11 @@ from heron.dynamics.files import (
     align,
     dynamics_table,
     read_dynamics,
-    read_logits,
     read_meta,
     records,
     write_dynamics,
 )
+from heron.reports.map_data import read_logits
 
 LABELS = ("entailment", "contradiction", "neutral")
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from heron.base.errors import DataError
-from heron.dynamics.files import Meta, dynamics_table, read_dynamics, read_logits, write_dynamics
+from heron.dynamics.files import Meta, dynamics_table, read_dynamics, write_dynamics
 from heron.dynamics.jsonl import export_jsonl, judge, read_record
+from heron.reports.map_data import read_logits
 
 
 def write_lines(path, *rows):

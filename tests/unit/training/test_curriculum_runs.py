@@ -23,7 +23,8 @@ from heron.config.data import TRAIN
 from heron.config.run_names import run_path
 from heron.config.schema import CurriculumConfig
 from heron.data.datamodule import DataModule
-from heron.dynamics.files import read_dynamics, read_logits
+from heron.dynamics.files import read_dynamics
+from heron.reports.map_data import read_logits
 from heron.training import job
 from heron.training.build import build_module, with_stored_vectors
 from heron.training.checkpointing import History, LastCheckpoint

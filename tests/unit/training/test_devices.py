@@ -20,8 +20,8 @@ from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
 from heron.config.schema import Config
 from heron.config.stored import from_yaml, to_yaml
-from heron.training.callbacks import OwnNumbers
 from heron.training.job import run_job
+from heron.training.optional_callbacks import OwnNumbers
 from small_runs import compose
 from two_processes import files, furthest, run_in_two, table, weights
 
