@@ -8,6 +8,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 # Before anything imports torch or transformers: both read these once.
@@ -40,6 +41,9 @@ cached_hydra.install()
 # interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 load_forks(experiment_roots())  # tests of forks import them as `heron_forks.<fork>`
+# Tests replace `heron.base.folders.data_sets`: a module that is first imported meanwhile would keep
+# the replacement for all later tests.
+import_module("heron.config.shorthands")
 
 # Each alphabet as one word, so that every letter has a piece at and after a word's start.
 ALPHABETS = [language.alphabet for language in (HEBREW, ROMANIAN, ENGLISH)]

@@ -430,7 +430,7 @@ class TrainerConfig:
     # `best` epoch (by `monitor`, needs a validation split), `last`, or the `mean` of the weights
     # after each of the last `mean_of` epochs
     select: Annotated[str, OneOf("best", "last", "mean")] = "best"
-    mean_of: Count = 3  # of `select=mean`: how many epochs
+    mean_of: Count = 3  # of `select=mean`: number of epochs
     # epochs without a better `monitor` before training stops; null: it never stops early
     patience: Count | None = None
     # device type; `auto` takes a GPU where there is one

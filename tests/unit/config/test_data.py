@@ -15,6 +15,7 @@ from heron.config.data import (
     ValidationConfig,
     read_config,
 )
+from heron.config.registries import TASKS
 from heron.data.markers import event_markers
 
 
@@ -23,9 +24,8 @@ def test_every_shipped_data_set_reads_and_is_named_after_its_file(path):
     config = read_config(path)
     assert config.name == path.stem
     # Where every question has an answer there is nothing to choose between.
-    one_class = config.task in ("qa", "summarization", "mlm")
-    assert len(config.label_order) >= (1 if one_class else 2)
-    for file in config.files.values():
+    assert len(config.label_order) > TASKS[config.task].has_classes
+    for file in (*config.files.values(), *config.texts.files):
         assert not file.url or (file.url.startswith("https://") and file.sha256 and file.size)
     for split, counts in config.counts.items():
         assert sum(counts.values()) == config.files[split].rows

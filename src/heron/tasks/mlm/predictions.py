@@ -119,6 +119,6 @@ def text_scores() -> TextScores:
 def no_analysis(split: Any, options: Any) -> Any:
     """Refuse `heron analyze run=`."""
     raise ConfigError(
-        "heron analyze run=: not for runs of task=mlm; predictions/<split>.parquet has the loss "
-        "and the accuracy of each text"
+        "run=: not for runs of task=mlm; predictions/<split>.parquet has the loss and the accuracy "
+        "of each text"
     )
