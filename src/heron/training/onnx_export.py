@@ -38,16 +38,8 @@ class _Logits(torch.nn.Module):
         return found[0] if len(found) == 1 else found
 
 
-def require_onnx(plain: Plain) -> None:
-    """Make sure that a model is one function of one batch, and that the packages are installed.
-
-    Raises:
-        ConfigError: says which it is not, or what to install.
-    """
-    if plain.loads_as == "AutoModelForSeq2SeqLM":
-        raise ConfigError("onnx=true: summaries are written token by token; leave it out")
-    if plain.loads_as == OWN_CLASS and plain.config.encoder.overflow == "windows":
-        raise ConfigError("onnx=true: this model joins the windows of a text; leave it out")
+def require_onnx() -> None:
+    """Raise a ConfigError where the packages for ONNX are not installed."""
     if missing := [name for name in _NEEDED if importlib.util.find_spec(name) is None]:
         raise ConfigError(f"onnx=true needs {', '.join(missing)}: pip install 'heron-nlu[onnx]'")
 
@@ -56,9 +48,12 @@ def export_onnx(plain: Plain, folder: Path) -> str:
     """Write `model.onnx` beside an exported model; returns a line that says how close both are.
 
     Raises:
-        ConfigError: see `require_onnx`; or ONNX computes other logits, or none.
+        ConfigError: the model is not one function of one batch, or ONNX computes other logits.
     """
-    require_onnx(plain)
+    if plain.loads_as == "AutoModelForSeq2SeqLM":
+        raise ConfigError("onnx=true: summaries are written token by token; leave it out")
+    if plain.loads_as == OWN_CLASS and plain.config.encoder.overflow == "windows":
+        raise ConfigError("onnx=true: this model joins the windows of a text; leave it out")
     import onnxruntime  # an optional dependency
 
     own = plain.loads_as == OWN_CLASS
@@ -95,7 +90,7 @@ def export_onnx(plain: Plain, folder: Path) -> str:
         session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
         worst = max(_difference(model, session, batch) for batch in batches)
     if not worst <= TOLERANCE:
-        raise ConfigError(f"onnx=true: {path}: its logits differ from PyTorch's by {worst:.2g}")
+        raise ConfigError(f"onnx=true: its logits differ from PyTorch's by {worst:.2g}")
     return f"{FILE}: logits differ from PyTorch's by {worst:.1g} at most, on {len(_SHAPES)} batches"
 
 
