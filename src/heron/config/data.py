@@ -264,6 +264,16 @@ class DataConfig:
     unlabelled: Annotated[str, OneOf("refuse", "drop")] = "refuse"
     # files by split (`train`, `test`, perhaps `validation`); empty: generated corpus
     files: dict[Split, FileConfig] = field(default_factory=dict)
+    # in place of `files`: an id of the Hugging Face Hub (owner/name), or a folder of Parquet, JSON
+    # lines or CSV, read by the package `datasets`; columns of a column are `outer.inner`
+    hub: str | None = None
+    # commit of that id on the hub, which never changes; a folder has none
+    revision: Annotated[str, Matches("[0-9a-f]{40}", "the 40 digits of a commit")] | None = None
+    hub_config: str | None = (
+        None  # configuration of the id, `subset` on its page; null: the only one
+    )
+    # names of its splits where they differ, `{validation: dev}`
+    hub_splits: dict[Split, str] = field(default_factory=dict)
     # rows of the file per class, by split; checked while `verify` is true. Rows without a gold
     # label count under their value of `no_label`.
     counts: dict[Split, dict[str, int]] = field(default_factory=dict)
@@ -309,6 +319,8 @@ class DataConfig:
 
     def __post_init__(self) -> None:
         check(self, "data.")
+        if self.hub:
+            self.files, self.generator = {}, None
 
     def problems(self) -> Iterator[str]:
         """List what cannot work together, by the data set's task as well."""
@@ -325,6 +337,8 @@ class DataConfig:
                 f"data.markers={self.markers}: name four different strings (start and end of "
                 "event 1, start and end of event 2), or none for the language's own"
             )
+        if not self.hub and (self.revision or self.hub_config or self.hub_splits):
+            yield "data.revision, data.hub_config and data.hub_splits need data.hub"
         yield from self._label_problems()
 
     def _label_problems(self) -> Iterator[str]:

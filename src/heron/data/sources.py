@@ -10,8 +10,11 @@ from pathlib import Path
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import atomic_open, fingerprint, sha256_file, stored_folder
+from heron.base.registry import on_demand
 from heron.config.data import SPLITS, DataConfig, FileConfig
 from heron.data.rows import JOIN, PHRASES
+
+hub_files = on_demand("heron.data.hub_sets:hub_files")  # an optional dependency
 
 
 class State(Enum):
@@ -41,11 +44,13 @@ def locate(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Pat
         removes linking phrases.
 
     Raises:
-        ConfigError: the data set names no files.
+        ConfigError: the data set names no files, or `data.hub` cannot be read.
         DataError: every file that is missing, with its address and where to put it, and every file
             with another hash than the pinned one.
     """
     generated = _generate(config, cache_dir) if config.generator else {}
+    if config.hub:
+        generated = hub_files(config, data_dir, cache_dir)
     sources = inspect(config, data_dir, cache_dir)
     if not sources and not generated:
         raise ConfigError("data.files is empty: name a file, data.files.train.path=FILE")
