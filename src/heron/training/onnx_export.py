@@ -32,9 +32,12 @@ class _Logits(torch.nn.Module):
         super().__init__()
         self.model = model
 
-    def forward(self, **inputs: Tensor) -> Any:
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None
+    ) -> Any:
         """Compute the logits; of questions those of starts and of ends."""
-        found = self.model(**inputs).to_tuple()
+        types = {} if token_type_ids is None else {"token_type_ids": token_type_ids}
+        found = self.model(input_ids=input_ids, attention_mask=attention_mask, **types).to_tuple()
         return found[0] if len(found) == 1 else found
 
 
@@ -76,7 +79,7 @@ def export_onnx(plain: Plain, folder: Path) -> str:
                 (),
                 str(path),
                 kwargs=batches[0],
-                dynamic_shapes=sizes if own else {"inputs": sizes},
+                dynamic_shapes=sizes,
                 output_names=names,
                 opset_version=_OPSET,
                 dynamo=True,
@@ -86,7 +89,8 @@ def export_onnx(plain: Plain, folder: Path) -> str:
         except torch.onnx.OnnxExporterError as error:
             kind = model.encoder.config.model_type if own else model.model.config.model_type
             what = f"onnx=true: torch cannot export a {kind} encoder"
-            raise ConfigError(f"{what}: {str(error).strip().splitlines()[0]}") from error
+            why = str(error.__cause__ or error).strip().partition("\n")[0]
+            raise ConfigError(f"{what}: {why}") from error
         session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
         worst = max(_difference(model, session, batch) for batch in batches)
     if not worst <= TOLERANCE:
