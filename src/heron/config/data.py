@@ -264,16 +264,13 @@ class DataConfig:
     unlabelled: Annotated[str, OneOf("refuse", "drop")] = "refuse"
     # files by split (`train`, `test`, perhaps `validation`); empty: generated corpus
     files: dict[Split, FileConfig] = field(default_factory=dict)
-    # in place of `files`: an id of the Hugging Face Hub (owner/name), or a folder of Parquet, JSON
-    # lines or CSV, read by the package `datasets`; columns of a column are `outer.inner`
+    # in place of `files`: an id of the Hugging Face Hub, or a folder of Parquet, JSONL or CSV, read
+    # by the package `datasets`; columns inside a column are `outer.inner`
     hub: str | None = None
-    # commit of that id on the hub, which never changes; a folder has none
+    # commit of that id, which never changes; a folder needs none
     revision: Annotated[str, Matches("[0-9a-f]{40}", "the 40 digits of a commit")] | None = None
-    hub_config: str | None = (
-        None  # configuration of the id, `subset` on its page; null: the only one
-    )
-    # names of its splits where they differ, `{validation: dev}`
-    hub_splits: dict[Split, str] = field(default_factory=dict)
+    hub_config: str | None = None  # which subset of that id; null: its only one
+    hub_splits: dict[Split, str] = field(default_factory=dict)  # `{validation: dev}` renames splits
     # rows of the file per class, by split; checked while `verify` is true. Rows without a gold
     # label count under their value of `no_label`.
     counts: dict[Split, dict[str, int]] = field(default_factory=dict)

@@ -10,11 +10,8 @@ from pathlib import Path
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import atomic_open, fingerprint, sha256_file, stored_folder
-from heron.base.registry import on_demand
 from heron.config.data import SPLITS, DataConfig, FileConfig
 from heron.data.rows import JOIN, PHRASES
-
-hub_files = on_demand("heron.data.hub_sets:hub_files")  # an optional dependency
 
 
 class State(Enum):
@@ -50,6 +47,8 @@ def locate(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Pat
     """
     generated = _generate(config, cache_dir) if config.generator else {}
     if config.hub:
+        from heron.data.hub_sets import hub_files  # start-up time
+
         generated = hub_files(config, data_dir, cache_dir)
     sources = inspect(config, data_dir, cache_dir)
     if not sources and not generated:
