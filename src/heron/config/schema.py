@@ -426,7 +426,7 @@ class TrainerConfig:
     # `best` epoch (by `monitor`, needs a validation split), `last`, or the `mean` of the weights
     # after each of the last `mean_of` epochs
     select: Annotated[str, OneOf("best", "last", "mean")] = "best"
-    mean_of: Count = 3
+    mean_of: Count = 3  # how many epochs `select=mean` takes the mean of
     # epochs without a better `monitor` before training stops; null: it never stops early
     patience: Count | None = None
     # device type; `auto` takes a GPU where there is one
