@@ -15,6 +15,7 @@ from heron.base.signals import exit_code, interruptible, terminable
 # Each is `heron.commands.<name>`, with its help in `commands/help/<name>.txt`; forks add more.
 COMMANDS = (
     *("train", "prompt", "options", "predict", "evaluate", "score", "sweep", "report", "dashboard"),
+    "export",
     *(
         "analyze",
         "map",

@@ -25,21 +25,22 @@ _NARROWEST = 24  # characters; a last column with less room is printed below
 
 @dataclass
 class Options(DataFolders):
-    """`heron data [name] [data.key=value ...] [paths.data=DIR] [paths.cache=DIR] [fetch=true]`."""
+    """`heron data [name] [fetch=true] [card=FILE] [data.key=value ...]`, and where data are."""
 
     name: str | None = None
     fetch: bool = False
+    card: Path | None = None  # where to write a card for the Hugging Face Hub
 
 
 def run(arguments: Sequence[str]) -> int:
-    """List all data sets, or show one in full; with `fetch=true` download what it lacks."""
+    """List all data sets, show one in full (after `fetch=true`), or write its card."""
     options, words = parse_with_data(Options, arguments, first="name")
     data_dir = options.paths_data or default_data_dir()
     cache_dir = options.paths_cache or default_cache_dir()
     configs = data_sets()
     if options.name is None:
-        if options.fetch:
-            raise ConfigError(f"fetch=true needs a name: {', '.join(configs)}")
+        for word in ("fetch=true",) * options.fetch + ("card=FILE",) * bool(options.card):
+            raise ConfigError(f"{word} needs a name: {', '.join(configs)}")
         if words:
             raise ConfigError(
                 f"{words[0]} needs the name of a data set: heron data NAME {words[0]}"
@@ -50,6 +51,11 @@ def run(arguments: Sequence[str]) -> int:
     config = configure(options.name, words)
     if options.fetch and (problems := fetch(inspect(config, data_dir, cache_dir), data_dir)):
         raise DataError(problems)
+    if options.card is not None:
+        from heron.audit.card import write_card  # start-up time
+
+        print(write_card(config, data_dir, cache_dir, options.card))
+        return 0
     print(describe(config, data_dir, cache_dir))
     return 0
 
@@ -61,6 +67,7 @@ def overview(configs: Sequence[DataConfig], data_dir: Path, cache_dir: Path) -> 
         sources = inspect(config, data_dir, cache_dir).values()
         present = sum(source.state in (State.VERIFIED, State.UNPINNED) for source in sources)
         files = "generated" if config.generator else f"{present} of {len(sources)}"
+        files = "hub" if config.hub else files
         licence = f"synthetic; {config.licence}" if config.synthetic else config.licence
         language = get_language(config.language).name
         rows.append([config.name, config.task, language, files, _row_count(config), licence])
@@ -128,7 +135,9 @@ def _reading(config: DataConfig) -> dict[str, str]:
     aliases = [f"{alias} = {label}" for alias, label in config.label_aliases.items()]
     unlabelled = f"{config.unlabelled} rows labelled {' or '.join(config.no_label)}"
     task = task_of(config)
+    pin = f"commit {config.revision}" if config.revision else ""
     return {
+        "hub": " ".join(filter(None, (config.hub, config.hub_config, pin))),
         "format": config.format,
         "columns": f"{columns.text}, {columns.text_pair}" if columns.text_pair else columns.text,
         "label": ", ".join(labels) if task.has_classes else "",

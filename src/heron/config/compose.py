@@ -28,12 +28,13 @@ from heron.config.data import read_config
 from heron.config.resolve import resolve, resolve_stages
 from heron.config.run_names import base_name, sweep_name
 from heron.config.schema import Config
-from heron.config.words import PARSER, key_of, not_swept, readable, search_path
+from heron.config.words import PARSER, key_of, not_swept, readable
 
 if TYPE_CHECKING:
     from heron.config.space import Composer
 
 write_out = on_demand("heron.config.shorthands:write_out")  # start-up time
+search_path = on_demand("heron.config.hydra_words:search_path")  # few commands set Hydra itself
 
 # Hydra's flags that heron takes: names, and argparse's options.
 _FLAGS: dict[str, dict[str, Any]] = {
@@ -111,7 +112,9 @@ def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composit
     """
     flags = _parse_flags(arguments)
     typed = [readable(word) for word in flags.overrides]
-    folders, words = search_path(typed, flags.config_dir)
+    folders, words = [], typed
+    if flags.config_dir or any(key_of(word)[:5] == "hydra" for word in typed):
+        folders, words = search_path(typed, flags.config_dir)
     if {"data", "encoder", "experiment", "baseline"} & set(map(key_of, words)):
         words = write_out(words, folders, tables=not flags.cfg and flags.info is None)
     jobs: list[Composition] = []

@@ -276,6 +276,13 @@ class DataConfig:
     unlabelled: Annotated[str, OneOf("refuse", "drop")] = "refuse"
     # files by split (`train`, `test`, perhaps `validation`); empty: generated corpus
     files: dict[Split, FileConfig] = field(default_factory=dict)
+    # in place of `files`: an id of the Hugging Face Hub, or a folder of Parquet, JSONL or CSV, read
+    # by the package `datasets`; columns inside a column are `outer.inner`
+    hub: str | None = None
+    # commit of that id, which never changes; a folder needs none
+    revision: Annotated[str, Matches("[0-9a-f]{40}", "the 40 digits of a commit")] | None = None
+    hub_config: str | None = None  # which subset of that id; null: its only one
+    hub_splits: dict[Split, str] = field(default_factory=dict)  # `{validation: dev}` renames splits
     # rows of the file per class, by split; checked while `verify` is true. Rows without a gold
     # label count under their value of `no_label`.
     counts: dict[Split, dict[str, int]] = field(default_factory=dict)
@@ -322,6 +329,8 @@ class DataConfig:
 
     def __post_init__(self) -> None:
         check(self, "data.")
+        if self.hub:
+            self.files, self.generator = {}, None
 
     def problems(self) -> Iterator[str]:
         """List what cannot work together, by the data set's task as well."""
@@ -340,6 +349,8 @@ class DataConfig:
                 f"data.markers={self.markers}: name four different strings (start and end of "
                 "event 1, start and end of event 2), or none for the language's own"
             )
+        if not self.hub and (self.revision or self.hub_config or self.hub_splits):
+            yield "data.revision, data.hub_config and data.hub_splits need data.hub"
         yield from self._label_problems()
 
     def _label_problems(self) -> Iterator[str]:

@@ -658,7 +658,7 @@ class Config:
         """Tell whether the data have a validation split, of their own or carved."""
         data = self.data
         carved = data.validation.fraction or data.folds.count
-        return bool(data.generator or "validation" in data.files or carved)
+        return bool(data.generator or data.hub or "validation" in data.files or carved)
 
 
 def _form_problem(config: Config) -> str:

@@ -2,27 +2,16 @@
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 
-from heron.base.errors import ConfigError
-from heron.base.folders import add_forks
-from heron.config.keys import is_under, type_of
+from heron.config.keys import type_of
 
 UNREADABLE = "its value cannot be read: close brackets and quotes, put signs into quotes"
 PARSER = OverridesParser.create()
 # What Hydra reads in quotes only: letters beyond ASCII, and signs that are not in its grammar.
 _UNQUOTED = re.compile(r"""'[^']*'|"[^"]*"|[^\[\]{}:,'"]*[^\x00-\x7f][^\[\]{}:,'"]*""")
-_RUN_FOLDERS = "heron names run folders by paths.runs=DIR, run.sweep=NAME and run.job=NAME"
-_INSTEAD = {
-    "hydra.run": _RUN_FOLDERS,
-    "hydra.sweep": _RUN_FOLDERS,
-    "hydra.launcher": "jobs are sent elsewhere by launcher=NAME",
-    "hydra.sweeper": "jobs are chosen by sweeper=NAME",
-}
-_HYDRA_KEYS = ("hydra.mode", "hydra.sweeper.params")  # that heron uses
 
 
 def key_of(word: str) -> str:
@@ -59,35 +48,6 @@ def _quote_match(found: re.Match[str]) -> str:
 def _quote(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
-
-
-def search_path(words: Sequence[str], added: str | None = None) -> tuple[list[Path], list[str]]:
-    """Separate folders of YAML (`--config-dir`, `hydra.searchpath=[DIR]`) from other overrides.
-
-    Raises:
-        ConfigError: no such folder, or a key of Hydra's that heron does not use.
-    """
-    folders, others = [("--config-dir", added)] if added else [], []
-    for word in words:
-        key, value = key_of(word).replace("/", "."), word.partition("=")[2]
-        if key == "hydra.searchpath":
-            folders += [(key, each.strip(" '\"")) for each in value.strip("[]").split(",")]
-        elif key.startswith("hydra.") and not any(is_under(key, own) for own in _HYDRA_KEYS):
-            part = ".".join(key.split(".")[:2])
-            raise ConfigError(f"{word}: {_INSTEAD.get(part, 'heron does not use it')}")
-        else:
-            others.append(word)
-    found = []
-    for key, name in folders:
-        path = Path(name.removeprefix("file://")).expanduser().absolute()
-        if not path.is_dir():
-            raise ConfigError(
-                f"{key}: no folder {name or path}; name one that is laid out as conf/, with "
-                "data/NAME.yaml or experiment/NAME.yaml"
-            )
-        found.append(path)
-    add_forks(found)
-    return found, others
 
 
 def job_words(overrides: Sequence[str]) -> list[str]:

@@ -44,11 +44,15 @@ def locate(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Pat
         linking phrases, and `texts.<n>` for `data.texts.files`.
 
     Raises:
-        ConfigError: the data set names no files.
+        ConfigError: the data set names no files, or `data.hub` cannot be read.
         DataError: every file that is missing, with its address and where to put it, and every file
             with another hash than the pinned one.
     """
     generated = _generate(config, cache_dir) if config.generator else {}
+    if config.hub:
+        from heron.data.hub_sets import hub_files  # start-up time
+
+        generated = hub_files(config, data_dir, cache_dir)
     sources = inspect(config, data_dir, cache_dir)
     if not sources and not generated and not config.texts.sets:
         raise ConfigError("data.files is empty: name a file, data.files.train.path=FILE")

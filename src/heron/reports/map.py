@@ -188,9 +188,9 @@ def histogram_edges(name: str, values: NDArray[np.float64], records: int) -> NDA
     return np.linspace(0, 1, BINS + 1)
 
 
-def draw_map(folder: RunFolder) -> Path:
-    """Draw the figure of `heron map`, unless the run folder has it; returns its path."""
-    path = folder.path / "map" / "map.png"
+def draw_map(folder: RunFolder, path: Path | None = None) -> Path:
+    """Draw the figure of `heron map` to `path`, or keep it in the run folder; returns its path."""
+    path = path or folder.path / "map" / "map.png"
     if not path.is_file():
         mapped = read_mapped(folder.path)
         write_file(path, save_figure(map_figure(mapped.name, map_run(mapped)), "png"))

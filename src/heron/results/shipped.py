@@ -38,16 +38,17 @@ class Shipped:
 def read_shipped(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shipped:
     """Read the split files that are there, each whole and as it was shipped.
 
-    Nothing is carved, sampled or dropped as a duplicate, whatever `config` says, and nothing is
-    downloaded: `heron data NAME fetch=true` does that.
+    Nothing is carved, sampled or dropped as a duplicate, whatever `config` says, and no file is
+    downloaded: `heron data NAME fetch=true` does that. (Data of the hub are.)
 
     Raises:
         DataError: no split file is there, or one cannot be read; names every file or row.
     """
+    is_made = bool(config.generator or config.hub)
     sources = {} if config.generator else inspect(config, data_dir, cache_dir)
     missing = {name: s.path for name, s in sources.items() if s.state is State.MISSING}
     present = {name: file for name, file in config.files.items() if name not in missing}
-    if not present and not config.generator and not config.texts.sets:
+    if not present and not is_made and not config.texts.sets:
         problems = []
         for name, path in missing.items():
             what = "is a folder, not a file" if path.is_dir() else "missing"

@@ -124,6 +124,8 @@ class Task(TaskRules):
     )
     # What a system writes, such as a summary; empty where it chooses a class or a span.
     writes: str = ""
+    hub_name: str = "other"  # what the Hugging Face Hub calls the task
+    does: str = ""  # what a model of the task does, a verb and its objects
     # Chooses classes for all rows together (`task.decoding`): gets examples, probabilities_RC and
     # the names of the classes; returns class ids [R].
     decode: Callable[[Sequence[Example], Any, Sequence[str]], Any] | None = None
@@ -203,6 +205,7 @@ class ClassTask(Task):
     """A task that gives each row one class; see `Task`."""
 
     data_keys: tuple[str, ...] = LABEL_KEYS
+    hub_name: str = "text-classification"
     data_problems: Callable[[DataConfig], Iterable[str]] = class_data_problems
     head_in_transformers: Callable[..., Any] = class_head_in_transformers
     module: Callable[..., Any] = on_demand("heron.tasks.class_module:ClassificationModule")

@@ -14,9 +14,9 @@ from heron.base.errors import ConfigError
 from heron.cli import main
 from heron.config.compose import compose, compose_and_run, open_hydra
 from heron.config.data import read_config
+from heron.config.hydra_words import search_path
 from heron.config.resolve import resolve
 from heron.config.shorthands import follow_the_data, spell_out_encoder, unfold
-from heron.config.words import search_path
 
 (HYDRAS_SWEEPER,) = (
     each for each in Plugins.instance().discover(Sweeper) if each.__name__ == "BasicSweeper"

@@ -12,38 +12,12 @@ from transformers import (
     pipeline,
 )
 
-from heron.base.files import SEAL, atomic_open
-from heron.base.run_folder import RunFolder
-from heron.config.stored import to_yaml
-from heron.data.datamodule import DataModule
+from heron.base.files import SEAL
 from heron.data.markers import event_markers, mark
 from heron.models.encoder import segments
-from heron.training.build import build_module
 from heron.training.export import export
 from heron.training.exported import load_exported
-
-
-class Exported:
-    """A run that is exported without having been trained, and a batch to try it on."""
-
-    def __init__(self, config, path):
-        data = DataModule(config)
-        torch.manual_seed(1)
-        module = build_module(config, data).eval()
-        self.encoder, self.head, self.tokenizer = module.encoder, module.head, data.tokenizer
-        self.folder = RunFolder(path)
-        with atomic_open(self.folder.config) as file:
-            file.write(to_yaml(config))
-        export(self.folder.model, self.encoder, self.head, self.tokenizer, config)
-        self.data = data
-        self.texts = [example.text for example in data.examples["test"][:4]]
-        self.batch = next(iter(data.evaluation_loader("test")))
-
-    def rows(self):
-        """Name the examples of the batch's rows, in order."""
-        known = {example.guid: example for example in self.data.examples["test"]}
-        guids = self.data.features["test"].guids
-        return [known[guids[row]] for row in self.batch.rows_R.tolist()]
+from small_exports import Exported
 
 
 @pytest.fixture(params=["scratch", "pretrained", "fewer layers", "window", "classifier"])

@@ -34,6 +34,7 @@ TASK = ClassTask(
     long_forms=("text",),
     formats=FORMATS,
     head="text",
+    does="chooses the class of a text",
     data_problems=one_text_problems,
     features=on_demand("heron.tasks.text_features:text_features"),
 )

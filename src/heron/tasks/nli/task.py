@@ -21,6 +21,7 @@ TASK = ClassTask(
     long_forms=("pair", "premise", "hypothesis"),
     formats=CLASS_FORMATS,
     head="mlp3",
+    does="tells how a hypothesis relates to a premise",
     headline=headline,
     features=on_demand("heron.tasks.text_features:text_features"),
 )

@@ -76,6 +76,8 @@ TASK = Task(
         "data format", dict.fromkeys(("squad_json", "qa_table"), "heron.tasks.qa.reader:QUESTIONS")
     ),
     head="span",
+    hub_name="question-answering",
+    does="finds the answer to a question in a text",
     classifiers=CLASSIFIERS,
     keys=("task.max_answer_tokens", "task.n_best"),
     data_keys=("data.qa", "data.columns.answer", "data.columns.answer_start"),

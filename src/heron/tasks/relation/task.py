@@ -53,6 +53,7 @@ TASK = ClassTask(
     forms=("marked", "window"),
     formats=CLASS_FORMATS,
     head="ess",
+    does="tells which of two marked events of a text comes first",
     keys=("head.distance", "task.decoding"),
     features=on_demand("heron.tasks.relation.features:relation_features"),
     added_tokens=added_tokens,

@@ -97,6 +97,8 @@ TASK = Task(
         "data format", {"article_table": "heron.tasks.summarization.reader:ARTICLE_TABLE"}
     ),
     head="warm_start",
+    hub_name="summarization",
+    does="writes a summary of an article",
     classifiers=CLASSIFIERS,
     keys=("task.bertscore.model",),
     data_keys=("data.summaries", "data.columns.target"),

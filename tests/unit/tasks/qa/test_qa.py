@@ -17,6 +17,7 @@ from heron.results.artefacts import read_artefacts
 from heron.results.collect import collect
 from heron.training.inference import open_trained, open_with_settings, predict_each, read_splits
 from proposals import proposed
+from small_exports import run_card
 from small_runs import TINY, heron, in_folder
 
 WORDS = (
@@ -58,6 +59,18 @@ def test_a_run_leaves_scores_answers_and_dynamics(runs):
         "epoch=0.parquet",
         "epoch=1.parquet",
     ]
+
+
+def test_the_code_of_an_exported_runs_card_gives_the_same_answers(runs, tmp_path):
+    assert heron("export", f"run={runs[0].path}", f"out={tmp_path / 'plain'}") == 0
+    rows = read_table(runs[0].predictions("test")).rows
+    some = [
+        *[r for r in rows if r["prediction"]][:6],
+        *[r for r in rows if not r["prediction"]][:3],
+    ]
+    for row in some:
+        asked = {"question": row["text_pair"], "context": row["text"]}
+        assert run_card(tmp_path / "plain", **asked) == row["prediction"]
 
 
 def test_a_file_of_questions_is_answered(runs, tmp_path):

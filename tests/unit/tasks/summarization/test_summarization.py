@@ -3,12 +3,12 @@
 import json
 
 import pytest
-from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table, write_table
 from heron.tasks.summarization.module import SummarizationModule
+from small_exports import run_card
 from small_runs import TINY, heron, in_folder
 
 WORDS = (
@@ -55,19 +55,10 @@ def test_validation_is_scored_after_every_epoch(run):
     assert len([value for value in logged if value]) == 2
 
 
-def test_plain_transformers_writes_what_the_run_wrote(run):
-    model = AutoModelForSeq2SeqLM.from_pretrained(run.model).eval()
-    tokenizer = AutoTokenizer.from_pretrained(run.model)
-    row = read_table(run.predictions("test")).rows[0]
-    read = tokenizer(row["text"], truncation=True, max_length=96, return_tensors="pt")
-    ids = model.generate(
-        input_ids=read["input_ids"],
-        attention_mask=read["attention_mask"],
-        max_new_tokens=10,
-        num_beams=2,
-        no_repeat_ngram_size=3,
-    )
-    assert tokenizer.decode(ids[0], skip_special_tokens=True).strip() == row["prediction"]
+def test_the_code_of_an_exported_runs_card_writes_what_the_run_wrote(run, tmp_path):
+    assert heron("export", f"run={run.path}", f"out={tmp_path / 'plain'}") == 0
+    for row in read_table(run.predictions("test")).rows[:2]:
+        assert run_card(tmp_path / "plain", text=row["text"]) == row["prediction"]
 
 
 def test_a_file_of_articles_and_one_text_are_summarized(run, tmp_path, capsys):

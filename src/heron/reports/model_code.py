@@ -1,0 +1,126 @@
+"""Code of a model card: how to predict with an exported model without heron."""
+
+from dataclasses import asdict
+
+from heron.data.markers import event_markers
+from heron.tasks.task import task_of
+from heron.training.plain import OWN_CLASS, Plain
+
+PLACE = "FOLDER"  # the model's folder, or its id on the hub
+
+_CLASSIFY = """\
+from transformers import pipeline
+
+classify = pipeline("text-classification", model="{place}")
+classify([{text}], top_k=None)
+"""
+_OWN = """\
+import sys
+
+folder = {folder}
+sys.path.append(folder)
+from heron_model import HeronModel  # one file, with torch and transformers only
+
+model = HeronModel(folder)
+model.predict([{text}])
+"""
+_ANSWER = """\
+import torch
+from transformers import AutoModelForQuestionAnswering, AutoTokenizer
+
+tokenizer = AutoTokenizer.from_pretrained("{place}")
+model = AutoModelForQuestionAnswering.from_pretrained("{place}").eval()
+
+
+def answer(question, context):
+    read = tokenizer(
+        question,
+        context,
+        truncation="only_second",
+        max_length={length},
+        return_overflowing_tokens={windows},
+        stride={stride},
+        padding=True,
+        return_token_type_ids=getattr(model.config, "type_vocab_size", 1) > 1,
+        return_offsets_mapping=True,
+        return_tensors="pt",
+    )
+    read.pop("overflow_to_sample_mapping", None)
+    places = read.pop("offset_mapping").tolist()
+    parts = [read.sequence_ids(window) for window in range(len(places))]
+    outside = torch.tensor([[part != 1 for part in window] for window in parts])
+    with torch.no_grad():
+        found = model(**read)
+    start = found.start_logits.masked_fill(outside, -1e4)
+    end = found.end_logits.masked_fill(outside, -1e4)
+    scores = start[:, :, None] + end[:, None, :]
+    allowed = torch.ones_like(scores).triu().tril({longest} - 1).bool()
+    scores = scores.masked_fill(~allowed, -1e5)
+    window, first, last = (int(n) for n in torch.unravel_index(scores.argmax(), scores.shape))
+{none}    return context[places[window][first][0] : places[window][last][1]].strip()
+
+
+answer({text})
+"""
+_NO_ANSWER = """\
+    nothing = (found.start_logits[:, 0] + found.end_logits[:, 0]).min()
+    if nothing - scores.max() > {threshold!r}:
+        return ""  # the text does not say
+"""
+_WRITE = """\
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+tokenizer = AutoTokenizer.from_pretrained("{place}")
+model = AutoModelForSeq2SeqLM.from_pretrained("{place}").eval()
+read = tokenizer({text}, truncation=True, max_length={length}, return_tensors="pt")
+read.pop("token_type_ids", None)
+written = model.generate(**read, {generation})
+tokenizer.decode(written[0], skip_special_tokens=True).strip()
+"""
+
+
+def usage_code(plain: Plain, place: str) -> str:
+    """Write code that gives heron's predictions without heron, as a block of Markdown."""
+    config = plain.config
+    first, second = (f'"a {name.replace("_pair", "")}"' for name in task_of(config).texts)
+    length = config.encoder.max_length
+    if plain.loads_as == "AutoModelForSeq2SeqLM":
+        generation = {k: v for k, v in asdict(config.task.generation).items() if v}
+        generation |= {"do_sample": False, "early_stopping": False, "max_length": None}
+        shown = ", ".join(f"{name}={value!r}" for name, value in generation.items())
+        code = _WRITE.format(place=place, text=first, length=length, generation=shown)
+    elif plain.loads_as == "AutoModelForQuestionAnswering":
+        can_be_empty = len(config.data.label_order) > 1
+        code = _ANSWER.format(
+            place=place,
+            length=length,
+            windows=config.encoder.overflow == "windows",
+            stride=config.encoder.stride if config.encoder.overflow == "windows" else 0,
+            longest=config.task.max_answer_tokens,
+            none=_NO_ANSWER.format(threshold=plain.threshold) if can_be_empty else "",
+            text=f"{second}, {first}",
+        )
+    elif plain.loads_as == OWN_CLASS:
+        on_hub = f'huggingface_hub.snapshot_download("{place}")'
+        folder, needs = (
+            (f'"{place}"', "") if place == PLACE else (on_hub, "import huggingface_hub\n")
+        )
+        code = needs + _OWN.format(folder=folder, text=_example(plain, "({}, {})"))
+    else:
+        code = _CLASSIFY.format(
+            place=place, text=_example(plain, '{{"text": {}, "text_pair": {}}}')
+        )
+    return f"```python\n{code}```\n"
+
+
+def _example(plain: Plain, pair: str) -> str:
+    """Write the text that a model with classes reads, or its two texts in the form of `pair`."""
+    data, form = plain.config.data, plain.config.head.input
+    if form in ("pair", "separate"):
+        return pair.format('"a premise"', '"a hypothesis"')
+    if form in ("marked", "window"):
+        one, end_1, two, end_2 = event_markers(data)
+        return f'"a text with {one} one {end_1} and {two} another {end_2} event"'
+    if plain.loads_as == OWN_CLASS and data.columns.text_pair is not None:
+        return pair.format('"a premise"', '"a hypothesis"')
+    return f'"a {form}"'

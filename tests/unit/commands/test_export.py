@@ -1,0 +1,176 @@
+"""`heron export`: a folder whose card has code that predicts as heron does; uploads when asked."""
+
+import shutil
+from types import SimpleNamespace
+
+import pytest
+from huggingface_hub import ModelCard
+
+from heron.base.files import damaged_files, read_json, write_json
+from heron.base.tables import read_table
+from heron.data.markers import with_markers
+from heron.training.inference import open_trained, read_splits
+from small_baselines import train as train_baseline
+from small_exports import run_card
+from small_runs import heron, train
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory, tiny_encoder):
+    """A tiny run whose head transformers has, with a folder of this machine in its command."""
+    folder, encoder = tmp_path_factory.mktemp("export"), f"encoder={tiny_encoder}"
+    return train(folder, "head=seq_cls", encoder, "encoder.max_length=256", "trainer.max_epochs=1")
+
+
+@pytest.fixture(scope="module")
+def exported(run, tmp_path_factory):
+    out = tmp_path_factory.mktemp("out") / "tiny-model"
+    assert heron("export", f"run={run.path}", f"out={out}") == 0
+    return out
+
+
+def test_the_cards_pipeline_gives_herons_probabilities(run, exported):
+    rows = {row["guid"]: row for row in read_table(run.predictions("test")).rows}
+    trained = open_trained(run)
+    for example in read_splits(trained)["test"][:5]:
+        text = with_markers(example, trained.config.data)
+        (found,) = run_card(exported, text=text)
+        row = rows[example.guid]
+        wanted = {name: row[f"p/{name}"] for name in trained.config.data.label_order}
+        assert {each["label"]: each["score"] for each in found} == pytest.approx(wanted, abs=1e-5)
+
+
+def test_the_card_says_what_is_known_of_the_run(run, exported, tiny_encoder):
+    card = ModelCard.load(exported / "README.md")
+    scores = read_json(run.scores)["test"]
+    results = {each.metric_type: each.metric_value for each in card.data.eval_results}
+    assert results["macro_f1"] == pytest.approx(scores["macro_f1"], abs=1e-4)
+    assert (card.data.language, card.data.pipeline_tag) == ("he", "text-classification")
+    assert card.data.base_model is None  # a folder is no id of the hub
+    low, high = scores["macro_f1_low"], scores["macro_f1_high"]
+    assert f"| macro_f1 | {scores['macro_f1']:.3f} [{low:.3f}, {high:.3f}] |" in card.text
+    for known in (
+        "**Synthetic data: not a research result.**",
+        "licence of the data: MIT, as heron itself",
+        "| train | 112 |",
+        "come from 16 validation rows and 32 test rows",
+        "one training run (seed 0)",
+        "head=seq_cls",
+        f"encoder.name=PATH/{tiny_encoder.name}",
+        "(map.png)",
+    ):
+        assert known in card.text
+    assert str(tiny_encoder.parent) not in card.content  # nothing of this machine
+    assert str(run.path.parents[2]) not in card.content
+    assert (exported / "map.png").read_bytes().startswith(b"\x89PNG")
+    assert not (run.path / "map").exists()  # the run is as it was
+
+
+def test_the_card_lists_what_was_cut_or_left_out(run, tmp_path):
+    other = shutil.copytree(run.path, tmp_path / "other")
+    status = read_json(other / "status.json")
+    status["data"]["splits"]["train"]["truncated"] = 7
+    status["data"]["dropped"] = {"test": {"duplicate": 3}}
+    status["data"]["shared"]["test and train"] = 2
+    write_json(other / "status.json", status)
+    text = (other / "config.yaml").read_text(encoding="utf-8")
+    text = text.replace("findings: {}", "findings: {casing: Case reveals the label.}")
+    (other / "config.yaml").write_text(text, encoding="utf-8")
+    shutil.rmtree(other / "dynamics")
+    assert heron("export", f"run={other}", f"out={tmp_path / 'out'}") == 0
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert "- 7 of 112 train texts were cut at 256 tokens." in card
+    assert "- Rows left out of test: 3 duplicate." in card
+    assert "- 2 examples are in both test and train." in card
+    assert "- Known of the data: Case reveals the label." in card
+    assert "map.png" not in card
+
+
+def test_the_card_can_be_edited_and_heron_still_trusts_the_weights(exported, tmp_path):
+    edited = shutil.copytree(exported, tmp_path / "edited")
+    card = edited / "README.md"
+    card.write_text(card.read_text(encoding="utf-8") + "license: mit", encoding="utf-8")
+    assert damaged_files(edited) == []
+
+
+def test_a_dry_run_lists_files_and_sizes_and_uploads_nothing(run, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.HfApi", lambda: pytest.fail("it went to the hub"))
+    out = tmp_path / "out"
+    assert heron("export", f"run={run.path}", f"out={out}", "push=me/tiny", "dry_run=true") == 0
+    printed = capsys.readouterr().out
+    for path in out.iterdir():
+        assert f"{path.stat().st_size:,}  {path}" in printed
+    assert "not uploaded to me/tiny: dry run" in printed
+    assert 'model="me/tiny"' in (out / "README.md").read_text(encoding="utf-8")
+
+
+def test_push_uploads_the_folder_to_a_private_repository(run, tmp_path, capsys, monkeypatch):
+    asked = []
+    api = SimpleNamespace(
+        create_repo=lambda name, **named: asked.append((name, named)),
+        upload_folder=lambda **named: asked.append(named) or "https://hub/me/tiny",
+    )
+    monkeypatch.setattr("huggingface_hub.HfApi", lambda: api)
+    out = tmp_path / "out"
+    assert heron("export", f"run={run.path}", f"out={out}", "push=me/tiny") == 0
+    created = ("me/tiny", {"private": True, "exist_ok": True})
+    assert asked == [created, {"repo_id": "me/tiny", "folder_path": out}]
+    assert "uploaded: https://hub/me/tiny" in capsys.readouterr().out
+
+
+def test_an_upload_that_fails_keeps_the_folder_and_says_how_to_go_on(
+    run, tmp_path, capsys, monkeypatch
+):
+    def refuse(*asked, **named):
+        raise OSError("401 Client Error: you need to sign in")
+
+    monkeypatch.setattr("huggingface_hub.HfApi", lambda: SimpleNamespace(create_repo=refuse))
+    out = tmp_path / "out"
+    assert heron("export", f"run={run.path}", f"out={out}", "push=me/tiny") == 2
+    error = capsys.readouterr().err
+    assert "push=me/tiny: not uploaded (401 Client Error" in error
+    assert f"hf upload me/tiny {out}" in error
+    assert (out / "README.md").is_file()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("dry_run=true",), "dry_run=true lists what push=OWNER/NAME would upload"),
+        (("out=FULL",), "is not empty: name a new folder"),
+        (("onnx=true",), "onnx=true needs onnx, onnxscript, onnxruntime: pip install"),
+    ],
+)
+def test_mistakes_are_named_before_anything_is_written(
+    words, message, run, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name, *more: None)
+    (tmp_path / "mine").write_text("mine")
+    out = tmp_path if "out=FULL" in words else tmp_path / "out"
+    words = [word for word in words if word != "out=FULL"]
+    assert heron("export", f"run={run.path}", f"out={out}", *words) == 2
+    assert message in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine"]
+
+
+def test_a_baseline_is_refused(tmp_path, capsys):
+    baseline = train_baseline(tmp_path, "baseline=majority")
+    assert heron("export", f"run={baseline.path}", f"out={tmp_path / 'out'}") == 2
+    assert "a baseline has no encoder to export" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("head", ["seq_cls", "ess"])
+def test_onnx_computes_the_same_logits(head, run, tmp_path, capsys):
+    for name in ("onnx", "onnxscript", "onnxruntime"):
+        pytest.importorskip(name, reason=f"needs {name}: pip install 'heron-nlu[onnx]'")
+    if head == "ess":
+        run = train(tmp_path, "head=ess", "trainer.max_epochs=1")
+    out = tmp_path / "out"
+    assert heron("export", f"run={run.path}", f"out={out}", "onnx=true") == 0
+    printed = capsys.readouterr().out
+    assert "model.onnx: logits differ from PyTorch's by " in printed
+    assert float(printed.partition("PyTorch's by ")[2].split()[0]) <= 1e-4
+    assert (out / "model.onnx").is_file()
+    assert "model.onnx" in read_json(out / "checksums.json")
