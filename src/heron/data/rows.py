@@ -66,6 +66,9 @@ class Format:
     open: Callable[[DataConfig, Mapping[str, Path]], Reader]
     # Tells whether a file must be read as a whole, not some rows at a time.
     is_whole: Callable[[Path], bool] = lambda path: False
+    # Writes the texts of `data.texts` to one file; gets the files by name, `paths.data` and the
+    # cache. None for formats that read none.
+    collect: Callable[[DataConfig, Mapping[str, Path], Path, Path], Path] | None = None
 
 
 def task_named(name: str) -> Task:

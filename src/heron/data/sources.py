@@ -10,11 +10,8 @@ from pathlib import Path
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import atomic_open, fingerprint, sha256_file, stored_folder
-from heron.base.registry import on_demand
 from heron.config.data import SPLITS, TRAIN, DataConfig, FileConfig, TextsConfig
-from heron.data.rows import JOIN, PHRASES
-
-collect = on_demand("heron.tasks.mlm.collecting:collect")  # few data sets have texts of others
+from heron.data.rows import JOIN, PHRASES, find_format
 
 
 class State(Enum):
@@ -57,7 +54,7 @@ def locate(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Pat
     if not sources and not generated and not config.texts.sets:
         raise ConfigError("data.files is empty: name a file, data.files.train.path=FILE")
     paths = generated | _present(sources, config, cache_dir)
-    if config.texts != TextsConfig():
+    if config.texts != TextsConfig() and (collect := find_format(config).collect):
         paths[TRAIN] = collect(config, paths, data_dir, cache_dir)
     return paths
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.errors import DataError, Problem
+from heron.base.registry import on_demand
 from heron.base.tables import (
     SUFFIXES,
     Table,
@@ -112,4 +113,8 @@ def text_table(path: Path, column: str) -> Table:
     return Table(path, (column,), rows, [number for number, _ in found], bad)
 
 
-TEXTS = Format(open_texts, is_whole=lambda path: table_format(path) in _SUFFIXES)
+TEXTS = Format(
+    open_texts,
+    is_whole=lambda path: table_format(path) in _SUFFIXES,
+    collect=on_demand("heron.tasks.mlm.collecting:collect"),  # it needs this module
+)
