@@ -34,6 +34,7 @@ _OPTIONAL: dict[str, Any] = {
     **{"data.folds.count": 0, "data.folds.fold": 0, "data.folds.by": "group", "data.folds.seed": 0},
     **{"data.texts.sets": [], "data.texts.files": [], "data.texts.unseen": []},
     "data.texts.overlap": 8,
+    **{"data.hub": None, "data.revision": None, "data.hub_config": None, "data.hub_splits": {}},
     **{"optim.soft.columns": [], "optim.soft.predictions": [], "optim.soft.weight": 0.5},
     **{"task.decoding": None, "task.mask_share": 0.15, "task.whole_words": False},
     "trainer.mean_of": 3,
