@@ -480,7 +480,7 @@ def test_scoring_loads_neither_torch_nor_transformers(files):
 
 def test_an_unknown_task_names_all_that_are_scored(capsys):
     assert main(["score", "task=foo", "gold=a.csv", "predictions=b.csv"]) == 2
-    said = "task=foo: no such task. Allowed: classification, nli, qa, relation, summarization."
+    said = "task=foo: no such task. Allowed: classification, mlm, nli, qa, relation, summarization."
     assert said in capsys.readouterr().err
 
 
