@@ -84,6 +84,19 @@ def test_a_stage_s_own_settings_win_over_its_task_s(composed):
     assert stage_config(config, stages, stages[1], None).optim.lr == config.optim.lr
 
 
+def test_a_new_head_can_learn_alone_before_the_encoder_does(composed, tiny_encoder, tmp_path):
+    alone = {"data": "prose", "freeze": "all"}
+    folder = RunFolder(tmp_path / "run")
+    job.run_job(composed([alone, "prose", "chronicle"]), folder)
+    first, second = (RunFolder(folder.stages / name) for name in ("1-prose", "2-prose"))
+    before = load_file(tiny_encoder / "model.safetensors")
+    for name, value in load_file(first.model / "model.safetensors").items():
+        if name.removeprefix("bert.") in before:
+            assert torch.equal(value, before[name.removeprefix("bert.")]), name
+    assert stored(second).head.start == str(first.model), "the same task keeps its head"
+    assert stored(RunFolder(folder.stages / "3-chronicle")).head.start is None
+
+
 def test_a_stop_in_the_raw_text_ends_as_if_there_had_been_none(composed, tmp_path, monkeypatch):
     import pytorch_lightning as pl
 

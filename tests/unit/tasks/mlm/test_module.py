@@ -19,6 +19,7 @@ from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.data.sharing import SharingCollator
 from heron.tasks.base import TaskModule
+from heron.tasks.mlm.predictions import text_scores
 from heron.training.build import build_module
 from heron.training.inference import open_trained
 from heron.training.job import run_job
@@ -176,6 +177,14 @@ def test_its_model_starts_another_run_and_scores_other_texts(trained, composed, 
         assert torch.equal(value, before[name]), name
     scores = run_job(again, RunFolder(tmp_path / "again"))
     assert scores["validation"]["loss"] > 0
+
+
+def test_heron_compare_scores_each_text_by_its_share_of_right_tokens():
+    found = text_scores().items(
+        ["a b c", "a", "", "x y"], [["a b d"], ["a"], [""], ["y x"]], None, None
+    )
+    np.testing.assert_array_equal(found["accuracy"], [2 / 3, 1, np.nan, 0])
+    np.testing.assert_array_equal(found["exact_match"], [0, 1, np.nan, 0])
 
 
 @pytest.mark.parametrize(
