@@ -26,6 +26,7 @@ COMMANDS = (
         "annotate",
         "data",
         "audit",
+        "new",
         "demo",
     ),
 )
