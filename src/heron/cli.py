@@ -27,6 +27,7 @@ COMMANDS = (
         "annotate",
         "data",
         "audit",
+        "new",
         "demo",
     ),
 )

@@ -8,26 +8,23 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import random
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from heron.base.folders import conf_dir
 from heron.base.tables import read_table
-from small_runs import TINY
+from small_forks import ENVIRONMENT, SMALL, Heron, commands_in
 
 PAGES = sorted((conf_dir().parent / "experiments" / "adding").glob("*.md"))
 BLOCK = re.compile(r'^```\w+ title="(?P<file>[^"]+)"\n(?P<code>.*?)^```$', re.M | re.S)
 WORDS = {"feast": ["wine", "song"], "harvest": ["wheat", "olives"], "weather": ["rain", "wind"]}
-NO_GENERATOR = [word for word in TINY if "generator" not in word and "isolate" not in word]
-SMALL = (*NO_GENERATOR, "batching.tokens=150", "optim.lr=1e-2", "encoder=scratch")
 
 
 def write_fork(folder: Path) -> None:
@@ -60,52 +57,11 @@ def write_data(folder: Path) -> None:
         (folder / f"{split}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-# One process for all commands in the fork's folder: starting one takes longer than most commands.
-COMMANDS = """
-import contextlib, io, json, os, sys, traceback
-from heron.cli import main
-answers = os.fdopen(os.dup(1), "w")
-os.dup2(2, 1)  # jobs of their own write elsewhere
-for line in sys.stdin:
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        try:
-            code = main(json.loads(line))
-        except SystemExit as ended:
-            code = ended.code
-        except BaseException:
-            code = traceback.format_exc()
-    print(json.dumps([code or 0, said.getvalue()]), file=answers, flush=True)
-"""
-ENVIRONMENT = {**os.environ, "HERON_FORKS": "", "COLUMNS": "300"}
-Heron = Callable[..., str]
-
-
 @pytest.fixture(scope="module")
 def heron(place: Path) -> Iterator[Heron]:
     """Run commands in the fork's folder, as a user would; each returns all that it prints."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", COMMANDS],
-        cwd=place,
-        env=ENVIRONMENT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    assert process.stdin
-    assert process.stdout
-    source, answers = process.stdin, process.stdout
-
-    def run(*words: str, wanted: int = 0) -> str:
-        print(json.dumps(words), file=source, flush=True)
-        code, said = json.loads(answers.readline())
-        assert code == wanted, f"{said}{code}"
-        return str(said)
-
-    yield run
-    source.close()
-    assert process.wait(timeout=60) == 0
+    with commands_in(place) as run:
+        yield run
 
 
 def heron_in(folder: Path, *words: str, wanted: int = 0) -> str:
@@ -135,10 +91,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 EVERYTHING = (
     "data=village_lines",
-    "head=largest",
+    "head=scaled",
     "optim.loss=focal",
     "curriculum=rare_last",
-    "task.metrics=[credit,classes_found]",
+    "task.metrics=[mean_recall,classes_found]",
     "+trainer.callbacks={weight_norm: {name: norm}}",
     "+logger.others={second_csv: {}}",
 )
@@ -148,7 +104,7 @@ EVERYTHING = (
 def sweep(heron: Heron, place: Path) -> Path:
     """Train a sweep of two jobs, each in a process of its own, and one of the fork's task."""
     heron("train", "-m", *SMALL, *EVERYTHING, "run.sweep=all", "seed=0,1")
-    heron("train", *SMALL, "data=village_items", "run.sweep=items", "run.job=a")
+    heron("train", *SMALL, "data=headlines_news", "run.sweep=items", "run.job=a")
     return place / "runs" / "all"
 
 
@@ -161,19 +117,19 @@ def job(sweep: Path) -> Path:
 def test_pages_show_no_name_that_a_core_file_must_learn() -> None:
     assert {page.stem for page in PAGES} == {
         *("language", "format", "head", "loss", "curriculum", "metric", "callback", "task"),
-        *("command", "baseline", "prompt"),
+        *("command", "baseline", "prompt", "dataset", "experiment"),
     }
     assert not [page for page in PAGES if "CHOICES" in page.read_text(encoding="utf-8")]
 
 
 def test_a_run_of_the_fork_has_its_scores_records_and_logs(job: Path) -> None:
     scores = json.loads((job / "scores.json").read_text())
-    assert {"macro_f1", "credit", "classes_found"} <= set(scores["test"])
+    assert {"macro_f1", "mean_recall", "classes_found"} <= set(scores["test"])
     assert "norm" in (job / "metrics.csv").read_text()
     assert list(job.glob("second/**/metrics.csv"))
     assert (job / "dynamics" / "epoch=1.parquet").is_file()
     stored = (job / "config.yaml").read_text()
-    assert "largest" in stored
+    assert "largest_centres" in stored
     assert "heron_forks" not in stored  # names, never modules
 
 
@@ -188,7 +144,7 @@ def test_a_run_of_the_fork_s_task_has_what_any_run_has(
     heron("score", "task=headlines", f"gold={given}", f"predictions={out}")
     heron("analyze", f"run={job}", "morphology=surface")
     heron("map", f"run={job}", "format=png")
-    heron("audit", "data=village_items")
+    heron("audit", "data=headlines_news")
 
 
 def test_predictions_are_those_of_the_run_and_scored_alike(
@@ -199,15 +155,15 @@ def test_predictions_are_those_of_the_run_and_scored_alike(
     predicted = read_table(out).values("label")
     stored = read_table(job / "predictions" / "test.parquet")
     assert predicted == stored.values("prediction")
-    assert "credit" in heron("evaluate", f"run={job}", f"input={given}")
+    assert "mean_recall" in heron("evaluate", f"run={job}", f"input={given}")
     gold = job / "predictions" / "test.parquet"
     said = heron(
-        *("score", "task=classification", "metrics=credit", "gold_column=gold"),
+        *("score", "task=classification", "metrics=mean_recall", "gold_column=gold"),
         *(f"gold={gold}", f"predictions={out}", f"out={place / 'scored.json'}"),
     )
     found = json.loads((place / "scored.json").read_text())["lines"]
-    wanted = json.loads((job / "scores.json").read_text())["test"]["credit"]
-    assert found["credit"] == pytest.approx(wanted), said
+    wanted = json.loads((job / "scores.json").read_text())["test"]["mean_recall"]
+    assert found["mean_recall"] == pytest.approx(wanted), said
 
 
 def test_a_run_is_analysed_drawn_reported_and_compared(
@@ -217,11 +173,11 @@ def test_a_run_is_analysed_drawn_reported_and_compared(
     heron("analyze", "data=village_lines", "morphology=surface")
     heron("map", f"run={job}", "format=png")
     heron("report", str(sweep))
-    assert "| credit | classes_found |" in (sweep / "table.md").read_text(encoding="utf-8")
+    assert "| mean_recall | classes_found |" in (sweep / "table.md").read_text(encoding="utf-8")
     for seed, path in enumerate(sorted(sweep.glob("*/predictions/test.parquet"))):
         shutil.copy(path, place / f"seed{seed}.parquet")
-    said = heron("compare", "seed0.parquet", "seed1.parquet", "metric=credit")
-    assert "credit" in said
+    said = heron("compare", "seed0.parquet", "seed1.parquet", "metric=mean_recall")
+    assert "mean_recall" in said
     heron("audit", "data=village_lines")
 
 
@@ -242,15 +198,16 @@ def test_a_baseline_of_the_fork_is_fitted_scored_and_opened_again(
 
 
 def test_a_prompt_a_model_and_a_backend_of_the_fork_are_a_system(heron: Heron, place: Path) -> None:
-    asked = ("data=village_lines", "prompt=village", "model=echo", "shots=3", "draw=balanced")
+    data = ("data=chronicle_nli", "data.generator.size=100")
+    asked = (*data, "prompt=yes_or_no", "model=echo", "shots=3", "draw=balanced")
     heron("prompt", *asked, "task.bootstrap=0", "run.job=echo")
     (folder,) = (place / "runs").glob("*/echo")
     rows = read_table(folder / "prompts.parquet").rows
-    assert {row["parsed"] for row in rows} == {"feast"}
-    assert all("kosecha" in row["prompt"] for row in rows)
+    assert {row["parsed"] for row in rows} == {"contradiction"}
+    assert all("is the second one true?" in row["prompt"] for row in rows)
     assert all(len(row["shots"].split()) == 3 for row in rows)
-    assert "village" in heron("options", "prompt")
-    said = heron("prompt", *asked[:2], "model=echo", "model.backend=ecco", wanted=2)
+    assert "yes_or_no" in heron("options", "prompt")
+    said = heron("prompt", *asked[:3], "model=echo", "model.backend=ecco", wanted=2)
     assert "'echo'" in said
 
 
@@ -267,9 +224,9 @@ def test_unknown_names_are_answered_with_the_fork_s(heron: Heron) -> None:
     for word, meant in (
         ("head.pooling=larges", "largest"),
         ("optim.loss=focall", "focal"),
-        ("curriculum.difficulty=rarest_tokens", "rarest_token"),
+        ("curriculum.difficulty=rare_lasts", "rare_last"),
         ("data.language=ladd", "lad"),
-        ("task.metrics=[credits]", "credit"),
+        ("task.metrics=[mean_recal]", "mean_recall"),
         ("data=village_line", "village_lines"),
     ):
         assert f"'{meant}'" in heron("train", word, wanted=2)
@@ -278,7 +235,7 @@ def test_unknown_names_are_answered_with_the_fork_s(heron: Heron) -> None:
 @pytest.mark.real  # a training in a process of its own
 def test_a_fork_elsewhere_is_found_by_its_search_path(place: Path, tmp_path: Path) -> None:
     write_fork(tmp_path / "village")
-    words = ("data=village_lines", "head=largest", "run.sweep=s", "run.job=a", "seed=3")
+    words = ("data=village_lines", "head=scaled", "run.sweep=s", "run.job=a", "seed=3")
     path = f"hydra.searchpath=[{tmp_path / 'village' / 'conf'}]"
     (tmp_path / "work").mkdir()
     data = f"paths.data={place / 'data'}"

@@ -22,7 +22,7 @@ try:
 except SystemExit as ended:
     assert not ended.code, ended.code
 for name, module in sys.modules.items():
-    if name.partition(".")[0] == "heron" and getattr(module, "__file__", None):
+    if name.partition(".")[0] in ("heron", "heron_forks") and getattr(module, "__file__", None):
         print("loaded", name, module.__file__, sep="\\t")
 print("torch" if "torch" in sys.modules else "no torch")
 """
@@ -55,6 +55,9 @@ def test_a_plain_relation_run_loads_what_it_needs_and_little_else(tmp_path):
     print(f"a plain relation run loads {len(files)} modules of heron, {lines} lines")
     others = [name for task in TASKS for name in files if name.startswith(f"heron.tasks.{task}.")]
     assert {name.split(".")[2] for name in others} == {"relation"}
+    assert not [
+        name for name in files if name.startswith(("heron_forks.", "heron.config.scaffold"))
+    ]
     assert len(files) <= 90
     assert lines <= 12_000
 

@@ -162,10 +162,10 @@ def test_one_huge_document_does_not_become_the_validation_split():
 
 
 def test_a_fork_brings_its_own_data_set_and_experiment(tmp_path, monkeypatch):
-    """The page "A data set" in experiments/README.md, followed to the letter."""
+    """The page "A data set" in experiments/adding, followed to the letter."""
     fork = tmp_path / "experiments" / "village" / "conf"
-    page = (conf_dir().parent / "experiments" / "README.md").read_text(encoding="utf-8")
-    recipe = page.split("```yaml\n")[1].split("```")[0]
+    page = conf_dir().parent / "experiments" / "adding" / "dataset.md"
+    recipe = page.read_text(encoding="utf-8").split("```yaml")[1].partition("\n")[2].split("```")[0]
     (fork / "data").mkdir(parents=True)
     (fork / "data" / "village_news.yaml").write_text(recipe, encoding="utf-8")
     (fork / "experiment" / "village").mkdir(parents=True)

@@ -55,7 +55,7 @@ def files(folder, *patterns):
 def test_the_wheel_holds_everything_that_heron_reads(wheel):
     assert files(wheel / "heron" / "conf", "*.yaml") == files(ROOT / "conf", "*.yaml")
     experiments = Path("heron", "experiments")
-    texts = ("*.yaml", "*.txt", "templates/*")
+    texts = ("*.yaml", "*.txt", "templates/*", "adding/*.md")
     assert files(wheel / experiments, *texts) == files(ROOT / "experiments", *texts)
     for folder in (Path("heron", "base", "templates"), Path("heron", "commands", "help")):
         assert files(wheel / folder, "*") == files(ROOT / "src" / folder, "*")

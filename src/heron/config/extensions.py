@@ -1,4 +1,4 @@
-"""What papers and forks add beside what a configuration chooses: commands, targets, claims."""
+"""What papers and forks add that no training loads: commands, targets, claims, backends."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 from heron.base.registry import Registry
 
 if TYPE_CHECKING:  # these import much more
+    from heron.config.prompting import PromptingConfig
+    from heron.config.schema import Config
+    from heron.prompting.backends import Backend
     from heron.reproduction.claims import Claim
     from heron.reproduction.targets import Filled, Request
 
@@ -38,3 +41,15 @@ STATISTICS: Registry[Callable[[Request], Filled]] = Registry("data set with publ
 
 # What `heron claims` recomputes, by paper: the claims and their calculations.
 CLAIMS: Registry[Callable[[], Iterable[Claim]]] = Registry("paper with claims")
+
+# Where a language model answers (`prompting.model.backend`); each is made from the run's
+# configuration and its `prompting` settings.
+BACKENDS: Registry[Callable[[Config, PromptingConfig], Backend]] = Registry(
+    "backend",
+    {
+        "local": "heron.prompting.local:LocalModel",
+        "server": "heron.prompting.server:Server",
+        "batch": "heron.prompting.backends:BatchFiles",
+    },
+    key="prompting.model.backend",
+)

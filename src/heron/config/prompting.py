@@ -21,7 +21,7 @@ class ModelConfig:
 
     name: str = MISSING  # hub id or folder, or the name by which a server knows it
     # `local` (transformers, on this machine), `server` (any with OpenAI's interface), `batch`
-    # (files of requests and of answers), or another of `heron.prompting.backends.BACKENDS`
+    # (files of requests and of answers), or another of `heron.config.extensions.BACKENDS`
     backend: str = "local"
     # `chat` (messages; a local model's own template) or `completion` (one text)
     form: Annotated[str, OneOf("chat", "completion")] = "chat"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import write_file
-from heron.base.registry import Registry
 from heron.base.terminal import say
 from heron.config.prompting import PromptingConfig
 from heron.config.schema import Config
@@ -28,18 +27,6 @@ class Backend(Protocol):
 
     def count_tokens(self, request: Request) -> int:
         """Count the tokens of a request, or estimate them."""
-
-
-# Each is made from the run's configuration and its `prompting` settings.
-BACKENDS: Registry[Callable[[Config, PromptingConfig], Backend]] = Registry(
-    "backend",
-    {
-        "local": "heron.prompting.local:LocalModel",
-        "server": "heron.prompting.server:Server",
-        "batch": "heron.prompting.backends:BatchFiles",
-    },
-    key="prompting.model.backend",
-)
 
 
 def estimate_tokens(text: str) -> int:

@@ -8,12 +8,13 @@ from pathlib import Path
 from heron.base.cells import Cell, Formatted, Table
 from heron.base.errors import ConfigError
 from heron.base.terminal import tracked
+from heron.config.extensions import BACKENDS
 from heron.config.registries import BASELINES
 from heron.config.schema import Config
 from heron.data.examples import Example
 from heron.data.readers import load_run_data
 from heron.prompting.answers import Request, Store
-from heron.prompting.backends import BACKENDS, estimate_tokens
+from heron.prompting.backends import estimate_tokens
 from heron.prompting.system import PromptedModel, cost, fit_prompted
 from heron.prompting.translation import Translator
 

@@ -19,12 +19,13 @@ from heron.base.errors import ConfigError, nearest
 from heron.base.files import fingerprint
 from heron.base.terminal import say, tracked
 from heron.config.data import TRAIN
+from heron.config.extensions import BACKENDS
 from heron.config.prompting import PromptingConfig
 from heron.config.schema import Config
 from heron.data.examples import Example
 from heron.data.readers import load_run_data
 from heron.prompting.answers import Answer, Request, Store, model_key
-from heron.prompting.backends import BACKENDS, Backend
+from heron.prompting.backends import Backend
 from heron.prompting.parsing import Parsed, parse_class, parse_text
 from heron.prompting.predictions import NamedClasses
 from heron.prompting.prompts import CONTENT_FREE, Prompter, as_text

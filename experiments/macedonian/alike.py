@@ -1,0 +1,32 @@
+"""A backend without a language model: it repeats the answer of the most similar example."""
+
+from collections.abc import Iterator, Sequence
+
+from heron.config.prompting import PromptingConfig
+from heron.config.schema import Config
+from heron.languages.words import folded_words
+from heron.prompting.answers import Answer, Request
+from heron.prompting.backends import estimate_tokens
+
+
+class Alike:
+    """Compares the words of the question with those of each example in the prompt.
+
+    See `heron.prompting.backends.Backend`. Without examples, it gives no answer.
+    """
+
+    def __init__(self, config: Config, settings: PromptingConfig):
+        pass
+
+    def count_tokens(self, request: Request) -> int:
+        """Estimate the tokens of a prompt."""
+        return sum(estimate_tokens(message["content"]) for message in request.messages)
+
+    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[str, Answer]]:
+        """Answer at once. A prompt is one text: instruction, examples, question."""
+        for request in requests:
+            _, *examples, question = request.messages[0]["content"].split("\n\n")
+            asked = set(folded_words(question))
+            best = max(examples, key=lambda each: len(asked & set(folded_words(each))), default="")
+            said = best.rpartition(":")[2].strip()
+            yield request.key, Answer(said, input_tokens=self.count_tokens(request))

@@ -1,0 +1,38 @@
+"""`heron new`: begin a data set, language, head or another addition in a fork."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heron.base.errors import ConfigError
+from heron.config.options import parse_options
+from heron.config.scaffolds import KINDS, scaffold
+
+
+@dataclass
+class NewOptions:
+    """Options of `heron new`."""
+
+    kind: str
+    name: str
+    fork: str = ""  # folder in `experiments/`; empty: the name
+    task: str = ""  # of a data set; empty: nli
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Write the files, and print them with what to type next; returns the exit code."""
+    words = [word for word in arguments if "=" not in word]
+    if len(words) != 2:
+        raise ConfigError(f"say what and a name: heron new {'|'.join(KINDS)} NAME [fork=FORK]")
+    rest = [word for word in arguments if "=" in word]
+    options = parse_options(NewOptions, [f"kind={words[0]}", f"name={words[1]}", *rest])
+    new = scaffold(options.kind, options.name, options.fork, options.task)
+    tests = []
+    for path in new.write():
+        shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+        tests += [shown] if shown.name.startswith("test_") else []
+        print(f"  {shown}")
+    print("\nFill in what the comments say. Then:")
+    for command in (*(f"python -m pytest {test}" for test in tests), *new.commands):
+        print(f"  {command}")
+    return 0

@@ -1,0 +1,161 @@
+"""What `heron new` writes: the code of a page of `experiments/adding`, under another name.
+
+The pages are the templates, so that nothing is kept twice; a test runs their code as it stands
+there. A data set's YAML is a copy of `conf/data/own_<...>.yaml`.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from heron.base.errors import ConfigError, nearest
+from heron.base.files import write_file
+from heron.base.folders import conf_dir, conf_dirs, experiment_roots
+from heron.base.registry import load
+
+_FORK = "village"  # the pages' fork
+_BLOCK = re.compile(r'^```\w+ title="(?P<file>[^"]+)"\n(?P<code>.*?)^```$', re.M | re.S)
+_COMMANDS = re.compile(r"^```bash\n(.*?)^```$", re.M | re.S)
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_REGISTRIES = "heron.config.registries:"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of addition; its page has its name."""
+
+    # The name on the page, which the new one replaces. Files without it in their name are shown by
+    # the page only.
+    example: str
+    group: str = ""  # the config group in which the name must be new
+    registry: str = ""  # the registry, `module:attribute`, in which it must be new
+
+
+KINDS = {
+    "dataset": Kind("village_news", "data"),
+    "language": Kind("lad", registry="heron.languages:LANGUAGES"),
+    "head": Kind("largest", "head", f"{_REGISTRIES}POOLINGS"),
+    "curriculum": Kind("rare_last", "curriculum", f"{_REGISTRIES}DIFFICULTIES"),
+    "metric": Kind("mean_recall", registry=f"{_REGISTRIES}METRICS"),
+    "task": Kind("headlines", "task", f"{_REGISTRIES}TASKS"),
+    "prompt": Kind("yes_or_no", "prompt"),
+    "experiment": Kind("first"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Scaffold:
+    """Files to write, and what to type next."""
+
+    files: dict[Path, str]  # text by path
+    start: Path  # the fork's `__init__.py`
+    imports: str  # lines to add to it
+    commands: list[str]  # to use what was written
+
+    def write(self) -> Iterator[Path]:
+        """Write all files, then the import; yields each path.
+
+        Raises:
+            ConfigError: one of the files exists. Nothing is written then.
+        """
+        if present := [str(path) for path in self.files if path.exists()]:
+            raise ConfigError(
+                f"{', '.join(present)}: exists already, and nothing is overwritten; choose another "
+                "name, or move the file away"
+            )
+        for path, text in self.files.items():
+            yield write_file(path, text)
+        if self.imports:
+            before = f'"""What the fork {self.start.parent.name} adds to heron."""\n\n'
+            if self.start.is_file():
+                before = self.start.read_text(encoding="utf-8").rstrip("\n") + "\n"
+            yield write_file(self.start, before + self.imports)
+
+
+def scaffold(kind: str, name: str, fork: str = "", task: str = "") -> Scaffold:
+    """Make the files of a new addition.
+
+    Args:
+        kind: one of `KINDS`.
+        name: of the addition, as a configuration names it.
+        fork: folder in `experiments/`; empty: `name`.
+        task: of a data set; empty: `nli`.
+
+    Raises:
+        ConfigError: an unknown kind or task, a name that cannot be used or that is taken.
+    """
+    if kind not in KINDS:
+        raise ConfigError(f"no kind '{kind}'.{nearest(kind, KINDS, listed=True)}")
+    if task and kind != "dataset":
+        raise ConfigError(f"task={task} is an option of heron new dataset only")
+    fork = fork or name
+    for what, said in (("name", name), ("fork", fork)):
+        _check_name(what, said)
+    _check_new(kind, name)
+    page = (conf_dir().parent / "experiments" / "adding" / f"{kind}.md").read_text(encoding="utf-8")
+    example = KINDS[kind].example
+
+    def renamed(text: str) -> str:
+        new = {example: name, _FORK: fork}
+        # A name may be a part of another one that `_` joins, as in `test_largest`.
+        return re.sub(
+            rf"(?<![^\W_])({example}|{_FORK})(?![^\W_])", lambda found: new[found[1]], text
+        )
+
+    blocks = {found["file"]: found["code"] for found in _BLOCK.finditer(page)}
+    imports = [line for line in blocks.get("__init__.py", "").splitlines(True) if example in line]
+    files = {renamed(file): renamed(code) for file, code in blocks.items() if example in file}
+    if kind == "dataset":
+        files[f"conf/data/{name}.yaml"] = _own_data(name, task or "nli")
+    root = _root(fork)
+    folder = root / "experiments" / fork
+    return Scaffold(
+        # pytest imports each `__init__.py` above a test: tests are not in the fork's folder.
+        {(root if file.startswith("tests/") else folder) / file: files[file] for file in files},
+        folder / "__init__.py",
+        renamed("".join(imports)),
+        [renamed(line) for line in _COMMANDS.findall(page)[-1].splitlines()],
+    )
+
+
+def _check_name(what: str, name: str) -> None:
+    if _NAME.fullmatch(name):
+        return
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    near = re.sub(r"[^a-z0-9]+", "_", words).strip("_0123456789")
+    hint = f" Did you mean '{near}'?" if near else ""
+    raise ConfigError(
+        f"{what} '{name}': use the letters a to z, digits and _, and begin with a letter.{hint}"
+    )
+
+
+def _check_new(kind: str, name: str) -> None:
+    """Refuse a name that heron or a fork has: the first of a name would count."""
+    group, registry = KINDS[kind].group, KINDS[kind].registry
+    files = [conf / group / f"{name}.yaml" for conf in conf_dirs() if group]
+    taken = next((str(path) for path in files if path.exists()), "")
+    if not taken and registry and name in load(registry):
+        taken = "registered by heron or a fork"
+    if taken:
+        raise ConfigError(f"{kind} '{name}' exists already ({taken}): choose another name")
+
+
+def _root(fork: str) -> Path:
+    """Find the folder whose `experiments/` has the fork; a new fork is in the current folder."""
+    roots = experiment_roots()
+    return next((root for root in roots if (root / "experiments" / fork).is_dir()), Path.cwd())
+
+
+def _own_data(name: str, task: str) -> str:
+    """Copy heron's commented YAML for data of one's own."""
+    from heron.config.data import read_config  # start-up time
+
+    templates = {read_config(path).task: path for path in conf_dir().glob("data/own_*.yaml")}
+    if task not in templates:
+        raise ConfigError(f"task={task}: no such task.{nearest(task, templates, listed=True)}")
+    text = templates[task].read_text(encoding="utf-8").replace(templates[task].stem, name)
+    # A run on one's own table needs neither; a data set that others use has both.
+    return re.sub(
+        r"^title: .*\n", r"\g<0>licence: none yet\ncitation: none yet\n", text, flags=re.M
+    ).replace("{path: own/", f"{{path: {name}/")

@@ -1,0 +1,189 @@
+"""`heron new`: each kind is written into an empty folder, and then used as it is."""
+
+import csv
+import json
+import random
+import re
+import subprocess
+import sys
+
+import pytest
+from sklearn.metrics import balanced_accuracy_score
+
+from heron.base.folders import conf_dir
+from heron.base.tables import read_table
+from heron.base.yaml_files import read_yaml
+from heron.config.data import read_config
+from heron.config.scaffolds import KINDS
+from small_forks import ENVIRONMENT, SMALL, commands_in
+
+NAMES = {kind: f"own_{kind}" for kind in KINDS} | {"language": "is"}  # also a word of Python
+WORDS = {"contradiction": "no", "entailment": "yes", "neutral": "maybe"}  # of a data set
+TASKS = ("classification", "nli", "qa", "relation", "summarization")
+
+
+def files_in(folder):
+    """List the files of fork and tests."""
+    found = [*folder.glob("experiments/**/*.*"), *folder.glob("tests/**/*.*")]
+    return sorted(path for path in found if path.suffix in (".py", ".yaml"))
+
+
+def write_table(path, header, rows):
+    """Write a CSV file; returns its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    return path
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """Name an empty working directory."""
+    return tmp_path_factory.mktemp("work")
+
+
+@pytest.fixture(scope="module")
+def said(place):
+    """Write every kind into one fork; returns what was printed for each."""
+    with commands_in(place) as run:
+        return {kind: run("new", kind, name, "fork=tried") for kind, name in NAMES.items()}
+
+
+@pytest.fixture(scope="module")
+def heron(said, place):
+    """Run commands with what was written, in another process: one imports a fork once."""
+    with commands_in(place) as run:
+        yield run
+
+
+@pytest.fixture(scope="module")
+def run(heron, place):
+    """Train with head, curriculum, metric, language and data set at once; returns the folder."""
+    draw = random.Random(0)
+    folder = place / "data" / NAMES["dataset"]
+    for split, size in (("train", 60), ("test", 15)):
+        rows = [
+            (f"{split}-{row}", f"{draw.random()}", f"{word} {row}", label)
+            for row in range(size)
+            for label, word in [draw.choice(list(WORDS.items()))]
+        ]
+        write_table(folder / f"{split}.csv", ("guid", "premise", "hypothesis", "label"), rows)
+    chosen = [f"{kind}={NAMES[kind]}" for kind in ("head", "curriculum")]
+    chosen += [f"data={NAMES['dataset']}", f"data.language={NAMES['language']}"]
+    heron("train", *SMALL, *chosen, f"task.metrics=[{NAMES['metric']}]", "run.job=all")
+    (found,) = (place / "runs").glob("*/all")
+    return found
+
+
+def test_what_is_printed_is_what_was_written_and_what_to_type_next(said, place):
+    written = set()
+    for text in said.values():
+        files, _, commands = text.partition("\n\n")
+        written |= {line.strip() for line in files.splitlines()}
+        assert re.search(
+            r"^  python -m pytest tests/unit/experiments/tried/test_\w+\.py$", text, re.M
+        )
+        assert "\n  heron " in commands
+    assert written == {str(path.relative_to(place)) for path in files_in(place)}
+
+
+def test_no_name_of_a_page_is_left_in_what_was_written(said, place):
+    # "first" is also a word of plain texts.
+    names = {"village", *(kind.example for kind in KINDS.values())} - {"first"}
+    left = re.compile(rf"(?<![^\W_])({'|'.join(names)})(?![^\W_])", re.I)
+    for path in files_in(place):
+        assert not left.search(path.read_text(encoding="utf-8")), path
+
+
+def test_head_curriculum_metric_language_and_data_set_train_together(run):
+    stored = read_table(run / "predictions" / "test.parquet")
+    wanted = balanced_accuracy_score(stored.values("gold"), stored.values("prediction"))
+    scores = json.loads((run / "scores.json").read_text())["test"]
+    assert scores[NAMES["metric"]] == pytest.approx(wanted)
+    config = read_yaml(run / "config.yaml")
+    assert config["head"]["pooling"] == NAMES["head"]
+    assert config["curriculum"]["difficulty"] == NAMES["curriculum"]
+    assert config["data"]["language"] == NAMES["language"]
+
+
+def test_the_task_trains_on_its_data(heron, place):
+    data = [f"data={NAMES['task']}_news", "data.label_order=[a,b,c]"]
+    for split, size in (("train", 48), ("test", 12)):
+        rows = [
+            (f"{split}-{n}", f"{split} {n}", f"Body {n % 3}", "abc"[n % 3]) for n in range(size)
+        ]
+        path = write_table(place / f"{split}.csv", ("guid", "headline", "body", "label"), rows)
+        data.append(f"data.files.{split}.path={path}")
+    heron("train", *SMALL, *data, "run.job=task")
+    (found,) = (place / "runs").glob("*/task")
+    assert "accuracy" in json.loads((found / "scores.json").read_text())["test"]
+
+
+def test_the_experiment_runs_its_grid(heron, place):
+    words = ("data.generator.size=100", "run.sweep=grid", "run.isolate=false", "seed=0")
+    heron("train", f"experiment=tried/{NAMES['experiment']}", *SMALL, *words, "head=ess")
+    assert len(list((place / "runs" / "grid").glob("*/scores.json"))) == 1
+
+
+@pytest.mark.slow
+def test_the_tests_that_are_written_pass(said, place):
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
+    done = subprocess.run(
+        command, cwd=place, env=ENVIRONMENT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+    assert f"{len(KINDS) + 1} passed" in done.stdout  # a data set has two
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_data_set_of_any_task_is_described_whole(task, heron, place):
+    name = f"rows_of_{task}"
+    heron("new", "dataset", name, "fork=tried", f"task={task}")
+    config = read_config(place / "experiments" / "tried" / "conf" / "data" / f"{name}.yaml")
+    assert (config.name, config.task) == (name, task)
+    assert config.licence
+    assert config.citation
+    assert config.files["train"].path == f"{name}/train.csv"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["hed", "x"], "no kind 'hed'. Did you mean 'head'?"),
+        (["head"], "say what and a name: heron new dataset|language|head"),
+        (["head", "LargestPool"], "Did you mean 'largest_pool'?"),
+        (["head", "x", "fork=my-fork"], "fork 'my-fork': use the letters a to z, digits and _"),
+        (["head", "cls"], "head 'cls' exists already"),  # a pooling's name
+        (["head", "ess"], "head 'ess' exists already"),
+        (["language", "he"], "language 'he' exists already"),
+        (["task", "nli"], "task 'nli' exists already"),
+        (["dataset", "x", "task=nlli"], "Did you mean 'nli'?"),
+        (["head", "x", "task=nli"], "task=nli is an option of heron new dataset only"),
+        (["head", "x", "frok=y"], "unknown option 'frok'. Did you mean 'fork'?"),
+    ],
+)
+def test_a_mistake_is_one_line_and_writes_nothing(words, message, heron, place):
+    before = files_in(place)
+    answer = heron("new", *words, wanted=2)
+    assert message in answer
+    assert "Traceback" not in answer
+    assert files_in(place) == before
+
+
+def test_nothing_is_overwritten(heron, place):
+    path = place / "tests" / "unit" / "experiments" / "tried" / "test_head_later.py"
+    path.write_text("mine", encoding="utf-8")
+    assert f"{path.name}: exists already" in heron("new", "head", "later", "fork=tried", wanted=2)
+    assert path.read_text(encoding="utf-8") == "mine"
+    assert not (place / "experiments" / "tried" / "head_later.py").exists()
+    path.unlink()
+    start = (place / "experiments" / "tried" / "__init__.py").read_text(encoding="utf-8")
+    heron("new", "head", "later", "fork=tried")
+    after = (place / "experiments" / "tried" / "__init__.py").read_text(encoding="utf-8")
+    assert after == start + "from . import head_later\n"
+
+
+def test_every_kind_has_a_page_with_a_test(said):
+    for kind in KINDS:
+        page = conf_dir().parent / "experiments" / "adding" / f"{kind}.md"
+        assert f"`heron new {kind} {KINDS[kind].example} fork=village" in page.read_text("utf-8")

@@ -1,0 +1,62 @@
+"""Forks in folders of their own: `heron` commands as a user would type them there."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from small_runs import TINY
+
+NO_GENERATOR = [word for word in TINY if "generator" not in word and "isolate" not in word]
+SMALL = (*NO_GENERATOR, "batching.tokens=150", "optim.lr=1e-2", "encoder=scratch")
+ENVIRONMENT = {**os.environ, "HERON_FORKS": "", "COLUMNS": "300"}
+# One process for all commands in a folder: starting one takes longer than most commands.
+COMMANDS = """
+import contextlib, io, json, os, sys, traceback
+from heron.cli import main
+answers = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)  # jobs of their own write elsewhere
+for line in sys.stdin:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        try:
+            code = main(json.loads(line))
+        except SystemExit as ended:
+            code = ended.code
+        except BaseException:
+            code = traceback.format_exc()
+    print(json.dumps([code or 0, said.getvalue()]), file=answers, flush=True)
+"""
+Heron = Callable[..., str]
+
+
+@contextmanager
+def commands_in(folder: Path) -> Iterator[Heron]:
+    """Run commands in a folder; each returns all that it prints."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", COMMANDS],
+        cwd=folder,
+        env=ENVIRONMENT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdin
+    assert process.stdout
+    source, answers = process.stdin, process.stdout
+
+    def run(*words: str, wanted: int = 0) -> str:
+        print(json.dumps(words), file=source, flush=True)
+        code, said = json.loads(answers.readline())
+        assert code == wanted, f"{said}{code}"
+        return str(said)
+
+    yield run
+    source.close()
+    assert process.wait(timeout=60) == 0
