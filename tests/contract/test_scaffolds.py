@@ -17,7 +17,7 @@ from heron.config.data import read_config
 from heron.config.scaffolds import KINDS
 from small_forks import ENVIRONMENT, SMALL, commands_in
 
-NAMES = {kind: f"own_{kind}" for kind in KINDS} | {"language": "is"}  # also a word of Python
+NAMES = {kind: f"mine_{kind}" for kind in KINDS} | {"language": "is"}  # also a word of Python
 WORDS = {"contradiction": "no", "entailment": "yes", "neutral": "maybe"}  # of a data set
 TASKS = ("classification", "nli", "qa", "relation", "summarization")
 
@@ -133,6 +133,23 @@ def test_the_tests_that_are_written_pass(said, place):
     )
     assert done.returncode == 0, done.stdout
     assert f"{len(KINDS) + 1} passed" in done.stdout  # a data set has two
+
+
+@pytest.mark.slow
+def test_the_contract_tests_of_configurations_accept_it(said, place):
+    fork = place / "experiments" / "tried"
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-k", "mine_"]
+    done = subprocess.run(
+        [*command, "tests/contract/test_configs.py"],
+        cwd=conf_dir().parent,
+        env={**ENVIRONMENT, "HERON_FORKS": str(fork)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    (found,) = re.findall(r"(\d+) passed", done.stdout)
+    assert int(found) > len(list(fork.rglob("conf/**/*.yaml")))  # each has one of its own at least
 
 
 @pytest.mark.parametrize("task", TASKS)

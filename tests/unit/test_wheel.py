@@ -90,6 +90,9 @@ def test_an_installed_heron_finds_its_configuration_and_forks_in_the_working_dir
     assert published == str(wheel / "heron" / "experiments" / "trc" / "published.yaml")
     assert {"chronicle", "trc", "village_news"} <= set(names.split())
     assert {"score_sheet", "published_statistics"} <= set(added.split())
+    said = installed(wheel, tmp_path, "-m", "heron", "new", "head", "mine", "fork=village")
+    assert "experiments/village/conf/head/mine.yaml" in said
+    assert (tmp_path / "experiments" / "village" / "head_mine.py").is_file()
 
 
 @pytest.mark.real  # four commands, each a process
