@@ -118,7 +118,7 @@ def test_what_is_wrong_in_a_stored_configuration_is_told_with_its_file(tmp_path)
         ("head.pooling=span_ends", "head.pooling=span_ends needs head.input=window, not marked"),
         ("data.validation.fraction=0", "need a validation split"),
         ("data.sample.fraction=0", "data.sample.fraction=0.0: must be in (0, 1]"),
-        ("data.language=xx", "data.language=xx: unknown. Allowed: en, he, ro."),
+        ("data.language=xx", "data.language=xx: unknown. Allowed: en, he, mk, ro."),
     ],
 )
 def test_a_value_that_cannot_work_is_refused_by_key(override, message):

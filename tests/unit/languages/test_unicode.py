@@ -101,7 +101,7 @@ def test_unknown_value_names_what_is_allowed():
 
 
 def test_unknown_language_names_those_there_are():
-    with pytest.raises(ConfigError, match="en, he, ro"):
+    with pytest.raises(ConfigError, match="en, he, mk, ro"):
         get_language("xx")
 
 
