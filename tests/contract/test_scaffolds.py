@@ -136,6 +136,7 @@ def test_the_tests_that_are_written_pass(said, place):
 
 
 @pytest.mark.slow
+@pytest.mark.real  # slow: the others hold what is written in every run
 def test_the_contract_tests_of_configurations_accept_it(said, place):
     fork = place / "experiments" / "tried"
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-k", "mine_"]
