@@ -413,6 +413,13 @@ def second_text_problems(config: DataConfig, is_needed: bool) -> Iterator[str]:
         yield f"data.columns.text_pair={columns.text_pair} needs data.format=pair_table"
 
 
+# Keys of labelled texts and pairs, which tasks that read or write whole texts do not use.
+LABEL_KEYS = (
+    *("columns.text_pair", "columns.truth", "join", "label_field", "label_aliases"),
+    *("phrases.remove", "normalize_case"),
+)
+
+
 def changed_keys(config: DataConfig, *keys: str) -> list[str]:
     """List those of some keys, written without `data.`, that do not have their default."""
     default = type(config)()

@@ -6,21 +6,11 @@ It continues the pretraining of an encoder, before fine-tuning or as the first o
 from collections.abc import Iterator
 
 from heron.base.registry import Registry, on_demand
-from heron.config.data import DataConfig, changed_keys
+from heron.config.data import LABEL_KEYS, DataConfig, changed_keys
 from heron.config.schema import Config
 from heron.tasks.task import Task
 
 TEXT = "text"  # the one class
-_FOR_OTHER_TASKS = (
-    "columns.text_pair",
-    "columns.truth",
-    "join",
-    "label_field",
-    "label_aliases",
-    "phrases.remove",
-    "normalize_case",
-    "generator",
-)
 
 
 def problems(config: Config) -> Iterator[str]:
@@ -46,7 +36,7 @@ def data_problems(config: DataConfig) -> Iterator[str]:
     """List settings of a data set that do not work with raw texts."""
     if config.label_order not in ([], [TEXT]):
         yield f"data.label_order={config.label_order}: data.task=mlm has the one class [{TEXT}]"
-    for key in changed_keys(config, *_FOR_OTHER_TASKS):
+    for key in changed_keys(config, *LABEL_KEYS, "generator"):
         yield f"{key}: not for data.task=mlm"
     if config.name in (*config.texts.sets, *config.texts.unseen):
         yield f"data.texts: {config.name} is this data set itself: name others"

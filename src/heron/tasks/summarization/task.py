@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from heron.base.registry import Registry, on_demand
-from heron.config.data import DataConfig, changed_keys
+from heron.config.data import LABEL_KEYS, DataConfig, changed_keys
 from heron.config.schema import Config
 from heron.data.features import FeatureOptions
 from heron.metrics.names import rouge_names
@@ -13,15 +13,6 @@ from heron.tasks.task import Task
 _require_asked = on_demand("heron.tasks.summarization.bertscore:require_asked")
 SUMMARY = "summary"  # the one class
 CLASSIFIERS = ("seq2seq", "warm_start")
-_FOR_OTHER_TASKS = (
-    "columns.text_pair",
-    "columns.truth",
-    "join",
-    "label_field",
-    "label_aliases",
-    "phrases.remove",
-    "normalize_case",
-)
 
 
 def feature_options(options: FeatureOptions, config: Config, training: bool) -> FeatureOptions:
@@ -73,7 +64,7 @@ def data_problems(config: DataConfig) -> Iterator[str]:
             f"data.label_order={config.label_order}: data.task=summarization has the one class "
             f"[{SUMMARY}]"
         )
-    for key in changed_keys(config, *_FOR_OTHER_TASKS):
+    for key in changed_keys(config, *LABEL_KEYS):
         yield f"{key}: not for data.task=summarization"
     if config.generator and config.generator.class_weights:
         yield (
