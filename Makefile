@@ -8,7 +8,7 @@ BIN := .venv/bin
 # share what they train, so one process runs them all (loadfile).
 TEST_ENV := HF_HUB_OFFLINE=1 WANDB_MODE=offline OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
-.PHONY: demo test test-real fuzz lint format bench bench-all bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-generation bench-token-loss bench-prompting bench-wiki pin clean help
+.PHONY: demo test test-real fuzz lint format bench bench-all bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-generation bench-token-loss bench-prompting bench-tokenizing bench-wiki pin clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -74,6 +74,10 @@ bench-token-loss: .venv/installed  ## cross-entropy over a vocabulary beside tor
 
 bench-prompting: .venv/installed  ## questions with a shared prompt, one by one and together
 	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.prompting
+
+bench-tokenizing: .venv/installed  ## pairs to token ids on disk, beside datasets.map
+	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) HERON_ENCODER=$(abspath $(HERON_ENCODER)) \
+		$(BIN)/python -m tests.benchmarks.tokenizing
 
 bench-wiki: .venv/installed  ## pages of a Wikipedia dump to labelled pairs, beside a plain script
 	$(TEST_ENV) PYTHONPATH=tests $(BIN)/python -m tests.benchmarks.wiki_pairs

@@ -128,6 +128,17 @@ def _cache(found: Found) -> list[Headline]:
     ]
 
 
+def _tokenizing(found: Found) -> list[Headline]:
+    works = {
+        "tokenize": (f"tokenizing {found['pairs']:,} pairs", 3.0),
+        "open": ("opening them", 50.0),
+    }
+    return [
+        Headline(work, "`datasets.map`", _rounds(found["seconds"][part], "datasets", "heron"), bar)
+        for part, (work, bar) in works.items()
+    ]
+
+
 def _training(found: Found) -> list[Headline]:
     return [Headline(**each) for each in found["headlines"]]
 
@@ -139,6 +150,7 @@ BENCHMARKS: dict[str, tuple[Callable[[Found], list[Headline]], Sequence[str]]] =
     "significance": (_significance, ("rounds",)),
     "token_loss": (_token_loss, ("rounds",)),
     "recorder": (_recorder, ()),
+    "tokenizing": (_tokenizing, ("rounds",)),
     "cartography": (_cartography, ("rounds",)),
     "prompting": (_prompting, ("rounds",)),
     "generation": (_generation, ("rounds",)),

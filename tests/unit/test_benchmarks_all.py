@@ -19,6 +19,13 @@ WRITTEN = {
     "significance": {"seconds": {"sklearn_loop": [600.0], "heron": [1.0]}},
     "token_loss": {"seconds": {"32000": {"torch": [2.0], "heron": [1.0]}}},
     "recorder": {"ms": {"12 layers": [300.0, 0.02, 0.01], "a head": [1.0, 0.08, 0.03]}},
+    "tokenizing": {
+        "seconds": {
+            "tokenize": {"datasets": [9.0], "heron": [3.0]},
+            "open": {"datasets": [5.0], "heron": [0.05]},
+        },
+        "pairs": 60,
+    },
     "cartography": {"ratio": {"total": 120.0}},
     "prompting": {
         "seconds": {"one by one": [6.0], "heron, likelihood": [1.0], "heron, written": [2.0]}

@@ -11,6 +11,7 @@ import numpy as np
 from heron.base.errors import ConfigError, Problem
 from heron.data.examples import Example
 from heron.data.features import FeatureOptions, Features, flatten, token_ids
+from heron.tasks.word_pieces import WordPieces, second_start
 
 _CHUNK = 4096  # examples tokenized at once; more would need more memory and save no time
 
@@ -29,7 +30,8 @@ def text_features(examples: Sequence[Example], tokenizer: Any, options: FeatureO
         The features. `truncated_R` marks rows that the length limit cuts; a pair whose second text
         leaves no room for the first is in `refused`.
     """
-    refused = _too_long(examples, tokenizer, options)
+    words = WordPieces(tokenizer)
+    refused = _too_long(examples, words, options)
     left_out = {problem.where for problem in refused}
     kept = [example for example in examples if example.guid not in left_out]
     sequences: list[np.ndarray] = []
@@ -37,7 +39,7 @@ def text_features(examples: Sequence[Example], tokenizer: Any, options: FeatureO
     first_R: list[int] = []
     truncated_R: list[bool] = []
     for start in range(0, len(kept), _CHUNK):
-        for parts, cut in _encode(kept[start : start + _CHUNK], tokenizer, options):
+        for parts, cut in _encode(kept[start : start + _CHUNK], words, options):
             first_R.append(len(sequences))
             truncated_R.append(cut)
             sequences += [ids for ids, _ in parts]
@@ -61,34 +63,37 @@ def text_features(examples: Sequence[Example], tokenizer: Any, options: FeatureO
 _Row = tuple[list[tuple[np.ndarray, int]], bool]
 
 
-def _encode(examples: Sequence[Example], tokenizer: Any, options: FeatureOptions) -> list[_Row]:
+def _encode(examples: Sequence[Example], words: WordPieces, options: FeatureOptions) -> list[_Row]:
     if options.input == "separate":
-        premises = _encode_texts(examples, tokenizer, options, "premise")
-        hypotheses = _encode_texts(examples, tokenizer, options, "hypothesis")
+        premises = _encode_texts(examples, words, options, "premise")
+        hypotheses = _encode_texts(examples, words, options, "hypothesis")
         return [(a + b, c or d) for (a, c), (b, d) in zip(premises, hypotheses, strict=True)]
-    return _encode_texts(examples, tokenizer, options, options.input)
+    return _encode_texts(examples, words, options, options.input)
 
 
 def _encode_texts(
-    examples: Sequence[Example], tokenizer: Any, options: FeatureOptions, form: str
+    examples: Sequence[Example], words: WordPieces, options: FeatureOptions, form: str
 ) -> list[_Row]:
     texts = [_texts(example, options, form) for example in examples]
-    single = len(texts[0]) == 1
+    known = words.sequences(texts, options.max_length)
+    rows: list[_Row] = [([], False) if one is None else ([one], False) for one in known]
+    left = [row for row, one in enumerate(known) if one is None]
+    if not left:
+        return rows
     windows = options.overflow == "windows"
-    encoded = tokenizer(
-        *map(list, zip(*texts, strict=True)),
+    encoded = words.tokenizer(
+        *map(list, zip(*(texts[row] for row in left), strict=True)),
         # A single text is always cut at its end.
-        truncation="longest_first" if single else options.truncation,
+        truncation="longest_first" if len(texts[0]) == 1 else options.truncation,
         max_length=options.max_length,
         return_overflowing_tokens=windows,
         stride=options.stride if windows else 0,
     )
-    sources = encoded["overflow_to_sample_mapping"] if windows else range(len(texts))
-    rows: list[_Row] = [([], False) for _ in texts]
-    for encoding, row in zip(encoded.encodings, sources, strict=True):
-        parts, cut = rows[row]
+    sources = encoded["overflow_to_sample_mapping"] if windows else range(len(left))
+    for encoding, source in zip(encoded.encodings, sources, strict=True):
+        parts, cut = rows[left[source]]
         # With windows nothing is cut: the overflow is the next window.
-        rows[row] = (
+        rows[left[source]] = (
             [*parts, (token_ids(encoding.ids), second_start(encoding))],
             cut or (bool(encoding.overflowing) and not windows),
         )
@@ -110,19 +115,14 @@ def _texts(example: Example, options: FeatureOptions, form: str) -> tuple[str, .
     return example.text, hypothesis
 
 
-def second_start(encoding: Any) -> int:
-    """Find the first token of segment 1; -1 for tokenizers with one segment."""
-    types = encoding.type_ids
-    return types.index(1) if 1 in types else -1
-
-
 def _too_long(
-    examples: Sequence[Example], tokenizer: Any, options: FeatureOptions
+    examples: Sequence[Example], words: WordPieces, options: FeatureOptions
 ) -> list[Problem]:
     """Find pairs in which the text that is never cut leaves no room for the other one."""
     whole = {"only_first": "hypothesis", "only_second": "premise"}.get(options.truncation)
     if options.input != "pair" or options.separator is not None or not whole:
         return []
+    tokenizer = words.tokenizer
     room = options.max_length - tokenizer.num_special_tokens_to_add(pair=True) - 1
     also = ""
     fix = ("encoder.truncation=longest_first cuts both", "encoder.max_length allows more")
@@ -134,8 +134,7 @@ def _too_long(
     for start in range(0, len(examples), _CHUNK):
         chunk = examples[start : start + _CHUNK]
         texts = [_texts(example, options, whole)[0] for example in chunk]
-        encoded = tokenizer(texts, add_special_tokens=False)["input_ids"]
-        for example, ids in zip(chunk, encoded, strict=True):
+        for example, ids in zip(chunk, words.texts(texts), strict=True):
             if len(ids) <= room:
                 continue
             pair = tokenizer(*_texts(example, options, "pair"))["input_ids"]

@@ -25,7 +25,7 @@ from heron.data.features import (
     token_ids,
 )
 from heron.tasks.qa.answers import is_mark
-from heron.tasks.text_features import second_start
+from heron.tasks.word_pieces import second_start
 
 _CHUNK = 512  # examples tokenized at once; more would need more memory and save no time
 _SPACES = np.asarray([code for code in range(0x3100) if chr(code).isspace()], dtype=np.uint32)
