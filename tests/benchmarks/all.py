@@ -115,7 +115,7 @@ def _cartography(found: Found) -> list[Headline]:
 def _recorder(found: Found) -> list[Headline]:
     return [
         Headline(f"recorder, {name}", "a step", [spent], 0.05, "ms")
-        for name, (_, spent, _) in found["ms"].items()
+        for name, (_, spent) in found["ms"].items()
     ]
 
 

@@ -184,6 +184,10 @@ class TaskModule(pl.LightningModule):
         """
         raise NotImplementedError
 
+    def observe_all(self, outputs: Sequence[Any]) -> Tensor:
+        """Do for several batches, in order, what `observe` does for one."""
+        return torch.cat([self.observe(output) for output in outputs])
+
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> Predictions:
         """Join the outputs of all batches of a split, rows in the order of the file."""
         raise NotImplementedError
@@ -205,11 +209,17 @@ class TaskModule(pl.LightningModule):
                 f"the loss is {output.loss.item()} at step {self.global_step}: training diverged. "
                 "Lower optim.lr, raise optim.warmup, or set optim.clip"
             )
-        loss, size, shared = output.loss.detach(), len(batch), ranks.ranks() > 1
-        self.log("train/loss", loss, prog_bar=True, batch_size=size, sync_dist=shared)
-        for name, rate in self.learning_rates().items():
-            self.log(f"lr/{name}", rate, batch_size=size)
+        if self._is_shown():
+            loss, size, shared = output.loss.detach(), len(batch), ranks.ranks() > 1
+            self.log("train/loss", loss, prog_bar=True, batch_size=size, sync_dist=shared)
+            for name, rate in self.learning_rates().items():
+                self.log(f"lr/{name}", rate, batch_size=size)
         return {"loss": output.loss, "output": output.to(output.loss.device)}
+
+    def _is_shown(self) -> bool:
+        """Tell whether a logger or the progress bar shows this step: logging takes half a ms."""
+        every = self.trainer.log_every_n_steps
+        return self.trainer.progress_bar_callback is not None or (self.global_step + 1) % every == 0
 
     def learning_rates(self) -> dict[str, float]:
         """Return the learning rates of the next optimizer step; empty before training.

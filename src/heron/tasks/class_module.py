@@ -138,6 +138,15 @@ class ClassificationModule(TaskModule):
         correct_R1 = logits_RC.argmax(dim=1, keepdim=True) == gold_R1
         return torch.cat([p_gold_R1, correct_R1, margin_R1, logits_RC], dim=1)
 
+    def observe_all(self, outputs: Sequence[Any]) -> Tensor:
+        """See `TaskModule.observe_all`; the rows of all batches at once."""
+        logits_RC = torch.cat([output.logits_RC for output in outputs])
+        labels_R, rows_R = (
+            torch.cat([getattr(output, name) for output in outputs])
+            for name in ("labels_R", "rows_R")
+        )
+        return self.observe(StepOutput(None, logits_RC, labels_R, rows_R))
+
     def _loss(self, logits_RC: Tensor, batch: Batch) -> Tensor | None:
         """Compute the mean loss over the labelled rows; None where there are none.
 

@@ -23,6 +23,7 @@ from heron.data.features import UNLABELLED
 from heron.dynamics.files import Meta, dynamics_table, write_dynamics
 from heron.tasks.base import OBSERVED, Output
 
+_TOGETHER = 32  # batches that are observed at once: a few small operations for each would be slow
 _LEAST = float(np.finfo(np.float32).tiny)
 
 
@@ -46,9 +47,11 @@ class Recorder(pl.Callback):
         self.parts = round(1 / config.dynamics.every)
         self.sums_NK: Tensor | None = None
         self.visits_N = torch.zeros(len(features), dtype=torch.int32)
+        self.waiting: list[tuple[Any, Output]] = []  # modules and outputs not yet observed
 
     def state_dict(self) -> dict[str, Any]:
         """Store the record so far, for an exact resume."""
+        self._observe()
         losses = None if self.data.curriculum is None else self.data.curriculum.losses_U
         own = None if self.sums_NK is None else self.sums_NK.clone(), self.visits_N.clone()
         return {
@@ -96,7 +99,18 @@ class Recorder(pl.Callback):
 
     def add(self, module: Any, output: Output) -> None:
         """Add a batch's rows to the record."""
-        rows_R, observed_RK = output.rows_R.cpu(), module.observe(output).cpu()
+        self.waiting.append((module, output))
+        if len(self.waiting) == _TOGETHER:
+            self._observe()
+
+    def _observe(self) -> None:
+        """Add the rows of the batches that wait."""
+        if not self.waiting:
+            return
+        module, outputs = self.waiting[-1][0], [output for _, output in self.waiting]
+        self.waiting = []
+        rows_R = torch.cat([output.rows_R for output in outputs]).cpu()
+        observed_RK = module.observe_all(outputs).cpu()
         if self.sums_NK is None:
             self.sums_NK = torch.zeros(len(self.visits_N), observed_RK.shape[1])
         self.sums_NK.index_add_(0, rows_R, observed_RK)
@@ -106,6 +120,7 @@ class Recorder(pl.Callback):
         """Write the record and begin the next one empty."""
         if self.config.dynamics.mode == "evaluation":
             self._evaluate(trainer, module)
+        self._observe()
         if self.sums_NK is None:
             return
         sums_NK, visits_N = map(ranks.sum_over_ranks, (self.sums_NK, self.visits_N))

@@ -53,6 +53,9 @@ class Module:
     def observe(self, output):
         return ClassificationModule.observe(self, output)
 
+    def observe_all(self, outputs):
+        return ClassificationModule.observe_all(self, outputs)
+
     def output(self, rows, logits_RC):
         rows_R = torch.tensor(rows)
         return StepOutput(None, logits_RC, self.gold_R[rows_R], rows_R)
@@ -349,6 +352,7 @@ def test_two_processes_write_one_record_of_all_rows(is_first, tmp_path, monkeypa
     alone.batch([1, 2, 3], logits_of(0, 3))
     alone.batch([0, 2, 6], logits_of(1, 3))
     alone.end_epoch()
+    other.recorder.state_dict()  # observes what waits
 
     def add_other(tensor):
         others = (other.recorder.sums_NK, other.recorder.visits_N)
