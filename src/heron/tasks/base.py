@@ -218,8 +218,9 @@ class TaskModule(pl.LightningModule):
 
     def _is_shown(self) -> bool:
         """Tell whether a logger or the progress bar shows this step: logging takes half a ms."""
-        every = self.trainer.log_every_n_steps
-        return self.trainer.progress_bar_callback is not None or (self.global_step + 1) % every == 0
+        trainer: Any = self.trainer
+        is_row = (self.global_step + 1) % trainer.log_every_n_steps == 0
+        return is_row or trainer.progress_bar_callback is not None
 
     def learning_rates(self) -> dict[str, float]:
         """Return the learning rates of the next optimizer step; empty before training.
