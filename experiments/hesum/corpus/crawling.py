@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from rich.console import Console
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler, CrawlerProcess
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
@@ -218,7 +217,7 @@ class SiteSpider(Spider):
         self.fetched, self.shown = 0, 0.0
         self.failures: list[tuple[str, str]] = []
         self.broken: OSError | None = None  # why pages cannot be kept
-        self.console = Console(stderr=True)
+        self.console = messages()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> SiteSpider:
@@ -267,7 +266,11 @@ class SiteSpider(Spider):
         """Count a fetched page; stop at the limit."""
         self.fetched += 1
         self.crawler.stats.inc_value("heron/fetched")
-        if self.console.is_terminal and time.monotonic() - self.shown > _EVERY:
+        if (
+            self.console.is_terminal
+            and not self.console.quiet
+            and time.monotonic() - self.shown > _EVERY
+        ):
             self.shown = time.monotonic()
             before = self.crawler.stats.get_value("httpcache/hit", 0)
             shown = f"\r{self.fetched:,} pages fetched, {before:,} kept before"

@@ -19,7 +19,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import IO, Any
 
-from rich.console import Console
 from rich.progress import Progress
 
 from heron.base.errors import ConfigError, DataError, Problem
@@ -101,7 +100,7 @@ def _open(dump: Path) -> IO[Any]:
 
 def _make_parts(plan: Plan, out: Path, workers: int, progress: bool | None) -> Counter[str]:
     """Turn batches of pages into parts, a few at a time; parts that are there are kept."""
-    console = Console(stderr=True)
+    console = messages()
     shown = console.is_terminal if progress is None else progress
     counts: Counter[str] = Counter()
     waiting: deque[Future[None]] = deque()

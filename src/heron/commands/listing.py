@@ -1,9 +1,10 @@
 """The commands of heron and of forks: their names and their help."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from heron import __version__
+from heron.base.columns import aligned
 from heron.base.errors import ConfigError, nearest
 from heron.config.extensions import FORK_COMMANDS
 
@@ -28,9 +29,9 @@ def split_name(arguments: Sequence[str], own: Sequence[str]) -> tuple[str, list[
     return first, list(arguments[1:])
 
 
-def run_fork(name: str, words: Sequence[str]) -> int:
-    """Run a fork's command; returns the exit code."""
-    return FORK_COMMANDS[name].run(words) or 0
+def fork_command(name: str) -> Callable[[Sequence[str]], int | None]:
+    """Find the function that runs a fork's command."""
+    return FORK_COMMANDS[name].run
 
 
 def help_text(name: str, own: Sequence[str]) -> str:
@@ -54,6 +55,10 @@ def overview(own: Sequence[str]) -> str:
             f"heron {__version__}: Hebrew, Romanian, NLU\n",
             "usage: heron <command> [key=value ...]\n",
             _list([*own, *FORK_COMMANDS], own),
+            "\nEvery command takes quiet=true (results and errors only) and json=true (its results as",
+            "one JSON document on standard output, messages on standard error). On a terminal,",
+            "HERON_BIDI=off leaves out the marks that keep Hebrew in its column (U+2068, U+2069),",
+            "and NO_COLOR=1 the colours; files and pipes have neither.",
             "\nExamples: heron demo",
             "          heron train experiment=trc/ess seed=1",
             "          heron <command> --help",
@@ -62,5 +67,6 @@ def overview(own: Sequence[str]) -> str:
 
 
 def _list(names: Sequence[str], own: Sequence[str]) -> str:
-    width = max(map(len, names))
-    return "\n".join(f"  {name:<{width}}  {help_text(name, own).splitlines()[0]}" for name in names)
+    return "\n".join(
+        aligned([(f"  {name}", help_text(name, own).splitlines()[0]) for name in names])
+    )
