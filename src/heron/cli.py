@@ -73,10 +73,8 @@ def _run(arguments: list[str]) -> int:
             print(load(f"{_LISTING}:help_text")(name, COMMANDS), end="")
             return 0
         with terminable(), interruptible():
-            if name in COMMANDS:
-                command = importlib.import_module(f"heron.commands.{name}").run
-            else:
-                command = load(f"{_LISTING}:fork_command")(name)
+            fork = None if name in COMMANDS else load(f"{_LISTING}:fork_command")(name)
+            command = fork or importlib.import_module(f"heron.commands.{name}").run
             if any(word.startswith(("json=", "quiet=")) for word in rest):
                 return int(load("heron.commands.printing:run")(command, name, rest))
             return command(rest) or 0

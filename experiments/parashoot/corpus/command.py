@@ -83,7 +83,8 @@ def _sample(arguments: Sequence[str]) -> int:
         f"{found.read:,} articles read, {found.suitable:,} suitable, {drawn:,} drawn with "
         f"{len(found.paragraphs):,} paragraphs: {target}\n"
         f"Label Studio: a project with {options.out / 'labelling.xml'}, import tasks.json, export "
-        f"as JSON; then: heron build parashoot collect exports=FILE out=DIR"
+        f"as JSON; then: heron build parashoot collect exports=FILE out=DIR",
+        files=[target],
     )
     return 0
 

@@ -1,4 +1,4 @@
-"""Columns of text on a terminal: aligned by what is seen, cut to its width, right-to-left text kept.
+"""Columns of text, aligned by what is seen; on a terminal cut to its width, Hebrew kept in place.
 
 Points and other combining marks take no column, wide letters two.
 """

@@ -6,7 +6,7 @@ import io
 import math
 from typing import Any
 
-from heron.base.cells import Cell, Interval, Summary, Table, show, sort_value
+from heron.base.cells import Cell, Formatted, Interval, Summary, Table, show, sort_value
 from heron.base.tables import as_text
 
 # What the columns of such a cell are called in CSV.

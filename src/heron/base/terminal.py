@@ -1,18 +1,17 @@
 """What heron prints: results (tables, lines, files), and warnings, each once in a command.
 
-All else that a command prints are messages: `quiet=true` drops them, and with `json=true` they go
-to standard error (`heron.commands.printing`).
+All else are messages: `quiet=true` drops them, `json=true` sends them to standard error.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from itertools import chain, repeat
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rich.cells import cell_len
+from rich.text import Text
 
 from heron.base import ranks
 from heron.base.cells import Table, show
@@ -20,7 +19,6 @@ from heron.base.secrets import redact
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
-    from rich.text import Text
 
 _LOG_WIDTH = 120  # characters, where the output is a file or a pipe
 _LONGEST_WORD = 24  # longer words (such as a job's name) may break
@@ -42,23 +40,18 @@ class Output(NamedTuple):
 _output = Output()  # a module global, because any layer may print
 
 
-def output() -> Output:
-    """Tell how results are printed."""
-    return _output
-
-
-def direct(how: Output) -> None:
-    """Print results in another way."""
+def output(change: Output | None = None) -> Output:
+    """Tell how results are printed; `change` is how they are to be from here on."""
     global _output
-    _output = how
+    _output = change or _output
+    return _output
 
 
 def gather(**found: Iterable[Any]) -> bool:
     """Keep results where they are gathered; false where they are to be printed."""
-    kept = _output.found
-    for kind, values in found.items() if kept is not None else ():
-        kept[kind] += values
-    return kept is not None
+    for kind, values in found.items() if _output.found is not None else ():
+        _output.found[kind].extend(values)  # type: ignore[index]  # it is not None
+    return _output.found is not None
 
 
 def say(what: str, about: str | None = None, who: str = "heron train") -> None:
@@ -68,14 +61,10 @@ def say(what: str, about: str | None = None, who: str = "heron train") -> None:
     _said.add(about or what)
 
 
-def said() -> set[str]:
-    """List the warnings that this command has printed."""
+def said(elsewhere: Iterable[str] = ()) -> set[str]:
+    """List the warnings that this command has printed, `elsewhere` by another process of it."""
+    _said.update(elsewhere)
     return set(_said)
-
-
-def mark_said(what: Iterable[str]) -> None:
-    """Do not print these warnings, which another process of this command has printed."""
-    _said.update(what)
 
 
 def begin() -> None:
@@ -83,9 +72,7 @@ def begin() -> None:
     _said.clear()
 
 
-def print_lines(
-    *lines: str | Path, tables: Sequence[Table] = (), files: Iterable[Path] = ()
-) -> None:
+def print_lines(*lines: object, tables: Sequence[Table] = (), files: Iterable[Path] = ()) -> None:
     """Print lines of the results; paths are files that were written.
 
     Gathered, they are notes, unless they show `tables`; `files` are those that lines name.
@@ -99,7 +86,6 @@ def print_lines(
 def print_tables(tables: Sequence[Table]) -> None:
     """Print each table that has rows, with its note below; on a terminal, cut to its width."""
     from rich.console import Console, ConsoleDimensions  # start-up time
-    from rich.text import Text
 
     if gather(tables=tables):
         return
@@ -109,9 +95,9 @@ def print_tables(tables: Sequence[Table]) -> None:
         from heron.base.columns import Isolated, split_columns  # only for terminals
 
         text, width = Isolated, console.width
-        needed = ([_narrowest(c) + _GAP for c in _shown_columns(table)] for table in wanted)
-        parts = map(split_columns, wanted, needed, repeat(width + _GAP))
-        wanted = list(chain.from_iterable(parts))
+        needed = [[_narrowest(c) + _GAP for c in _shown_columns(table)] for table in wanted]
+        parts = map(split_columns, wanted, needed, [width + _GAP] * len(wanted))
+        wanted = [part for each in parts for part in each]
     for table in wanted:
         shown = to_rich(table, width, text)
         least = console.measure(shown, options=console.options.update(width=10_000)).maximum
@@ -119,17 +105,15 @@ def print_tables(tables: Sequence[Table]) -> None:
         console.print(shown, Text(table.note, "dim"), "", sep="\n")
 
 
-def to_rich(table: Table, width: int, text: type[Text] | None = None) -> RichTable:
+def to_rich(table: Table, width: int, text: type[Text] = Text) -> RichTable:
     """Build the table for a terminal of `width` characters, of `text`, without its note.
 
     Lines break between words. A table that does not fit even then is wider: rich drops columns.
     """
     from rich.box import SIMPLE_HEAD  # start-up time
     from rich.table import Table as RichTable
-    from rich.text import Text
 
     # Text objects, not strings: rich would take a value such as "[a]" for its own markup.
-    text = text or Text
     shown = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     shown.title, shown.title_justify = Text(table.title, "bold"), "left"
     columns = _shown_columns(table)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from heron.base.cells import Table
 from heron.base.columns import aligned
@@ -64,7 +65,8 @@ def run(arguments: Sequence[str]) -> int:
 
 def overview(configs: Iterable[DataConfig], data_dir: Path, cache_dir: Path) -> Shown:
     """List all data sets, one line each."""
-    columns, rows = ("name", "task", "language", "files present", "rows", "licence"), []
+    columns = ("name", "task", "language", "files present", "rows", "licence")
+    rows = list[tuple[str, ...]]()
     for config in configs:
         sources = inspect(config, data_dir, cache_dir).values()
         present = sum(source.state in (State.VERIFIED, State.UNPINNED) for source in sources)
@@ -106,7 +108,8 @@ def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shown:
         lines += ["", "generated on first use; nothing to download"]
     elif all(source.state in (State.VERIFIED, State.UNPINNED) for source in sources.values()):
         loaded = load_with_report(config, data_dir, cache_dir)
-        columns, splits = ("", "rows", "groups", "texts", *config.label_order), []
+        columns = ("", "rows", "groups", "texts", *config.label_order)
+        splits = list[tuple[Any, ...]]()
         for split, examples in loaded.examples.items():
             counts = Counter(example.label for example in examples)
             distinct = len({e.group for e in examples if e.group}), len({e.text for e in examples})

@@ -151,9 +151,7 @@ def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -
     predictions, refused = trained.predict(rows.examples[:1])
     if refused:
         raise DataError([Problem("text", p.what, p.fix) for p in refused])
-    columns = predictions.answers(trained.config)
-    row = tuple(values[0] for values in columns.values())
-    print_lines(
-        *predictions.lines(trained.config), tables=[Table("prediction", tuple(columns), (row,))]
-    )
+    found = predictions.answers(trained.config)
+    table = Table("prediction", tuple(found), (tuple(values[0] for values in found.values()),))
+    print_lines(*predictions.lines(trained.config), tables=[table])
     return 0

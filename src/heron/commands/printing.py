@@ -40,8 +40,8 @@ def run(command: Callable[[Sequence[str]], int | None], name: str, words: Sequen
     found: dict[str, list[Any]] = {"tables": [], "files": [], "notes": []}
     with ExitStack() as stack:
         gathered = found if options.json else None
-        terminal.direct(terminal.Output(sys.stdout, options.quiet, gathered))
-        stack.callback(terminal.direct, terminal.Output())
+        terminal.output(terminal.Output(sys.stdout, options.quiet, gathered))
+        stack.callback(terminal.output, terminal.Output())
         messages = sys.stderr
         if options.quiet:
             messages = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))
