@@ -19,6 +19,7 @@ from heron.base.terminal import output
 
 _NARROWEST = 24  # columns; less room for the last cells of `aligned`, and they go below the others
 _GAP = 2
+_BELOW = 4  # columns, by which they are indented there
 
 
 def terminal_width() -> int | None:
@@ -32,35 +33,44 @@ def isolate(text: str, whole: str = "") -> str:
 
     Only on a terminal, and not where HERON_BIDI is off.
     """
-    reordered = any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in whole or text)
-    if not reordered or os.environ.get("HERON_BIDI") == "off" or terminal_width() is None:
+    if not text or terminal_width() is None or os.environ.get("HERON_BIDI") == "off":
+        return text
+    if not any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in whole or text):
         return text
     return f"\u2068{text}\u2069"
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Pad every column but the last to its widest cell; on a terminal, break the last one."""
+    """Pad every column but the last to its widest cell; on a terminal, break the last one.
+
+    Where the last one has little room, or a word of it does not fit, it goes below the others.
+    """
     *widths, _ = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     room = terminal_width() or sys.maxsize
     beside = sum(widths) + _GAP * len(widths)
-    indent = beside if room - beside >= _NARROWEST else 4
     lines = []
     for *cells, last in rows:
         padded = "".join(
             isolate(cell) + " " * (width + _GAP - cell_len(cell))
             for cell, width in zip(cells, widths, strict=True)
         )
-        parts = [last]
-        if beside + cell_len(last) > room:
-            parts = [""] * (indent < beside) + _words(last, room - indent)
-        first, *more = (isolate(part, last) if part else "" for part in parts)
-        lines += [(padded + first).rstrip(), *(" " * indent + part for part in more)]
+        longest = max(map(cell_len, last.split()), default=0)
+        is_below = room - beside < max(_NARROWEST, longest) and beside + cell_len(last) > room
+        indent = _BELOW if is_below else beside
+        first, *more = [""] * is_below + broken(last, indent)
+        lines.append((padded + isolate(first, last)).rstrip())
+        lines += [" " * indent + isolate(part, last) for part in more]
     return lines
 
 
-def _words(text: str, width: int) -> list[str]:
-    """Break text between words; a longer word, such as an address, stays whole."""
-    lines = [""]
+def broken(text: str, beside: int = 0) -> list[str]:
+    """Break text between words where a terminal has no room for it beside so many columns.
+
+    A longer word stays whole, so that an address or a hash can be copied.
+    """
+    width, lines = (terminal_width() or sys.maxsize) - beside, [""]
+    if cell_len(text) <= width:
+        return [text]
     for word in text.split():
         longer = f"{lines[-1]} {word}".lstrip()
         if lines[-1] and cell_len(longer) > width:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heron.base.cells import Table
-from heron.base.columns import aligned
+from heron.base.cells import Table, show
+from heron.base.columns import aligned, broken
 from heron.base.errors import ConfigError, DataError
 from heron.base.folders import data_sets, default_cache_dir, default_data_dir
 from heron.base.terminal import print_lines
@@ -66,7 +66,7 @@ def run(arguments: Sequence[str]) -> int:
 def overview(configs: Iterable[DataConfig], data_dir: Path, cache_dir: Path) -> Shown:
     """List all data sets, one line each."""
     columns = ("name", "task", "language", "files present", "rows", "licence")
-    rows = list[tuple[str, ...]]()
+    rows = list[tuple[str | int | None, ...]]()
     for config in configs:
         sources = inspect(config, data_dir, cache_dir).values()
         present = sum(source.state in (State.VERIFIED, State.UNPINNED) for source in sources)
@@ -75,7 +75,8 @@ def overview(configs: Iterable[DataConfig], data_dir: Path, cache_dir: Path) -> 
         licence = f"synthetic; {config.licence}" if config.synthetic else config.licence
         language = get_language(config.language).name
         rows.append((config.name, config.task, language, files, _row_count(config), licence))
-    lines = [*aligned([columns, *rows]), "", f"looked in {data_dir} and {cache_dir}"]
+    lines = aligned([columns, *(tuple(map(_text, row)) for row in rows)])
+    lines += ["", f"looked in {data_dir} and {cache_dir}"]
     return "\n".join(lines), [Table("data sets", columns, tuple(rows))]
 
 
@@ -94,10 +95,12 @@ def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shown:
         **_reading(config),
     }
     known, title = [pair for pair in facts.items() if pair[1]], f"{config.name}: {config.title}"
-    lines, tables = [title, "", *aligned(known)], [Table(title, ("what", "value"), tuple(known))]
+    lines = [title, "", *aligned([(name, _text(value)) for name, value in known])]
+    tables = [Table(title, ("what", "value"), tuple(known))]
     if config.findings:
         lines += ["", "known problems"]
-        lines += [f"  {name}: {finding}" for name, finding in config.findings.items()]
+        for name, finding in config.findings.items():
+            lines.append("\n    ".join(broken(f"  {name}: {finding}", 4)))
         rows = tuple(config.findings.items())
         tables.append(Table("known problems", ("problem", "what"), rows))
     for name, source in sources.items():
@@ -115,7 +118,7 @@ def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shown:
             distinct = len({e.group for e in examples if e.group}), len({e.text for e in examples})
             numbers = [len(examples), *distinct, *(counts[label] for label in config.label_order)]
             splits.append((split, *numbers))
-        shown = [(split, *(f"{number:,}" for number in numbers)) for split, *numbers in splits]
+        shown = [tuple(map(_text, row)) for row in splits]
         lines += ["", "splits as a run sees them", *aligned([columns, *shown])]
         tables.append(Table("splits as a run sees them", ("split", *columns[1:]), tuple(splits)))
         counted = [(f"left out of {split}", counts) for split, counts in loaded.dropped.items()]
@@ -188,8 +191,12 @@ def _file_table(sources: Mapping[str, Source]) -> Table:
     return Table("files", ("split", "state", "path", "rows", "bytes", "from", "sha256"), rows)
 
 
-def _row_count(config: DataConfig) -> str:
+def _row_count(config: DataConfig) -> int | None:
     if config.generator:
-        return f"{config.generator.size:,}"
+        return config.generator.size
     rows = [file.rows for file in config.files.values()]
-    return f"{sum(filter(None, rows)):,}" if rows and all(rows) else ""
+    return sum(filter(None, rows)) if rows and all(rows) else None
+
+
+def _text(cell: str | int | None) -> str:
+    return "" if cell is None else show(cell)

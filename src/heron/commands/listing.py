@@ -1,10 +1,11 @@
 """The commands of heron and of forks: their names and their help."""
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from heron import __version__
-from heron.base.columns import aligned
+from heron.base.columns import aligned, broken, terminal_width
 from heron.base.errors import ConfigError, nearest
 from heron.config.extensions import FORK_COMMANDS
 
@@ -44,8 +45,28 @@ def help_text(name: str, own: Sequence[str]) -> str:
     )
     if begun:
         return _list(begun, own) + "\n"
+    return "\n\n".join(map(_fit, _read(name, own).split("\n\n")))
+
+
+def _read(name: str, own: Sequence[str]) -> str:
     path = Path(__file__).parent / "help" / f"{name}.txt"
     return (path if name in own else FORK_COMMANDS[name].help).read_text(encoding="utf-8")
+
+
+def _fit(paragraph: str) -> str:
+    """Break a paragraph that is too wide for the terminal; commands stay whole, to be copied."""
+    width, lines = terminal_width(), paragraph.splitlines()
+    if width is None or max(map(len, lines), default=0) <= width:
+        return paragraph
+    if not any(line.startswith(("  ", "usage:", "heron ")) for line in lines):
+        return "\n".join([*broken(" ".join(lines)), *[""] * paragraph.endswith("\n")])
+    found = list[str]()
+    for line in lines:
+        command, *remark = re.split(r"(?<=\S) {2,}|^ {3,}", line, maxsplit=1)
+        if command:
+            found.append(command if command[0] == " " else "\n    ".join(broken(command, 4)))
+        found += [" " * 6 + part for part in broken("".join(remark), 6) if part]
+    return "\n".join([*found, *[""] * paragraph.endswith("\n")])
 
 
 def overview(own: Sequence[str]) -> str:
@@ -69,6 +90,4 @@ def overview(own: Sequence[str]) -> str:
 
 
 def _list(names: Sequence[str], own: Sequence[str]) -> str:
-    return "\n".join(
-        aligned([(f"  {name}", help_text(name, own).splitlines()[0]) for name in names])
-    )
+    return "\n".join(aligned([(f"  {name}", _read(name, own).splitlines()[0]) for name in names]))
