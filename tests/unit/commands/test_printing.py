@@ -102,7 +102,7 @@ def noted() -> Iterator[dict[str, list[Table]]]:
         return False
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("base.terminal", "audit.report", "commands.sweep"):
+        for module in ("audit.report", "commands.sweep", "base.terminal"):
             patch.setattr(f"heron.{module}.gather", note)
         yield found
 
