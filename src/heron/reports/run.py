@@ -52,12 +52,13 @@ def write_run_report(run: RunRecord, target: Path, quiet: bool = False) -> Repor
 
     artefacts = read_artefacts(run)
     scores, classes = score_table(run), class_table(run, artefacts.split)
+    if not quiet:
+        print_tables([scores, classes])
     figure = run_figure(run, artefacts)
     page = run_page(run, artefacts, [scores, classes, stage_table(run)], figure)
     html = write_file(target / "report.html", page)
     files = ReportFiles(html, write_file(target / "report.png", figure), (), artefacts.missing)
     if not quiet:
-        print_tables([scores, classes])
         print_lines(*(f"missing: {line}" for line in files.missing))
     return files
 
