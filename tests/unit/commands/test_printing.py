@@ -20,11 +20,12 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
 
+import small_study
 from heron.base import terminal
 from heron.base.cells import Cell, Formatted, Interval, Summary, Table, show
 from heron.base.columns import aligned
 from heron.base.table_files import to_json
-from heron.base.tables import write_table
+from heron.base.tables import read_table, write_table
 from heron.base.terminal import print_lines, print_tables, to_rich
 from small_runs import TINY, heron, in_folder, train
 
@@ -42,6 +43,7 @@ COMMANDS = {
     "analyze run={run} by=length out={out}": "test-length.json",
     "analyze data=chronicle data.generator.size=100 out={out} {cache}": "statistics.json",
     "annotate draw data=chronicle data.generator.size=100 rows=4 out={out} {cache}": "rater1.csv",
+    "annotate collect sheets={sheets} key={study}/key.json out={out}": "answers.csv",
     "audit data=chronicle data.generator.size=100 out={out} {cache}": "audit.html",
     "claims hesum out={out}": "claims.json",
     "compare {predictions} {others} task=relation draws=50 out={out}": "compare.json",
@@ -50,6 +52,7 @@ COMMANDS = {
     "data chronicle": "synthetic",
     "evaluate run={run}": "macro_f1",
     "export run={run} out={out}/export": "README.md",
+    "judge collect forms={forms} key={judged} out={out}": "report.md",
     "map run={run} out={out} texts=false": "map.html",
     "noise run={run} out={out}": "suspects.csv",
     "options head": "head.hidden",
@@ -80,8 +83,21 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     write_table(files["predictions"], columns)
     write_table(files["others"], {**columns, "prediction": labels})
     runs, cache = in_folder(folder)
+    study = folder / "study"
+    draw = ("data=chronicle", "data.generator.size=100", "rows=6", "raters=anna,ben", cache)
+    assert heron("annotate", "draw", *draw, f"out={study}") == 0
+    sheets = [study / "anna.csv", study / "ben.csv"]
+    for sheet, label in zip(sheets, ("BEFORE", "AFTER"), strict=True):
+        rows = read_table(sheet).rows
+        filled = {name: [row[name] for row in rows] for name in ("guid", "text")}
+        write_table(sheet, {**filled, "label": [label, *["BEFORE"] * (len(rows) - 1)]})
+    judged = small_study.sample(folder / "judged", "articles=6")
+    fill = small_study.with_ratings(lambda rater, guid, system, number: 1 + len(system) % 3)
+    small_study.answer_json(judged, fill, folder / "forms")
     tiny = " ".join([*TINY, runs, cache, "run.job=tiny"])
-    named = {"run": run, "sweep": run.parent, "cache": cache, "tiny": tiny, **files}
+    collected = {"study": study, "sheets": ",".join(map(str, sheets))}
+    collected |= {"forms": folder / "forms/*.json", "judged": folder / "judged/study/key.json"}
+    named = {**collected, "run": run, "sweep": run.parent, "cache": cache, "tiny": tiny, **files}
     return {name: str(value) for name, value in named.items()}
 
 
