@@ -25,7 +25,7 @@ from heron.base.files import write_file
 from heron.base.libraries import silence_libraries
 from heron.base.table_files import to_markdown
 from heron.base.tables import write_table
-from heron.base.terminal import begin, print_tables
+from heron.base.terminal import begin, print_lines, print_tables
 from heron.commands.prompt import spelt_out
 from heron.config.compose import compose
 from heron.config.constraints import field_types
@@ -118,7 +118,7 @@ def run(arguments: Sequence[str]) -> int:
         tables.append(check_table(rows, checking, options))
     print_tables(tables)
     page = write_file(options.out / "translation.md", "\n\n".join(map(to_markdown, tables)))
-    print(*_write(rows, reading, options), page, sep="\n")
+    print_lines(*_write(rows, reading, options), page)
     return 0
 
 

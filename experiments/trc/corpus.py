@@ -20,7 +20,7 @@ from heron.annotation.labels import Labels
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.tables import cell_text, read_table, write_table
-from heron.base.terminal import print_tables
+from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Count, Fraction, Natural, OneOf
 from heron.config.options import parse_options
 from heron.data.built import write_config
@@ -251,10 +251,11 @@ def _pairs(arguments: Sequence[str]) -> int:
     if documents[0].labels is None:
         columns |= {"q1": [""] * len(pairs), "q2": [""] * len(pairs)}
     write_table(options.out / "pairs.csv", columns)
-    print(options.out / "pairs.csv")
+    print_lines(options.out / "pairs.csv")
     if options.inception:
         folder = options.out / "inception"
-        print(f"{folder}: {len(inception.write_documents(documents, pairs, folder)) - 1} documents")
+        count = len(inception.write_documents(documents, pairs, folder)) - 1
+        print_lines(f"{folder}: {count} documents", files=[folder])
     if documents[0].labels is not None:
         _write_data_set(pairs, options.out, options.language, options.test, options.seed)
     return 0
@@ -285,9 +286,10 @@ def _collect(arguments: Sequence[str]) -> int:
     columns["label"] = [decided.get(guids[r], "") for r in unlike]
     write_table(options.out / "adjudicate.csv", columns)
     left, without = columns["label"].count(""), sum(not any(said) for said in values)
-    print(f"{options.out / 'adjudicate.csv'}: {left} pairs to decide (decided=FILE)")
+    path = options.out / "adjudicate.csv"
+    print_lines(f"{path}: {left} pairs to decide (decided=FILE)", files=[path])
     if without:
-        print(f"{without:,} pairs have no answer")
+        print_lines(f"{without:,} pairs have no answer")
     pairs = [
         Pair(cell_text(row["document"]), int(row["window"]), n, texts[n], final[n])
         for n, row in enumerate(table.rows)
@@ -359,8 +361,9 @@ def _write_data_set(pairs: Sequence[Pair], out: Path, code: str, test: float, se
         columns = {name: [getattr(pair, name) for pair in ours] for name in COLUMNS}
         write_table(out / f"{split}.csv", columns)
         documents = len({pair.document for pair in ours})
-        print(f"{out / f'{split}.csv'}: {len(ours):,} pairs of {documents} documents")
-        files[split] = out / f"{split}.csv", len(ours)
+        path = out / f"{split}.csv"
+        print_lines(f"{path}: {len(ours):,} pairs of {documents} documents", files=[path])
+        files[split] = path, len(ours)
     settings = {
         "title": "event pairs of your own",
         "language": code,
@@ -371,4 +374,4 @@ def _write_data_set(pairs: Sequence[Pair], out: Path, code: str, test: float, se
         "columns": {"text": "text", "label": "label", "guid": "guid", "group": "document"},
         "validation": {"fraction": 0.1, "by": "group", "seed": 0},
     }
-    print(write_config(out, "pairs", files, settings))
+    print_lines(write_config(out, "pairs", files, settings))

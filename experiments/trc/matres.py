@@ -15,8 +15,9 @@ from xml.etree import ElementTree
 
 from heron.base.cells import Cell, Table
 from heron.base.errors import DataError, Problem
+from heron.base.progress import tracked
 from heron.base.tables import write_table
-from heron.base.terminal import print_tables, tracked
+from heron.base.terminal import print_lines, print_tables
 from heron.config.options import parse_options
 from heron.data.examples import Span
 from heron.data.markers import Markers, mark
@@ -80,7 +81,7 @@ def run(arguments: Sequence[str]) -> int:
     if problems:
         raise DataError(problems)
     print_tables([Table("MATRES", ("split", "pairs", *LABELS.values()), tuple(rows))])
-    print(options.out / "train.csv", options.out / "test.csv", sep="\n")
+    print_lines(options.out / "train.csv", options.out / "test.csv")
     return 0
 
 

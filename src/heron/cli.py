@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from heron import __version__
-from heron.base.errors import HeronError, os_error_text
+from heron.base.errors import ConfigError, HeronError, os_error_text
 from heron.base.registry import load
 from heron.base.secrets import redact
 from heron.base.signals import exit_code, interruptible, terminable
@@ -65,15 +65,19 @@ def _run(arguments: list[str]) -> int:
     name, rest = arguments[0], arguments[1:]
     os.environ.setdefault(*_KERNELS)  # before torch is imported; workers inherit it
     try:
+        if (bidi := os.environ.get("HERON_BIDI", "on")) not in ("on", "off"):
+            raise ConfigError(f"HERON_BIDI={bidi}: must be on or off")
         if name not in COMMANDS:
             name, rest = load(f"{_LISTING}:split_name")(arguments, COMMANDS)
         if "-h" in rest or "--help" in rest:
             print(load(f"{_LISTING}:help_text")(name, COMMANDS), end="")
             return 0
         with terminable(), interruptible():
-            if name not in COMMANDS:
-                return load(f"{_LISTING}:run_fork")(name, rest)
-            return importlib.import_module(f"heron.commands.{name}").run(rest) or 0
+            fork = None if name in COMMANDS else load(f"{_LISTING}:fork_command")(name)
+            command = fork or importlib.import_module(f"heron.commands.{name}").run
+            if any(word.startswith(("json=", "quiet=")) for word in rest):
+                return int(load("heron.commands.printing:run")(command, name, rest))
+            return command(rest) or 0
     except HeronError as error:
         print(f"heron {name}: {error}", file=sys.stderr)
         return 2

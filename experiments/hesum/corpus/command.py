@@ -11,7 +11,8 @@ from annotated_types import Interval
 
 from heron.base.cells import Table
 from heron.base.errors import ConfigError
-from heron.base.terminal import print_tables, tracked
+from heron.base.progress import tracked
+from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Count, Natural, Positive
 from heron.config.options import parse_options
 
@@ -71,8 +72,7 @@ def run(arguments: Sequence[str]) -> int:
     print_tables(
         [collecting.filter_table(found, repeated), Table("Splits", ("split", "articles"), sizes)]
     )
-    for file in files:
-        print(file)
+    print_lines(*files)
     conf = options.out / "conf"
     print(f"heron train data={options.name} --config-dir {conf} paths.data={options.out}")
     return 0 if found.articles else 1

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from rich.console import Console
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler, CrawlerProcess
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
@@ -33,6 +32,7 @@ from twisted.internet.defer import Deferred
 
 from heron import __version__
 from heron.base.errors import first_line
+from heron.base.progress import messages
 
 from .sites import Site
 from .store import read_page, write_page
@@ -218,7 +218,8 @@ class SiteSpider(Spider):
         self.fetched, self.shown = 0, 0.0
         self.failures: list[tuple[str, str]] = []
         self.broken: OSError | None = None  # why pages cannot be kept
-        self.console = Console(stderr=True)
+        console = messages()
+        self.shows = console.is_terminal and not console.quiet
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> SiteSpider:
@@ -267,7 +268,7 @@ class SiteSpider(Spider):
         """Count a fetched page; stop at the limit."""
         self.fetched += 1
         self.crawler.stats.inc_value("heron/fetched")
-        if self.console.is_terminal and time.monotonic() - self.shown > _EVERY:
+        if self.shows and time.monotonic() - self.shown > _EVERY:
             self.shown = time.monotonic()
             before = self.crawler.stats.get_value("httpcache/hit", 0)
             shown = f"\r{self.fetched:,} pages fetched, {before:,} kept before"

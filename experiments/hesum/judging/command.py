@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from heron.base.errors import ConfigError, DataError, nearest
-from heron.base.terminal import print_tables
+from heron.base.terminal import print_lines, print_tables
 from heron.config.options import parse_options
 
 STEPS = ("sample", "collect")
@@ -33,13 +33,14 @@ def _sample(arguments: Sequence[str]) -> int:
     study, files = draw_study(options)
     each = sorted({len(items) for items in study.items.values()})
     sizes = " to ".join(map(str, dict.fromkeys((each[0], each[-1]))))
-    print(
+    print_lines(
         f"{len(study.guids)} articles, {len(study.systems)} systems ({', '.join(study.systems)}), "
         f"{len(study.items)} raters with {sizes} summaries each: study {study.id}"
     )
-    print(f"for raters: {files[0].parent} (an .html or a .csv each, and instructions.txt)")
-    print(f"not for raters: {options.out / 'key.json'} says who wrote what")
-    print(f"then: heron judge collect forms=FOLDER key={options.out / 'key.json'}")
+    forms, key = files[0].parent, options.out / "key.json"
+    said = f"for raters: {forms} (an .html or a .csv each, and instructions.txt)"
+    print_lines(said, f"not for raters: {key} says who wrote what", files=[forms, key])
+    print(f"then: heron judge collect forms=FOLDER key={key}")
     return 0
 
 
@@ -49,8 +50,7 @@ def _collect(arguments: Sequence[str]) -> int:
     options = parse_options(CollectOptions, arguments)
     report = collect_study(options)
     print_tables(report.tables)
-    for file in report.files:
-        print(file)
+    print_lines(*report.files)
     if report.problems:
         print(f"{len(report.problems)} answers could not be used:", file=sys.stderr)
         print(DataError(report.problems, limit=50), file=sys.stderr)

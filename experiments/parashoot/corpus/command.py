@@ -8,7 +8,7 @@ from pathlib import Path
 
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_file, write_json
-from heron.base.terminal import print_tables
+from heron.base.terminal import print_lines, print_tables
 from heron.config.options import parse_options
 
 STEPS = ("sample", "collect")
@@ -79,11 +79,12 @@ def _sample(arguments: Sequence[str]) -> int:
     write_file(options.out / "labelling.xml", config)
     write_file(options.out / "instructions.txt", "\n".join(words["instructions"]) + "\n")
     drawn = len({one.title for one in found.paragraphs})
-    print(
+    print_lines(
         f"{found.read:,} articles read, {found.suitable:,} suitable, {drawn:,} drawn with "
         f"{len(found.paragraphs):,} paragraphs: {target}\n"
         f"Label Studio: a project with {options.out / 'labelling.xml'}, import tasks.json, export "
-        f"as JSON; then: heron build parashoot collect exports=FILE out=DIR"
+        f"as JSON; then: heron build parashoot collect exports=FILE out=DIR",
+        files=[target],
     )
     return 0
 
@@ -102,8 +103,7 @@ def _collect(arguments: Sequence[str]) -> int:
     files = collecting.write_data_set(options.out, options.name, checked, options.language)
     tables = collecting.check_table(export, checked), collecting.size_table(export, checked)
     print_tables(tables)
-    for file in files:
-        print(file)
+    print_lines(*files)
     conf = options.out / "conf"
     print(f"heron train data={options.name} --config-dir {conf} paths.data={options.out}")
     return 0 if checked.kept else 1

@@ -19,12 +19,12 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import IO, Any
 
-from rich.console import Console
 from rich.progress import Progress
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import fingerprint, read_json, sha256_file, write_file, write_json
 from heron.base.folders import experiment_roots
+from heron.base.progress import messages
 from heron.base.workers import begin_worker
 from heron.config.data import SPLITS
 
@@ -101,7 +101,7 @@ def _open(dump: Path) -> IO[Any]:
 
 def _make_parts(plan: Plan, out: Path, workers: int, progress: bool | None) -> Counter[str]:
     """Turn batches of pages into parts, a few at a time; parts that are there are kept."""
-    console = Console(stderr=True)
+    console = messages()
     shown = console.is_terminal if progress is None else progress
     counts: Counter[str] = Counter()
     waiting: deque[Future[None]] = deque()

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError, Problem, nearest
-from heron.base.terminal import print_tables
+from heron.base.terminal import print_lines, print_tables
 from heron.base.yaml_files import read_yaml
 from heron.config.constraints import Count, Fraction, Natural, OneOf
 from heron.config.data import SPLITS
@@ -76,8 +76,8 @@ def run(arguments: Sequence[str]) -> int:
         split: (options.out / f"{split}.jsonl", sum(counts[f"{split} {label}"] for label in labels))
         for split in SPLITS
     }
-    print(*(path for path, _ in files.values()), sep="\n")
-    print(write_config(options.out, options.name, files, _settings(options, labels)))
+    print_lines(*(path for path, _ in files.values()))
+    print_lines(write_config(options.out, options.name, files, _settings(options, labels)))
     return 0
 
 

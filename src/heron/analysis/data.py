@@ -5,6 +5,7 @@ from pathlib import Path
 
 from heron.analysis.files import write_outcome
 from heron.base.folders import default_cache_dir, default_data_dir
+from heron.base.terminal import print_lines
 from heron.config.analyze_options import AnalyzeOptions
 from heron.config.extensions import FORK_ANALYSES
 from heron.config.overrides import configure
@@ -30,8 +31,7 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
     if options.sheet is not None:
         return list(FORK_ANALYSES["draw_sheet"](options, shipped))
     found = statistics.describe(shipped)
-    for name, path in shipped.missing.items():
-        print(f"missing: {name} ({path})")
+    print_lines(*(f"missing: {name} ({path})" for name, path in shipped.missing.items()))
     origin = {"sha256": shipped.sha256, "missing": sorted(shipped.missing)}
     facts = {"data": config.name, "overrides": list(overrides), **origin, **found.facts}
     target = options.out or Path("runs") / "analysis" / config.name

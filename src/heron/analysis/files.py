@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from heron.base.cells import Cell, Formatted, Interval, Summary, Table
+from heron.base.cells import Table
 from heron.base.files import write_file, write_json
-from heron.base.table_files import to_markdown
+from heron.base.table_files import to_json, to_markdown
 from heron.base.tables import write_table
 from heron.base.terminal import print_tables
 from heron.tasks.analysis import Content, Outcome
@@ -42,26 +42,8 @@ def write_outcome(
 
 def write_tables(path: Path, facts: Mapping[str, Any], tables: Sequence[Table]) -> Path:
     """Write facts and tables as JSON, with full precision."""
-    write_json(path, {**facts, "tables": [_as_json(table) for table in tables]})
+    write_json(path, {**facts, "tables": [to_json(table) for table in tables]})
     return path
-
-
-def _as_json(table: Table) -> dict[str, Any]:
-    rows = [
-        {column: _value(cell) for column, cell in zip(table.columns, row, strict=True)}
-        for row in table.rows
-    ]
-    return {"title": table.title, "rows": rows, "note": table.note}
-
-
-def _value(cell: Cell) -> Any:
-    match cell:
-        case Interval() | Summary():
-            return cell._asdict()
-        case Formatted(value, _):
-            return value
-        case _:
-            return cell
 
 
 def write(path: Path, content: Content) -> Path:

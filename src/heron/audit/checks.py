@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
 from rich.progress import Progress as Bars
 
 from heron.audit.drift import find_drift
@@ -14,6 +13,7 @@ from heron.audit.probes import find_by_probes
 from heron.audit.shortcuts import find_shortcuts, labelled
 from heron.audit.summaries import find_in_summaries
 from heron.audit.texts import is_pair
+from heron.base.progress import messages
 from heron.results.shipped import Shipped
 from heron.tasks.task import task_of
 
@@ -77,7 +77,7 @@ def _completeness(shipped: Shipped) -> list[Finding]:
 @contextmanager
 def show_progress() -> Iterator[Callable[[str], Progress]]:
     """Show a progress bar for each long step, on standard error."""
-    with Bars(console=Console(stderr=True), transient=True) as bars:
+    with Bars(console=messages(), transient=True) as bars:
 
         def step(name: str) -> Progress:
             task = bars.add_task(name, total=None)

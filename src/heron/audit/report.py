@@ -26,6 +26,7 @@ from heron.base.cells import Cell, Formatted, Table
 from heron.base.files import write_file, write_json
 from heron.base.pages import render
 from heron.base.table_files import to_markdown
+from heron.base.terminal import gather, output
 from heron.data.examples import Example
 from heron.data.markers import event_markers, mark
 from heron.languages import get_language
@@ -125,15 +126,21 @@ def write(report: Report, folder: Path) -> list[Path]:
 
 def print_summary(report: Report) -> None:
     """Print one line for each finding that is more than information."""
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(Text(f"{report.title}: {report.counts}", "bold"))
-    for finding in report.findings:
-        if finding.severity != "info":
-            style = "bold red" if finding.severity == "serious" else "yellow"
-            line = Text.assemble((f"{finding.severity:<8}", style), f" {finding.id}: ")
-            console.print(line + Text(finding.title))
-            if finding.advice:
-                console.print(Text(f"{'':<9}{finding.advice}", "dim"))
+    shown = [finding for finding in report.findings if finding.severity != "info"]
+    columns = ("severity", "id", "finding", "advice")
+    rows = tuple((f.severity, f.id, f.title, f.advice) for f in shown)
+    title = f"{report.title}: {report.counts}"
+    if gather(tables=[Table(title, columns, rows)]):
+        return
+    console = Console(file=output().file, highlight=False)
+    console.soft_wrap = not console.is_terminal
+    console.print(Text(title, "bold"))
+    for finding in shown:
+        style = "bold red" if finding.severity == "serious" else "yellow"
+        line = Text.assemble((f"{finding.severity:<8}", style), f" {finding.id}: ")
+        console.print(line + Text(finding.title))
+        if finding.advice:
+            console.print(Text(f"{'':<9}{finding.advice}", "dim"))
 
 
 def measure_table(finding: Finding) -> Table | None:

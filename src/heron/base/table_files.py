@@ -1,10 +1,12 @@
-"""A `Table` as a file: rounded in Markdown, each number in full in CSV."""
+"""A `Table` as a file: rounded in Markdown and LaTeX, each number in full in CSV and JSON."""
 
 import csv
 import html
 import io
+import math
+from typing import Any
 
-from heron.base.cells import Cell, Interval, Summary, Table, show, sort_value
+from heron.base.cells import Cell, Formatted, Interval, Summary, Table, show, sort_value
 from heron.base.tables import as_text
 
 # What the columns of such a cell are called in CSV.
@@ -82,3 +84,26 @@ def to_csv(table: Table) -> str:
             values += [*whole, *[None] * (len(names) - len(whole))]
         writer.writerow(map(as_text, values))
     return text.getvalue()
+
+
+def to_json(table: Table) -> dict[str, Any]:
+    """Turn the table into plain dictionaries; a column that is named again gets a number."""
+    names: list[str] = []
+    for name in table.columns:
+        repeated = sum(column == name for column in table.columns[: len(names)])
+        names.append(f"{name} {repeated + 1}" if repeated else name)
+    rows = [dict(zip(names, map(_value, row), strict=True)) for row in table.rows]
+    return {"title": table.title, "rows": rows, "note": table.note}
+
+
+def _value(cell: Cell) -> Any:
+    """Turn a cell into JSON, which knows no NaN and no infinity."""
+    match cell:
+        case Interval() | Summary():
+            return {name: _value(value) for name, value in cell._asdict().items()}
+        case Formatted(value, _):
+            return _value(value)
+        case float():
+            return float(cell) if math.isfinite(cell) else None
+        case _:
+            return cell

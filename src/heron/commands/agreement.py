@@ -19,7 +19,7 @@ from heron.annotation.labels import CASES, Labels, Layout, read_labels
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, nearest
 from heron.base.tables import write_table
-from heron.base.terminal import print_tables
+from heron.base.terminal import print_lines, print_tables
 from heron.config.options import parse_options
 
 MEASURES = ("labels", "mae")
@@ -99,7 +99,8 @@ def _write_majority(labels: Labels, path: Path) -> None:
         for said, best in zip(labels.values, chosen, strict=True)
     ]
     write_table(path, {"guid": labels.items, "prediction": chosen, "votes": votes})
-    print(f"{path}: {sum(map(bool, chosen))} labels, {chosen.count('')} ties or unlabelled (empty)")
+    counts = f"{sum(map(bool, chosen))} labels, {chosen.count('')} ties or unlabelled (empty)"
+    print_lines(f"{path}: {counts}", files=[path])
 
 
 def _write_undecided(labels: Labels, path: Path) -> None:
@@ -115,4 +116,4 @@ def _write_undecided(labels: Labels, path: Path) -> None:
         "label": [""] * len(rows),
     }
     write_table(path, columns)
-    print(f"{path}: {len(rows)} items to decide, in the column 'label'")
+    print_lines(f"{path}: {len(rows)} items to decide, in the column 'label'", files=[path])

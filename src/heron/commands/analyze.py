@@ -5,7 +5,7 @@ from pathlib import Path
 
 from heron.base.files import write_file
 from heron.base.table_files import to_markdown
-from heron.base.terminal import print_tables
+from heron.base.terminal import print_lines, print_tables
 from heron.config.analyze_options import AnalyzeOptions, parse
 
 
@@ -25,7 +25,7 @@ def run(arguments: Sequence[str]) -> int:
             files.append(_beside_published(options, files[0].parent))
     else:
         files = FORK_ANALYSES["score_sheet"](options)
-    print(*files, sep="\n")
+    print_lines(*files)
     return 0
 
 

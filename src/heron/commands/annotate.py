@@ -24,7 +24,7 @@ from heron.base.cells import Table, summarize
 from heron.base.errors import ConfigError, nearest
 from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.tables import write_table
-from heron.base.terminal import print_tables
+from heron.base.terminal import print_lines, print_tables
 from heron.config.options import DataFolders, parse_options, parse_with_data
 from heron.config.overrides import configure
 from heron.data.markers import with_markers
@@ -99,9 +99,9 @@ def _draw(arguments: Sequence[str]) -> int:
         drawn = [dataclasses.replace(each, text=with_markers(each, config)) for each in drawn]
     key = Key(config.task, config.name, options.split, questions, gold, names, options.per_row)
     *sheets, path = write_sheets(drawn, key, options.out, options.show)
-    print(f"{len(drawn)} of {len(examples)} rows, {options.per_row} raters for each:", *sheets)
-    for name, allowed in questions.items():
-        print(f"{name}: {', '.join(allowed)}")
+    said = f"{len(drawn)} of {len(examples)} rows, {options.per_row} raters for each:"
+    print_lines(" ".join([said, *map(str, sheets)]), files=[*sheets, path])
+    print_lines(*(f"{name}: {', '.join(allowed)}" for name, allowed in questions.items()))
     print(f"not for raters: {path}; then heron annotate collect sheets=... key={path} out=DIR")
     return 0
 
@@ -115,11 +115,11 @@ def _collect(arguments: Sequence[str]) -> int:
         raise ConfigError(f"no row of {', '.join(map(str, options.sheets))} is answered")
     print_tables(_tables(answers, key))
     if said:
-        print(f"rows without all answers, left out: {', '.join(said)}")
+        print_lines(f"rows without all answers, left out: {', '.join(said)}")
     columns = {name: [found[name] for *_, found in answers.rows] for name in key.questions}
     guids, raters = ([row[place] for row in answers.rows] for place in (0, 1))
     write_table(options.out / "answers.csv", {"guid": guids, "rater": raters, **columns})
-    print(options.out / "answers.csv")
+    print_lines(options.out / "answers.csv")
     if LABEL in key.questions and any(key.gold.values()):
         _write_predictions(_labels(answers, LABEL), key, options.out)
     return 0
@@ -167,7 +167,7 @@ def _write_predictions(labels: Labels, key: Key, out: Path) -> None:
         write_table(predictions, {"guid": guids, "prediction": [found[n] for n in rows]})
         write_table(gold, {"guid": guids, "label": [key.gold[guid] for guid in guids]})
         words = f"task={key.task} data={key.data} gold={gold} predictions={predictions}"
-        print(f"{name}, {len(rows)} rows: heron score {words}")
+        print_lines(f"{name}, {len(rows)} rows: heron score {words}", files=[predictions, gold])
     if ties := most.count(""):
         print(
             f"{MAJORITY}: {ties} of {len(most)} rows are ties and left out, so its scores are of "

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heron.base.folders import default_cache_dir, default_data_dir
+from heron.base.terminal import print_lines
 from heron.config.constraints import Share
 from heron.config.options import DataFolders, parse_with_data
 from heron.config.overrides import configure
@@ -38,5 +39,5 @@ def run(arguments: Sequence[str]) -> int:
     files = write(report, options.out or Path("runs") / "audit" / config.name)
     store(shipped.config, shipped.sha256, findings, cache)
     print_summary(report)
-    print(*files, sep="\n")
+    print_lines(*files)
     return int(options.strict and any(finding.severity == "serious" for finding in findings))

@@ -7,7 +7,7 @@ from pathlib import Path
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_file, write_json
 from heron.base.table_files import to_markdown
-from heron.base.terminal import print_tables
+from heron.base.terminal import print_lines, print_tables
 from heron.config.extensions import CLAIMS
 from heron.config.options import parse_options
 from heron.reproduction.claims import FAILS, HOLDS, OPEN, claims_table, record
@@ -41,8 +41,8 @@ def run(arguments: Sequence[str]) -> int:
     print_tables(tables)
     if options.out:
         text = "\n".join(map(to_markdown, tables))
-        print(write_file(options.out / "claims.md", text))
+        print_lines(write_file(options.out / "claims.md", text))
         path = options.out / "claims.json"
         write_json(path, {paper: list(map(record, claims)) for paper, claims in chosen.items()})
-        print(path)
+        print_lines(path)
     return 0

@@ -7,7 +7,7 @@ from pathlib import Path
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_file, write_json
 from heron.base.table_files import to_csv, to_markdown
-from heron.base.terminal import print_tables
+from heron.base.terminal import print_lines, print_tables
 from heron.config.options import parse_options
 from heron.results.comparing import CompareOptions, compare
 from heron.results.comparison_tables import tables, to_json
@@ -28,9 +28,9 @@ def run(arguments: Sequence[str]) -> int:
         print("out=DIR writes compare.md, compare.csv and compare.json")
         return 0
     markdown = "\n".join(to_markdown(table) for table in shown if table.rows)
-    print(write_file(options.out / "compare.md", markdown))
-    print(write_file(options.out / "compare.csv", to_csv(shown[0])))
-    print(path := options.out / "compare.json")
+    print_lines(write_file(options.out / "compare.md", markdown))
+    print_lines(write_file(options.out / "compare.csv", to_csv(shown[0])))
+    print_lines(path := options.out / "compare.json")
     write_json(path, to_json(comparison, options.split))
     return 0
 

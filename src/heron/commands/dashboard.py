@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from heron.base.terminal import print_lines
 from heron.config.options import parse_folder
 from heron.reports.dashboard import write_dashboard
 from heron.results.collect import collect
@@ -23,10 +24,10 @@ def run(arguments: Sequence[str]) -> int:
     """Run `heron dashboard DIR [out=DIR] [wandb=true] [entity=NAME]`; returns the exit code."""
     missing = "name a sweep: heron dashboard runs/<sweep>"
     options = parse_folder(DashboardOptions, arguments, missing)
-    print(write_dashboard(options.folder, options.out))
+    print_lines(write_dashboard(options.folder, options.out))
     if options.wandb:
         from heron.reports.workspace import save_workspace  # start-up time
 
         name, runs = options.folder.resolve().name, collect(options.folder)
-        print(save_workspace(name, runs, options.entity))
+        print_lines(save_workspace(name, runs, options.entity))
     return 0

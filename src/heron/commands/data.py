@@ -1,15 +1,16 @@
 """`heron data`: which data sets there are, what is present, and how to get the rest."""
 
-import shutil
-import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from textwrap import wrap
+from typing import Any
 
+from heron.base.cells import Table, show
+from heron.base.columns import aligned, broken
 from heron.base.errors import ConfigError, DataError
 from heron.base.folders import data_sets, default_cache_dir, default_data_dir
+from heron.base.terminal import print_lines
 from heron.config.data import TEST, TRAIN, VALIDATION, DataConfig, read_config
 from heron.config.options import DataFolders, parse_with_data
 from heron.config.overrides import configure
@@ -20,7 +21,7 @@ from heron.data.sources import Source, State, inspect
 from heron.languages import get_language
 from heron.tasks.task import task_of
 
-_NARROWEST = 24  # characters; a last column with less room is printed below
+Shown = tuple[str, list[Table]]  # what is printed, and its tables for JSON
 
 
 @dataclass
@@ -45,7 +46,8 @@ def run(arguments: Sequence[str]) -> int:
             raise ConfigError(
                 f"{words[0]} needs the name of a data set: heron data NAME {words[0]}"
             )
-        print(overview([read_config(path) for path in configs.values()], data_dir, cache_dir))
+        text, tables = overview(map(read_config, configs.values()), data_dir, cache_dir)
+        print_lines(text, tables=tables)
         return 0
 
     config = configure(options.name, words)
@@ -54,15 +56,17 @@ def run(arguments: Sequence[str]) -> int:
     if options.card is not None:
         from heron.audit.card import write_card  # start-up time
 
-        print(write_card(config, data_dir, cache_dir, options.card))
+        print_lines(write_card(config, data_dir, cache_dir, options.card))
         return 0
-    print(describe(config, data_dir, cache_dir))
+    text, tables = describe(config, data_dir, cache_dir)
+    print_lines(text, tables=tables)
     return 0
 
 
-def overview(configs: Sequence[DataConfig], data_dir: Path, cache_dir: Path) -> str:
+def overview(configs: Iterable[DataConfig], data_dir: Path, cache_dir: Path) -> Shown:
     """List all data sets, one line each."""
-    rows = [["name", "task", "language", "files present", "rows", "licence"]]
+    columns = ("name", "task", "language", "files present", "rows", "licence")
+    rows = list[tuple[str | int | None, ...]]()
     for config in configs:
         sources = inspect(config, data_dir, cache_dir).values()
         present = sum(source.state in (State.VERIFIED, State.UNPINNED) for source in sources)
@@ -70,11 +74,13 @@ def overview(configs: Sequence[DataConfig], data_dir: Path, cache_dir: Path) -> 
         files = "hub" if config.hub else files
         licence = f"synthetic; {config.licence}" if config.synthetic else config.licence
         language = get_language(config.language).name
-        rows.append([config.name, config.task, language, files, _row_count(config), licence])
-    return f"{_aligned(rows)}\n\nlooked in {data_dir} and {cache_dir}"
+        rows.append((config.name, config.task, language, files, _row_count(config), licence))
+    lines = aligned([columns, *(tuple(map(_text, row)) for row in rows)])
+    lines += ["", f"looked in {data_dir} and {cache_dir}"]
+    return "\n".join(lines), [Table("data sets", columns, tuple(rows))]
 
 
-def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> str:
+def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shown:
     """Show one data set in full: what it is, each file's state, and its splits when readable."""
     sources = inspect(config, data_dir, cache_dir)
     facts = {
@@ -88,24 +94,33 @@ def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> str:
         "rows": _row_count(config),
         **_reading(config),
     }
-    lines = [f"{config.name}: {config.title}", ""]
-    lines += _aligned([[name, value] for name, value in facts.items() if value]).splitlines()
+    known, title = [pair for pair in facts.items() if pair[1]], f"{config.name}: {config.title}"
+    lines = [title, "", *aligned([(name, _text(value)) for name, value in known])]
+    tables = [Table(title, ("what", "value"), tuple(known))]
     if config.findings:
         lines += ["", "known problems"]
-        lines += [f"  {name}: {finding}" for name, finding in config.findings.items()]
+        for name, finding in config.findings.items():
+            lines.append("\n    ".join(broken(f"  {name}: {finding}", 4)))
+        rows = tuple(config.findings.items())
+        tables.append(Table("known problems", ("problem", "what"), rows))
     for name, source in sources.items():
         lines += ["", *_describe_file(name, source)]
+    if sources:
+        tables.append(_file_table(sources))
     if config.generator:
         lines += ["", "generated on first use; nothing to download"]
     elif all(source.state in (State.VERIFIED, State.UNPINNED) for source in sources.values()):
         loaded = load_with_report(config, data_dir, cache_dir)
-        table = [["", "rows", "groups", "texts", *config.label_order]]
+        columns = ("", "rows", "groups", "texts", *config.label_order)
+        splits = list[tuple[Any, ...]]()
         for split, examples in loaded.examples.items():
             counts = Counter(example.label for example in examples)
             distinct = len({e.group for e in examples if e.group}), len({e.text for e in examples})
             numbers = [len(examples), *distinct, *(counts[label] for label in config.label_order)]
-            table.append([split, *(f"{number:,}" for number in numbers)])
-        lines += ["", "splits as a run sees them", _aligned(table)]
+            splits.append((split, *numbers))
+        shown = [tuple(map(_text, row)) for row in splits]
+        lines += ["", "splits as a run sees them", *aligned([columns, *shown])]
+        tables.append(Table("splits as a run sees them", ("split", *columns[1:]), tuple(splits)))
         counted = [(f"left out of {split}", counts) for split, counts in loaded.dropped.items()]
         mended = {split: count_mended(examples) for split, examples in loaded.examples.items()}
         counted += [
@@ -114,9 +129,10 @@ def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> str:
         for what, reasons in counted:
             listed = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
             lines.append(f"{what}: {listed}")
+            tables.append(Table(what, ("what", "rows"), tuple(reasons.items())))
     elif config.substitute:
         lines += ["", f"data={config.substitute} can stand in and needs fewer files"]
-    return "\n".join(lines)
+    return "\n".join(lines), tables
 
 
 def _reading(config: DataConfig) -> dict[str, str]:
@@ -163,27 +179,24 @@ def _describe_file(name: str, source: Source) -> list[str]:
         "found": source.sha256 if source.state is State.CHANGED else "",
     }
     rows = [[f"  {key}", value] for key, value in facts.items() if value]
-    return [", ".join(title), *_aligned(rows).splitlines()]
+    return [", ".join(title), *aligned(rows)]
 
 
-def _row_count(config: DataConfig) -> str:
+def _file_table(sources: Mapping[str, Source]) -> Table:
+    rows = tuple(
+        (split, each.state.value, str(each.path), file.rows, file.size, file.url, file.sha256)
+        for split, each in sources.items()
+        for file in (each.file,)
+    )
+    return Table("files", ("split", "state", "path", "rows", "bytes", "from", "sha256"), rows)
+
+
+def _row_count(config: DataConfig) -> int | None:
     if config.generator:
-        return f"{config.generator.size:,}"
+        return config.generator.size
     rows = [file.rows for file in config.files.values()]
-    return f"{sum(filter(None, rows)):,}" if rows and all(rows) else ""
+    return sum(filter(None, rows)) if rows and all(rows) else None
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Pad every column but the last to its widest cell; on a terminal, break the last one."""
-    *widths, _ = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
-    beside = sum(widths) + 2 * len(widths)
-    indent = beside if room - beside >= _NARROWEST else 4
-    lines = []
-    for *cells, last in rows:
-        padded = "".join(f"{cell:<{width}}  " for cell, width in zip(cells, widths, strict=True))
-        if len(padded + last) > room:
-            parts = wrap(last, room - indent, break_long_words=False, break_on_hyphens=False)
-            last = f"\n{'':{indent}}".join(parts if indent == beside else ["", *parts])
-        lines.append((padded + last).rstrip())
-    return "\n".join(lines)
+def _text(cell: str | int | None) -> str:
+    return "" if cell is None else show(cell)

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heron.base.cells import Table
+from heron.base.cells import Formatted, Table, show
+from heron.base.columns import aligned
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.files import write_json
 from heron.base.registry import on_demand
 from heron.base.run_folder import open_run
 from heron.base.tables import table_stem
-from heron.base.terminal import print_tables
+from heron.base.terminal import print_lines, print_tables
 from heron.config import overrides
 from heron.config.bertscore import BertScoreOptions
 from heron.config.options import parse_options
@@ -78,12 +79,15 @@ def run(arguments: Sequence[str]) -> int:
         found, signature = _score(systems, examples, "" if options.input else split)
     title = f"{', '.join(str(folder.path) for folder in folders)} on {split}"
     if len(points) == 1:
-        print(title)
-        for name, value in found[0].items():
-            count = "support" in name or isinstance(value, int)
-            print(f"  {name:<36} {value:.{0 if count else 4}f}")
+        values = {
+            name: Formatted(v, ".0f" if "support" in name or isinstance(v, int) else ".4f")
+            for name, v in found[0].items()
+        }
+        table = Table(title, ("score", "value"), tuple(values.items()))
+        lines = aligned([(f"  {name:<35}", show(value)) for name, value in values.items()])
+        print_lines(title, *lines, tables=[table])
         if signature:
-            print(f"BERTScore: {signature}")
+            print_lines(f"BERTScore: {signature}")
         if options.out:
             write_scores(options.out, split, found[0], signature)
         return 0
@@ -133,8 +137,7 @@ def _examples(
     rows = read_rows(path, data, "required", "raise", Path(paths.data), Path(paths.cache))
     left_out = Counter(reason for reason, _ in rows.dropped)
     left_out["without a gold label"] += sum(rows.unlabelled.values())
-    for reason, count in (+left_out).items():
-        print(f"{path}: rows left out: {count} ({reason})")
+    print_lines(*(f"{path}: rows left out: {n} ({reason})" for reason, n in (+left_out).items()))
     if not rows.examples:
         raise DataError(Problem(str(path), "no row can be scored: all are left out"))
     return table_stem(path), rows.examples

@@ -4,9 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from heron.base.cells import Table
+from heron.base.columns import aligned
 from heron.base.errors import ConfigError
 from heron.base.files import atomic_folder
 from heron.base.run_folder import open_run
+from heron.base.terminal import print_lines
 from heron.config.options import parse_options
 
 
@@ -44,14 +47,16 @@ def run(arguments: Sequence[str]) -> int:
             lines.append(export_onnx(plain, target))
     name = (options.push or options.out.resolve().name).rpartition("/")[2]
     write_card(folder, plain, options.out, name, options.push or PLACE)
-    for path in sorted(options.out.iterdir()):
-        print(f"{path.stat().st_size:>14,}  {path}")
+    written = [(path.stat().st_size, path) for path in sorted(options.out.iterdir())]
+    table = Table("files", ("bytes", "path"), tuple((size, str(path)) for size, path in written))
+    shown = aligned([(f"{size:>14,}", str(path)) for size, path in written])
+    print_lines(*shown, tables=[table], files=[path for _, path in written])
     lines.append(f"loads as {plain.loads_as}; {options.out / 'README.md'} has the code")
     if options.push is not None and not options.dry_run:
         lines.append(_upload(options.out, options.push))
     elif options.push is not None:
         lines.append(f"not uploaded to {options.push}: dry run")
-    print(*lines, sep="\n")
+    print_lines(*lines)
     return 0
 
 

@@ -1,9 +1,11 @@
 """The commands of heron and of forks: their names and their help."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from heron import __version__
+from heron.base.columns import aligned, broken, terminal_width
 from heron.base.errors import ConfigError, nearest
 from heron.config.extensions import FORK_COMMANDS
 
@@ -28,9 +30,9 @@ def split_name(arguments: Sequence[str], own: Sequence[str]) -> tuple[str, list[
     return first, list(arguments[1:])
 
 
-def run_fork(name: str, words: Sequence[str]) -> int:
-    """Run a fork's command; returns the exit code."""
-    return FORK_COMMANDS[name].run(words) or 0
+def fork_command(name: str) -> Callable[[Sequence[str]], int | None]:
+    """Find the function that runs a fork's command."""
+    return FORK_COMMANDS[name].run
 
 
 def help_text(name: str, own: Sequence[str]) -> str:
@@ -43,8 +45,28 @@ def help_text(name: str, own: Sequence[str]) -> str:
     )
     if begun:
         return _list(begun, own) + "\n"
+    return "\n\n".join(map(_fit, _read(name, own).split("\n\n")))
+
+
+def _read(name: str, own: Sequence[str]) -> str:
     path = Path(__file__).parent / "help" / f"{name}.txt"
     return (path if name in own else FORK_COMMANDS[name].help).read_text(encoding="utf-8")
+
+
+def _fit(paragraph: str) -> str:
+    """Break a paragraph that is too wide for the terminal; commands stay whole, to be copied."""
+    width, lines = terminal_width(), paragraph.splitlines()
+    if width is None or max(map(len, lines), default=0) <= width:
+        return paragraph
+    if not any(line.startswith(("  ", "usage:", "heron ")) for line in lines):
+        return "\n".join([*broken(" ".join(lines)), *[""] * paragraph.endswith("\n")])
+    found = list[str]()
+    for line in lines:
+        command, *remark = re.split(r"(?<=\S) {2,}|^ {3,}", line, maxsplit=1)
+        if command:
+            found.append(command if command[0] == " " else "\n    ".join(broken(command, 4)))
+        found += [" " * 6 + part for part in broken("".join(remark), 6) if part]
+    return "\n".join([*found, *[""] * paragraph.endswith("\n")])
 
 
 def overview(own: Sequence[str]) -> str:
@@ -54,6 +76,12 @@ def overview(own: Sequence[str]) -> str:
             f"heron {__version__}: Hebrew, Romanian, NLU\n",
             "usage: heron <command> [key=value ...]\n",
             _list([*own, *FORK_COMMANDS], own),
+            "\nEvery command takes",
+            "  quiet=true  results and errors only: no progress, warnings and hints",
+            "  json=true   the results as one JSON document, all else on standard error",
+            "\nOn a terminal only; environment variables:",
+            "  HERON_BIDI=off  no isolates (U+2068, U+2069), which keep Hebrew in its column",
+            "  NO_COLOR=1      no colours",
             "\nExamples: heron demo",
             "          heron train experiment=trc/ess seed=1",
             "          heron <command> --help",
@@ -62,5 +90,4 @@ def overview(own: Sequence[str]) -> str:
 
 
 def _list(names: Sequence[str], own: Sequence[str]) -> str:
-    width = max(map(len, names))
-    return "\n".join(f"  {name:<{width}}  {help_text(name, own).splitlines()[0]}" for name in names)
+    return "\n".join(aligned([(f"  {name}", _read(name, own).splitlines()[0]) for name in names]))

@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from heron.base.cells import Cell, Table
+from heron.base.columns import aligned
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_file
 from heron.base.tables import write_table
-from heron.base.terminal import print_tables
+from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Positive
 from heron.config.options import DataFolders, parse_options
 from heron.dynamics.groups import Groups, class_counts
@@ -62,7 +63,7 @@ def run(arguments: Sequence[str]) -> int:
             raise ConfigError(f"format={form}: unknown.{nearest(form, EXPORTS)}")
     if options.group not in GROUPINGS:
         raise ConfigError(f"group={options.group}: unknown.{nearest(options.group, GROUPINGS)}")
-    print(*_write_map(options), sep="\n")
+    print_lines(*_write_map(options))
     return 0
 
 
@@ -116,10 +117,18 @@ def _print_summary(mapped: Mapped, groups: Groups, grouping: str, data: MapData)
         "never right": f"{never:.1%} of the examples",
         "groups": f"{sizes} ({grouping})",
     }
-    for name, text in lines.items():
-        print(f"{name:<12} {text}")
-    for note in data.notes:
-        print(f"note: {note}")
+    numbers = {
+        "examples": int(seen_N.sum()),
+        "not visited": unseen,
+        "records": mapped.records,
+        "confidence": float(np.nanmean(of.confidence_N)),
+        "variability": float(np.nanmean(of.variability_N)),
+        "never right": never,
+        **{f"group {name}": int(mask_N.sum()) for name, mask_N in groups.items()},
+    }
+    table = Table(mapped.name, ("what", "value"), tuple(numbers.items()))
+    print_lines(*aligned(list(lines.items())), tables=[table])
+    print_lines(*(f"note: {note}" for note in data.notes))
     if dynamics.labels:
         print_tables([_class_table(mapped, groups, grouping)])
 

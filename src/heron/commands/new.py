@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heron.base.errors import ConfigError
+from heron.base.terminal import print_lines
 from heron.config.options import parse_options
 from heron.config.scaffolds import KINDS, scaffold
 
@@ -31,7 +32,7 @@ def run(arguments: Sequence[str]) -> int:
     for path in new.write():
         shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
         tests += [shown] if shown.name.startswith("test_") else []
-        print(f"  {shown}")
+        print_lines(f"  {shown}", files=[path])
     print("\nFill in what the comments say. Then:")
     for command in (*(f"python -m pytest {test}" for test in tests), *new.commands):
         print(f"  {command}")

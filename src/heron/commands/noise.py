@@ -11,7 +11,7 @@ from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_json
 from heron.base.run_folder import open_run
 from heron.base.tables import write_table
-from heron.base.terminal import print_tables
+from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Count
 from heron.config.data import TRAIN
 from heron.config.options import DataFolders, parse_options
@@ -72,7 +72,9 @@ def run(arguments: Sequence[str]) -> int:
     write_table(out / "suspects.csv", columns)
     wrong_N = wrong_labels(examples, found.guids) if known else np.zeros(0, bool)
     if known and not wrong_N.any():
-        print("no training label is known to be wrong: there is nothing to grade the scores by")
+        print_lines(
+            "no training label is known to be wrong: there is nothing to grade the scores by"
+        )
     elif known:
         texts = ((examples[guid].text, examples[guid].text_pair or "") for guid in found.guids)
         lengths_N = np.asarray([len(text) + len(pair) for text, pair in texts])
@@ -83,8 +85,8 @@ def run(arguments: Sequence[str]) -> int:
             stored[name] = {**first, "auroc_within_classes": within, **asdict(of)}
         write_json(out / "detection.json", stored)
         _show(graded, len(dynamics.epochs_E))
-        print(out / "detection.json")
-    print(out / "suspects.csv")
+        print_lines(out / "detection.json")
+    print_lines(out / "suspects.csv")
     return 0
 
 

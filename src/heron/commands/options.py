@@ -1,9 +1,12 @@
 """`heron options`: groups, options and keys of the configuration."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from heron.base.cells import Table
+from heron.base.columns import terminal_width
 from heron.base.errors import ConfigError
+from heron.base.terminal import print_lines
 
 _WIDTH = 100
 
@@ -15,33 +18,41 @@ def run(arguments: Sequence[str]) -> int:
     from heron.config import describe  # loads OmegaConf
 
     if not arguments:
+        groups = {group: ", ".join(names) for group, names in describe.groups().items()}
         print("Groups, chosen by GROUP=NAME; `heron options GROUP` says what each is:")
-        for group, names in describe.groups().items():
-            _print(f"  {group:<12}", ", ".join(names))
+        _print_names("groups", groups, 12)
         print("\nKeys, set by KEY=VALUE; `heron options PART` lists those of a part:")
-        for key in describe.keys():  # noqa: SIM118  # a function of the module
-            if "." not in key.name:
-                _print(f"  {key.name:<12}", key.meaning)
+        parts = [key for key in describe.keys() if "." not in key.name]  # noqa: SIM118
+        _print_names("keys", {key.name: key.meaning for key in parts}, 12)
         return 0
     options, keys = describe.find(arguments[0])
     if options:
         print(f"{arguments[0]}=NAME, one of:")
-        width = max(map(len, options)) + 2
-        for name, said in options.items():
-            _print(f"  {name:<{width}}", said)
+        _print_names(arguments[0], options, max(map(len, options)) + 2)
     if options and keys:
         print()
+    lines = []
     for key in keys:
         if key.kind:
             default = f"; default {key.default}" if key.default else ""
-            _print(f"{key.name}  ", key.kind + default)
-            _print("    ", key.meaning)
+            lines += [_line(f"{key.name}  ", key.kind + default), _line("    ", key.meaning)]
         else:
-            _print(f"{key.name}.*  ", key.meaning)
+            lines.append(_line(f"{key.name}.*  ", key.meaning))
+    if keys:
+        rows = tuple((key.name, key.kind, key.default, key.meaning) for key in keys)
+        table = Table("keys", ("key", "values", "default", "meaning"), rows)
+        print_lines(*lines, tables=[table])
     return 0
 
 
-def _print(start: str, text: str) -> None:
-    """Print a line; where it is broken, the text goes on below itself."""
+def _print_names(title: str, meanings: Mapping[str, str], width: int) -> None:
+    lines = [_line(f"  {name:<{width}}", said) for name, said in meanings.items()]
+    table = Table(title, ("name", "meaning"), tuple(meanings.items()))
+    print_lines(*lines, tables=[table])
+
+
+def _line(start: str, text: str) -> str:
+    """Write a line; where it is broken, the text goes on below itself."""
     indent = " " * min(len(start), 24)
-    print(textwrap.fill(text, _WIDTH, initial_indent=start, subsequent_indent=indent))
+    width = min(_WIDTH, terminal_width() or _WIDTH)
+    return textwrap.fill(text, width, initial_indent=start, subsequent_indent=indent)

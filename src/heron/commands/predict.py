@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.registry import on_demand
 from heron.base.run_folder import open_run
 from heron.base.tables import table_stem, write_chunks
+from heron.base.terminal import print_lines
 from heron.config.options import parse_options
 from heron.config.overrides import TAKES, advise, advising, override, read_points, sort_words
 from heron.data.user_files import read_parts, read_rows
@@ -115,7 +117,7 @@ def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path | No
     for clean_up in cleanups:
         clean_up()
     problems = advise(sorted(found, key=lambda each: each.number), _TAKES)
-    print(f"{predicted} rows predicted: {out}")
+    print_lines(f"{predicted} rows predicted: {out}", files=[out])
     if problems:
         print(f"{len(problems)} rows could not be used:", file=sys.stderr)
         print(DataError(problems, limit=50), file=sys.stderr)
@@ -149,5 +151,7 @@ def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -
     predictions, refused = trained.predict(rows.examples[:1])
     if refused:
         raise DataError([Problem("text", p.what, p.fix) for p in refused])
-    print(*predictions.lines(trained.config), sep="\n")
+    found = predictions.answers(trained.config)
+    table = Table("prediction", tuple(found), (tuple(values[0] for values in found.values()),))
+    print_lines(*predictions.lines(trained.config), tables=[table])
     return 0

@@ -11,6 +11,7 @@ from omegaconf.errors import OmegaConfBaseException
 from heron.base.errors import ConfigError, HeronError, nearest
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder, open_run
+from heron.base.terminal import print_lines
 from heron.commands.train import FLAG
 from heron.config.keys import all_keys
 from heron.config.resolve import resolve
@@ -55,7 +56,7 @@ def run(arguments: Sequence[str]) -> int:
     print(f"heron train: {after.path}, as {before.path}", flush=True)
     after.path.mkdir(parents=True, exist_ok=True)
     scores = _train(Job(config, after, list(arguments)))
-    print(*compare(before, after, scores), sep="\n")
+    print_lines(*compare(before, after, scores))
     return 0
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from heron.base.terminal import print_lines
 from heron.config.options import parse_folder
 from heron.reports.sweep import write_report
 
@@ -25,5 +26,5 @@ def run(arguments: Sequence[str]) -> int:
     missing = "name a run or a sweep: heron report runs/<sweep>"
     options = parse_folder(ReportOptions, arguments, missing)
     files = write_report(options.folder, options.out, options.published, options.against)
-    print(files.html, files.figure, *files.tables, sep="\n")
+    print_lines(files.html, files.figure, *files.tables)
     return 0

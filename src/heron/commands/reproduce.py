@@ -12,7 +12,7 @@ from heron.base.cells import Table
 from heron.base.errors import ConfigError, nearest
 from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.registry import on_demand
-from heron.base.terminal import begin, print_tables
+from heron.base.terminal import begin, print_lines, print_tables
 from heron.config.constraints import field_types
 from heron.config.extensions import CLAIMS, TARGETS
 from heron.config.options import DataFolders, parse_options
@@ -85,7 +85,7 @@ def run(arguments: Sequence[str]) -> int:
         found, code = _trained(target, options, folders, overrides)
     if found is not None:
         print_tables(found.tables)
-        print(*_write(found, options.out, arguments), sep="\n")
+        print_lines(*_write(found, options.out, arguments))
     return code
 
 
@@ -208,5 +208,5 @@ def _report_paper(options: ReproduceOptions, chosen: Sequence[Target]) -> int:
         raise ConfigError(f"report=true needs a paper: {', '.join(sorted(papers))}")
     (paper,) = papers
     more = [_claims_table(paper, CLAIMS[paper]())] if paper in CLAIMS else []
-    print(_write_paper_report(paper, chosen, options.out, more))
+    print_lines(_write_paper_report(paper, chosen, options.out, more))
     return 0

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from heron.base.cells import Cell, Interval, Table
+from heron.base.columns import aligned
 from heron.base.files import write_json
 from heron.base.tables import table_stem
-from heron.base.terminal import print_tables
+from heron.base.terminal import print_lines, print_tables
 from heron.config.options import parse_options
 from heron.results.collect import cell_of, is_whole
 from heron.results.score_labels import Options, score_labels
@@ -44,16 +45,20 @@ def _score_labels(arguments: Sequence[str]) -> int:
             Table("confusion matrix", (gold, *scored.labels), tuple(counts)),
         ]
     )
-    print(*scored.notes, sep="\n")
+    print_lines(*scored.notes)
     if options.out:
         write_json(options.out, {options.name or table_stem(options.predictions): scores})
-        print(f"scores written to {options.out}")
+        print_lines(f"scores written to {options.out}", files=[options.out])
     return 0
 
 
 def _interval(scores: Mapping[str, float], name: str) -> str:
     cell = cell_of(scores, name)
     return f"{cell.low:.3f} to {cell.high:.3f}" if isinstance(cell, Interval) else ""
+
+
+def _as_text(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.3f}"
 
 
 def _score_texts(arguments: Sequence[str]) -> int:
@@ -65,16 +70,16 @@ def _score_texts(arguments: Sequence[str]) -> int:
     options = parse_options(TextOptions, words.options)
     scored = score_texts(options, words.data)
     drawn = f" ({options.resamples} bootstrap resamples of articles)" if options.resamples else ""
-    print(f"{scored.title}{drawn}")
-    for name, value in scored.scores.items():
-        if not name.endswith(("_low", "_high")):
-            interval = _interval(scored.scores, name)
-            shown = value if isinstance(value, int) else f"{value:.3f}"
-            print(f"  {name:<28} {shown}{f'   {interval}' if interval else ''}")
+    names = [name for name in scored.scores if not name.endswith(("_low", "_high"))]
+    rows = tuple((name, scored.scores[name], _interval(scored.scores, name)) for name in names)
+    lines = aligned([(f"  {name:<27}", f"{_as_text(v)}   {i}".rstrip()) for name, v, i in rows])
+    title = f"{scored.title}{drawn}"
+    table = Table(title, ("score", "value", "95 % interval"), rows)
+    print_lines(title, *lines, tables=[table])
     if scored.signature:
-        print(f"BERTScore: {scored.signature}")
+        print_lines(f"BERTScore: {scored.signature}")
     if options.out:
         name = options.name or table_stem(options.predictions)
         write_scores(options.out, name, scored.scores, scored.signature)
-        print(f"scores written to {options.out}")
+        print_lines(f"scores written to {options.out}", files=[options.out])
     return 0

@@ -11,7 +11,7 @@ from pathlib import Path
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, first_line
 from heron.base.run_folder import RunFolder
-from heron.base.terminal import print_tables
+from heron.base.terminal import gather, print_lines, print_tables
 from heron.config.options import parse_options
 from heron.metrics.names import with_copied
 from heron.results.collect import RunRecord, collect, headline_metrics, is_run
@@ -65,9 +65,11 @@ def run(arguments: Sequence[str]) -> int:
             time.sleep(options.every)
             continue
         jobs = read_progress(folder)
-        print_tables([progress_table(jobs), failure_table(jobs)])
-        print(summary(jobs), flush=True)
-        if not options.watch or not any(job.state in ("running", "pending") for job in jobs):
+        ended = not options.watch or not any(job.state in ("running", "pending") for job in jobs)
+        if ended or not gather():  # gathered once, at the end
+            print_tables([progress_table(jobs), failure_table(jobs)])
+            print_lines(summary(jobs))
+        if ended:
             return 1 if any(job.state in _BAD for job in jobs) else 0
         time.sleep(options.every)
 

@@ -9,7 +9,7 @@ from heron.base import ranks
 from heron.base.errors import ConfigError, HeronError, first_line
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
-from heron.base.terminal import begin
+from heron.base.terminal import begin, print_lines
 from heron.config.compose import Composition, compose_and_run
 from heron.config.run_names import config_key, run_path
 from heron.config.schema import Config
@@ -122,4 +122,4 @@ def _check_length(config: Config, overrides: Sequence[str]) -> None:
 
 def _report(folder: Path) -> None:
     files = write_run_report(collect(folder)[0], folder) if is_run(folder) else write_report(folder)
-    print(files.html, files.figure, *files.tables, sep="\n")
+    print_lines(files.html, files.figure, *files.tables)

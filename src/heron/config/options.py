@@ -22,6 +22,7 @@ from heron.config.constraints import LAST_SEED, check
 
 T = TypeVar("T")
 
+EVERYWHERE = ("json", "quiet")  # options of every command: `heron.commands.printing`
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -57,9 +58,9 @@ def parse_options(schema: type[T], arguments: Sequence[str]) -> T:
             what = f"'{word}' is not of the form key=value."
             if word == "--config-dir":
                 raise ConfigError(f"{what} Only train has it: HERON_FORKS=DIR finds DIR/conf here")
-            raise ConfigError(f"{what}{nearest(key, fields)}")
+            raise ConfigError(f"{what}{nearest(key, {*fields, *EVERYWHERE})}")
         if key not in fields:
-            raise ConfigError(f"unknown option '{key}'.{nearest(key, fields)}")
+            raise ConfigError(f"unknown option '{key}'.{nearest(key, {*fields, *EVERYWHERE})}")
         name = fields[key].name
         if name in values:
             raise ConfigError(f"option '{key}' is given twice")

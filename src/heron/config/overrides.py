@@ -31,6 +31,7 @@ from heron.base.yaml_files import parse_yaml
 from heron.config.data import SPLITS, DataConfig
 from heron.config.describe import group_options
 from heron.config.keys import all_keys, flatten, is_under, refuse_unknown, type_of
+from heron.config.options import EVERYWHERE
 from heron.config.registries import tasks_with
 from heron.config.schema import Config
 from heron.config.stored import from_yaml, to_yaml
@@ -330,7 +331,8 @@ def explain(overrides: Sequence[str], error: Exception, folders: Sequence[Path] 
         if key in groups:
             said = _no_option(key, value, folders)
         elif key not in all_keys() and not key.startswith(("hydra", *_OPEN)):
-            hint = nearest(key, _keys(overrides, groups)) or nearest(key, all_keys())
+            known = {*_keys(overrides, groups), *EVERYWHERE}
+            hint = nearest(key, known) or nearest(key, all_keys())
             said = f"unknown key '{key}'.{hint or ' heron train --cfg job lists them all.'}"
         else:
             said = _wrong_entry(override, error)

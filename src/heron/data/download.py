@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from heron import __version__
 from heron.base.errors import Problem
 from heron.base.files import locked, sha256_file
+from heron.base.progress import messages
 from heron.config.data import FileConfig
 from heron.data.sources import Source, State
 
@@ -48,7 +48,7 @@ def fetch(sources: Mapping[str, Source], folder: Path) -> list[Problem]:
     problems: list[Problem] = []
     unreachable: UnreachableError | None = None
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    with Progress(*columns, console=messages()) as progress:
         for source in missing:
             path = Path(source.file.path)
             try:

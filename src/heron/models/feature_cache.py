@@ -21,7 +21,7 @@ from torch import nn
 
 from heron.base import array_store
 from heron.base.files import fingerprint
-from heron.base.terminal import tracked
+from heron.base.progress import tracked
 from heron.config.schema import Config, HeadConfig
 from heron.data.batching import budget, plan_evaluation
 from heron.data.collate import Collator

@@ -21,7 +21,7 @@ from torch import Tensor
 from transformers import AutoConfig, GPT2Tokenizer, PreTrainedModel, RobertaTokenizer
 
 from heron.base.errors import ConfigError
-from heron.base.terminal import tracked
+from heron.base.progress import tracked
 from heron.config.schema import EncoderConfig
 from heron.data.batching import plan_evaluation
 from heron.data.features import Units

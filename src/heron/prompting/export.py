@@ -13,6 +13,7 @@ from typing import Any
 
 from heron.base.errors import ConfigError
 from heron.base.files import write_file
+from heron.base.terminal import print_lines
 from heron.base.yaml_files import dump_yaml
 from heron.config.data import TRAIN
 from heron.config.prompting import PromptingConfig
@@ -49,9 +50,9 @@ def export(config: Config, out: Path) -> None:
     for split in splits:
         name = f"heron_{config.data.name}_{settings.prompt.name}_{split.replace('.', '_')}"
         rows = "".join(_line(prompter, row) for row in loaded[split])
-        print(lines := write_file(out / f"{name}.jsonl", rows))
+        print_lines(lines := write_file(out / f"{name}.jsonl", rows))
         task = _task(name, lines, prompter, settings, shots)
-        print(write_file(out / f"{name}.yaml", dump_yaml(task)))
+        print_lines(write_file(out / f"{name}.yaml", dump_yaml(task)))
 
 
 def _line(prompter: Prompter, row: Example) -> str:

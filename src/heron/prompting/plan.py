@@ -7,7 +7,7 @@ from pathlib import Path
 
 from heron.base.cells import Cell, Formatted, Table
 from heron.base.errors import ConfigError
-from heron.base.terminal import tracked
+from heron.base.progress import tracked
 from heron.config.extensions import BACKENDS
 from heron.config.registries import BASELINES
 from heron.config.schema import Config

@@ -17,7 +17,8 @@ from scipy.special import softmax
 
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import fingerprint
-from heron.base.terminal import say, tracked
+from heron.base.progress import tracked
+from heron.base.terminal import say
 from heron.config.data import TRAIN
 from heron.config.extensions import BACKENDS
 from heron.config.prompting import PromptingConfig

@@ -17,8 +17,8 @@ import httpx
 
 from heron.base.errors import HeronError
 from heron.base.files import fingerprint
+from heron.base.progress import tracked
 from heron.base.registry import Registry
-from heron.base.terminal import tracked
 from heron.config.prompting import ModelConfig, PromptingConfig
 from heron.config.schema import Config, EncoderConfig
 from heron.data.batching import budget

@@ -25,7 +25,7 @@ from heron.base.cells import Formatted, Interval, Table
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_file, write_json
 from heron.base.table_files import to_markdown
-from heron.base.terminal import print_tables
+from heron.base.terminal import print_lines, print_tables
 from heron.base.yaml_files import dump_yaml, read_yaml
 from heron.config.data import TRAIN, VALIDATION
 from heron.config.describe import group_options
@@ -101,8 +101,10 @@ def tune(config: Config, rounds: int, sample: int, candidates: Sequence[str], ou
         out / "tune.json",
         {"rounds": [asdict(each) for each in found], "held_out": asdict(held_out)},
     )
-    print(write_file(out / "tune.md", "\n\n".join(map(to_markdown, tables))))
-    print(write_file(out / "prompt.yaml", f"# @package prompting.prompt\n{_yaml(last.prompt)}"))
+    print_lines(write_file(out / "tune.md", "\n\n".join(map(to_markdown, tables))))
+    print_lines(
+        write_file(out / "prompt.yaml", f"# @package prompting.prompt\n{_yaml(last.prompt)}")
+    )
 
 
 def climb(

@@ -13,7 +13,7 @@ from heron.base.cells import SYNTHETIC, Cell, Formatted, Interval, Table
 from heron.base.files import write_file
 from heron.base.pages import clean_text, escape_json, render
 from heron.base.secrets import redact
-from heron.base.terminal import print_tables
+from heron.base.terminal import print_lines, print_tables
 from heron.config.registries import BASELINES
 from heron.languages import LANGUAGES
 from heron.metrics.names import COPIED_NOTE, is_copied, with_copied
@@ -59,14 +59,8 @@ def write_run_report(run: RunRecord, target: Path, quiet: bool = False) -> Repor
     html = write_file(target / "report.html", page)
     files = ReportFiles(html, write_file(target / "report.png", figure), (), artefacts.missing)
     if not quiet:
-        print_missing(files)
+        print_lines(*(f"missing: {line}" for line in files.missing))
     return files
-
-
-def print_missing(files: ReportFiles) -> None:
-    """Print what a report lacks, and why."""
-    for line in files.missing:
-        print(f"missing: {line}")
 
 
 def score_table(run: RunRecord) -> Table:

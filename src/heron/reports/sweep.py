@@ -12,7 +12,7 @@ from heron.base.errors import ConfigError
 from heron.base.files import write_file
 from heron.base.pages import render
 from heron.base.table_files import to_csv, to_markdown
-from heron.base.terminal import print_tables
+from heron.base.terminal import print_lines, print_tables
 from heron.metrics.names import COPIED_NOTE, is_copied
 from heron.reports.papers import PaperView, paper_view
 from heron.reports.run import (
@@ -21,7 +21,6 @@ from heron.reports.run import (
     caveats,
     data_url,
     is_complete,
-    print_missing,
     spent_cells,
     write_run_report,
 )
@@ -68,7 +67,7 @@ def write_report(
             raise ConfigError(f"against={against} needs a sweep, and {folder} is one run")
         return write_run_report(runs[0], Path(out) if out else folder)
     files = write_sweep_report(folder, runs, out, published, against)
-    print_missing(files)
+    print_lines(*(f"missing: {line}" for line in files.missing))
     return files
 
 

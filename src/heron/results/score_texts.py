@@ -6,6 +6,7 @@ from pathlib import Path
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.tables import read_table
+from heron.base.terminal import print_lines
 from heron.config.bertscore import BertScoreOptions
 from heron.config.data import Columns, DataConfig
 from heron.config.overrides import TAKES, advising, override
@@ -102,11 +103,10 @@ def _read(
     if rows.problems:
         raise DataError(rows.problems)
     if left_out := len(rows.guids) - len(rows.examples):
-        print(f"{options.gold}: rows left out: {left_out}")
+        print_lines(f"{options.gold}: rows left out: {left_out}")
     if not rows.examples:
         raise DataError(Problem(str(options.gold), "no row can be scored: all are left out"))
-    for note in kind.notes(rows.examples):
-        print(f"{options.gold}: {note}")
+    print_lines(*(f"{options.gold}: {note}" for note in kind.notes(rows.examples)))
     return rows.examples, _read_texts(options, config, kind, rows)
 
 
@@ -129,7 +129,7 @@ def _read_texts(
     if wrong:
         cells = [table.rows[row].get(guid or "", table.lines[row]) for row in wrong]
         raise DataError([Problem(f"{path}: {cell}", what) for cell in cells])
-    print(f"{path} ({column}): rows joined {how}")
+    print_lines(f"{path} ({column}): rows joined {how}")
     return [table.rows[row][column].strip() for row in order]
 
 

@@ -110,7 +110,7 @@ class JobProcess:
             self._replies.close()
             return
         remember_hashes(hashes)
-        terminal.mark_said(said)
+        terminal.said(said)
 
     def close(self) -> None:
         """Release what an ended job has held open."""
@@ -172,7 +172,7 @@ def _work(
     set_named_forks(place[1])  # the server may have been started before the command named its forks
     print_to(job.folder.log)
     remember_hashes(known[0])
-    terminal.mark_said(known[1])
+    terminal.said(known[1])
     code = _run(job, n_jobs)
     learnt = {version: h for version, h in known_hashes().items() if version not in known[0]}
     replies.send((learnt, terminal.said()))

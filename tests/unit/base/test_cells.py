@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.text import Text
 
 from heron.base.cells import Formatted, Interval, Summary, Table, show, summarize
+from heron.base.columns import split_columns
 from heron.base.table_files import to_csv, to_markdown
-from heron.base.terminal import print_tables, split_columns, to_rich
+from heron.base.terminal import print_tables, to_rich
 
 TABLE = Table(
     "A title",
@@ -33,7 +34,7 @@ def test_mean_and_sample_sd_equal_the_standard_library(values):
 def test_a_table_that_is_cut_to_a_terminal_keeps_every_column_once(count, width):
     names = tuple(f"relaxed_weighted_f1_{number}" for number in range(count))
     table = Table("t", ("run", *names), (("a", *[Interval(0.5, 0.4, 0.6)] * count),), "note")
-    parts = split_columns(table, width)
+    parts = split_columns(table, [4, *[len(names[0]) + 3] * count], width + 3)
     assert [name for part in parts for name in part.columns[1:]] == list(names)
     assert {part.columns[0] for part in parts} == {"run"}
     assert [part.note for part in parts] == [""] * (len(parts) - 1) + ["note"]

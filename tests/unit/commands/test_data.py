@@ -68,7 +68,7 @@ def test_missing_files_are_shown_with_address_and_place(capsys, tmp_path):
 
 
 def test_verified_files_come_with_the_splits_of_a_run(config, tmp_path):
-    shown = listing.describe(config, tmp_path, tmp_path / "cache")
+    shown, _ = listing.describe(config, tmp_path, tmp_path / "cache")
     assert "own: A corpus" in shown
     assert "train: present, verified, 2 rows" in shown
     assert shown.splitlines()[-1].split() == ["train", "2", "0", "2", "1", "1"]
@@ -76,16 +76,16 @@ def test_verified_files_come_with_the_splits_of_a_run(config, tmp_path):
 
 def test_changed_file_shows_both_hashes(config, tmp_path):
     (tmp_path / "train.csv").write_text(TEXT + TEXT)
-    shown = listing.describe(config, tmp_path, tmp_path / "cache")
+    shown, _ = listing.describe(config, tmp_path, tmp_path / "cache")
     assert "train: present, wrong content" in shown
     assert str(config.files["train"].sha256) in shown
     assert hashlib.sha256((TEXT + TEXT).encode()).hexdigest() in shown
-    assert "0 of 1" in listing.overview([config], tmp_path, tmp_path / "cache")
+    assert "0 of 1" in listing.overview([config], tmp_path, tmp_path / "cache")[0]
 
 
 def test_generated_corpus_is_marked_synthetic(tmp_path):
     config = DataConfig(name="toy", synthetic=True, generator=GeneratorConfig(size=300))
-    shown = listing.describe(config, tmp_path, tmp_path)
+    shown, _ = listing.describe(config, tmp_path, tmp_path)
     assert "never report results on it as research" in shown
     assert "generated on first use" in shown
 
@@ -129,7 +129,7 @@ def test_splits_that_are_carved_and_rows_left_out_are_said(tmp_path):
         holdout=HoldoutConfig(0.2),
         validation=ValidationConfig(0.25, "row"),
     )
-    shown = listing.describe(config, tmp_path, tmp_path)
+    shown, _ = listing.describe(config, tmp_path, tmp_path)
     assert "test: 0.2 of train's rows by row, seed 0; then validation: 0.25" in shown
     assert "left out of train: 1 unlabelled" in shown
     sizes = [line.split()[:2] for line in shown.splitlines()[-4:-1]]
@@ -149,7 +149,7 @@ def test_a_question_data_set_says_how_answers_are_read_and_what_was_done_to_them
         qa=QaConfig(misaligned="drop", answer_words=[1, 30]),
         files={"test": FileConfig("test.csv")},
     )
-    shown = listing.describe(config, tmp_path, tmp_path)
+    shown, _ = listing.describe(config, tmp_path, tmp_path)
     assert "drop misaligned, trim blanks, keep yes/no questions, 1 to 30 words" in shown
     assert "left out of test: 1 misaligned answer" in shown
     assert "answers in test: 1 trimmed" in shown

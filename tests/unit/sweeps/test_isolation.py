@@ -126,7 +126,7 @@ def test_a_job_may_learn_more_than_a_pipe_holds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     many = {f"{number} {'warning ' * 20}" for number in range(2000)}
-    monkeypatch.setattr(terminal, "said", lambda: many)
+    monkeypatch.setattr(terminal, "said", lambda elsewhere=(): many)
     assert sweep(tmp_path, n=1) == 0
 
 

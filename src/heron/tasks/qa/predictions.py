@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from heron.base.columns import aligned
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example, Span
@@ -124,8 +125,8 @@ class SpanPredictions:
     def lines(self, config: Config) -> list[str]:
         """Format the first row's answer, then its candidates with span and probability."""
         known = [answer for answer in self.best[0] if not isnan(answer.probability)]
-        best = [f"  {a.probability:.4f}  {a.start:>6}-{a.end:<6}  {a.text}" for a in known]
-        return [self.texts[0] or "(no answer)", *best]
+        best = [(f"  {a.probability:.4f}", f"{a.start:>6}-{a.end:<6}", a.text) for a in known]
+        return [self.texts[0] or "(no answer)", *(aligned(best) if best else [])]
 
     def tuned(self) -> SpanPredictions:
         """Choose the threshold with the highest F1 on these rows; of several, the nearest to 0.

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from heron.base.errors import ConfigError
+from heron.base.terminal import print_lines
 from heron.config.data import DataConfig
 from heron.data.examples import Example
 from heron.data.rows import SIDE
@@ -48,7 +49,7 @@ def _rest(
     ]
     rest = describe_summaries(*spelt) | exchanged_scores(texts, golds, language)
     if any(changed):
-        print(
+        print_lines(
             f"Unicode variants (data.unicode) in {changed[0]} articles, {changed[2]} gold "
             f"summaries, {changed[1]} summaries: rouge1, rouge2, rougeL and BERTScore compare them "
             "as given, rouge1_heron and so on as one"

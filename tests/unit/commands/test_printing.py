@@ -1,0 +1,349 @@
+"""What every command prints: results once, as text or JSON, and messages apart from them."""
+
+import fcntl
+import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.text import Text
+
+import small_study
+from heron.base import terminal
+from heron.base.cells import Cell, Formatted, Interval, Summary, Table, show
+from heron.base.columns import aligned
+from heron.base.table_files import to_json
+from heron.base.tables import read_table, write_table
+from heron.base.terminal import print_lines, print_tables, to_rich
+from small_runs import TINY, heron, in_folder, train
+
+ISOLATES = "\u2068", "\u2069"
+EDITION = "תַּנַ״ךְ מְנֻקָּד, 中文版 א"
+TABLE = Table(
+    "A title",
+    ("כותרת", "text", "other", "score"),
+    ((EDITION, "מילה " * 30, "word " * 20, 0.25), ("a", "b", "עברית, English, 1948", None)),
+)
+
+# Every command that prints a table, with a word that its results hold.
+COMMANDS = {
+    "agreement files={labels} raters=anna,ben majority={out}/most.csv": "most.csv",
+    "analyze run={run} by=length out={out}": "test-length.json",
+    "analyze data=chronicle data.generator.size=100 out={out} {cache}": "statistics.json",
+    "annotate draw data=chronicle data.generator.size=100 rows=4 out={out} {cache}": "rater1.csv",
+    "annotate collect sheets={sheets} key={study}/key.json out={out}": "answers.csv",
+    "audit data=chronicle data.generator.size=100 out={out} {cache}": "audit.html",
+    "claims hesum out={out}": "claims.json",
+    "compare {predictions} {others} task=relation draws=50 out={out}": "compare.json",
+    "dashboard {sweep} out={out}": "dashboard.html",
+    "data": "chronicle_nli",
+    "data chronicle": "synthetic",
+    "evaluate run={run}": "macro_f1",
+    "export run={run} out={out}/export": "README.md",
+    "judge collect forms={forms} key={judged} out={out}": "report.md",
+    "map run={run} out={out} texts=false": "map.html",
+    "noise run={run} out={out}": "suspects.csv",
+    "options head": "head.hidden",
+    "predict run={run} text=[א1]_הוגשו_[/א1]_ואז_[א2]_נאמרו_[/א2]": "p/BEFORE",
+    "prompt data=chronicle_nli data.generator.size=100 model=gpt-4o dry_run=true {cache}": "gpt-4o",
+    "report {run} out={out}": "report.html",
+    "report {sweep} out={out}": "table.csv",
+    "reproduce trc": "trc:T4",
+    "score task=relation gold={labelled} predictions={predictions} resamples=20": "macro_f1",
+    "sweep {sweep}": "1 jobs: 1 done",
+    "train {tiny}": "report.html",
+}
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Train one tiny run and write small files; returns what the words of a command name."""
+    folder = tmp_path_factory.mktemp("printed")
+    run = train(folder).path
+    guids = [str(number) for number in range(8)]
+    labels = ["BEFORE", "AFTER"] * 4
+    files = {
+        name: folder / f"{name}.csv" for name in ("labels", "labelled", "predictions", "others")
+    }
+    write_table(files["labels"], {"guid": guids, "anna": labels, "ben": ["BEFORE"] * 8})
+    write_table(files["labelled"], {"guid": guids, "label": labels})
+    columns = {"guid": guids, "gold": labels, "prediction": ["AFTER", *labels[1:]]}
+    write_table(files["predictions"], columns)
+    write_table(files["others"], {**columns, "prediction": labels})
+    runs, cache = in_folder(folder)
+    study = folder / "study"
+    draw = ("data=chronicle", "data.generator.size=100", "rows=6", "raters=anna,ben", cache)
+    assert heron("annotate", "draw", *draw, f"out={study}") == 0
+    sheets = [study / "anna.csv", study / "ben.csv"]
+    for sheet, label in zip(sheets, ("BEFORE", "AFTER"), strict=True):
+        rows = read_table(sheet).rows
+        filled = {name: [row[name] for row in rows] for name in ("guid", "text")}
+        write_table(sheet, {**filled, "label": [label, *["BEFORE"] * (len(rows) - 1)]})
+    judged = small_study.sample(folder / "judged", "articles=6")
+    fill = small_study.with_ratings(lambda rater, guid, system, number: 1 + len(system) % 3)
+    small_study.answer_json(judged, fill, folder / "forms")
+    tiny = " ".join([*TINY, runs, cache, "run.job=tiny"])
+    collected = {"study": study, "sheets": ",".join(map(str, sheets))}
+    collected |= {"forms": folder / "forms/*.json", "judged": folder / "judged/study/key.json"}
+    named = {**collected, "run": run, "sweep": run.parent, "cache": cache, "tiny": tiny, **files}
+    return {name: str(value) for name, value in named.items()}
+
+
+@pytest.fixture(autouse=True)
+def no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `heron data` find no files to read."""
+    monkeypatch.setenv("HERON_DATA", str(tmp_path / "data"))
+
+
+@contextmanager
+def noted() -> Iterator[dict[str, list[Table]]]:
+    """Note the tables of a command that prints text: all, and those with headings (`grids`)."""
+    found: dict[str, list[Table]] = {"tables": [], "grids": []}
+
+    def note(**results: Any) -> bool:
+        found["tables"] += results.get("tables", ())
+        found["grids"] += results.get("tables", ()) if "files" not in results else ()
+        return False
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("audit.report", "commands.sweep", "base.terminal"):
+            patch.setattr(f"heron.{module}.gather", note)
+        yield found
+
+
+def words_of(command: str, places: dict[str, str], out: Path) -> list[str]:
+    words = command.format(**places, out=out).split()
+    return [word.replace("_", " ") if word.startswith("text=") else word for word in words]
+
+
+def plain(cell: Cell) -> Any:
+    if isinstance(cell, Interval | Summary):
+        return cell._asdict()
+    return cell.value if isinstance(cell, Formatted) else cell
+
+
+@pytest.mark.parametrize(("command", "held"), COMMANDS.items())
+def test_the_json_of_a_command_has_the_values_of_its_tables_and_quiet_only_results(
+    command: str,
+    held: str,
+    places: dict[str, str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    fast_figures: None,
+) -> None:
+    with noted() as found:
+        assert heron(*words_of(command, places, tmp_path / "quiet"), "quiet=true") == 0
+    text, errors = capsys.readouterr()
+    assert not errors
+    assert not re.search(r"out=DIR|not for raters|^epoch \d|done already", text, re.MULTILINE)
+    cells = [show(cell) for table in found["grids"] for row in table.rows for cell in row]
+    assert not {w for cell in cells for w in cell.split() if len(w) < 20 and w not in text}
+
+    assert heron(*words_of(command, places, tmp_path / "json"), "json=true") == 0
+    output = capsys.readouterr().out
+    document = json.loads(output)
+    assert list(document) == ["command", "tables", "files", "notes"]
+    assert held in output
+    assert [table["title"] for table in document["tables"]] == [
+        table.title for table in found["tables"]
+    ]
+    for printed, table in zip(document["tables"], found["tables"], strict=True):
+        if "export" in command:
+            continue  # paths are those of another folder
+        values = [list(row.values()) for row in printed["rows"]]
+        assert values == [[plain(cell) for cell in row] for row in table.rows]
+    assert all(Path(path).exists() for path in document["files"])
+
+
+def test_messages_are_neither_in_json_nor_lost_with_it(places, tmp_path, capsys):
+    command = "annotate draw data=chronicle data.generator.size=100 rows=4 out={out} {cache}"
+    assert heron(*words_of(command, places, tmp_path), "json=true") == 0
+    found = capsys.readouterr()
+    assert "not for raters" in found.err
+    assert "not for raters" not in found.out
+
+
+def test_quiet_drops_warnings_and_bars_but_no_error(capsys, monkeypatch, tmp_path):
+    def body(words):
+        terminal.begin()
+        terminal.say("a warning")
+        print("a hint")
+        list(tracked([1], "a bar", wanted=True))
+        print_lines("a result")
+        return int(bool(words)) and heron("score", "task=nothing", "gold=x", "predictions=y")
+
+    from heron.base.progress import tracked
+
+    monkeypatch.setattr("heron.commands.report.run", body)
+    assert heron("report", "quiet=true") == 0
+    assert capsys.readouterr() == ("a result\n", "")
+    assert heron("report", "quiet=true", "x") == 2
+    assert "heron score: " in capsys.readouterr().err
+    assert heron("report", "quiet=false") == 0
+    found = capsys.readouterr()
+    assert (found.out, found.err.partition("\n")[0]) == (
+        "a hint\na result\n",
+        "heron train: warning: a warning",
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["data", "json=maybe"], "json=maybe: expected true or false"),
+        (["data", "quiet=true", "quiet=false"], "option 'quiet' is given twice"),
+        (["report", "runs/x", "quite=true"], "unknown option 'quite'. Did you mean 'quiet'"),
+        (["train", "jsn=true"], "unknown key 'jsn'. Did you mean 'json'"),
+        (["train", "--cfg", "job", "json=true"], "json=true: --cfg prints the configuration only"),
+    ],
+)
+def test_a_wrong_word_is_answered_with_what_is_allowed(words, said, capsys):
+    assert heron(*words) == 2
+    found = capsys.readouterr()
+    assert said in found.err
+    assert not found.out
+
+
+def test_a_command_that_fails_prints_no_json(capsys):
+    assert heron("report", "nowhere", "json=true") == 2
+    assert not capsys.readouterr().out
+
+
+def test_an_unknown_choice_of_isolates_is_refused(capsys, monkeypatch):
+    monkeypatch.setenv("HERON_BIDI", "no")
+    assert heron("data") == 2
+    assert "HERON_BIDI=no: must be on or off" in capsys.readouterr().err
+
+
+def test_json_knows_no_nan_and_keeps_columns_of_one_name():
+    cells = (float("nan"), Formatted(0.5, ".1f"), Interval(0.5, float("-inf"), 1.0))
+    table = Table("t", ("a", "paper", "paper"), (cells,), "note")
+    rows = [{"a": None, "paper": 0.5, "paper 2": {"value": 0.5, "low": None, "high": 1.0}}]
+    assert to_json(table) == {"title": "t", "rows": rows, "note": "note"}
+
+
+letters = st.sampled_from("aé1אבשׁ\u05b8\u05c1\u05bc中ｆ–")
+cells = st.text(letters, max_size=12)
+
+
+@given(st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=5))
+def test_columns_begin_at_the_same_place_whatever_their_letters(rows):
+    widths = [max(cell_len(row[place]) for row in rows) for place in (0, 1)]
+    for line, row in zip(aligned(rows), rows, strict=True):
+        padded = "".join(
+            cell + " " * (width - cell_len(cell) + 2)
+            for cell, width in zip(row, widths, strict=False)
+        )
+        assert line == (padded + row[2]).rstrip()
+        assert cell_len(padded) == sum(widths) + 4
+
+
+@given(st.lists(st.tuples(cells, cells), min_size=1, max_size=4), st.integers(24, 120))
+def test_the_lines_of_a_table_are_equally_wide(rows, width):
+    from io import StringIO
+
+    from rich.console import Console
+
+    console = Console(file=StringIO(), width=300)
+    console.print(to_rich(Table("t", ("first", "second"), tuple(rows)), width))
+    _, *lines = console.file.getvalue().splitlines()
+    assert len({cell_len(line) for line in lines}) == 1
+
+
+def on_a_terminal(script: str, *words: str, columns: int = 80, **environment: str) -> str:
+    """Run Python on a pseudo-terminal; returns what it showed."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    left_out = ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "HERON_BIDI")
+    usual = {name: value for name, value in os.environ.items() if name not in left_out}
+    command = [sys.executable, "-c", script, *words]
+    environment = {**usual, "TERM": "xterm", **environment}
+    process = subprocess.Popen(command, stdout=theirs, stderr=theirs, env=environment)
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            part = os.read(ours, 65_536)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        shown += part
+    os.close(ours)
+    assert process.wait() == 0, shown.decode()
+    return shown.decode().replace("\r\n", "\n")
+
+
+PRINTS = f"""
+from heron.base.cells import *
+from heron.base.columns import aligned
+from heron.base.terminal import print_lines, print_tables
+table = {TABLE!r}
+print_tables([table, Table("wide", tuple("column_%d_f1" % n for n in range(20)), ((0.5,) * 20,))])
+print_lines(*aligned([row[:2] for row in table.rows]))
+"""
+
+
+def test_on_a_terminal_lines_fit_and_every_line_of_hebrew_is_isolated():
+    shown = Text.from_ansi(on_a_terminal(PRINTS)).plain
+    assert max(map(cell_len, shown.splitlines())) <= 80
+    hebrew = re.compile("[א-ת]")
+    for line in shown.splitlines():
+        assert line.count(ISOLATES[0]) == line.count(ISOLATES[1])
+        assert not hebrew.search(re.sub("\u2068[^\u2068\u2069]*\u2069", "", line))
+    assert shown.count("מילה") == 60
+    assert not re.search("[\u2068\u2069]", on_a_terminal(PRINTS, HERON_BIDI="off"))
+
+
+def test_colours_and_isolates_are_for_terminals_only(capsys):
+    assert "\x1b[1m" in on_a_terminal(PRINTS)
+    command = [sys.executable, "-c", PRINTS]
+    piped = subprocess.run(command, capture_output=True, check=True).stdout.decode()
+    assert not re.search("[\x1b\u2068\u2069]", piped)
+    assert "…" not in piped
+    print_tables([TABLE])
+    assert capsys.readouterr().out.partition("wide")[0] in piped
+
+
+COLOUR = re.compile("\x1b\\[[0-9;]*3[0-9]m")
+COMMAND = "import sys; from heron.cli import main; sys.exit(main(sys.argv[1:]))"
+
+
+AUDIT = "audit data=chronicle data.generator.size=100 out={out} {cache}"
+
+
+def test_a_command_on_a_terminal_fits_it():
+    shown = Text.from_ansi(on_a_terminal(COMMAND, "claims", "ronli")).plain
+    assert max(map(cell_len, shown.splitlines())) <= 80
+
+
+def test_no_color_is_respected(places, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert heron(*words_of(AUDIT, places, tmp_path)) == 0
+    assert COLOUR.search(capsys.readouterr().out)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert heron(*words_of(AUDIT, places, tmp_path)) == 0
+    assert not COLOUR.search(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("name", ["train", "judge"])
+def test_help_fits_a_terminal_and_its_commands_stay_whole(name):
+    shown = on_a_terminal(COMMAND, name, "--help")
+    for line in shown.splitlines():
+        assert cell_len(line) <= 80 or line.startswith("  heron ")
+    whole = subprocess.run(
+        [sys.executable, "-c", COMMAND, name, "--help"], capture_output=True, check=True
+    ).stdout.decode()
+    assert shown.split() == whole.split()
