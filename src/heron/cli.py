@@ -15,21 +15,8 @@ from heron.base.signals import exit_code, interruptible, terminable
 # Each is `heron.commands.<name>`, with its help in `commands/help/<name>.txt`; forks add more.
 COMMANDS = (
     *("train", "prompt", "options", "predict", "evaluate", "score", "sweep", "report", "dashboard"),
-    "export",
-    *(
-        "analyze",
-        "map",
-        "noise",
-        "compare",
-        "reproduce",
-        "claims",
-        "agreement",
-        "annotate",
-        "data",
-        "audit",
-        "new",
-        "demo",
-    ),
+    *("export", "analyze", "map", "noise", "compare", "reproduce", "claims", "agreement"),
+    *("annotate", "data", "audit", "new", "demo"),
 )
 _LISTING = "heron.commands.listing"  # only for help and for commands of forks
 # Commands that write into the run folder they read, which may belong to somebody else.

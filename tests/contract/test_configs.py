@@ -22,11 +22,11 @@ from heron.config.data import read_config
 from heron.config.keys import all_keys, key_types
 from heron.config.prompting import read_prompting
 from heron.config.registries import TASKS as RULES
-from heron.config.registries import tasks_of_baseline
 from heron.config.resolve import resolve, resolve_stages
 from heron.config.run_names import run_path
 from heron.config.schema import BaselineConfig, EncoderConfig, HeadConfig
 from heron.config.shorthands import follow_the_data, task_of_data_set
+from heron.config.special import tasks_of_baseline
 from heron.data.markers import event_markers
 
 CONF = conf_dir()

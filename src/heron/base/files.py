@@ -248,19 +248,6 @@ def locked(path: Path | str, wait: bool = True) -> Iterator[None]:
             _locks.remove(file)
 
 
-def is_locked(path: Path | str) -> bool:
-    """Tell whether a process of this machine holds a lock; writes nothing."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with os.fdopen(handle) as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:  # absent, a link, not readable, or without locks: treated as free
-        pass
-    return False
-
-
 def _drop_locks() -> None:
     """Close the parent's locks in a forked process, which could outlive it and keep them."""
     for file in _locks:

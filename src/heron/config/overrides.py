@@ -32,7 +32,7 @@ from heron.config.data import SPLITS, DataConfig
 from heron.config.describe import group_options
 from heron.config.keys import all_keys, flatten, is_under, refuse_unknown, type_of
 from heron.config.options import EVERYWHERE
-from heron.config.registries import tasks_with
+from heron.config.registries import TASKS
 from heron.config.schema import Config
 from heron.config.stored import from_yaml, to_yaml
 from heron.config.words import PARSER, UNREADABLE, key_of, readable
@@ -442,3 +442,9 @@ def set_keys(config: Config, changes: Mapping[str, Any], name: str) -> None:
         except AttributeError as error:
             raise ConfigError(f"{name}: there is no key '{key}'.{nearest(key, known)}") from error
         setattr(part, field, value)
+
+
+def tasks_with(key: str) -> list[str]:
+    """List the tasks that have a key; empty for a key that every task has."""
+    keys = {name: (*TASKS[name].keys, *TASKS[name].data_keys) for name in TASKS}
+    return [name for name in TASKS if any(f"{key}.".startswith(f"{own}.") for own in keys[name])]

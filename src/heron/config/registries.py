@@ -216,22 +216,6 @@ class _Forms:
 FORMS = _Forms()
 
 
-def tasks_of_baseline(name: str) -> list[str]:
-    """List the tasks that a baseline is for."""
-    chosen = BASELINES[name].tasks
-    return [
-        task
-        for task in TASKS
-        if (TASKS[task].has_classes if chosen is None else not chosen or task in chosen)
-    ]
-
-
-def tasks_with(key: str) -> list[str]:
-    """List the tasks that have a key; empty for a key that every task has."""
-    keys = {name: (*TASKS[name].keys, *TASKS[name].data_keys) for name in TASKS}
-    return [name for name in TASKS if any(f"{key}.".startswith(f"{own}.") for own in keys[name])]
-
-
 def formats() -> list[str]:
     """List the file formats of all tasks, forks' included."""
     return list(dict.fromkeys(each for task in TASKS for each in TASKS[task].formats))

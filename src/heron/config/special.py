@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from heron.config.registries import BASELINES, TASKS, tasks_of_baseline
+from heron.config.registries import BASELINES, TASKS
 from heron.config.schema import Config
 
 
@@ -66,3 +66,13 @@ def curriculum_problems(config: Config) -> Iterator[str]:
             "curriculum.by_class and curriculum.sampling=stratified need one row per sequence; "
             "with head.input=window a text comes with all its pairs"
         )
+
+
+def tasks_of_baseline(name: str) -> list[str]:
+    """List the tasks that a baseline is for."""
+    chosen = BASELINES[name].tasks
+    return [
+        task
+        for task in TASKS
+        if (TASKS[task].has_classes if chosen is None else not chosen or task in chosen)
+    ]
