@@ -8,15 +8,17 @@ and in an editor. The contents are the list of links in `docs/README.md`.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
+
+import heron
 
 project = "heron"
 copyright = "the authors of heron"
 root_doc = "docs/README"
 include_patterns = [
     "docs/**",
-    "experiments/README.md",
-    "experiments/*/**/*.md",
+    "experiments/**.md",
     "notebooks/README.md",
     "tests/benchmarks/README.md",
     "CHANGELOG.md",
@@ -36,18 +38,26 @@ html_extra_path = ["index.html"]
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-# The names of other packages are not looked up: nothing is fetched while the site is built.
-nitpick_ignore_regex = [("py:.*", r"(?!heron\.).*")]
+autodoc_default_options = {"members": True, "ignore-module-all": True}
+# The names of other packages are not looked up: nothing is fetched while the site is built. Type
+# variables and what is private are not documented.
+nitpick_ignore_regex = [("py:.*", r"(?!heron\.).*|.*\.(T|Entry|Number|Value|Work|_\w+)")]
+# `heron.base.cells` and `heron.base.tables` each have a `Table`.
+suppress_warnings = ["ref.python"]
 
 FENCE = re.compile(r'^```(\w+) title="([^"]+)"\n', re.M)
+CODE = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 LINK = re.compile(r"\]\(([^)#:]+\.md)\)")
 
 
 def prepare(app: Any, page: str, source: list[str]) -> None:
-    """Show the titles of code blocks as captions, and make the contents from the links of README."""
-    source[0] = FENCE.sub(r"```{code-block} \1\n:caption: \2\n\n", source[0])
+    """Show the titles of code blocks as captions; add the contents, and the modules of a package."""
+    text = FENCE.sub(r"```{code-block} \1\n:caption: \2\n\n", source[0])
     if page == root_doc:
-        source[0] = "\n".join(contents(part) for part in re.split(r"(?=^## )", source[0], flags=re.M))
+        text = "\n".join(contents(part) for part in re.split(r"(?=^## )", text, flags=re.M))
+    if page.startswith("docs/api/"):
+        text += modules(Path(page).name)
+    source[0] = text
 
 
 def contents(part: str) -> str:
@@ -59,6 +69,25 @@ def contents(part: str) -> str:
     return "\n".join([part, "```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```", ""])
 
 
+def modules(package: str) -> str:
+    """Ask for the docstrings of all public modules of a package."""
+    source = Path(heron.__file__).parent
+    files = sorted((source / package).rglob("[!_]*.py"))
+    names = [".".join(("heron", *file.relative_to(source).with_suffix("").parts)) for file in files]
+    return "".join(
+        f"\n## `{name}`\n\n```{{eval-rst}}\n.. automodule:: {name}\n```\n" for name in names
+    )
+
+
+def to_rst(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Docstrings have `names` as Markdown has them; Sphinx reads reStructuredText."""
+    parts = CODE.split("\n".join(lines))  # every second one is code
+    parts[::2] = [part.replace("|", r"\|").replace("*", r"\*") for part in parts[::2]]
+    parts[1::2] = [f"``{part}``\\ " for part in parts[1::2]]
+    lines[:] = "".join(parts).split("\n")
+
+
 def setup(app: Any) -> None:
     """Sphinx calls this once."""
     app.connect("source-read", prepare)
+    app.connect("autodoc-process-docstring", to_rst, priority=400)  # before napoleon
