@@ -2,7 +2,7 @@
 
 Pages outside `docs/` (of the papers, of `experiments/adding`) are neither moved nor copied: the
 source directory is the repository, so that a relative link leads to the same page here, on GitHub
-and in an editor. The contents are the list of links in `docs/README.md`.
+and in an editor. The contents are the list of links in `docs/README.md` and `docs/api/README.md`.
 """
 
 from __future__ import annotations
@@ -53,20 +53,24 @@ LINK = re.compile(r"\]\(([^)#:]+\.md)\)")
 def prepare(app: Any, page: str, source: list[str]) -> None:
     """Show the titles of code blocks as captions; add the contents, and the modules of a package."""
     text = FENCE.sub(r"```{code-block} \1\n:caption: \2\n\n", source[0])
-    if page == root_doc:
-        text = "\n".join(contents(part) for part in re.split(r"(?=^## )", text, flags=re.M))
-    if page.startswith("docs/api/"):
-        text += modules(Path(page).name)
+    folder, _, name = page.rpartition("/")
+    if folder in ("docs", "docs/api") and name == "README":
+        parts = re.split(r"(?=^## )", text, flags=re.M)
+        text = "\n".join(contents(part, f"/{folder}/") for part in parts)
+    elif folder == "docs/api":
+        text += modules(name)
     source[0] = text
 
 
-def contents(part: str) -> str:
+def contents(part: str, folder: str) -> str:
     """Add a section's contents to it; its title is their caption."""
-    pages = [f"/docs/{page}" for page in LINK.findall(part)]
+    pages = [folder + page for page in LINK.findall(part)]
     if not pages or not part.startswith("## "):
         return part
     caption = part.partition("\n")[0][3:]
-    return "\n".join([part, "```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```", ""])
+    return "\n".join(
+        [part, "```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```", ""]
+    )
 
 
 def modules(package: str) -> str:
