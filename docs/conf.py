@@ -51,7 +51,7 @@ LINK = re.compile(r"\]\(([^)#:]+\.md)\)")
 
 
 def prepare(app: Any, page: str, source: list[str]) -> None:
-    """Show the titles of code blocks as captions; add the contents, and the modules of a package."""
+    """Show titles of code blocks as captions; add the contents, and a package's modules."""
     text = FENCE.sub(r"```{code-block} \1\n:caption: \2\n\n", source[0])
     folder, _, name = page.rpartition("/")
     if folder in ("docs", "docs/api") and name == "README":
