@@ -35,7 +35,7 @@ OTHERS = {"jupyter", "lm-eval", "pip", "python", "ray", "source", "torchrun", "w
 # Commands of heron that are run elsewhere, since they need a run.
 ELSEWHERE = {"heron train run.from=runs/sweep/job": "tests/unit/commands/test_repeat.py"}
 LINK = re.compile(r"(?<!\\)\]\(([^)\s]+)\)")
-SMALL_TEXTS = "data.generator.premise_sentences=[2,3]"
+SMALL_TEXTS = "data.generator.premise_sentences=[8,9]"
 
 
 def name_of(page: Path) -> str:
