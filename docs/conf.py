@@ -34,6 +34,8 @@ html_theme = "furo"
 html_title = "heron"
 html_show_sphinx = False
 html_copy_source = False
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
 html_extra_path = ["index.html"]
 
 autodoc_member_order = "bysource"
