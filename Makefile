@@ -37,6 +37,7 @@ test-real: .venv/installed  ## what needs the papers' data and a pretrained enco
 
 docs: .venv/docs  ## the pages as a web site, in runs/docs; a warning is an error
 	$(BIN)/python -m sphinx -n -W --keep-going -q -c docs . runs/docs
+	@echo runs/docs/index.html
 
 bench: .venv/installed  ## heron's training step beside the Hugging Face Trainer's, on real text
 	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) HERON_ENCODER=$(abspath $(HERON_ENCODER)) \
