@@ -31,7 +31,18 @@ WITH_COMMANDS = [
     if page.name != "CHANGELOG.md" and page not in ADDING
 ]
 # Programs that are not heron's.
-OTHERS = {"cd", "git", "jupyter", "lm-eval", "pip", "pre-commit", "python", "ray", "source", "wandb"}
+OTHERS = {
+    "cd",
+    "git",
+    "jupyter",
+    "lm-eval",
+    "pip",
+    "pre-commit",
+    "python",
+    "ray",
+    "source",
+    "wandb",
+}
 # Commands of heron that are run elsewhere, since they need a run.
 ELSEWHERE = {"heron train run.from=runs/sweep/job": "tests/unit/commands/test_repeat.py"}
 LINK = re.compile(r"(?<!\\)\]\(([^)\s]+)\)")
