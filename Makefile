@@ -8,7 +8,7 @@ BIN := .venv/bin
 # share what they train, so one process runs them all (loadfile).
 TEST_ENV := HF_HUB_OFFLINE=1 WANDB_MODE=offline OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
-.PHONY: demo test test-real fuzz lint format bench bench-all bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-generation bench-token-loss bench-prompting bench-tokenizing bench-wiki pin clean help
+.PHONY: demo test test-real docs fuzz lint format bench bench-all bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-generation bench-token-loss bench-prompting bench-tokenizing bench-wiki pin clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -30,6 +30,14 @@ test-real: .venv/installed  ## what needs the papers' data and a pretrained enco
 		$(BIN)/python -m pytest -m real -rs
 	@$(BIN)/python -c "import ray" 2>/dev/null || \
 		echo "NOT TESTED: launcher=ray. $(BIN)/python -m pip install -e .[ray], then again."
+
+.venv/docs: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
+
+docs: .venv/docs  ## the pages as a web site, in runs/docs; a warning is an error
+	$(BIN)/python -m sphinx -n -W --keep-going -q -c docs . runs/docs
+	@echo runs/docs/index.html
 
 bench: .venv/installed  ## heron's training step beside the Hugging Face Trainer's, on real text
 	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) HERON_ENCODER=$(abspath $(HERON_ENCODER)) \

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from heron.base.folders import conf_dir
 from small_runs import TINY
 
 NO_GENERATOR = [word for word in TINY if "generator" not in word and "isolate" not in word]
@@ -33,6 +35,22 @@ for line in sys.stdin:
     print(json.dumps([code or 0, said.getvalue()]), file=answers, flush=True)
 """
 Heron = Callable[..., str]
+PAGES = sorted((conf_dir().parent / "experiments" / "adding").glob("*.md"))
+BLOCK = re.compile(r'^```\w+ title="(?P<file>[^"]+)"\n(?P<code>.*?)^```$', re.M | re.S)
+
+
+def write_fork(folder: Path) -> None:
+    """Write the files that the pages show; `__init__.py` has a line of each page."""
+    for page in PAGES:
+        for block in BLOCK.finditer(page.read_text(encoding="utf-8")):
+            path = folder / block["file"]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            before = (
+                path.read_text(encoding="utf-8")
+                if path.name == "__init__.py" and path.is_file()
+                else ""
+            )
+            path.write_text(before + block["code"], encoding="utf-8")
 
 
 @contextmanager

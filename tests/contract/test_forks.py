@@ -18,27 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from heron.base.folders import conf_dir
 from heron.base.tables import read_table
-from small_forks import ENVIRONMENT, SMALL, Heron, commands_in
+from small_forks import ENVIRONMENT, PAGES, SMALL, Heron, commands_in, write_fork
 
-PAGES = sorted((conf_dir().parent / "experiments" / "adding").glob("*.md"))
-BLOCK = re.compile(r'^```\w+ title="(?P<file>[^"]+)"\n(?P<code>.*?)^```$', re.M | re.S)
 WORDS = {"feast": ["wine", "song"], "harvest": ["wheat", "olives"], "weather": ["rain", "wind"]}
-
-
-def write_fork(folder: Path) -> None:
-    """Write the files that the pages show; `__init__.py` has a line of each page."""
-    for page in PAGES:
-        for block in BLOCK.finditer(page.read_text(encoding="utf-8")):
-            path = folder / block["file"]
-            path.parent.mkdir(parents=True, exist_ok=True)
-            before = (
-                path.read_text(encoding="utf-8")
-                if path.name == "__init__.py" and path.is_file()
-                else ""
-            )
-            path.write_text(before + block["code"], encoding="utf-8")
 
 
 def write_data(folder: Path) -> None:

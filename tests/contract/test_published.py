@@ -1,6 +1,6 @@
 """Every table of `experiments/<paper>/published.yaml` says what its numbers are, and of how many.
 
-The schema is described in `src/heron/reproduction/README.md`.
+The schema is described in `docs/reproducing.md`.
 """
 
 import pytest
@@ -19,7 +19,7 @@ TABLES = [
     for paper, published in PAPERS.items()
     for name, table in published["tables"].items()
 ]
-README = (conf_dir().parent / "src/heron/reproduction/README.md").read_text("utf-8")
+README = (conf_dir().parent / "docs/reproducing.md").read_text("utf-8")
 KEYS = {
     *("title", "definition", "unit", "n", "decimals", "note", "columns", "scores", "classes"),
     *("rows", "groups", "split", "data", "test_set", "best_run", "choose", "places"),

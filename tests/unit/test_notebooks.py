@@ -97,7 +97,7 @@ def test_every_cell_runs_and_still_prints_what_is_stored(path, tmp_path):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["printed.json"]
 
 
-PAGES = [*NOTEBOOKS, *sorted(REPO.glob("*.md")), *sorted(SOURCE.rglob("*.md"))]
+PAGES = [*NOTEBOOKS, *sorted(REPO.glob("*.md")), *sorted((REPO / "docs").rglob("*.md"))]
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)

@@ -1,12 +1,13 @@
 """`key=value` options of the commands that need no Hydra: typed by a dataclass, checked by name.
 
-@dataclass
-class Options:
-    run: Path                       # required: no default
-    split: str = "test"
-    out: Path | None = None
+::
 
-options = parse_options(Options, ["run=runs/a/b", "split=validation"])
+    @dataclass
+    class Options:
+        run: Path                       # required: no default
+        split: str = "test"
+
+    options = parse_options(Options, ["run=runs/a/b", "split=validation"])
 """
 
 import dataclasses

@@ -1,10 +1,10 @@
 """`model/`: a trained run in Hugging Face form, that plain `transformers` loads as well.
 
-config.json model.safetensors tokenizer.json ...   AutoModel, AutoTokenizer; by `architectures` in
-                                                    config.json AutoModelForSequenceClassification,
-                                                    ...ForQuestionAnswering or ...ForSeq2SeqLM, too
-head.safetensors                                    the head's weights; config.yaml its shape
-checksums.json                                      SHA-256 of each of these files
+- `config.json`, `model.safetensors`, `tokenizer.json` and so on: for AutoModel and AutoTokenizer;
+  by `architectures` in `config.json` for AutoModelForSequenceClassification,
+  ...ForQuestionAnswering or ...ForSeq2SeqLM, too.
+- `head.safetensors`: the head's weights; `config.yaml` has its shape.
+- `checksums.json`: SHA-256 of each of these files.
 
 A head that has no such class in transformers is in `head.safetensors` alone. `config.json` then
 has an empty `id2label`, so that transformers cannot answer from a head drawn at random.

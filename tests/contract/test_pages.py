@@ -1,0 +1,283 @@
+"""Pages for people: links lead somewhere, commands are valid, and heron says what they quote."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import json
+import re
+import shlex
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import page_commands
+from heron.base.folders import conf_dir, data_set_file, data_sets
+from heron.base.tables import read_table
+from heron.config.data import read_config
+from small_forks import ENVIRONMENT, SMALL, commands_in, write_fork
+
+ROOT = conf_dir().parent
+PAGES = list(page_commands.pages(ROOT))
+ADDING = [page for page in PAGES if page.parent.name == "adding"]
+# Commands of earlier versions, and those of pages whose fork has to be there.
+WITH_COMMANDS = [
+    # The papers' pages have half of all commands: seconds, so in `make test-real`.
+    pytest.param(page, marks=pytest.mark.real if page.parent.parent.name == "experiments" else ())
+    for page in PAGES
+    if page.name != "CHANGELOG.md" and page not in ADDING
+]
+# Programs that are not heron's.
+OTHERS = {
+    "cd",
+    "git",
+    "jupyter",
+    "lm-eval",
+    "pip",
+    "pre-commit",
+    "python",
+    "ray",
+    "source",
+    "wandb",
+}
+# Commands of heron that are run elsewhere, since they need a run.
+ELSEWHERE = {"heron train run.from=runs/sweep/job": "tests/unit/commands/test_repeat.py"}
+LINK = re.compile(r"(?<!\\)\]\(([^)\s]+)\)")
+SMALL_TEXTS = "data.generator.premise_sentences=[8,9]"
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=name_of)
+
+
+def outside_code(page: Path) -> str:
+    return page_commands.FENCED.sub("", page.read_text(encoding="utf-8"))
+
+
+@cache
+def anchors(page: Path) -> set[str]:
+    """List the anchors of a page's headings, as GitHub makes them."""
+    found: dict[str, int] = {}
+    for title in re.findall(r"^#+ (.+)$", outside_code(page), re.M):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title).replace("`", "")
+        slug = re.sub(r"[^\w\- ]", "", plain.strip().lower()).replace(" ", "-")
+        number = found[slug] = found.get(slug, -1) + 1
+        found[f"{slug}-{number}" if number else slug] = 0
+    return set(found)
+
+
+@every_page
+def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
+    broken = []
+    for link in LINK.findall(outside_code(page)):
+        if re.match(r"\w+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(link)
+    assert broken == []
+
+
+def test_every_page_is_in_the_contents() -> None:
+    listed = set()
+    for contents in (ROOT / "docs" / "README.md", ROOT / "docs" / "api" / "README.md"):
+        links = LINK.findall(outside_code(contents))
+        listed |= {
+            contents,
+            *((contents.parent / link.partition("#")[0]).resolve() for link in links),
+        }
+    assert [page for page in PAGES if page not in listed and page.parent != ROOT] == []
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Go to a folder with what the pages call DIR, and data sets that earlier commands made."""
+    (tmp_path / "DIR").mkdir()
+    (tmp_path / "DIR" / "config.json").write_text("{}")
+    for name, like in (("news", "own_summaries"), ("shoot/data", "own_qa")):
+        text = data_set_file(like).read_text(encoding="utf-8")
+        file = tmp_path / name / "conf" / "data" / f"{name.partition('/')[0]}.yaml"
+        file.parent.mkdir(parents=True)
+        file.write_text(text.replace(f"name: {like}", f"name: {file.stem}"), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def make_targets() -> set[str]:
+    return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+
+
+def what_is_wrong(line: str) -> str:
+    """Say what is wrong with a command; each is of exactly one of these kinds."""
+    program, *words = shlex.split(line)
+    if line in ELSEWHERE:
+        return "" if (ROOT / ELSEWHERE[line]).is_file() else f"no {ELSEWHERE[line]}"
+    if program == "heron":
+        return page_commands.check(words)
+    if program == "make":
+        return "" if {word for word in words if "=" not in word} <= make_targets() else "no target"
+    if program == "torchrun":
+        return page_commands.check(words[words.index("heron") + 1 :])
+    return "" if Path(program).name in OTHERS else "an unknown program"
+
+
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=name_of)
+def test_every_command_of_a_page_is_one_that_heron_takes(page: Path, place: Path) -> None:
+    wrong = {line: what_is_wrong(line) for line in page_commands.commands(page)}
+    parts = {line: what_is_wrong(line) for line in page_commands.mentions(page)}
+    wrong |= {line: why for line, why in parts.items() if "missing" not in why}
+    assert {line: why for line, why in wrong.items() if why} == {}
+
+
+CHECK_THERE = """
+import json, shlex, sys
+sys.path.insert(0, sys.argv[1])
+import page_commands
+from pathlib import Path
+lines = [line for page in sys.argv[2:] for line in page_commands.commands(Path(page))]
+print(json.dumps([[line, page_commands.check(shlex.split(line)[1:])] for line in lines]))
+"""
+
+
+def test_every_command_of_the_pages_on_additions_is_valid_beside_their_fork(tmp_path: Path) -> None:
+    write_fork(tmp_path / "experiments" / "village")
+    words = [sys.executable, "-c", CHECK_THERE, str(ROOT / "tests"), *map(str, ADDING)]
+    said = subprocess.run(
+        words, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=True
+    )
+    checked = json.loads(said.stdout)
+    assert len(checked) >= len(ADDING)
+    assert {line: why for line, why in checked if why} == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("heron train optim.learning_rate=1", "unknown key"),
+        ("heron train -m head=esss,emp", "no such option"),
+        ("heron train data=chronicle head=span", "is for another task"),
+        ("heron prompt data=chronicle_nli model=local model.name=x shot=2", "unknown key"),
+        ("heron map runs=runs/a/b", "unknown option"),
+        ("heron audit data=trc data.normalise=lower", "no such key"),
+        ("heron maps run=runs/a/b", "unknown command"),
+        ("make demos", "no target"),
+        ("herno demo", "an unknown program"),
+    ],
+)
+def test_a_wrong_command_is_noticed(line: str, why: str, place: Path) -> None:
+    assert why in what_is_wrong(line)
+
+
+NEEDS_DATA = {
+    "heron data trc fetch=true",
+    "heron audit data=trc",
+    "heron train experiment=trc/window encoder=onlplab/alephbert-base seed=0",
+}
+
+
+def write_rows(folder: Path, run: Path) -> None:
+    """Write the files that README names."""
+    texts = [
+        "Ploaia [E1] a început [/E1] , apoi [E2] s-a oprit [/E2] .",
+        "[E1] Pleacă [/E1] după ce [E2] vine [/E2] .",
+    ]
+    for name in ("train.csv", "test.csv"):
+        with (folder / name).open("w", encoding="utf-8", newline="") as file:
+            rows = [(f"{texts[i % 2]} {i}", ("BEFORE", "AFTER")[i % 2]) for i in range(40)]
+            csv.writer(file).writerows([("text", "label"), *rows])
+    lines = [json.dumps({"prediction": ("BEFORE", "AFTER")[i % 2]}) for i in range(40)]
+    (folder / "mine.jsonl").write_text("\n".join(lines) + "\n")
+    with (folder / "rows.csv").open("w", encoding="utf-8", newline="") as file:
+        read = read_table(run / "predictions" / "test.parquet").values("text")
+        csv.writer(file).writerows([("text",), *((text,) for text in read)])
+
+
+@pytest.mark.real  # six trainings and two sweeps; small ones
+def test_every_command_of_readme_runs_in_its_order(tmp_path: Path) -> None:
+    lines = [line for line in page_commands.commands(ROOT / "README.md") if line[:5] == "heron"]
+    assert set(lines) >= NEEDS_DATA
+    run = tmp_path / "runs" / "demo" / "first"
+    with commands_in(tmp_path) as heron:
+        for line in lines:
+            if line in NEEDS_DATA:
+                continue
+            words = shlex.split(
+                line.replace("runs/sweep/job", str(run)).replace("$PWD", str(tmp_path))
+            )
+            if words[1] == "train":
+                words = [*words, *smaller(words)]
+            heron(*words[1:])
+            if words[1] == "train" and run.is_dir() and not (tmp_path / "rows.csv").exists():
+                write_rows(tmp_path, run)
+    assert (run / "map" / "map.html").is_file()
+    assert (tmp_path / "experiments" / "village").is_dir()
+
+
+def smaller(words: list[str]) -> list[str]:
+    """Give the overrides with which a training of README takes seconds."""
+    found = [*SMALL, "trainer.max_epochs=1", "task.bootstrap=0"]
+    if "data=own_relation" not in words:
+        found.append("data.generator.size=160")
+    if "data=chronicle_summaries" in words:
+        found += [SMALL_TEXTS, "task.max_target_tokens=20", "task.generation.max_new_tokens=8"]
+    if "experiment=demo" in words:
+        found += ["run.sweep=demo"] if "-m" in words else ["run.sweep=demo", "run.job=first"]
+    elif "-m" in words:
+        found.append("run.sweep=chronicle-relation")
+    if "seed=0,1,2" in words:
+        words.remove("seed=0,1,2")
+    given = {word.partition("=")[0] for word in words}
+    return [word for word in found if word.partition("=")[0] not in given]
+
+
+def test_the_table_of_data_sets_is_that_of_their_files() -> None:
+    page = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
+    expected = []
+    for name in data_sets():
+        config = read_config(data_set_file(name))
+        if name.startswith("own_") or "macedonian" in name:
+            continue
+        splits = (f"{file.rows:,} {split}" for split, file in config.files.items())
+        rows = f"{config.generator.size:,} generated" if config.generator else " + ".join(splits)
+        cells = (f"`{name}`", config.task, config.language, rows or "–", config.licence)
+        expected.append(f"| {' | '.join(cells)} |")
+    assert [line for line in expected if line not in page] == []
+
+
+@cache
+def messages() -> list[str]:
+    """List the strings of heron's source; `…` stands for what is filled in."""
+    found = []
+    for file in sorted((ROOT / "src" / "heron").rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                parts = [getattr(part, "value", None) for part in node.values]
+                found.append("".join(p if isinstance(p, str) else "…" for p in parts))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.append(node.value)
+    return found
+
+
+def test_heron_still_prints_every_message_that_troubleshooting_quotes() -> None:
+    page = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
+    quoted = re.findall(r"^\| `([^|]+)` \|", page, re.M)
+    assert len(quoted) > 20
+    for message in quoted:
+        parts = [re.escape(part) for part in message.split("…")]
+        assert any(re.search(".*".join(parts), text, re.S) for text in messages()), message
+
+
+@pytest.mark.real  # a minute, and it needs `make docs`'s extra
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    pytest.importorskip("sphinx")
+    command = [sys.executable, "-m", "sphinx", "-n", "-W", "-q", "-c", "docs", ".", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "docs" / "README.html").is_file()

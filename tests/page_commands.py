@@ -1,0 +1,127 @@
+"""The commands that pages show, and a check of one as `heron` itself would read it.
+
+Nothing is trained, read or downloaded: of `heron train` and `heron prompt` the first run is
+composed and checked, all other commands stop when their options have been read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from compositions import raw
+from heron.base.errors import HeronError
+from heron.cli import main
+from heron.commands.prompt import ExportOptions, TuneOptions, spelt_out
+from heron.config import options
+from heron.config.compose import _parse_flags, explained, open_hydra
+from heron.config.constraints import field_types
+from heron.config.keys import all_keys
+from heron.config.resolve import resolve
+from heron.config.shorthands import write_out
+from heron.config.words import PARSER, key_of, readable
+
+FENCED = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.M | re.S)
+INLINE = re.compile(r"`(heron [^`]+=[^`]+)`")
+INDENTED = re.compile(r"^    (heron (?:.*\\\n)*.*)", re.M)
+
+
+class Read(Exception):  # noqa: N818
+    """The options of a command have been read, and are right."""
+
+
+def commands(page: Path) -> list[str]:
+    """List what a page tells its reader to type: lines of its blocks, without comments."""
+    text = page.read_text(encoding="utf-8")
+    found = [block for language, block in FENCED.findall(text) if language == "bash"]
+    found += INDENTED.findall(FENCED.sub("", text))
+    lines = "\n".join(found).replace("\\\n", " ").splitlines()
+    return _plain(lines)
+
+
+def mentions(page: Path) -> list[str]:
+    """List the commands with options in a page's prose; they may lack some."""
+    text = FENCED.sub("", page.read_text(encoding="utf-8"))
+    return _plain(each.replace("\n", " ") for each in INLINE.findall(text))
+
+
+def _plain(lines: Iterable[str]) -> list[str]:
+    """Remove comments, and the brackets of `<job>`."""
+    plain = (re.sub(r"<(\w+)>", r"\1", line) for line in lines)
+    found = (shlex.join(shlex.split(line, comments=True)) for line in plain)
+    return list(dict.fromkeys(line for line in found if line))
+
+
+def check(words: Sequence[str]) -> str:
+    """Read the words after `heron`; returns what is wrong with them, or nothing."""
+    name, *rest = [word for word in words if word != "..."]
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        if name in ("train", "prompt") and "--help" not in rest:
+            return _composed(rest if name == "train" else _prompted(rest))
+        for word in rest:
+            key = word.partition("=")[0]
+            of_data = key.startswith("data.") and not key.startswith("data.files.")
+            if of_data and key not in all_keys():
+                return f"{word}: no such key"
+        with mock.patch.object(options, "check", _checked):
+            try:
+                code = main([name, *rest])
+            except Read:
+                return ""
+    return said.getvalue() if code else ""
+
+
+def _checked(found: Any) -> None:
+    _check(found)
+    raise Read
+
+
+_check = options.check
+
+
+def _prompted(words: Sequence[str]) -> list[str]:
+    own = {"dry_run", *field_types(TuneOptions), *field_types(ExportOptions)}
+    kept = [each for each in words if each.partition("=")[0] not in own]
+    if kept[0] == "export" and "model" not in map(key_of, kept):
+        kept.append("model=gpt-4o")  # as the command does
+    return spelt_out([each for each in kept if each not in ("tune", "export")])
+
+
+def _composed(words: Sequence[str]) -> str:
+    """Compose the first run of a command and check it."""
+    try:
+        flags = _parse_flags(words)
+        typed = [readable(word) for word in flags.overrides if not word.startswith("folds=")]
+        folders = [Path(flags.config_dir)] if flags.config_dir else []
+        with explained(typed, folders):
+            points = [_first(each) for each in PARSER.parse_overrides(typed)]
+            whole = write_out(points, folders, tables=False)
+            with open_hydra("train", folders) as hydra:
+                config, _ = raw(hydra, *whole)
+        resolve(config)
+    except HeronError as error:
+        return str(error)
+    return ""
+
+
+def _first(override: Any) -> str:
+    """Take the first value of a sweep."""
+    if not override.is_sweep_override():
+        return str(override.input_line)
+    if override.is_interval_sweep():
+        return f"{override.key_or_group}={override.value().start}"
+    return f"{override.key_or_group}={next(override.sweep_string_iterator())}"
+
+
+def pages(root: Path) -> Iterator[Path]:
+    """List the pages of the repository."""
+    yield from sorted(root.glob("*.md"))
+    for folder in ("docs", "experiments", "notebooks", "tests"):
+        yield from sorted((root / folder).rglob("*.md"))
