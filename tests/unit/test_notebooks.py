@@ -30,11 +30,6 @@ NOTEBOOKS = sorted((REPO / "notebooks").glob("*.ipynb"))
 LARGEST_PICTURE = 60_000  # bytes
 LONGEST = 24  # cells: short is the point
 
-# Only the tour is quick enough for every change.
-EXECUTED = [
-    pytest.param(path, marks=() if path.stem == "from_file_to_prediction" else pytest.mark.real)
-    for path in NOTEBOOKS
-]
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 # Folders of people and systems, Windows drives, and where this copy of heron lies.
 MACHINE_PATH = re.compile(
@@ -95,8 +90,8 @@ def test_a_notebook_opens_with_what_the_reader_will_be_able_to_do(path):
     assert len(re.findall("^- ", prose_of(path).split("\n\n")[2], flags=re.MULTILINE)) >= 3
 
 
-@pytest.mark.parametrize("path", EXECUTED, ids=[path.stem for path in NOTEBOOKS])
-@pytest.mark.real  # takes seconds; another test of the file runs with every change
+@every_notebook
+@pytest.mark.real  # takes seconds each
 def test_every_cell_runs_and_still_prints_what_is_stored(path, tmp_path):
     done, out = execute(path, tmp_path)
     assert done.returncode == 0, done.stderr
