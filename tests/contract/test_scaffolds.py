@@ -127,7 +127,9 @@ def test_the_experiment_runs_its_grid(heron, place):
 
 def test_the_tests_that_are_written_pass(heron):
     # Plugins such as Hypothesis take longer to load than these tests.
-    done = heron("pytest", "-q", "-s", "-p", "no:cacheprovider", "--disable-plugin-autoload", "tests")
+    done = heron(
+        "pytest", "-q", "-s", "-p", "no:cacheprovider", "--disable-plugin-autoload", "tests"
+    )
     assert f"{len(KINDS) + 1} passed" in done  # a data set has two
 
 
