@@ -8,7 +8,7 @@ BIN := .venv/bin
 # share what they train, so one process runs them all (loadfile).
 TEST_ENV := HF_HUB_OFFLINE=1 WANDB_MODE=offline OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
-.PHONY: demo test test-real docs fuzz lint format bench bench-all bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-generation bench-token-loss bench-prompting bench-tokenizing bench-wiki pin clean help
+.PHONY: demo test test-real docs fuzz lint format bench bench-all bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-generation bench-token-loss bench-prompting bench-tokenizing bench-wiki pin lock update clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -101,6 +101,20 @@ lint: .venv/installed  ## style, types and layers
 
 format: .venv/installed  ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
+
+.venv/uv: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[update]'
+	@touch $@
+
+lock: .venv/uv  ## write the lock files from the pins
+	$(BIN)/python -m tests.pins
+
+update: .venv/uv  ## raise every pin, write the lock files, install them, run lint and tests
+	$(BIN)/python -m tests.pins raise
+	@{ $(MAKE) .venv/installed && $(MAKE) lint && $(MAKE) test; } || { \
+		echo "make update: the new versions fail. Find the package that breaks (git diff), put its old" \
+			"version back, and run: make lock lint test. To undo everything: git checkout" \
+			"requirements.txt pyproject.toml requirements.lock requirements-dev.lock"; exit 1; }
 
 clean:  ## remove run folders and caches, keep the environment
 	rm -rf runs cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -95,8 +95,8 @@ def test_an_installed_heron_finds_its_configuration_and_forks_in_the_working_dir
     assert (tmp_path / "experiments" / "village" / "head_mine.py").is_file()
 
 
-@pytest.mark.real  # four commands, each a process
-def test_an_installed_heron_lists_composes_and_trains_in_an_empty_folder(wheel, tmp_path):
+@pytest.mark.real  # five commands, each a process
+def test_an_installed_heron_lists_composes_trains_and_exports_in_an_empty_folder(wheel, tmp_path):
     assert "own_relation" in installed(wheel, tmp_path, "-m", "heron", "data")
     words = ("-m", "heron", "train", "experiment=trc/ess", "--cfg", "job")
     assert "pooling: event_start" in installed(wheel, tmp_path, *words)
@@ -106,3 +106,6 @@ def test_an_installed_heron_lists_composes_and_trains_in_an_empty_folder(wheel, 
     run = tmp_path / "runs" / "one" / "run"
     assert (run / "report.html").is_file()
     assert '"git": null' in (run / "status.json").read_text()
+    installed(wheel, tmp_path, "-m", "heron", "export", f"run={run}", "out=exported")
+    exported = {path.name for path in (tmp_path / "exported").iterdir()}
+    assert {"README.md", "model.safetensors", "heron_model.py", "map.png"} <= exported

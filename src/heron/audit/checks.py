@@ -77,7 +77,9 @@ def _completeness(shipped: Shipped) -> list[Finding]:
 @contextmanager
 def show_progress() -> Iterator[Callable[[str], Progress]]:
     """Show a progress bar for each long step, on standard error."""
-    with Bars(console=messages(), transient=True) as bars:
+    console = messages()
+    # Elsewhere than on a terminal rich would print the bars as lines, in Jupyter as warnings.
+    with Bars(console=console, transient=True, disable=not console.is_terminal) as bars:
 
         def step(name: str) -> Progress:
             task = bars.add_task(name, total=None)

@@ -74,10 +74,10 @@ def _missing_files(name: str, data_dir: Path, cache_dir: Path) -> frozenset[str]
 
 
 def has_model(name: str) -> bool:
-    """Tell whether a model is on this computer: a folder, or in Hugging Face's cache."""
+    """Tell whether a model is here: `scratch`, a folder, or in Hugging Face's cache."""
     from huggingface_hub import try_to_load_from_cache  # start-up time
 
-    if Path(name).expanduser().exists():
+    if name == "scratch" or Path(name).expanduser().exists():
         return True
     # One with an owner is an id of the hub; other names are of files elsewhere.
     return isinstance(try_to_load_from_cache(name, "config.json"), str) if "/" in name else False

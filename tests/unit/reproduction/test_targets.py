@@ -95,3 +95,11 @@ def test_a_list_takes_no_overrides(capsys):
 def test_a_computed_target_takes_no_overrides_of_runs(capsys):
     assert main(["reproduce", "parashoot:F1", "optim.lr=1"]) == 2
     assert "trains nothing" in capsys.readouterr().err
+
+
+def test_an_encoder_from_scratch_needs_no_download(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    words = ["data=chronicle", "encoder=scratch", "only=ess", "dry_run=true"]
+    assert main(["reproduce", "trc:T4", *words]) == 0
+    assert "1 runs, 1 to do" in capsys.readouterr().out
