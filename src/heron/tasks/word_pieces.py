@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from heron.data.features import token_ids
 
 # Pre-tokenizers that end a word at every space. (Byte-level ones keep the space with the word.)
-_BY_WORDS = {"BertPreTokenizer", "Metaspace", "Whitespace", "WhitespaceSplit"}
+_BY_WORDS = {"BertPreTokenizer", "Whitespace", "WhitespaceSplit"}
 _ORDINARY = re.compile("[0-9A-Za-z\u00c0-\u024f\u05d0-\u05ea\u0400-\u045f.,]+")
 _TOGETHER = 1000  # words given to the tokenizer as one text
 _SPACE = "\u2581"  # how a Metaspace writes a space
@@ -34,10 +34,10 @@ class WordPieces:
         self.tokenizer = tokenizer
         state = json.loads(tokenizer.backend_tokenizer.to_str())
         steps = state["pre_tokenizer"] or {"type": None}
-        kinds = {step["type"] for step in steps.get("pretokenizers", [steps])}
+        steps = steps.get("pretokenizers", [steps])
         added = [_SPACE, *(token["content"] for token in state["added_tokens"])]
         self.added = re.compile("|".join(map(re.escape, added)))
-        self.by_words = kinds <= _BY_WORDS and not any(" " in token for token in added)
+        self.by_words = all(map(_by_words, steps)) and not any(" " in token for token in added)
         self.numbers: dict[str, int] = {}  # of words; -1 for those that need their neighbours
         self.ids_T, self.ends_U = array("i"), array("q", [0])
 
@@ -62,6 +62,8 @@ class WordPieces:
             tokenizers with one segment); None where the tokenizer itself must read the texts, and
             where they are longer than `max_length` tokens.
         """
+        if not self.by_words:
+            return [None] * len(texts)
         between, second = self._template(len(texts[0]))
         columns = [self._known(column) for column in zip(*texts, strict=True)]
         found: list[tuple[np.ndarray, int] | None] = []
@@ -143,6 +145,13 @@ class WordPieces:
             form and category(form[0])[0] in "LNPS" and category(form[-1])[0] in "LMNPS"
             for form in (word, normalize("NFKC", word))
         )
+
+
+def _by_words(step: dict[str, Any]) -> bool:
+    """Tell whether a pre-tokenizer treats a word alike at every place of a text."""
+    if step["type"] == "Metaspace":
+        return step["prepend_scheme"] == "always" and bool(step["split"])
+    return step["type"] in _BY_WORDS
 
 
 def _ends(inside_L: np.ndarray) -> tuple[int, int]:

@@ -33,6 +33,16 @@ TOKENIZERS = [
     tokenizer(normalizers.NFC(), pre_tokenizers.BertPreTokenizer()),
     tokenizer(normalizers.NFC(), METASPACE),
 ]
+# A word has other tokens at the beginning of a text, or pieces span words.
+BY_PLACE = [
+    pre_tokenizers.Metaspace(prepend_scheme="first"),
+    pre_tokenizers.Metaspace(prepend_scheme="never"),
+    pre_tokenizers.Metaspace(prepend_scheme="always", split=False),
+    pre_tokenizers.Sequence(
+        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace(prepend_scheme="first")]
+    ),
+    pre_tokenizers.ByteLevel(add_prefix_space=False),
+]
 WORDS = st.text(st.sampled_from(LETTERS), min_size=1, max_size=4) | st.text(
     st.sampled_from(LETTERS + ODD), max_size=3
 )
@@ -65,9 +75,13 @@ def test_a_text_whose_words_need_their_neighbours_is_left_to_the_tokenizer(text)
     assert WordPieces(TOKENIZERS[0])._known([text]) == [None]
 
 
-def test_byte_level_tokenizers_read_whole_texts():
-    made = tokenizer(None, pre_tokenizers.ByteLevel(add_prefix_space=False))
-    assert WordPieces(made)._known(["a b"]) == [None]
+@pytest.mark.parametrize("pre_tokenizer", BY_PLACE)
+def test_tokenizers_that_read_a_word_by_its_place_get_whole_texts(pre_tokenizer):
+    made = tokenizer(None, pre_tokenizer)
+    pieces = WordPieces(made)
+    assert pieces._known(["a b"]) == [None]
+    assert pieces.sequences([("a b",)], 9) == [None]
+    assert pieces.texts(["a b"])[0].tolist() == whole(made, "a b")
 
 
 def test_an_added_token_of_several_words_keeps_texts_whole():
