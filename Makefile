@@ -13,10 +13,11 @@ TEST_ENV := HF_HUB_OFFLINE=1 WANDB_MODE=offline OMP_NUM_THREADS=1 TOKENIZERS_PAR
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
-# The stamp is newer than requirements.txt once installed: a second run installs nothing.
+# The stamp is newer than requirements.txt once installed: a second run installs nothing. Python
+# compiles the few modules that are imported; compiling all of them takes longer than the rest.
 .venv/installed: requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev]'
 	@touch $@
 
 demo: .venv/installed  ## train, score and draw on the built-in corpus, offline
