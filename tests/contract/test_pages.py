@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import page_commands
+from browser import Browser
 from heron.base.folders import conf_dir, data_set_file, data_sets
 from heron.base.tables import read_table
 from heron.config.data import read_config
@@ -140,6 +141,7 @@ CHECK_THERE = """
 import json, shlex, sys
 sys.path.insert(0, sys.argv[1])
 import page_commands
+from browser import Browser
 from pathlib import Path
 lines = [line for page in sys.argv[2:] for line in page_commands.commands(Path(page))]
 print(json.dumps([[line, page_commands.check(shlex.split(line)[1:])] for line in lines]))
@@ -274,10 +276,59 @@ def test_heron_still_prints_every_message_that_troubleshooting_quotes() -> None:
         assert any(re.search(".*".join(parts), text, re.S) for text in messages()), message
 
 
-@pytest.mark.real  # a minute, and it needs `make docs`'s extra
-def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
-    pytest.importorskip("sphinx")
-    command = [sys.executable, "-m", "sphinx", "-n", "-W", "-q", "-c", "docs", ".", str(tmp_path)]
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the pages as a web site, as `make docs` does; warnings are errors."""
+    pytest.importorskip("sphinx", reason="the site needs heron-nlu[docs]")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "-n", "-W", "-q", "-c", "docs", ".", str(folder)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "docs" / "README.html").is_file()
+    return folder
+
+
+def html(site: Path) -> list[Path]:
+    """List the pages; the first one only leads to another."""
+    return sorted(path for path in site.rglob("*.html") if path != site / "index.html")
+
+
+@pytest.mark.real  # a minute, and it needs `make docs`'s extra
+def test_the_site_has_every_page(site: Path) -> None:
+    written = {path.relative_to(site).with_suffix(".md") for path in site.rglob("*.html")}
+    in_the_site = [page.relative_to(ROOT) for page in PAGES if page.parent != ROOT]
+    assert [page for page in in_the_site if page not in written] == []
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("width", [1400, 420])
+def test_every_page_of_the_site_fits_its_window_without_an_error(
+    site: Path, page: Browser, width: int
+) -> None:
+    wide = []
+    for path in html(site):
+        page.open(path, width)
+        if page.run("document.documentElement.scrollWidth > innerWidth"):
+            wide.append(name_of(ROOT / path.relative_to(site)))
+    assert wide == []
+    assert page.errors == []
+
+
+# Of each code in one line whose first letter is Hebrew: whether it begins at the right.
+HEBREW_CODE = r"""
+[...document.querySelectorAll('article code')].filter(code =>
+    /^\P{L}*\p{Script=Hebrew}/u.test(code.textContent) && code.getClientRects().length === 1
+).map(code => {
+    const parts = code.querySelectorAll('.pre');
+    return parts[0].getBoundingClientRect().x > parts[parts.length - 1].getBoundingClientRect().x;
+})
+"""
+
+
+@pytest.mark.real
+def test_hebrew_in_the_code_of_a_page_runs_from_right_to_left(site: Path, page: Browser) -> None:
+    found = []
+    for path in html(site):
+        page.open(path)
+        found += page.run(HEBREW_CODE)
+    assert found
+    assert all(found)
