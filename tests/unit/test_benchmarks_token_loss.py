@@ -1,11 +1,9 @@
 """The benchmark of the loss over a vocabulary: the ways agree, or it says so."""
 
-import io
-
 import pytest
-from rich.console import Console
 
 from benchmarks import token_loss as benchmark
+from benchmarks.frame import main
 from heron.base.errors import HeronError
 from heron.base.files import read_json
 
@@ -16,13 +14,13 @@ def small(monkeypatch):
     monkeypatch.setattr("torch.set_num_threads", lambda count: None)
 
 
-def test_every_way_is_timed_and_kept(tmp_path):
-    shown = Console(file=io.StringIO(), width=120)
-    assert benchmark.run(["tokens=6", "rounds=2", f"out={tmp_path / 'kept.json'}"], shown) == 0
+def test_every_way_is_timed_and_kept(tmp_path, capsys):
+    words = ["tokens=6", "rounds=2", f"out={tmp_path / 'kept.json'}"]
+    assert main(benchmark.Options, benchmark.run, words) == 0
     seconds = read_json(tmp_path / "kept.json")["seconds"]
     assert {len(spent) for times in seconds.values() for spent in times.values()} == {2}
     assert list(seconds["200"]) == list(benchmark.WAYS)
-    assert "times torch" in shown.file.getvalue()
+    assert "times torch" in capsys.readouterr().out
 
 
 def test_ways_that_disagree_are_no_benchmark(monkeypatch):
