@@ -6,7 +6,6 @@ is not measured again (`again=true` does). See README.md here for what each comp
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,9 +22,8 @@ from heron.config.compose import compose
 from heron.config.constraints import Count, OneOf
 from heron.models.precision import rates
 
-from .frame import Found, Times, call, folder, main, ratios
+from .frame import Found, Headline, Times, call, folder, main, ratios
 from .generation import TRAINER
-from .headlines import Headline
 
 Written = dict[str, Any]  # what a benchmark has written
 
@@ -48,12 +46,7 @@ class Options:
 
 
 def _beside(
-    work: str,
-    title: str,
-    times: Times,
-    rival: str,
-    bar: float | None = None,
-    way: str = "heron",
+    work: str, title: str, times: Times, rival: str, bar: float | None = None, way: str = "heron"
 ) -> Headline:
     """Set one of heron's ways beside a rival."""
     return Headline(work, title, ratios(times, rival, way), bar)
@@ -194,4 +187,4 @@ def machine() -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Options, run))
+    raise SystemExit(main(Options, run))

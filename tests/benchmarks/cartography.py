@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 import json
 import statistics as of_rounds
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -248,4 +247,4 @@ def verdict(heron: Sequence[Route]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Options, run))
+    raise SystemExit(main(Options, run))

@@ -7,7 +7,6 @@ one thread and in two with one each. What differs is the order of additions. See
 from __future__ import annotations
 
 import resource
-import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -134,4 +133,4 @@ def _processor_seconds() -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Options, run))
+    raise SystemExit(main(Options, run))

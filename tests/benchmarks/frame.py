@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from heron.base.cells import Table
+from heron.base.cells import Cell, Formatted, Table, show
 from heron.base.errors import HeronError, os_error_text
 from heron.base.files import write_json
 from heron.base.terminal import print_tables
@@ -120,6 +120,72 @@ def ratio(times: Times, rival: str, way: str) -> float:
     return median(ratios(times, rival, way))
 
 
+def compare(title: str, cases: Mapping[str, Times], *rivals: str) -> Table:
+    """Set the ways of each case side by side: median seconds, and times as fast as the rivals."""
+    rows: list[tuple[Cell, ...]] = [
+        (case, way, number(median(times[way])), *(number(ratio(times, r, way)) for r in rivals))
+        for case, times in cases.items()
+        for way in times
+    ]
+    columns = ("", "way", "processor s", *(f"times {rival}" for rival in rivals))
+    return Table(title, columns, tuple(rows))
+
+
+def number(value: float) -> Formatted:
+    """Show three digits, or all before the point."""
+    return Formatted(value, ".0f" if value >= 100 else ".3g")
+
+
+@dataclass(frozen=True)
+class Headline:
+    """How many times as fast heron is as a rival.
+
+    Args:
+        work: what heron does.
+        rival: who or what does the same.
+        ratios: the rival's time over heron's, one per round; rounds are measured side by side.
+        bar: the ratio that heron has to reach; None where there is none.
+        unit: `times` faster, or the unit of `ratios` where they are heron's own time and the bar is
+            the longest that is good enough.
+    """
+
+    work: str
+    rival: str
+    ratios: Sequence[float]
+    bar: float | None = None
+    unit: str = "times"
+
+    @property
+    def ratio(self) -> float:
+        """The median over the rounds."""
+        return median(self.ratios)
+
+    @property
+    def spread(self) -> str:
+        """Lowest and highest ratio."""
+        return f"{show(number(min(self.ratios)))} to {show(number(max(self.ratios)))}"
+
+    @property
+    def result(self) -> str:
+        """Whether the bar is reached; empty without one."""
+        if self.bar is None:
+            return ""
+        enough = self.ratio >= self.bar if self.unit == "times" else self.ratio <= self.bar
+        return "reached" if enough else "missed"
+
+    def __str__(self) -> str:
+        """Say it in one line."""
+        bar = f"; {self.bar:g} {self.result}" if self.bar is not None else ""
+        return f"{self.work} / {self.rival}: {show(number(self.ratio))} ({self.spread}){bar}"
+
+    def cells(self) -> tuple[str, ...]:
+        """Lay it out as a row of the table of all benchmarks."""
+        sign = "≥" if self.unit == "times" else "≤"
+        bar = "" if self.bar is None else f"{sign} {self.bar:g}: {self.result}"
+        measured = f"{show(number(self.ratio))} {self.unit}"
+        return self.work, self.rival, measured, self.spread, bar
+
+
 def environment(threads: int) -> dict[str, str]:
     """Set up a measuring process: so many threads, no network, no fight over cores."""
     return {
@@ -139,14 +205,8 @@ def call(module: str, *words: object, threads: int = 1, shown: bool = False) -> 
         HeronError: it failed; with the end of what it said.
     """
     command = [sys.executable, "-m", module, *map(str, words)]
-    done = subprocess.run(
-        command,
-        cwd=ROOT,
-        env=environment(threads),
-        capture_output=not shown,
-        text=True,
-        check=False,
-    )
+    options: Any = {"cwd": ROOT, "env": environment(threads), "capture_output": not shown}
+    done = subprocess.run(command, text=True, check=False, **options)
     if done.returncode:
         said = "see above" if shown else f"\n{done.stderr[-2000:]}"
         raise HeronError(f"{' '.join(command[2:])} failed: {said}")

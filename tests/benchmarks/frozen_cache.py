@@ -237,4 +237,4 @@ def verdict(measured: Measurement) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Options, run))
+    raise SystemExit(main(Options, run))

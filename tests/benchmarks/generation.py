@@ -11,7 +11,6 @@ on disk as it is done. See README.md here.
 from __future__ import annotations
 
 import statistics
-import sys
 import tempfile
 from dataclasses import dataclass, field
 from functools import partial
@@ -241,4 +240,4 @@ def run(options: Options) -> Found:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Options, run))
+    raise SystemExit(main(Options, run))

@@ -7,7 +7,6 @@ jobs between them: start-up and report are the same in both. See README.md here.
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -111,4 +110,4 @@ def _seconds(made: Path, name: str, jobs: int, words: Sequence[str]) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Options, run))
+    raise SystemExit(main(Options, run))

@@ -9,7 +9,6 @@ Shape suffixes: U units, S sequences.
 from __future__ import annotations
 
 import json
-import sys
 import tempfile
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -289,4 +288,4 @@ def _ratio(one: dict[str, Any], first: dict[str, Any] | None, key: str) -> Cell:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Options, run))
+    raise SystemExit(main(Options, run))

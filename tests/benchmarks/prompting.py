@@ -8,8 +8,6 @@ once. A model of a given shape with random weights. See README.md here.
 
 from __future__ import annotations
 
-import statistics
-import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +18,6 @@ import numpy as np
 import torch
 import transformers
 
-from heron.base.cells import Formatted, Table
 from heron.base.errors import ConfigError, HeronError
 from heron.base.libraries import silence_libraries
 from heron.config.compose import compose
@@ -32,7 +29,7 @@ from heron.data.tokenizer import load_tokenizer
 from heron.prompting.answers import Answer, Request
 from heron.prompting.local import LocalModel
 
-from .frame import Found, Times, main, ratio, time_rounds
+from .frame import Found, Times, compare, main, time_rounds
 
 LEAD, CHOICES = "תשובה:", ("נגזר", "סותר", "ניטרלי")
 ONE_BY_ONE = "one by one"
@@ -151,31 +148,17 @@ def _check(found: dict[str, Any]) -> None:
         raise HeronError(f"log-likelihoods differ by {furthest:.1g}")
 
 
-def result_table(times: Times, options: Options) -> Table:
-    """Show processor seconds, and the median of the ratios within rounds."""
-    rows = [
-        (
-            name,
-            Formatted(statistics.median(spent), ".2f"),
-            Formatted(ratio(times, ONE_BY_ONE, name), ".1f"),
-        )
-        for name, spent in times.items()
-    ]
-    title = (
-        f"{options.prompts} prompts of {options.shared + options.own} tokens, {options.shared} of "
-        f"them shared; answers of {options.written} tokens; rounds: {options.rounds}"
-    )
-    return Table(title, ("way", "processor s", "times faster"), tuple(rows))
-
-
 def run(options: Options) -> Found:
     """Answer all prompts in every way."""
     silence_libraries()
     torch.set_num_threads(options.threads)
     with tempfile.TemporaryDirectory() as folder:
         times = measure(options, Path(folder))
-    return Found({"seconds": times}, [result_table(times, options)])
+    shared, prompt = options.shared, options.shared + options.own
+    case = f"{options.prompts} prompts of {prompt} tokens, {shared} shared"
+    table = compare(f"Answers of {options.written} tokens", {case: times}, ONE_BY_ONE)
+    return Found({"seconds": times}, [table])
 
 
 if __name__ == "__main__":
-    sys.exit(main(Options, run))
+    raise SystemExit(main(Options, run))

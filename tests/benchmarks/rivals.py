@@ -11,7 +11,6 @@ Shape suffixes: S sequences, B sequences of a batch, L tokens, D hidden, R rows,
 from __future__ import annotations
 
 import json
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -344,4 +343,4 @@ def run(options: Options) -> Found:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Options, run))
+    raise SystemExit(main(Options, run))

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import json
 import random
-import statistics
-import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -22,14 +20,13 @@ from pathlib import Path
 
 import numpy as np
 
-from heron.base.cells import Formatted, Table
 from heron.config.constraints import Count
 from heron.languages.hebrew import HEBREW
 from heron.metrics import rouge_tokens
 from heron.metrics.names import MEASURES
 from heron.metrics.rouge import rouge
 
-from .frame import Found, Times, main, ratio, time_rounds
+from .frame import Found, Times, compare, main, time_rounds
 
 Pair = tuple[str, str]
 Scorer = Callable[[Sequence[Pair]], np.ndarray]
@@ -182,18 +179,6 @@ def measure(sizes: dict[str, list[Pair]], rounds: int) -> dict[str, Times]:
     return times
 
 
-def result_table(size: str, times: Times) -> Table:
-    """Show medians, and the medians of the ratios within rounds."""
-    rivals = [name for name in ("plain", "fork") if name in times]
-    rows = []
-    for name, spent in times.items():
-        shown = (Formatted(ratio(times, rival, name), ".1f") for rival in rivals)
-        rows.append((name, Formatted(statistics.median(spent), ".3f"), *shown))
-    title = f"{size} (target: {TARGETS[size]} times the fork)"
-    header = ("way", "s per 1,000 pairs", *(f"times {rival}" for rival in rivals))
-    return Table(title, header, tuple(rows))
-
-
 def run(options: Options) -> Found:
     """Score all pairs in every way."""
     words = read_words(options.data) if options.data.is_file() else make_words()
@@ -205,9 +190,11 @@ def run(options: Options) -> Found:
     times = measure(sizes, options.rounds)
     absent = "The fork is not installed; `plain` restates it: pip install multilingual-rouge"
     lines = [] if "fork" in times["short"] else [absent]
-    tables = [result_table(size, spent) for size, spent in times.items()]
-    return Found({"seconds": times}, tables, lines)
+    cases = {f"{size}, target {TARGETS[size]} times the fork": times[size] for size in sizes}
+    rivals = [rival for rival in ("plain", "fork") if rival in times["short"]]
+    table = compare("ROUGE: seconds per 1,000 pairs", cases, *rivals)
+    return Found({"seconds": times}, [table], lines)
 
 
 if __name__ == "__main__":
-    sys.exit(main(Options, run))
+    raise SystemExit(main(Options, run))

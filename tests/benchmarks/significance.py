@@ -9,8 +9,6 @@ Legend: N rows, R draws.
 
 from __future__ import annotations
 
-import statistics
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +16,11 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import f1_score
 
-from heron.base.cells import Formatted, Table
 from heron.config.constraints import Count
 from heron.metrics.classification import Counts, macro_f1
 from heron.metrics.paired import approximate_randomization, paired_bootstrap, paired_counts
 
-from .frame import Found, Times, main, ratio, time_rounds
+from .frame import Found, Times, compare, main, time_rounds
 
 CLASSES = 4
 
@@ -130,27 +127,15 @@ def measure(options: Options) -> Times:
     }
 
 
-def result_table(times: Times, title: str) -> Table:
-    """Show the median seconds and the median of the ratios within rounds."""
-    rows = [
-        (
-            name,
-            Formatted(statistics.median(spent), ".3f"),
-            Formatted(ratio(times, "sklearn_loop", name), ".0f"),
-        )
-        for name, spent in times.items()
-    ]
-    return Table(title, ("way", "processor seconds", "times sklearn_loop"), tuple(rows))
-
-
 def run(options: Options) -> Found:
     """Compare the intervals, then time the ways to them."""
     sample, some = make_sample(options.rows), 10 * options.loop
     print("95 % interval:", *cells(sample, options.draws), "loop:", *numpy_loop(sample, some))
     times = measure(options)
-    title = f"{options.draws:,} draws of {options.rows:,} rows, {options.rounds} rounds"
-    return Found({"seconds": times}, [result_table(times, title)])
+    case = f"{options.draws:,} draws of {options.rows:,} rows"
+    table = compare("Paired bootstrap", {case: times}, "sklearn_loop")
+    return Found({"seconds": times}, [table])
 
 
 if __name__ == "__main__":
-    sys.exit(main(Options, run))
+    raise SystemExit(main(Options, run))

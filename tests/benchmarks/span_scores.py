@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-import statistics
 import string
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,13 +17,12 @@ from pathlib import Path
 
 import numpy as np
 
-from heron.base.cells import Formatted, Table
 from heron.base.errors import HeronError
 from heron.config.constraints import Count
 from heron.languages.hebrew import HEBREW
 from heron.metrics.span import SQUAD, item_scores, language_profile, mean_scores, overlap_scores
 
-from .frame import Found, Times, folder, main, ratio, time_rounds
+from .frame import Found, Times, compare, folder, main, ratio, time_rounds
 
 TARGET = 6  # times faster than the plain loop
 
@@ -159,22 +156,6 @@ def measure(sample: Sample, rounds: int) -> Times:
     return time_rounds(ways, rounds)
 
 
-def result_table(times: dict[int, Times]) -> Table:
-    """Show the median milliseconds and how many times faster than the plain loop each way is."""
-    rows = [
-        (
-            pairs,
-            name,
-            Formatted(1000 * statistics.median(spent), ".1f"),
-            Formatted(ratio(ways, "official_loop", name), ".1f"),
-        )
-        for pairs, ways in times.items()
-        for name, spent in ways.items()
-    ]
-    columns = ("pairs", "way", "processor ms", "times faster")
-    return Table("Exact match and F1 of Hebrew answers", columns, tuple(rows))
-
-
 def verdict(times: dict[int, Times]) -> str:
     """Say whether the target is reached for every number of pairs."""
     least = min(ratio(ways, "official_loop", "heron") for ways in times.values())
@@ -187,8 +168,10 @@ def run(options: Options) -> Found:
     answers = read_answers(options.data)
     samples = (make_sample(answers, size) for size in (options.few, options.pairs))
     times = {len(one.golds): measure(one, options.rounds) for one in samples}
-    return Found({"seconds": times}, [result_table(times)], [verdict(times)])
+    cases = {f"{pairs:,} pairs": ways for pairs, ways in times.items()}
+    table = compare("Exact match and F1 of Hebrew answers", cases, "official_loop")
+    return Found({"seconds": times}, [table], [verdict(times)])
 
 
 if __name__ == "__main__":
-    sys.exit(main(Options, run))
+    raise SystemExit(main(Options, run))

@@ -9,7 +9,6 @@ Losses are compared in the same run. See README.md.
 from __future__ import annotations
 
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -106,4 +105,4 @@ def run(options: Options) -> Found:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Options, run))
+    raise SystemExit(main(Options, run))

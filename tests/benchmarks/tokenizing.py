@@ -11,22 +11,19 @@ import hashlib
 import json
 import random
 import re
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from statistics import median
 from typing import Annotated, Any
 
-from heron.base.cells import Formatted, Table
 from heron.base.errors import HeronError
 from heron.base.files import read_json
 from heron.config.constraints import Count, OneOf
 
-from .frame import Found, Times, call, find, main, ratio
+from .frame import Found, Times, call, compare, find, main
 
 MOST = 128  # tokens of a pair: run_glue's default
 _END = re.compile(r"(?<=[.!?])\s+|\n")
@@ -177,14 +174,10 @@ def run(options: Options) -> Found:
         return Found(lines=[json.dumps(measure_here(options.way, encoder, options.made))])
     encoder, data = find(options, encoder="config.json", data="")
     times, count = measure(options, encoder, data)
-    rows = []
-    for part, name in (("tokenize", "tokenize and store"), ("open", "open what is stored")):
-        spent = (Formatted(median(each), ".3f") for each in times[part].values())
-        rows.append((name, *spent, Formatted(ratio(times[part], "datasets", "heron"), ".1f")))
-    title = f"{options.pairs:,} pairs of {count:,} sentences: processor seconds of one thread"
-    table = Table(title, ("", "datasets", "heron", "times"), tuple(rows))
+    cases = {"tokenize and store": times["tokenize"], "open what is stored": times["open"]}
+    table = compare(f"{options.pairs:,} pairs of {count:,} sentences", cases, "datasets")
     return Found({"seconds": times, "pairs": options.pairs, "sentences": count}, [table])
 
 
 if __name__ == "__main__":
-    sys.exit(main(Options, run))
+    raise SystemExit(main(Options, run))

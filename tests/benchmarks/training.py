@@ -7,7 +7,6 @@ fresh process, and begins with another one. See README.md here for what is compa
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -18,8 +17,7 @@ from heron.base.cells import Cell, Formatted, Table
 from heron.base.progress import tracked
 from heron.config.constraints import Count, OneOf
 
-from .frame import Found, call, find, main
-from .headlines import Headline
+from .frame import Found, Headline, call, find, main
 from .names import BASELINE, OURS, RIVALS, WINDOW
 
 TARGET = 1.5  # heron over the Trainer's best precision and order of batches
@@ -182,4 +180,4 @@ def _median(measured: Sequence[dict[str, Any]], key: str) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Options, run))
+    raise SystemExit(main(Options, run))

@@ -134,4 +134,4 @@ def run(options: Options) -> Found:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Options, run))
+    raise SystemExit(main(Options, run))

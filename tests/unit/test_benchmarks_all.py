@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.all import BENCHMARKS, Options, run
-from benchmarks.frame import main
-from benchmarks.headlines import Headline
+from benchmarks.frame import Headline, main
 
 WRITTEN = {
     "rouge": {
