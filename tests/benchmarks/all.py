@@ -6,30 +6,26 @@ is not measured again (`again=true` does). See README.md here for what each comp
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 
 from heron.base.cells import Table
-from heron.base.errors import ConfigError, HeronError, nearest
 from heron.base.files import read_json, write_file
 from heron.base.libraries import processor
-from heron.base.terminal import print_tables
+from heron.base.table_files import to_markdown
 from heron.config.compose import compose
-from heron.config.options import parse_options
+from heron.config.constraints import Count, OneOf
 from heron.models.precision import rates
 
+from .frame import Found, Headline, Times, call, folder, main, ratios
 from .generation import TRAINER
-from .headlines import Headline
-from .processes import ROOT, environment, folder
 
-Found = dict[str, Any]  # what a benchmark has written
+Written = dict[str, Any]  # what a benchmark has written
 
 
 @dataclass
@@ -43,20 +39,23 @@ class Options:
         out: folder of the benchmarks' files and of `table.md`.
     """
 
-    only: list[str] = field(default_factory=list)
-    rounds: int = 3
+    only: list[Annotated[str, OneOf(*BENCHMARKS)]] = field(default_factory=list)
+    rounds: Count = 3
     again: bool = False
     out: Path = Path("runs/benchmarks")
 
 
-def _rounds(times: Found, rival: str, ours: str) -> list[float]:
-    return [a / b for a, b in zip(times[rival], times[ours], strict=True)]
+def _beside(
+    work: str, title: str, times: Times, rival: str, bar: float | None = None, way: str = "heron"
+) -> Headline:
+    """Set one of heron's ways beside a rival."""
+    return Headline(work, title, ratios(times, rival, way), bar)
 
 
-def _rouge(found: Found) -> list[Headline]:
+def _rouge(found: Written) -> list[Headline]:
     rivals = {"plain": "a plain re-statement of XL-Sum's fork", "fork": "XL-Sum's fork itself"}
     return [
-        Headline(f"ROUGE, {size}, texts {seen}", title, _rounds(times, rival, way), bar)
+        _beside(f"ROUGE, {size}, texts {seen}", title, times, rival, bar, way)
         for size, bar in (("title", 15.0), ("short", 15.0), ("article", 20.0))
         for times in [found["seconds"][size]]
         for way, seen in (("heron, first pass", "seen first"), ("heron", "seen before"))
@@ -65,61 +64,58 @@ def _rouge(found: Found) -> list[Headline]:
     ]
 
 
-def _spans(found: Found) -> list[Headline]:
+def _spans(found: Written) -> list[Headline]:
     return [
-        Headline(f"exact match and F1, {pairs} answers", "the official loop", ratios, 6.0)
-        for pairs, times in found["seconds"].items()
-        for ratios in [_rounds(times, "official_loop", "heron")]
+        _beside(
+            f"exact match and F1, {n} answers", "the official loop", times, "official_loop", 6.0
+        )
+        for n, times in found["seconds"].items()
     ]
 
 
-def _significance(found: Found) -> list[Headline]:
-    ratios = _rounds(found["seconds"], "sklearn_loop", "heron")
-    return [Headline("paired bootstrap", "a scikit-learn loop", ratios, 500.0)]
+def _significance(found: Written) -> list[Headline]:
+    times = found["seconds"]
+    return [_beside("paired bootstrap", "a scikit-learn loop", times, "sklearn_loop", 500.0)]
 
 
-def _token_loss(found: Found) -> list[Headline]:
+def _token_loss(found: Written) -> list[Headline]:
     return [
-        Headline(f"loss over {int(words):,} words", "torch", _rounds(times, "torch", "heron"))
+        _beside(f"loss over {int(words):,} words", "torch", times, "torch")
         for words, times in found["seconds"].items()
     ]
 
 
-def _generation(found: Found) -> list[Headline]:
+def _generation(found: Written) -> list[Headline]:
     rows = []
     for case, times in found["seconds"].items():
-        rows.append(
-            Headline(f"summaries, {case}", "one by one", _rounds(times, "one by one", "heron"))
-        )
+        rows.append(_beside(f"summaries, {case}", "one by one", times, "one by one"))
         if rivals := [way for way in times if way.startswith(TRAINER)]:
             best = min(rivals, key=lambda way: median(times[way]))
-            rows.append(Headline("the same", best, _rounds(times, best, "heron"), 1.3))
+            rows.append(_beside("the same", best, times, best, 1.3))
     return rows
 
 
-def _prompting(found: Found) -> list[Headline]:
-    rival = "generated one by one"
-    times = found["seconds"]
+def _prompting(found: Written) -> list[Headline]:
+    title, times = "generated one by one", found["seconds"]
     first = next(iter(times))
     return [
-        Headline("answers by likelihood", rival, _rounds(times, first, "heron, likelihood"), 6.0),
-        Headline("answers written", rival, _rounds(times, first, "heron, written")),
+        _beside("answers by likelihood", title, times, first, 6.0, "heron, likelihood"),
+        _beside("answers written", title, times, first, None, "heron, written"),
     ]
 
 
-def _cartography(found: Found) -> list[Headline]:
-    ratios = [found["ratio"]["total"]]
-    return [Headline("dynamics to statistics", "line by line", ratios, 100.0)]
+def _cartography(found: Written) -> list[Headline]:
+    return [Headline("dynamics to statistics", "line by line", [found["ratio"]["total"]], 100.0)]
 
 
-def _recorder(found: Found) -> list[Headline]:
+def _recorder(found: Written) -> list[Headline]:
     return [
         Headline(f"recorder, {name}", "a step", [spent], 0.05, "ms")
         for name, (_, spent) in found["ms"].items()
     ]
 
 
-def _cache(found: Found) -> list[Headline]:
+def _cache(found: Written) -> list[Headline]:
     seconds = found["seconds"]
     job = seconds["grid"] / seconds["jobs"]
     return [
@@ -128,67 +124,56 @@ def _cache(found: Found) -> list[Headline]:
     ]
 
 
-def _tokenizing(found: Found) -> list[Headline]:
-    works = {
-        "tokenize": (f"tokenizing {found['pairs']:,} pairs", 3.0),
-        "open": ("opening them", 50.0),
-    }
+def _tokenizing(found: Written) -> list[Headline]:
+    tokenize, opened = found["seconds"]["tokenize"], found["seconds"]["open"]
+    work = f"tokenizing {found['pairs']:,} pairs"
     return [
-        Headline(work, "`datasets.map`", _rounds(found["seconds"][part], "datasets", "heron"), bar)
-        for part, (work, bar) in works.items()
+        _beside(work, "`datasets.map`", tokenize, "datasets", 3.0),
+        _beside("opening them", "`datasets.map`", opened, "datasets", 50.0),
     ]
 
 
-def _training(found: Found) -> list[Headline]:
+def _training(found: Written) -> list[Headline]:
     return [Headline(**each) for each in found["headlines"]]
 
 
-# Module: what its file says, and its own words. Those that need minutes come last.
-BENCHMARKS: dict[str, tuple[Callable[[Found], list[Headline]], Sequence[str]]] = {
-    "rouge": (_rouge, ("rounds",)),
-    "span_scores": (_spans, ("rounds",)),
-    "significance": (_significance, ("rounds",)),
-    "token_loss": (_token_loss, ("rounds",)),
-    "recorder": (_recorder, ()),
-    "tokenizing": (_tokenizing, ("rounds",)),
-    "cartography": (_cartography, ("rounds",)),
-    "prompting": (_prompting, ("rounds",)),
-    "generation": (_generation, ("rounds",)),
-    "training": (_training, ("rounds",)),
-    "frozen_cache": (_cache, ()),
+# Module: what its file says. Those that need minutes come last.
+BENCHMARKS: dict[str, Callable[[Written], list[Headline]]] = {
+    "rouge": _rouge,
+    "span_scores": _spans,
+    "significance": _significance,
+    "token_loss": _token_loss,
+    "recorder": _recorder,
+    "tokenizing": _tokenizing,
+    "cartography": _cartography,
+    "prompting": _prompting,
+    "generation": _generation,
+    "training": _training,
+    "frozen_cache": _cache,
 }
+_WITHOUT_ROUNDS = ("recorder", "frozen_cache")
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Measure what is missing, print and write the table; returns the exit code."""
-    options = parse_options(Options, arguments)
-    if unknown := [name for name in options.only if name not in BENCHMARKS]:
-        raise ConfigError(f"only={unknown[0]}: no such benchmark.{nearest(unknown[0], BENCHMARKS)}")
+def run(options: Options) -> Found:
+    """Measure what is missing, and write the table."""
     out = options.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
     rows, absent = [], []
     for name in options.only or BENCHMARKS:
-        read, words = BENCHMARKS[name]
         path = out / f"{name}.json"
         if options.again or not path.is_file():
-            print(f"bench-all: {name}", flush=True)
-            command = [sys.executable, "-m", f"tests.benchmarks.{name}", f"out={path}"]
-            command += [f"rounds={options.rounds}"] if "rounds" in words else []
-            done = subprocess.run(command, cwd=ROOT, env=environment(1), check=False)
-            if done.returncode:
-                raise HeronError(f"{name} failed, see above; the others are kept in {out}")
+            print(f"bench-all: {path}", flush=True)
+            rounds = [] if name in _WITHOUT_ROUNDS else [f"rounds={options.rounds}"]
+            call(f"tests.benchmarks.{name}", f"out={path}", *rounds, shown=True)
         if path.is_file():
-            rows += [each.cells() for each in read(read_json(path))]
+            rows += [each.cells() for each in BENCHMARKS[name](read_json(path))]
         else:
             absent.append(name)  # it has said what it needs
-    columns = ("work", "rival", "measured", "spread", "bar")
     note = f"{machine()}. Medians over rounds, each measured side by side; processor time."
     note += f" Not measured, for want of data or an encoder: {', '.join(absent)}." if absent else ""
+    columns = ("work", "rival", "measured", "spread", "bar")
     table = Table("What heron reaches", columns, tuple(rows), note)
-    print_tables([table])
-    lines = ["| " + " | ".join(row) + " |" for row in (columns, ["---"] * len(columns), *rows)]
-    print(write_file(out / "table.md", "\n".join([*lines, "", note, ""])))
-    return 0
+    return Found(tables=[table], lines=[write_file(out / "table.md", to_markdown(table))])
 
 
 def machine() -> str:
@@ -202,7 +187,4 @@ def machine() -> str:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(run(sys.argv[1:]))
-    except HeronError as error:
-        sys.exit(f"benchmark: {error}")
+    raise SystemExit(main(Options, run))

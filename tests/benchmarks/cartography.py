@@ -10,29 +10,25 @@ from __future__ import annotations
 
 import itertools
 import json
-import platform
 import statistics as of_rounds
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from rich.console import Console
-from rich.table import Table
 
-from heron.base.errors import ConfigError, HeronError
-from heron.base.files import write_json
-from heron.config.options import parse_options
+from heron.base.cells import Cell, Formatted, Table
+from heron.base.errors import HeronError
+from heron.config.constraints import Count, Seed
 from heron.dynamics.cartography import NEVER_LEARNT, Statistics, statistics
 from heron.dynamics.files import Meta, dynamics_table, read_dynamics, write_dynamics
 from heron.dynamics.jsonl import export_jsonl, judge
 
-from .processes import wide_console
+from .frame import Found, main
 
 TARGET = 1.0  # seconds from files to all statistics
 TARGET_EXAMPLES = 550_000
@@ -53,12 +49,17 @@ class Options:
         out: JSON file with every measurement.
     """
 
-    examples: int = TARGET_EXAMPLES
-    lines: int = 55_000
-    records: int = 6
-    rounds: int = 5
-    seed: int = 0
+    examples: Count = TARGET_EXAMPLES
+    lines: Count = 55_000
+    records: Count = 6
+    rounds: Count = 5
+    seed: Seed = 0
     out: Path = Path("runs/benchmark_dynamics.json")
+
+    def problems(self) -> Iterator[str]:
+        """Check that the slow route has no more examples than the fast one."""
+        if self.lines > self.examples:
+            yield f"lines={self.lines}: 1 to examples={self.examples} is allowed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +86,19 @@ class Route:
         return self.read + self.compute
 
 
-def run(arguments: Sequence[str], console: Console) -> int:
-    """Measure, print the table, write the JSON file; returns the exit code."""
-    options = parse_options(Options, arguments)
-    if not 0 < options.lines <= options.examples:
-        raise ConfigError(f"lines={options.lines}: 1 to examples={options.examples} is allowed")
+def run(options: Options) -> Found:
+    """Measure both routes."""
     with tempfile.TemporaryDirectory() as made:
         heron, lines, difference = measure(options, Path(made))
-    console.print(table(heron, lines, options))
-    console.print(f"largest difference between the routes' statistics: {difference:.1e}")
-    console.print(verdict(heron))
-    write_json(options.out, report(heron, lines, difference, options))
-    console.print(f"every measurement: {options.out}", markup=False)
-    return 0
+    scaled, shown = scale(lines, options.examples), median(heron)
+    record = {
+        "heron": [asdict(route) | {"total": route.total} for route in heron],
+        "lines": asdict(lines) | {"total": lines.total},
+        "ratio": {key: getattr(scaled, key) / getattr(shown, key) for key in _COLUMNS},
+        "largest_difference": difference,
+    }
+    said = f"largest difference between the routes' statistics: {difference:.1e}"
+    return Found(record, [table(heron, lines, options)], [said, verdict(heron)])
 
 
 def measure(options: Options, made: Path) -> tuple[list[Route], Route, float]:
@@ -198,26 +199,28 @@ def largest_difference(ours: Statistics, theirs: dict[str, tuple[float, ...]]) -
 def table(heron: Sequence[Route], lines: Route, options: Options) -> Table:
     """Set the routes side by side."""
     shown = median(heron)
-    result = Table(title=f"{options.records} epochs of {CLASSES} classes, clock seconds")
-    titles = ("", "examples", "write", "read", "statistics", "read + statistics", "MB")
-    for column in titles:
-        result.add_column(column, justify="right" if column else "left", no_wrap=not column)
-    result.add_row("heron: Parquet, arrays", *cells(shown))
-    result.add_row("a line and an example at a time", *cells(lines))
-    if lines.examples != shown.examples:
-        result.add_row("the same, scaled", *cells(scale(lines, shown.examples)))
     scaled = scale(lines, shown.examples)
-    pairs = ((getattr(scaled, key), getattr(shown, key)) for key in _COLUMNS)
-    result.add_row("ratio", "", *(f"{theirs / ours:,.1f}" for theirs, ours in pairs))
-    return result
+    rows = [
+        ("heron: Parquet, arrays", *cells(shown)),
+        ("a line and an example at a time", *cells(lines)),
+        *([("the same, scaled", *cells(scaled))] if lines.examples != shown.examples else []),
+        (
+            "ratio",
+            None,
+            *(Formatted(getattr(scaled, k) / getattr(shown, k), ",.1f") for k in _COLUMNS),
+        ),
+    ]
+    title = f"{options.records} epochs of {CLASSES} classes, clock seconds"
+    columns = ("", "examples", "write", "read", "statistics", "read + statistics", "MB")
+    return Table(title, columns, tuple(rows))
 
 
 _COLUMNS = ("write", "read", "compute", "total", "megabytes")
 
 
-def cells(route: Route) -> list[str]:
-    """Format a row of the table."""
-    return [f"{route.examples:,}", *(f"{getattr(route, key):,.2f}" for key in _COLUMNS)]
+def cells(route: Route) -> tuple[Cell, ...]:
+    """Lay out a row of the table."""
+    return (route.examples, *(Formatted(getattr(route, key), ",.2f") for key in _COLUMNS))
 
 
 def scale(route: Route, examples: int) -> Route:
@@ -243,23 +246,5 @@ def verdict(heron: Sequence[Route]) -> str:
     return f"{said}; target {TARGET:.1f} s {'reached' if shown.total < TARGET else 'missed'}"
 
 
-def report(
-    heron: Sequence[Route], lines: Route, difference: float, options: Options
-) -> dict[str, Any]:
-    """Collect settings and every measurement."""
-    scaled, shown = scale(lines, options.examples), median(heron)
-    return {
-        "settings": {key: value for key, value in asdict(options).items() if key != "out"},
-        "processor": platform.processor() or platform.machine(),
-        "heron": [asdict(route) | {"total": route.total} for route in heron],
-        "lines": asdict(lines) | {"total": lines.total},
-        "ratio": {key: getattr(scaled, key) / getattr(shown, key) for key in _COLUMNS},
-        "largest_difference": difference,
-    }
-
-
 if __name__ == "__main__":
-    try:
-        sys.exit(run(sys.argv[1:], wide_console()))
-    except HeronError as error:
-        sys.exit(f"benchmark: {error}")
+    raise SystemExit(main(Options, run))

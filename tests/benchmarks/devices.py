@@ -7,8 +7,6 @@ one thread and in two with one each. What differs is the order of additions. See
 from __future__ import annotations
 
 import resource
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -17,14 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from rich.console import Console
-from rich.table import Table
 
-from heron.base.files import read_json, write_json
+from heron.base.cells import Formatted, Table
+from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
-from heron.config.options import parse_options
+from heron.config.constraints import Count
 
-from .processes import ROOT, environment, wide_console
+from .frame import Found, call, main
 
 NEAR = 1e-5  # a weight's or a score's difference that the order of additions may make
 _SETTINGS = (
@@ -45,8 +42,8 @@ class Options:
         out: JSON file with what was measured.
     """
 
-    rows: int = 2000
-    epochs: int = 2
+    rows: Count = 2000
+    epochs: Count = 2
     overrides: list[str] = field(default_factory=list)
     out: Path = Path("runs/benchmark_devices.json")
 
@@ -70,13 +67,12 @@ class Measurement:
     processor: float
 
 
-def run(arguments: Sequence[str], console: Console) -> int:
-    """Train both ways, print the comparison; returns 1 where they differ by more than rounding."""
-    options = parse_options(Options, arguments)
+def run(options: Options) -> Found:
+    """Train both ways; the exit code is 1 where they differ by more than rounding."""
     with tempfile.TemporaryDirectory() as made:
         measured, folders = [], []
         for devices in (1, 2):
-            console.print(f"{devices} device{'s' if devices > 1 else ''} ...")
+            print(f"{devices} device{'s' if devices > 1 else ''} ...", flush=True)
             folders.append(RunFolder(Path(made) / "runs" / "devices" / f"{devices}"))
             measured.append(_train(options, devices, folders[-1]))
         weights = [torch.load(each.last, weights_only=True)["state_dict"] for each in folders]
@@ -84,13 +80,11 @@ def run(arguments: Sequence[str], console: Console) -> int:
             "weights": furthest(*weights),
             "scores": furthest(*(read_json(each.scores) for each in folders)),
         }
-    console.print(table(measured))
-    for what, distance in apart.items():
-        console.print(f"largest difference of {what}: {distance:.1e}")
     same = max(apart.values()) < NEAR and measured[0].steps == measured[1].steps
-    console.print("the same training" if same else f"NOT the same training (limit {NEAR})")
-    write_json(options.out, {"apart": apart, "measured": [asdict(each) for each in measured]})
-    return 0 if same else 1
+    lines = [f"largest difference of {what}: {distance:.1e}" for what, distance in apart.items()]
+    lines.append("the same training" if same else f"NOT the same training (limit {NEAR})")
+    record = {"apart": apart, "measured": [asdict(each) for each in measured]}
+    return Found(record, [table(measured)], lines, code=0 if same else 1)
 
 
 def furthest(one: Any, two: Any) -> float:
@@ -108,11 +102,12 @@ def furthest(one: Any, two: Any) -> float:
 
 def table(measured: Sequence[Measurement]) -> Table:
     """Lay the measurements out."""
-    shown = Table("devices", "steps", "job, s", "command, s", "command, processor s")
+    rows = []
     for each in measured:
-        seconds = (f"{value:.1f}" for value in (each.job, each.command, each.processor))
-        shown.add_row(f"{each.devices}", f"{each.steps}", *seconds)
-    return shown
+        seconds = (Formatted(value, ".1f") for value in (each.job, each.command, each.processor))
+        rows.append((each.devices, each.steps, *seconds))
+    columns = ("devices", "steps", "job, s", "command, s", "command, processor s")
+    return Table("one run", columns, tuple(rows))
 
 
 def _train(options: Options, devices: int, folder: RunFolder) -> Measurement:
@@ -123,12 +118,8 @@ def _train(options: Options, devices: int, folder: RunFolder) -> Measurement:
         f"paths.runs={made}/runs", f"paths.cache={made}/cache{devices}",
         f"run.job={folder.path.name}",
     ]  # fmt: skip
-    command = [sys.executable, "-m", "heron", "train", *words]
     started, spent_before = time.perf_counter(), _processor_seconds()
-    # heron divides these threads between the processes of a run.
-    subprocess.run(
-        command, cwd=ROOT, env=environment(devices), check=True, stdout=subprocess.DEVNULL
-    )
+    call("heron", "train", *words, threads=devices)  # which divides them between the processes
     seconds = time.perf_counter() - started
     steps = read_json(folder.ledger)["total"]["steps"]
     job, processor = read_json(folder.status)["seconds"], _processor_seconds() - spent_before
@@ -142,4 +133,4 @@ def _processor_seconds() -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(run(sys.argv[1:], wide_console()))
+    raise SystemExit(main(Options, run))

@@ -8,7 +8,6 @@ the grid of appendix B over them. See README.md here.
 from __future__ import annotations
 
 import itertools
-import platform
 import subprocess
 import sys
 import tempfile
@@ -18,14 +17,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
+from heron.base.cells import Formatted, Table
 from heron.base.errors import HeronError
-from heron.base.files import read_json, write_json
-from heron.config.options import parse_options
+from heron.base.files import read_json
+from heron.config.constraints import Count
 
-from .processes import ROOT, environment, folder, missing_encoder, wide_console
+from .frame import ROOT, Found, environment, find, folder, main
 
 TARGET = 300.0  # seconds for the grid over stored vectors
 JOBS_PER_SEED = 36  # 4 widths x 3 dropouts x 3 rates
@@ -53,11 +50,11 @@ class Options:
 
     encoder: Path | None = None
     data: Path | None = None
-    epochs: int = 10
-    timed: int = 2
-    seeds: int = 5
-    processes: int = 1
-    threads: int = 1
+    epochs: Count = 10
+    timed: Count = 2
+    seeds: Count = 5
+    processes: Count = 1
+    threads: Count = 1
     out: Path = Path("runs/benchmark_cache.json")
 
 
@@ -87,36 +84,30 @@ class Measurement:
         return max(0.0, self.first - self.again)
 
 
-def run(arguments: Sequence[str], console: Console) -> int:
-    """Measure, print the table, write the JSON file; returns the exit code."""
-    options = parse_options(Options, arguments)
-    encoder, data = folder(options.encoder, "HERON_ENCODER"), folder(options.data, "HERON_DATA")
-    absent = missing_encoder(encoder)
-    if absent:
-        console.print("benchmark skipped:", *absent, sep="\n  ", markup=False, soft_wrap=True)
-        return 0
-    assert encoder is not None
+def run(options: Options) -> Found:
+    """Measure on RoNLI, or on the built-in corpus where it is absent."""
+    (encoder,) = find(options, encoder="config.json")
+    data = folder(options.data, "HERON_DATA")
     found = data is not None and (data / _NEEDED).is_file()
     corpus = ("data=ronli_dev", f"paths.data={data}") if found else _STAND_IN
-    console.print(" ".join(corpus), markup=False, soft_wrap=True)
+    print(*corpus, flush=True)
     with tempfile.TemporaryDirectory() as made:
-        measured = measure(options, encoder, corpus, Path(made), console)
-    console.print(table(measured, options))
-    console.print(verdict(measured))
-    write_json(options.out, report(measured, options, encoder.name, corpus))
-    console.print(f"every measurement: {options.out}", markup=False)
-    return 0
+        measured = measure(options, encoder, corpus, Path(made))
+    record = {
+        "encoder": encoder.name,
+        "data": corpus[0].partition("=")[2],
+        "seconds": {**asdict(measured), "encoding": measured.encoding},
+    }
+    return Found(record, [table(measured, options)], [verdict(measured)])
 
 
-def measure(
-    options: Options, encoder: Path, corpus: Sequence[str], made: Path, console: Console
-) -> Measurement:
+def measure(options: Options, encoder: Path, corpus: Sequence[str], made: Path) -> Measurement:
     """Run the four in turn, with a cache of their own in `made`."""
     common = [*corpus, f"encoder={encoder}", f"paths.runs={made / 'runs'}", f"paths.cache={made}"]
     one = ["experiment=ronli/grid", *common, *first_job(), f"trainer.max_epochs={options.epochs}"]
 
     def timed(title: str, words: Sequence[str]) -> Timed:
-        console.print(title, "...", markup=False)
+        print(title, "...", flush=True)
         return time_command(words, options.threads)
 
     short = [*one[:-1], f"trainer.max_epochs={options.timed}", "encoder.cache=false"]
@@ -124,7 +115,7 @@ def measure(
     first = timed("encoding once", [*one, "run.sweep=first"])
     again = timed("vectors stored before", [*one, "run.sweep=again"])
     grid = ["experiment=ronli/grid", *common, f"trainer.max_epochs={options.epochs}"]
-    console.print("grid", "...", markup=False)
+    print("grid ...", flush=True)
     seconds = time_grid([*grid, "run.sweep=grid"], options)
     jobs = count_done(made / "runs" / "grid")
     if jobs != JOBS_PER_SEED * options.seeds:
@@ -217,10 +208,6 @@ def _require(process: subprocess.Popen[str], errors: Any) -> None:
 def table(measured: Measurement, options: Options) -> Table:
     """Set clock seconds side by side."""
     jobs, anew, job = measured.jobs, measured.anew, measured.anew_job
-    result = Table(title=f"RoNLI, frozen encoder, {options.epochs} epochs: seconds, whole process")
-    result.add_column("", no_wrap=True)
-    for column in ("seconds", "times faster"):
-        result.add_column(column, justify="right")
     rows = (
         (f"a run that encodes every epoch (scaled from {options.timed})", anew, anew),
         ("a run that encodes once", measured.first, anew),
@@ -230,9 +217,12 @@ def table(measured: Measurement, options: Options) -> Table:
         (f"the grid of {jobs} over stored vectors", measured.grid, jobs * job),
         ("a job of it", measured.grid / jobs, job),
     )
-    for title, seconds, of in rows:
-        result.add_row(title, f"{seconds:,.1f}", f"{of / seconds:,.1f}" if of else "-")
-    return result
+    shown = [
+        (way, Formatted(seconds, ",.1f"), Formatted(of / seconds, ",.1f") if of else None)
+        for way, seconds, of in rows
+    ]
+    title = f"RoNLI, frozen encoder, {options.epochs} epochs: seconds, whole process"
+    return Table(title, ("", "seconds", "times faster"), tuple(shown))
 
 
 def verdict(measured: Measurement) -> str:
@@ -246,22 +236,5 @@ def verdict(measured: Measurement) -> str:
     )
 
 
-def report(
-    measured: Measurement, options: Options, encoder: str, corpus: Sequence[str]
-) -> dict[str, Any]:
-    """Collect settings and every measurement."""
-    kept = ("epochs", "timed", "seeds", "processes", "threads")
-    return {
-        "encoder": encoder,
-        "data": corpus[0].partition("=")[2],
-        "settings": {name: asdict(options)[name] for name in kept},
-        "processor": platform.processor() or platform.machine(),
-        "seconds": {**asdict(measured), "encoding": measured.encoding},
-    }
-
-
 if __name__ == "__main__":
-    try:
-        sys.exit(run(sys.argv[1:], wide_console()))
-    except HeronError as error:
-        sys.exit(f"benchmark: {error}")
+    raise SystemExit(main(Options, run))

@@ -10,13 +10,8 @@ on disk as it is done. See README.md here.
 
 from __future__ import annotations
 
-import os
-import platform
 import statistics
-import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -27,18 +22,18 @@ import transformers
 
 from heron.base.cells import Formatted, Table
 from heron.base.errors import ConfigError, HeronError
-from heron.base.files import write_json
 from heron.base.libraries import silence_libraries
-from heron.base.terminal import print_tables
 from heron.config.compose import compose
+from heron.config.constraints import Count
 from heron.config.data import TEST
-from heron.config.options import parse_options
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.tasks.summarization.seq2seq import generation_settings
 from heron.training.build import build_module
 from heron.training.inference import _trainer
 from heron.training.outcome import predict_split
+
+from .frame import Found, Times, folder, main, ratio, time_rounds
 
 TRAINER = "Seq2SeqTrainer"
 
@@ -62,17 +57,17 @@ class Options:
         out: JSON file with every measurement.
     """
 
-    articles: int = 24
-    tokens: int = 40
-    beams: list[int] = field(default_factory=lambda: [1, 4])
+    articles: Count = 24
+    tokens: Count = 40
+    beams: list[Count] = field(default_factory=lambda: [1, 4])
     encoder: Path | None = None
-    hidden: int = 256
-    layers: int = 4
-    batch: int = 4096
+    hidden: Count = 256
+    layers: Count = 4
+    batch: Count = 4096
     precision: str = "32-true"
-    sizes: list[int] = field(default_factory=lambda: [4, 8, 24])
-    rounds: int = 2
-    threads: int = 1
+    sizes: list[Count] = field(default_factory=lambda: [4, 8, 24])
+    rounds: Count = 2
+    threads: Count = 1
     out: Path = Path("runs/benchmark_generation.json")
 
 
@@ -104,8 +99,8 @@ def cases(options: Options) -> list[Case]:
 
 def named_encoder() -> Path | None:
     """Find the encoder that `HERON_ENCODER` names; says so where it is not there."""
-    path = Path(os.environ.get("HERON_ENCODER", "absent"))
-    if path.is_dir():
+    path = folder(None, "HERON_ENCODER")
+    if path and path.is_dir():
         return path
     print("HERON_ENCODER names no folder: only the model with random weights is measured")
     return None
@@ -183,42 +178,38 @@ def in_batches(module: Any, data: DataModule, folder: Path) -> list[str]:
     return texts
 
 
-def measure(options: Options, case: Case, folder: Path) -> dict[str, list[float]]:
+def measure(options: Options, case: Case, made: Path) -> Times:
     """Time every way once a round, in processor seconds.
 
     Raises:
         HeronError: in full precision, they write otherwise in more than a twentieth of the cases
             (sums in another order can turn a choice).
     """
-    config = configure(options, case, folder)
+    config = configure(options, case, made)
     torch.manual_seed(0)
     data = DataModule(config)
     module = build_module(config, data).eval()
     data.examples[TEST] = data.examples[TEST][: options.articles]
     data = DataModule(config, {TEST: data.examples[TEST]}, data.tokenizer)
-    ways: dict[str, Callable[[], list[str]]] = {
+    ways = {
         "one by one": lambda: one_by_one(module, data),
         **{
-            f"{TRAINER}, {size} at once": partial(by_trainer, module, data, size, folder / "rival")
+            f"{TRAINER}, {size} at once": partial(by_trainer, module, data, size, made / "rival")
             for size in options.sizes
         },
-        "heron": lambda: in_batches(module, data, folder),
+        "heron": lambda: in_batches(module, data, made),
     }
-    times: dict[str, list[float]] = {name: [] for name in ways}
-    for _ in range(options.rounds):
-        texts = {}
-        for name, way in ways.items():
-            start = time.process_time()
-            texts[name] = way()
-            times[name].append(time.process_time() - start)
+
+    def check(texts: dict[str, list[str]]) -> None:
         for name, rival in texts.items():
             differing = sum(a != b for a, b in zip(rival, texts["heron"], strict=True))
             if options.precision == "32-true" and differing > len(rival) / 20:
                 raise HeronError(f"{case.name}: {differing} summaries differ from those of {name}")
-    return times
+
+    return time_rounds(ways, options.rounds, check)
 
 
-def result_table(found: dict[str, dict[str, list[float]]], options: Options) -> Table:
+def result_table(found: dict[str, Times], options: Options) -> Table:
     """Show tokens per processor second and the median of the ratios within rounds."""
     written = options.articles * options.tokens
     rows = [
@@ -227,7 +218,7 @@ def result_table(found: dict[str, dict[str, list[float]]], options: Options) -> 
             way,
             Formatted(statistics.median(spent), ".2f"),
             Formatted(written / statistics.median(spent), ".0f"),
-            Formatted(ratio(times, way), ".1f"),
+            Formatted(ratio(times, "one by one", way), ".1f"),
         )
         for case, times in found.items()
         for way, spent in times.items()
@@ -237,40 +228,16 @@ def result_table(found: dict[str, dict[str, list[float]]], options: Options) -> 
     return Table(title, columns, tuple(rows))
 
 
-def ratio(times: dict[str, list[float]], name: str) -> float:
-    """Take the median of the ratios to one by one within rounds."""
-    pairs = zip(times["one by one"], times[name], strict=True)
-    return statistics.median(base / spent for base, spent in pairs)
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Measure, print and write; returns the exit code."""
+def run(options: Options) -> Found:
+    """Write the summaries of every case in every way."""
     silence_libraries()
-    try:
-        options = parse_options(Options, arguments)
-        if options.encoder is None:
-            options.encoder = named_encoder()
-        numbers = (options.articles, options.tokens, options.rounds, options.threads)
-        if min(*numbers, *options.beams, *options.sizes) < 1:
-            raise ConfigError(
-                "articles, tokens, beams, sizes, rounds and threads: expected 1 or more"
-            )
-        torch.set_num_threads(options.threads)
-        with tempfile.TemporaryDirectory() as folder:
-            found = {case.name: measure(options, case, Path(folder)) for case in cases(options)}
-    except HeronError as error:
-        print(f"benchmark: {error}", file=sys.stderr)
-        return 2
-    print_tables([result_table(found, options)])
-    versions = {
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "transformers": transformers.__version__,
-    }
-    write_json(options.out, {"versions": versions, "seconds": found})
-    print(options.out)
-    return 0
+    if options.encoder is None:
+        options.encoder = named_encoder()
+    torch.set_num_threads(options.threads)
+    with tempfile.TemporaryDirectory() as made:
+        found = {case.name: measure(options, case, Path(made)) for case in cases(options)}
+    return Found({"seconds": found}, [result_table(found, options)])
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    raise SystemExit(main(Options, run))

@@ -7,21 +7,16 @@ jobs between them: start-up and report are the same in both. See README.md here.
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
+from heron.base.cells import Formatted, Table
+from heron.config.constraints import Count
 
-from heron.base.files import write_json
-from heron.config.options import parse_options
-
-from .processes import ROOT, environment, wide_console
+from .frame import Found, call, main
 
 TARGET = 0.5  # seconds that isolation may add to a job
 WAYS = {
@@ -46,9 +41,14 @@ class Options:
         out: JSON file with every measurement.
     """
 
-    short: int = 2
-    long: int = 22
+    short: Count = 2
+    long: Count = 22
     out: Path = Path("runs/benchmark_isolation.json")
+
+    def problems(self) -> Iterator[str]:
+        """Check that there are jobs between both sweeps."""
+        if self.long <= self.short:
+            yield f"long={self.long}: must be above short={self.short}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,31 +68,30 @@ class Measurement:
     job: float
 
 
-def run(arguments: Sequence[str], console: Console) -> int:
-    """Measure, print the table, write the JSON file; returns the exit code."""
-    options = parse_options(Options, arguments)
+def run(options: Options) -> Found:
+    """Run both sweeps in every way."""
     with tempfile.TemporaryDirectory() as made:
         _seconds(Path(made), "warm", 1, ("run.isolate=false",))  # makes the cache
-        measured = [_measure(way, options, Path(made), console) for way in WAYS]
+        measured = [_measure(way, options, Path(made)) for way in WAYS]
     added = measured[1].job - measured[0].job
-    console.print(table(measured, options))
     verdict = "met" if added <= TARGET else "missed"
-    console.print(f"isolation adds {added:.2f} s to a job; target {TARGET} s: {verdict}")
-    write_json(options.out, {"added": added, "ways": [asdict(each) for each in measured]})
-    console.print(f"every measurement: {options.out}", markup=False)
-    return 0
+    said = f"isolation adds {added:.2f} s to a job; target {TARGET} s: {verdict}"
+    record = {"added": added, "ways": [asdict(each) for each in measured]}
+    return Found(record, [table(measured, options)], [said])
 
 
 def table(measured: Sequence[Measurement], options: Options) -> Table:
     """Lay the measurements out."""
-    shown = Table("", f"{options.short} jobs, s", f"{options.long} jobs, s", "a job, s")
+    rows = []
     for each in measured:
-        shown.add_row(each.way, f"{each.short:.1f}", f"{each.long:.1f}", f"{each.job:.2f}")
-    return shown
+        seconds = (Formatted(each.short, ".1f"), Formatted(each.long, ".1f"))
+        rows.append((each.way, *seconds, Formatted(each.job, ".2f")))
+    columns = ("", f"{options.short} jobs, s", f"{options.long} jobs, s", "a job, s")
+    return Table("clock seconds of whole commands", columns, tuple(rows))
 
 
-def _measure(way: str, options: Options, made: Path, console: Console) -> Measurement:
-    console.print(way, "...", markup=False)
+def _measure(way: str, options: Options, made: Path) -> Measurement:
+    print(way, "...", flush=True)
     short = _seconds(made, f"{way} short", options.short, WAYS[way])
     long = _seconds(made, f"{way} long", options.long, WAYS[way])
     return Measurement(way, short, long, (long - short) / (options.long - options.short))
@@ -105,11 +104,10 @@ def _seconds(made: Path, name: str, jobs: int, words: Sequence[str]) -> float:
         f"paths.cache={made}/cache",
         f"run.sweep={name}".replace(" ", "-"),
     )
-    command = [sys.executable, "-m", "heron", "train", "-m", *_TINY, *places, seeds, *words]
     started = time.perf_counter()
-    subprocess.run(command, cwd=ROOT, env=environment(1), check=True, stdout=subprocess.DEVNULL)
+    call("heron", "train", "-m", *_TINY, *places, seeds, *words)
     return time.perf_counter() - started
 
 
 if __name__ == "__main__":
-    sys.exit(run(sys.argv[1:], wide_console()))
+    raise SystemExit(main(Options, run))

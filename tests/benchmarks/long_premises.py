@@ -9,25 +9,18 @@ Shape suffixes: U units, S sequences.
 from __future__ import annotations
 
 import json
-import platform
-import subprocess
-import sys
 import tempfile
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
-from heron.base.errors import ConfigError, HeronError, nearest
-from heron.base.files import write_json
-from heron.config.options import parse_options
+from heron.base.cells import Cell, Formatted, Table
+from heron.config.constraints import Count, OneOf
 
-from .processes import ROOT, environment, folder, missing_encoder, wide_console
+from .frame import Found, call, find, main
 
 if TYPE_CHECKING:
     from heron.config.schema import Config
@@ -90,13 +83,13 @@ class Options:
 
     encoder: Path | None = None
     data: Path | None = None
-    variants: list[str] = field(default_factory=lambda: list(VARIANTS))
-    steps: int = 2
-    tokens: int = _LONG
-    threads: int = 1
+    variants: list[Annotated[str, OneOf(*VARIANTS)]] = field(default_factory=lambda: list(VARIANTS))
+    steps: Count = 2
+    tokens: Count = _LONG
+    threads: Count = 1
     cache: Path = Path("cache")
     out: Path = Path("runs/benchmark_long.json")
-    only: str | None = None
+    only: Annotated[str, OneOf(*VARIANTS)] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,29 +119,16 @@ class Measurement:
     seconds: list[float]
 
 
-def run(arguments: Sequence[str], console: Console) -> int:
-    """Measure all variants, print the table, write the JSON file; returns the exit code."""
-    options = parse_options(Options, arguments)
-    for name in [*options.variants, *([options.only] if options.only else [])]:
-        if name not in VARIANTS:
-            raise ConfigError(f"variants={name}: no such variant.{nearest(name, VARIANTS)}")
-    encoder, data = folder(options.encoder, "HERON_ENCODER"), folder(options.data, "HERON_DATA")
-    absent = missing(encoder, data)
-    if absent:
-        console.print("benchmark skipped:", *absent, sep="\n  ", markup=False, soft_wrap=True)
-        return 0
-    assert encoder is not None
-    assert data is not None
+def run(options: Options) -> Found:
+    """Measure all variants, or one of them in this process."""
+    encoder, data = find(options, encoder="config.json", data=_NEEDED)
     if options.only:
         config = configure(VARIANTS[options.only], encoder, data, options)
-        print(json.dumps(asdict(measure(config, options.steps))))
-        return 0
-    measured = measure_all(options, encoder, data, console)
-    console.print(table(measured))
-    console.print(NOTE, markup=False)
-    write_json(options.out, report(measured, options, encoder.name))
-    console.print(f"every measurement: {options.out}", markup=False)
-    return 0
+        return Found(lines=[json.dumps(asdict(measure(config, options.steps)))])
+    measured = measure_all(options, encoder, data)
+    variants = {name: {"title": VARIANTS[name].title, **one} for name, one in measured.items()}
+    record = {"encoder": encoder.name, "longformer": NOTE, "variants": variants}
+    return Found(record, [table(measured)])
 
 
 NOTE = (
@@ -157,17 +137,7 @@ NOTE = (
 )
 
 
-def missing(encoder: Path | None, data: Path | None) -> list[str]:
-    """Say what the benchmark needs and cannot find."""
-    absent = missing_encoder(encoder)
-    if data is None or not (data / _NEEDED).is_file():
-        absent.append(f"no {_NEEDED} ({data}): set HERON_DATA or data= to the folder of control/")
-    return absent
-
-
-def measure_all(
-    options: Options, encoder: Path, data: Path, console: Console
-) -> dict[str, dict[str, Any]]:
+def measure_all(options: Options, encoder: Path, data: Path) -> dict[str, dict[str, Any]]:
     """Run every variant in a process of its own."""
     measured = {}
     with tempfile.TemporaryDirectory() as made:
@@ -179,7 +149,7 @@ def measure_all(
             one = measured[name] = _measure(name, read, data, options)
             # A line at once: the next variant may take minutes.
             line = f"{one['seconds_per_step']:.2f} s / step, {one['peak_rss_mb']:.0f} MiB"
-            console.print(f"{VARIANTS[name].title}: {line}", markup=False)
+            print(f"{VARIANTS[name].title}: {line}", flush=True)
     return measured
 
 
@@ -188,18 +158,8 @@ def _measure(name: str, encoder: Path, data: Path, options: Options) -> dict[str
         *(f"only={name}", f"encoder={encoder}", f"data={data}", f"cache={options.cache.resolve()}"),
         *(f"steps={options.steps}", f"tokens={options.tokens}", f"threads={options.threads}"),
     ]
-    command = [sys.executable, "-m", "tests.benchmarks.long_premises", *words]
-    done = subprocess.run(
-        command,
-        cwd=ROOT,
-        env=environment(options.threads),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise HeronError(f"{name} failed:\n{done.stderr[-2000:]}")
-    measurement: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    said = call("tests.benchmarks.long_premises", *words, threads=options.threads)
+    measurement: dict[str, Any] = json.loads(said.splitlines()[-1])
     return measurement
 
 
@@ -304,46 +264,28 @@ def padded_tokens(batch_U: np.ndarray, units: Units) -> int:
 
 def table(measured: dict[str, dict[str, Any]]) -> Table:
     """Set the variants side by side; ratios to the first of all."""
-    result = Table(title="ConTRoL dev: premises that are longer than 512 tokens")
-    result.add_column("", no_wrap=True)
-    columns = ("cut", "seq. / pair", "tokens / batch", "s / step", "s / pair", "peak MiB")
-    for column in (*columns, "time x", "memory x"):
-        result.add_column(column, justify="right", min_width=4)
     first = measured.get(BASELINE)
-    for name, one in measured.items():
-        result.add_row(
+    rows = [
+        (
             VARIANTS[name].title,
-            f"{one['truncated']:.1%}",
-            f"{one['sequences_per_pair']:.2f}",
-            f"{one['tokens_per_batch']:.0f}",
-            f"{one['seconds_per_step']:.2f}",
-            f"{one['seconds_per_pair']:.3f}",
-            f"{one['peak_rss_mb']:.0f}",
+            Formatted(one["truncated"], ".1%"),
+            Formatted(one["sequences_per_pair"], ".2f"),
+            Formatted(one["tokens_per_batch"], ".0f"),
+            Formatted(one["seconds_per_step"], ".2f"),
+            Formatted(one["seconds_per_pair"], ".3f"),
+            Formatted(one["peak_rss_mb"], ".0f"),
             *(_ratio(one, first, key) for key in ("cpu_seconds_per_pair", "peak_rss_mb")),
         )
-    return result
+        for name, one in measured.items()
+    ]
+    columns = ("", "cut", "seq. / pair", "tokens / batch", "s / step", "s / pair", "peak MiB")
+    title = "ConTRoL dev: premises that are longer than 512 tokens"
+    return Table(title, (*columns, "time x", "memory x"), tuple(rows), NOTE)
 
 
-def _ratio(one: dict[str, Any], first: dict[str, Any] | None, key: str) -> str:
-    return f"{one[key] / first[key]:.2f}" if first else "-"
-
-
-def report(measured: dict[str, Any], options: Options, encoder: str) -> dict[str, Any]:
-    """Collect settings and every measurement."""
-    kept = ("steps", "tokens", "threads")
-    return {
-        "encoder": encoder,
-        "longformer": NOTE,
-        "settings": {name: asdict(options)[name] for name in kept},
-        "processor": platform.processor() or platform.machine(),
-        "variants": {
-            name: {"title": VARIANTS[name].title, **one} for name, one in measured.items()
-        },
-    }
+def _ratio(one: dict[str, Any], first: dict[str, Any] | None, key: str) -> Cell:
+    return Formatted(one[key] / first[key], ".2f") if first else None
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(run(sys.argv[1:], wide_console()))
-    except HeronError as error:
-        sys.exit(f"benchmark: {error}")
+    raise SystemExit(main(Options, run))

@@ -8,12 +8,8 @@ once. A model of a given shape with random weights. See README.md here.
 
 from __future__ import annotations
 
-import platform
-import statistics
-import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,19 +18,18 @@ import numpy as np
 import torch
 import transformers
 
-from heron.base.cells import Formatted, Table
 from heron.base.errors import ConfigError, HeronError
-from heron.base.files import write_json
 from heron.base.libraries import silence_libraries
-from heron.base.terminal import print_tables
 from heron.config.compose import compose
-from heron.config.options import parse_options
+from heron.config.constraints import Count, Natural
 from heron.config.prompting import ModelConfig, PromptingConfig, SamplingConfig
 from heron.config.schema import EncoderConfig
 from heron.data.readers import load_run_data
 from heron.data.tokenizer import load_tokenizer
 from heron.prompting.answers import Answer, Request
 from heron.prompting.local import LocalModel
+
+from .frame import Found, Times, compare, main, time_rounds
 
 LEAD, CHOICES = "תשובה:", ("נגזר", "סותר", "ניטרלי")
 ONE_BY_ONE = "one by one"
@@ -44,15 +39,15 @@ ONE_BY_ONE = "one by one"
 class Options:
     """Options of the benchmark."""
 
-    prompts: int = 100
-    shared: int = 500  # tokens that all prompts begin with
-    own: int = 100  # tokens of each prompt after them
-    written: int = 16  # tokens of an answer
-    hidden: int = 256  # width of the model
-    layers: int = 6
-    batch: int = 4096  # padded tokens of a batch
-    rounds: int = 2  # every way runs so often; ratios are taken within a round
-    threads: int = 1  # CPU threads
+    prompts: Count = 100
+    shared: Natural = 500  # tokens that all prompts begin with
+    own: Count = 100  # tokens of each prompt after them
+    written: Count = 16  # tokens of an answer
+    hidden: Count = 256  # width of the model
+    layers: Count = 6
+    batch: Count = 4096  # padded tokens of a batch
+    rounds: Count = 2  # every way runs so often; ratios are taken within a round
+    threads: Count = 1  # CPU threads
     out: Path = Path("runs/benchmark_prompting.json")
 
 
@@ -114,7 +109,7 @@ def answers(model: LocalModel, prompts: Sequence[str], choices: tuple[str, ...])
     return [found[prompt] for prompt in prompts]
 
 
-def measure(options: Options, folder: Path) -> dict[str, list[float]]:
+def measure(options: Options, folder: Path) -> Times:
     """Time every way once a round, in processor seconds.
 
     Raises:
@@ -131,21 +126,13 @@ def measure(options: Options, folder: Path) -> dict[str, list[float]]:
     for each in (scoring, alone):
         each.__dict__ |= {"model": writing.model, "tokenizer": writing.tokenizer}
     prompts = make_prompts(options, writing.tokenizer, texts)
-    ways: dict[str, Callable[[], Any]] = {
+    ways = {
         ONE_BY_ONE: lambda: one_by_one(writing, prompts),
         "heron, written": lambda: answers(writing, prompts, ()),
         "likelihood, each prompt whole": lambda: answers(alone, prompts, CHOICES),
         "heron, likelihood": lambda: answers(scoring, prompts, CHOICES),
     }
-    times: dict[str, list[float]] = {name: [] for name in ways}
-    for _ in range(options.rounds):
-        found = {}
-        for name, way in ways.items():
-            start = time.process_time()
-            found[name] = way()
-            times[name].append(time.process_time() - start)
-        _check(found)
-    return times
+    return time_rounds(ways, options.rounds, _check)
 
 
 def _check(found: dict[str, Any]) -> None:
@@ -161,49 +148,17 @@ def _check(found: dict[str, Any]) -> None:
         raise HeronError(f"log-likelihoods differ by {furthest:.1g}")
 
 
-def result_table(times: dict[str, list[float]], options: Options) -> Table:
-    """Show processor seconds, and the median of the ratios within rounds."""
-    rows = [
-        (name, Formatted(statistics.median(spent), ".2f"), Formatted(ratio(times, name), ".1f"))
-        for name, spent in times.items()
-    ]
-    title = (
-        f"{options.prompts} prompts of {options.shared + options.own} tokens, {options.shared} of "
-        f"them shared; answers of {options.written} tokens; rounds: {options.rounds}"
-    )
-    return Table(title, ("way", "processor s", "times faster"), tuple(rows))
-
-
-def ratio(times: dict[str, list[float]], name: str) -> float:
-    """Take the median of the ratios to one by one within rounds."""
-    pairs = zip(times[ONE_BY_ONE], times[name], strict=True)
-    return statistics.median(base / spent for base, spent in pairs)
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Measure, print and write; returns the exit code."""
+def run(options: Options) -> Found:
+    """Answer all prompts in every way."""
     silence_libraries()
-    try:
-        options = parse_options(Options, arguments)
-        numbers = (options.prompts, options.own, options.written, options.rounds, options.threads)
-        if min(numbers) < 1:
-            raise ConfigError("prompts, own, written, rounds and threads: expected 1 or more")
-        torch.set_num_threads(options.threads)
-        with tempfile.TemporaryDirectory() as folder:
-            times = measure(options, Path(folder))
-    except HeronError as error:
-        print(f"benchmark: {error}", file=sys.stderr)
-        return 2
-    print_tables([result_table(times, options)])
-    versions = {
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "transformers": transformers.__version__,
-    }
-    write_json(options.out, {"versions": versions, "seconds": times})
-    print(options.out)
-    return 0
+    torch.set_num_threads(options.threads)
+    with tempfile.TemporaryDirectory() as folder:
+        times = measure(options, Path(folder))
+    shared, prompt = options.shared, options.shared + options.own
+    case = f"{options.prompts} prompts of {prompt} tokens, {shared} shared"
+    table = compare(f"Answers of {options.written} tokens", {case: times}, ONE_BY_ONE)
+    return Found({"seconds": times}, [table])
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    raise SystemExit(main(Options, run))

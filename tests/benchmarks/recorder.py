@@ -8,29 +8,27 @@ from __future__ import annotations
 
 import itertools
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import torch
-from rich.console import Console
-from rich.table import Table
+from annotated_types import Ge
 
-from heron.base.errors import HeronError
-from heron.base.files import write_json
+from heron.base.cells import Formatted, Table
 from heron.base.run_folder import RunFolder
 from heron.config.compose import compose
-from heron.config.options import parse_options
+from heron.config.constraints import Count
 from heron.data.datamodule import DataModule
 from heron.models.optim import build_optimizer
 from heron.models.precision import precision
 from heron.training.build import build_module, with_stored_vectors
 from heron.training.recorder import Recorder
 
-from .processes import wide_console
+from .frame import Found, main
 
 TARGET = 0.01  # of a 12-layer step
 COMMON = (
@@ -62,8 +60,8 @@ class Options:
         out: JSON file with every measurement.
     """
 
-    steps: int = 69
-    threads: int = 1
+    steps: Annotated[int, Ge(6)] = 69
+    threads: Count = 1
     out: Path = Path("runs/benchmark_recorder.json")
 
 
@@ -98,30 +96,24 @@ def measure(words: Sequence[str], options: Options, made: Path) -> tuple[float, 
     return statistics.median(steps[5:]), statistics.mean(recorded[5:])
 
 
-def run(arguments: Sequence[str], console: Console) -> int:
-    """Measure, print the table, write the JSON file; returns the exit code."""
-    options = parse_options(Options, arguments)
-    if options.steps < 6:
-        raise HeronError("the first five steps are left out: steps must be at least 6")
+def run(options: Options) -> Found:
+    """Measure in both settings."""
     measured = {}
     for name, words in SETTINGS.items():
         with tempfile.TemporaryDirectory() as made:
             measured[name] = measure(words, options, Path(made))
-    table = Table(title=f"the recorder in a step of 32 pairs: ms of {options.threads} thread(s)")
-    for column in ("", "step", "recorder", "share"):
-        table.add_column(column, justify="right" if column else "left", no_wrap=True)
-    for name, (step, recorder) in measured.items():
-        table.add_row(name, f"{step:.1f}", f"{recorder:.3f}", f"{recorder / step:.3%}")
-    console.print(table)
+    rows = [
+        (name, Formatted(step, ".1f"), Formatted(added, ".3f"), Formatted(added / step, ".3%"))
+        for name, (step, added) in measured.items()
+    ]
+    title = f"the recorder in a step of 32 pairs: ms of {options.threads} thread(s)"
+    table = Table(title, ("", "step", "recorder", "share"), tuple(rows))
     step, recorder = next(iter(measured.values()))
     reached = "reached" if recorder / step <= TARGET else "missed"
-    console.print(f"target of {TARGET:.0%} of a 12-layer step {reached}")
-    write_json(options.out, {"ms": measured, "steps": options.steps, "threads": options.threads})
-    return 0
+    return Found(
+        {"ms": measured}, [table], [f"target of {TARGET:.0%} of a 12-layer step {reached}"]
+    )
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(run(sys.argv[1:], wide_console()))
-    except HeronError as error:
-        sys.exit(f"benchmark: {error}")
+    raise SystemExit(main(Options, run))

@@ -11,13 +11,12 @@ Shape suffixes: S sequences, B sequences of a batch, L tokens, D hidden, R rows,
 from __future__ import annotations
 
 import json
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pytorch_lightning as pl
@@ -38,8 +37,8 @@ from transformers.trainer_pt_utils import LengthGroupedSampler
 from heron.base.libraries import silence_libraries
 from heron.base.run_folder import RunFolder
 from heron.config.compose import compose
+from heron.config.constraints import Count, OneOf, Seed
 from heron.config.data import TRAIN
-from heron.config.options import parse_options
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.data.features import Features
@@ -49,6 +48,7 @@ from heron.training.checkpointing import History
 from heron.training.trainer import build_trainer
 
 from .epoch import Measurement, choose_batches, estimate
+from .frame import Found, main
 from .names import RIVALS, Rival
 
 BATCH = 32  # sequences per batch, as in the released TRC code
@@ -69,13 +69,13 @@ class Options:
         overrides: configuration of heron's rivals.
     """
 
-    rival: str
+    rival: Annotated[str, OneOf(*RIVALS)]
     encoder: str
     data: str
     cache: str
-    steps: int = 4
-    threads: int = 1
-    seed: int = 0
+    steps: Count = 4
+    threads: Count = 1
+    seed: Seed = 0
     overrides: list[str] = field(default_factory=list)
 
 
@@ -335,13 +335,12 @@ def trainer_rows(features: Features, order_R: Sequence[int] | np.ndarray) -> lis
     return rows
 
 
-def main(arguments: Sequence[str]) -> None:
-    """Measure one rival; the last line printed is the measurement as JSON."""
-    options = parse_options(Options, arguments)
+def run(options: Options) -> Found:
+    """Measure one rival; the line printed is the measurement as JSON."""
     rival = RIVALS[options.rival]
-    measurement = measure(rival, configure(rival, options), options.steps)
-    print(json.dumps(asdict(measurement)))
+    measured = measure(rival, configure(rival, options), options.steps)
+    return Found(lines=[json.dumps(asdict(measured))])
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    raise SystemExit(main(Options, run))

@@ -9,30 +9,24 @@ All scores are compared in the same run. See README.md here.
 from __future__ import annotations
 
 import json
-import platform
 import random
-import statistics
-import sys
-import time
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 
-from heron.base.cells import Formatted, Table
-from heron.base.errors import ConfigError, HeronError
-from heron.base.files import write_json
-from heron.base.terminal import print_tables
-from heron.config.options import parse_options
+from heron.config.constraints import Count
 from heron.languages.hebrew import HEBREW
 from heron.metrics import rouge_tokens
 from heron.metrics.names import MEASURES
 from heron.metrics.rouge import rouge
+
+from .frame import Found, Times, compare, main, time_rounds
 
 Pair = tuple[str, str]
 Scorer = Callable[[Sequence[Pair]], np.ndarray]
@@ -55,9 +49,9 @@ class Options:
     """
 
     data: Path = Path("no-file")
-    pairs: int = 1000
-    articles: int = 100
-    rounds: int = 3
+    pairs: Count = 1000
+    articles: Count = 100
+    rounds: Count = 3
     out: Path = Path("runs/benchmark_rouge.json")
 
 
@@ -160,14 +154,7 @@ def find_fork() -> Scorer | None:
     return None
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """Time one call in processor seconds, which other processes disturb least."""
-    start = time.process_time()
-    work()
-    return time.process_time() - start
-
-
-def measure(sizes: dict[str, list[Pair]], rounds: int) -> dict[str, dict[str, list[float]]]:
+def measure(sizes: dict[str, list[Pair]], rounds: int) -> dict[str, Times]:
     """Time every scorer once a round: by size and scorer, processor seconds per 1,000 pairs."""
     scorers: dict[str, Scorer] = {"plain": plain}
     if fork := find_fork():
@@ -178,13 +165,13 @@ def measure(sizes: dict[str, list[Pair]], rounds: int) -> dict[str, dict[str, li
         "heron profile, first pass": partial(heron, profile="heron"),
         "heron profile": partial(heron, profile="heron"),
     }
-    times: dict[str, dict[str, list[float]]] = {}
+    times: dict[str, Times] = {size: {name: [] for name in scorers} for size in sizes}
     for _ in range(rounds):
         for size, pairs in sizes.items():
             rouge_tokens._ways.cache_clear()
-            for name, scorer in scorers.items():
-                spent = seconds(partial(scorer, pairs)) * 1000 / len(pairs)
-                times.setdefault(size, {}).setdefault(name, []).append(spent)
+            ways = {name: partial(scorer, pairs) for name, scorer in scorers.items()}
+            for name, (spent,) in time_rounds(ways, 1).items():
+                times[size][name].append(spent * 1000 / len(pairs))
     for size, pairs in sizes.items():
         for name in {"plain", "fork"} & set(scorers):
             furthest = abs(scorers[name](pairs[:50]) - heron(pairs[:50])).max()
@@ -192,31 +179,8 @@ def measure(sizes: dict[str, list[Pair]], rounds: int) -> dict[str, dict[str, li
     return times
 
 
-def result_table(size: str, times: dict[str, list[float]]) -> Table:
-    """Show medians, and the medians of the ratios within rounds."""
-    rivals = [name for name in ("plain", "fork") if name in times]
-    rows = []
-    for name, spent in times.items():
-        ratios = [
-            statistics.median(a / b for a, b in zip(times[rival], spent, strict=True))
-            for rival in rivals
-        ]
-        shown = (Formatted(ratio, ".1f") for ratio in ratios)
-        rows.append((name, Formatted(statistics.median(spent), ".3f"), *shown))
-    title = f"{size} (target: {TARGETS[size]} times the fork)"
-    header = ("way", "s per 1,000 pairs", *(f"times {rival}" for rival in rivals))
-    return Table(title, header, tuple(rows))
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Measure, print and write; returns the exit code."""
-    try:
-        options = parse_options(Options, arguments)
-        if min(options.pairs, options.articles, options.rounds) < 1:
-            raise ConfigError("pairs, articles and rounds: expected 1 or more")
-    except HeronError as error:
-        print(f"benchmark: {error}", file=sys.stderr)
-        return 2
+def run(options: Options) -> Found:
+    """Score all pairs in every way."""
     words = read_words(options.data) if options.data.is_file() else make_words()
     counts = {"title": options.pairs, "short": options.pairs, "article": options.articles}
     sizes = {
@@ -224,15 +188,13 @@ def main(arguments: Sequence[str]) -> int:
         for seed, (size, lengths) in enumerate(LENGTHS.items())
     }
     times = measure(sizes, options.rounds)
-    print_tables([result_table(size, spent) for size, spent in times.items()])
-    if "fork" not in times["short"]:
-        print("The fork is not installed; `plain` restates it: pip install multilingual-rouge")
-    facts = {name: str(value) for name, value in asdict(options).items()}
-    versions = {"python": platform.python_version(), "numpy": np.__version__}
-    write_json(options.out, {"options": facts, "versions": versions, "seconds": times})
-    print(options.out)
-    return 0
+    absent = "The fork is not installed; `plain` restates it: pip install multilingual-rouge"
+    lines = [] if "fork" in times["short"] else [absent]
+    cases = {f"{size}, target {TARGETS[size]} times the fork": times[size] for size in sizes}
+    rivals = [rival for rival in ("plain", "fork") if rival in times["short"]]
+    table = compare("ROUGE: seconds per 1,000 pairs", cases, *rivals)
+    return Found({"seconds": times}, [table], lines)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    raise SystemExit(main(Options, run))

@@ -9,24 +9,18 @@ Legend: N rows, R draws.
 
 from __future__ import annotations
 
-import platform
-import statistics
-import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from sklearn.metrics import f1_score
 
-from heron.base.cells import Formatted, Table
-from heron.base.errors import ConfigError, HeronError
-from heron.base.files import write_json
-from heron.base.terminal import print_tables
-from heron.config.options import parse_options
+from heron.config.constraints import Count
 from heron.metrics.classification import Counts, macro_f1
 from heron.metrics.paired import approximate_randomization, paired_bootstrap, paired_counts
+
+from .frame import Found, Times, compare, main, time_rounds
 
 CLASSES = 4
 
@@ -44,11 +38,11 @@ class Options:
         out: JSON file with every measurement.
     """
 
-    rows: int = 3000
-    draws: int = 10_000
-    loop: int = 200
-    rounds: int = 5
-    seeds: int = 5
+    rows: Count = 3000
+    draws: Count = 10_000
+    loop: Count = 200
+    rounds: Count = 5
+    seeds: Count = 5
     out: Path = Path("runs/benchmark_significance.json")
 
 
@@ -115,68 +109,33 @@ def randomization(sample: Sample, draws: int) -> float:
     return approximate_randomization(counts, macro_f1, draws=draws).p
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """Time one call in processor seconds, which other processes disturb least."""
-    start = time.process_time()
-    work()
-    return time.process_time() - start
-
-
-def measure(options: Options) -> dict[str, list[float]]:
+def measure(options: Options) -> Times:
     """Time every rival once a round, in processor seconds for all draws."""
     one = make_sample(options.rows)
     many = make_sample(options.rows, options.seeds)
-    scale = options.draws / options.loop
-    times: dict[str, list[float]] = {}
-    for _ in range(options.rounds):
-        spent = {
-            "sklearn_loop": scale * seconds(lambda: sklearn_loop(one, options.loop)),
-            "numpy_loop": scale * seconds(lambda: numpy_loop(one, options.loop)),
-            "heron": seconds(lambda: cells(one, options.draws)),
-            "heron_randomization": seconds(lambda: randomization(one, options.draws)),
-            f"heron_{options.seeds}_seeds": seconds(lambda: cells(many, options.draws)),
-        }
-        for name, value in spent.items():
-            times.setdefault(name, []).append(value)
-    return times
-
-
-def result_table(times: dict[str, list[float]], title: str) -> Table:
-    """Show the median seconds and the median of the ratios within rounds."""
-    baseline = times["sklearn_loop"]
-    rows = [
-        (
-            name,
-            Formatted(statistics.median(spent), ".3f"),
-            Formatted(
-                statistics.median(b / s for b, s in zip(baseline, spent, strict=True)), ".0f"
-            ),
-        )
+    ways = {
+        "sklearn_loop": lambda: sklearn_loop(one, options.loop),
+        "numpy_loop": lambda: numpy_loop(one, options.loop),
+        "heron": lambda: cells(one, options.draws),
+        "heron_randomization": lambda: randomization(one, options.draws),
+        f"heron_{options.seeds}_seeds": lambda: cells(many, options.draws),
+    }
+    times, scale = time_rounds(ways, options.rounds), options.draws / options.loop
+    return {
+        name: [scale * each for each in spent] if name.endswith("_loop") else spent
         for name, spent in times.items()
-    ]
-    return Table(title, ("way", "processor seconds", "times sklearn_loop"), tuple(rows))
+    }
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Measure, print and write; returns the exit code."""
-    try:
-        options = parse_options(Options, arguments)
-        if min(options.rows, options.draws, options.loop, options.rounds, options.seeds) < 1:
-            raise ConfigError("rows, draws, loop, rounds and seeds: expected 1 or more")
-    except HeronError as error:
-        print(f"benchmark: {error}", file=sys.stderr)
-        return 2
+def run(options: Options) -> Found:
+    """Compare the intervals, then time the ways to them."""
     sample, some = make_sample(options.rows), 10 * options.loop
     print("95 % interval:", *cells(sample, options.draws), "loop:", *numpy_loop(sample, some))
     times = measure(options)
-    title = f"{options.draws:,} draws of {options.rows:,} rows, {options.rounds} rounds"
-    print_tables([result_table(times, title)])
-    versions = {"python": platform.python_version(), "numpy": np.__version__}
-    facts = {**asdict(options), "out": str(options.out)}
-    write_json(options.out, {"options": facts, "versions": versions, "seconds": times})
-    print(options.out)
-    return 0
+    case = f"{options.draws:,} draws of {options.rows:,} rows"
+    table = compare("Paired bootstrap", {case: times}, "sklearn_loop")
+    return Found({"seconds": times}, [table])
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    raise SystemExit(main(Options, run))

@@ -8,27 +8,21 @@ heron's whole set, with a Hebrew profile and TLNLS. See README.md here.
 from __future__ import annotations
 
 import json
-import os
-import platform
 import re
-import statistics
 import string
-import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from heron.base.cells import Formatted, Table
-from heron.base.errors import ConfigError, HeronError
-from heron.base.files import write_json
-from heron.base.terminal import print_tables
-from heron.config.options import parse_options
+from heron.base.errors import HeronError
+from heron.config.constraints import Count
 from heron.languages.hebrew import HEBREW
 from heron.metrics.span import SQUAD, item_scores, language_profile, mean_scores, overlap_scores
+
+from .frame import Found, Times, compare, folder, main, ratio, time_rounds
 
 TARGET = 6  # times faster than the plain loop
 
@@ -45,9 +39,9 @@ class Options:
         out: JSON file with every measurement.
     """
 
-    few: int = 1000
-    pairs: int = 10_000
-    rounds: int = 5
+    few: Count = 1000
+    pairs: Count = 10_000
+    rounds: Count = 5
     data: Path | None = None
     out: Path = Path("runs/benchmark_span_scores.json")
 
@@ -62,9 +56,8 @@ class Sample:
 
 def read_answers(data: Path | None) -> list[tuple[str, int, int]]:
     """Read ParaShoot's answers: context, start and end in characters; made-up ones without it."""
-    root = data or (Path(os.environ["HERON_DATA"]) if "HERON_DATA" in os.environ else None)
-    file = root / "parashoot" / "dev.json" if root else None
-    if file is None or not file.is_file():
+    root = folder(data, "HERON_DATA")
+    if root is None or not (file := root / "parashoot" / "dev.json").is_file():
         return made_up_answers()
     found = []
     for row in json.loads(file.read_text(encoding="utf-8"))["data"]:
@@ -143,14 +136,7 @@ def heron_scores(sample: Sample) -> tuple[np.ndarray, np.ndarray]:
     return exact_N, f1_N
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """Time one call in processor seconds, which other processes disturb least."""
-    start = time.process_time()
-    work()
-    return time.process_time() - start
-
-
-def measure(sample: Sample, rounds: int) -> dict[str, list[float]]:
+def measure(sample: Sample, rounds: int) -> Times:
     """Time every way once a round, in processor seconds.
 
     Raises:
@@ -160,73 +146,32 @@ def measure(sample: Sample, rounds: int) -> dict[str, list[float]]:
     if not np.array_equal(theirs, ours):
         raise HeronError("the plain loop and heron score differently")
     profiles = [language_profile(HEBREW)]
-    times: dict[str, list[float]] = {}
-    for _ in range(rounds):
-        spent = {
-            "official_loop": seconds(lambda: official_scores(sample)),
-            "heron": seconds(
-                lambda: mean_scores(
-                    dict(zip(("exact_match", "f1"), heron_scores(sample), strict=True))
-                )
-            ),
-            "heron_all": seconds(
-                lambda: mean_scores(item_scores(sample.predictions, sample.golds, profiles))
-            ),
-        }
-        for name, value in spent.items():
-            times.setdefault(name, []).append(value)
-    return times
+    ways = {
+        "official_loop": lambda: official_scores(sample),
+        "heron": lambda: mean_scores(
+            dict(zip(("exact_match", "f1"), heron_scores(sample), strict=True))
+        ),
+        "heron_all": lambda: mean_scores(item_scores(sample.predictions, sample.golds, profiles)),
+    }
+    return time_rounds(ways, rounds)
 
 
-def ratios(times: dict[str, list[float]], name: str) -> float:
-    """Take the median of the ratios within rounds."""
-    return statistics.median(
-        base / spent for base, spent in zip(times["official_loop"], times[name], strict=True)
-    )
-
-
-def result_table(times: dict[int, dict[str, list[float]]]) -> Table:
-    """Show the median milliseconds and how many times faster than the plain loop each way is."""
-    rows = [
-        (
-            pairs,
-            name,
-            Formatted(1000 * statistics.median(spent), ".1f"),
-            Formatted(ratios(ways, name), ".1f"),
-        )
-        for pairs, ways in times.items()
-        for name, spent in ways.items()
-    ]
-    columns = ("pairs", "way", "processor ms", "times faster")
-    return Table("Exact match and F1 of Hebrew answers", columns, tuple(rows))
-
-
-def verdict(times: dict[int, dict[str, list[float]]]) -> str:
+def verdict(times: dict[int, Times]) -> str:
     """Say whether the target is reached for every number of pairs."""
-    least = min(ratios(ways, "heron") for ways in times.values())
+    least = min(ratio(ways, "official_loop", "heron") for ways in times.values())
     said = "reached" if least >= TARGET else "missed"
     return f"target: {TARGET} times as fast as the plain loop: {said} ({least:.1f})"
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Measure, print and write; returns the exit code."""
-    try:
-        options = parse_options(Options, arguments)
-        if min(options.few, options.pairs, options.rounds) < 1:
-            raise ConfigError("few, pairs and rounds: expected 1 or more")
-        answers = read_answers(options.data)
-        samples = (make_sample(answers, size) for size in (options.few, options.pairs))
-        times = {len(one.golds): measure(one, options.rounds) for one in samples}
-    except HeronError as error:
-        print(f"benchmark: {error}", file=sys.stderr)
-        return 2
-    print_tables([result_table(times)])
-    print(verdict(times))
-    versions = {"python": platform.python_version(), "numpy": np.__version__}
-    write_json(options.out, {"versions": versions, "seconds": times})
-    print(options.out)
-    return 0
+def run(options: Options) -> Found:
+    """Score samples of both sizes in every way."""
+    answers = read_answers(options.data)
+    samples = (make_sample(answers, size) for size in (options.few, options.pairs))
+    times = {len(one.golds): measure(one, options.rounds) for one in samples}
+    cases = {f"{pairs:,} pairs": ways for pairs, ways in times.items()}
+    table = compare("Exact match and F1 of Hebrew answers", cases, "official_loop")
+    return Found({"seconds": times}, [table], [verdict(times)])
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    raise SystemExit(main(Options, run))

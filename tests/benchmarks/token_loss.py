@@ -9,24 +9,21 @@ Losses are compared in the same run. See README.md.
 from __future__ import annotations
 
 import statistics
-import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from rich.console import Console
-from rich.table import Table
 from torch import Tensor
 from torch.nn import functional as F
 
+from heron.base.cells import Formatted, Table
 from heron.base.errors import HeronError
-from heron.base.files import write_json
-from heron.config.options import parse_options
+from heron.config.constraints import Count
 from heron.tasks.token_loss import token_loss
 
-from .processes import wide_console
+from .frame import Found, Times, main, ratio
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 
@@ -43,8 +40,8 @@ class Options:
         out: JSON file with every measurement.
     """
 
-    tokens: int = 700
-    rounds: int = 5
+    tokens: Count = 700
+    rounds: Count = 5
     out: Path = Path("runs/benchmark_token_loss.json")
 
 
@@ -72,12 +69,12 @@ WAYS: dict[str, Loss] = {
 }
 
 
-def measure(vocabulary: int, options: Options) -> dict[str, list[float]]:
+def measure(vocabulary: int, options: Options) -> Times:
     """Time every way once a round: processor seconds of a loss and its gradient."""
     torch.manual_seed(0)
     scores_NV = torch.randn(options.tokens, vocabulary).bfloat16()
     gold_N = torch.randint(0, vocabulary, (options.tokens,))
-    times: dict[str, list[float]] = {name: [] for name in WAYS}
+    times: Times = {name: [] for name in WAYS}
     losses = []
     for _ in range(options.rounds + 1):
         for name, way in WAYS.items():
@@ -92,32 +89,20 @@ def measure(vocabulary: int, options: Options) -> dict[str, list[float]]:
     return {name: spent[1:] for name, spent in times.items()}  # the first round warms up
 
 
-def run(arguments: Sequence[str], console: Console) -> int:
-    """Measure, print the table, write the JSON file; returns the exit code."""
-    options = parse_options(Options, arguments)
-    if min(options.tokens, options.rounds) < 1:
-        raise HeronError("tokens and rounds must be at least 1")
+def run(options: Options) -> Found:
+    """Time every way on every vocabulary."""
     torch.set_num_threads(1)
     measured = {vocabulary: measure(vocabulary, options) for vocabulary in VOCABULARIES}
-    table = Table(title=f"loss and gradient of {options.tokens} tokens, one thread")
-    for column in ("way", *(f"{each:,} words: s" for each in VOCABULARIES), "times torch"):
-        table.add_column(column, justify="left" if column == "way" else "right", no_wrap=True)
+    rows = []
     for name in WAYS:
         seconds = [statistics.median(times[name]) for times in measured.values()]
         rival = name.replace("heron", "torch")
-        ratios = [
-            statistics.median(a / b for a, b in zip(times[rival], times[name], strict=True))
-            for times in measured.values()
-        ]
-        shown = " ".join(f"{ratio:.1f}" for ratio in ratios)
-        table.add_row(name, *(f"{value:.3f}" for value in seconds), shown)
-    console.print(table)
-    write_json(options.out, {"tokens": options.tokens, "seconds": measured})
-    return 0
+        shown = " ".join(f"{ratio(times, rival, name):.1f}" for times in measured.values())
+        rows.append((name, *(Formatted(value, ".3f") for value in seconds), shown))
+    columns = ("way", *(f"{each:,} words: s" for each in VOCABULARIES), "times torch")
+    title = f"loss and gradient of {options.tokens} tokens, one thread"
+    return Found({"seconds": measured}, [Table(title, columns, tuple(rows))])
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(run(sys.argv[1:], wide_console()))
-    except HeronError as error:
-        sys.exit(f"benchmark: {error}")
+    raise SystemExit(main(Options, run))

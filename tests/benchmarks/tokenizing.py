@@ -11,25 +11,19 @@ import hashlib
 import json
 import random
 import re
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from statistics import median
-from typing import Any
-
-from rich.console import Console
-from rich.table import Table
+from typing import Annotated, Any
 
 from heron.base.errors import HeronError
-from heron.base.files import read_json, write_json
-from heron.config.options import parse_options
+from heron.base.files import read_json
+from heron.config.constraints import Count, OneOf
 
-from .processes import ROOT, environment, folder, missing_encoder, wide_console
+from .frame import Found, Times, call, compare, find, main
 
 MOST = 128  # tokens of a pair: run_glue's default
 _END = re.compile(r"(?<=[.!?])\s+|\n")
@@ -51,10 +45,10 @@ class Options:
 
     encoder: Path | None = None
     data: Path | None = None
-    pairs: int = 60_000
-    rounds: int = 3
+    pairs: Count = 60_000
+    rounds: Count = 3
     out: Path = Path("runs/benchmark_tokenizing.json")
-    way: str = ""
+    way: Annotated[str, OneOf(*WAYS)] | None = None
     made: Path | None = None
 
 
@@ -151,25 +145,21 @@ def measure_here(way: str, encoder: Path, made: Path) -> dict[str, Any]:
     return {"tokenize": spent, "open": opened, "ids": digest.hexdigest()}
 
 
-def measure(
-    options: Options, encoder: Path, data: Path
-) -> tuple[dict[str, dict[str, list[float]]], int]:
+def measure(options: Options, encoder: Path, data: Path) -> tuple[dict[str, Times], int]:
     """Measure both ways in every round, each first without and then with what it has stored."""
     known = sentences(data)
     if len(known) < 2:
         raise HeronError(f"{data} has no sentences")
-    times: dict[str, Any] = {part: {way: [] for way in WAYS} for part in ("tokenize", "open")}
+    times: dict[str, Times] = {part: {way: [] for way in WAYS} for part in ("tokenize", "open")}
     for _ in range(options.rounds):
         with tempfile.TemporaryDirectory() as made:
             write_pairs(Path(made) / "pairs.jsonl", known, options.pairs)
             digests = set()
             for way in WAYS:
                 for part in times:
-                    path = Path(made) / f"{way}-{part}.json"
-                    words = [f"way={way}", f"made={made}", f"encoder={encoder}", f"out={path}"]
-                    command = [sys.executable, "-m", "tests.benchmarks.tokenizing", *words]
-                    subprocess.run(command, cwd=ROOT, env=environment(1), check=True)
-                    found = read_json(path)
+                    words = (f"way={way}", f"made={made}", f"encoder={encoder}")
+                    said = call("tests.benchmarks.tokenizing", *words)
+                    found = json.loads(said.splitlines()[-1])
                     times[part][way].append(found[part])
                     digests.add(found["ids"])
             if len(digests) > 1:
@@ -177,33 +167,17 @@ def measure(
     return times, len(known)
 
 
-def run(arguments: Sequence[str], console: Console) -> int:
-    """Measure, print the table, write the JSON file; returns the exit code."""
-    options = parse_options(Options, arguments)
-    encoder, data = folder(options.encoder, "HERON_ENCODER"), folder(options.data, "HERON_DATA")
-    if options.way and options.made and encoder:
-        write_json(options.out, measure_here(options.way, encoder, options.made))
-        return 0
-    absent = missing_encoder(encoder)
-    if data is None or not data.is_dir():
-        absent.append(f"no texts ({data}): set HERON_DATA or data= to a folder of data sets")
-    if absent or encoder is None or data is None:
-        console.print("benchmark skipped:", *absent, sep="\n  ", markup=False, soft_wrap=True)
-        return 0
+def run(options: Options) -> Found:
+    """Measure both ways, or one of them in this process."""
+    if options.way and options.made:
+        (encoder,) = find(options, encoder="config.json")
+        return Found(lines=[json.dumps(measure_here(options.way, encoder, options.made))])
+    encoder, data = find(options, encoder="config.json", data="")
     times, count = measure(options, encoder, data)
-    title = f"{options.pairs:,} pairs of {count:,} sentences: processor seconds of one thread"
-    table = Table("", "datasets", "heron", "times", title=title)
-    for part, name in (("tokenize", "tokenize and store"), ("open", "open what is stored")):
-        spent = list(times[part].values())
-        ratio = median(a / b for a, b in zip(*spent, strict=True))
-        table.add_row(name, *(f"{median(each):.3f}" for each in spent), f"{ratio:.1f}")
-    console.print(table)
-    write_json(options.out, {"seconds": times, "pairs": options.pairs, "sentences": count})
-    return 0
+    cases = {"tokenize and store": times["tokenize"], "open what is stored": times["open"]}
+    table = compare(f"{options.pairs:,} pairs of {count:,} sentences", cases, "datasets")
+    return Found({"seconds": times, "pairs": options.pairs, "sentences": count}, [table])
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(run(sys.argv[1:], wide_console()))
-    except HeronError as error:
-        sys.exit(f"benchmark: {error}")
+    raise SystemExit(main(Options, run))

@@ -7,34 +7,23 @@ fresh process, and begins with another one. See README.md here for what is compa
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Annotated, Any
 
-from rich.console import Console
-from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from heron.base.cells import Cell, Formatted, Table
+from heron.base.progress import tracked
+from heron.config.constraints import Count, OneOf
 
-from heron.base.errors import ConfigError, HeronError, nearest
-from heron.base.files import write_json
-from heron.base.libraries import processor
-from heron.config.options import parse_options
-
-from .headlines import Headline
+from .frame import Found, Headline, call, find, main
 from .names import BASELINE, OURS, RIVALS, WINDOW
-from .processes import wide_console
 
 TARGET = 1.5  # heron over the Trainer's best precision and order of batches
 NEAR = 0.97  # heron's default over the best of its precisions
 # The window head over the Trainer with dynamic padding, where bf16 is slow and where it is fast.
 WINDOW_TARGETS = (18.0, 38.0)
-_ROOT = Path(__file__).parents[2]
 _NEEDED = "trc/training-data/split/train.csv"
 
 Rounds = dict[str, list[dict[str, Any]]]  # rival: its measurements, one per round
@@ -58,85 +47,44 @@ class Options:
 
     encoder: Path | None = None
     data: Path | None = None
-    rivals: list[str] = field(default_factory=lambda: list(RIVALS))
-    rounds: int = 3
-    steps: int = 4
-    threads: int = 1
+    rivals: list[Annotated[str, OneOf(*RIVALS)]] = field(default_factory=lambda: list(RIVALS))
+    rounds: Count = 3
+    steps: Count = 4
+    threads: Count = 1
     overrides: list[str] = field(default_factory=list)
     cache: Path = Path("cache")
     out: Path = Path("runs/benchmark.json")
 
 
-def run(arguments: Sequence[str], console: Console) -> int:
-    """Measure all rivals, print the table, write the JSON file; returns the exit code."""
-    options = parse_options(Options, arguments)
-    for name in options.rivals:
-        if name not in RIVALS:
-            raise ConfigError(f"rivals={name}: no such rival.{nearest(name, RIVALS)}")
-    encoder = options.encoder or _from_environment("HERON_ENCODER")
-    data = options.data or _from_environment("HERON_DATA")
-    absent = missing(encoder, data)
-    if absent:
-        console.print("benchmark skipped:", *absent, sep="\n  ", markup=False, soft_wrap=True)
-        return 0
-    assert encoder is not None
-    assert data is not None
-    rounds = measure_all(options, encoder, data, console)
-    console.print(table(rounds, options))
-    console.print(verdict(rounds))
-    write_json(options.out, report(rounds, options, encoder.name))
-    console.print(f"every measurement: {options.out}", markup=False)
-    return 0
+def run(options: Options) -> Found:
+    """Measure all rivals."""
+    encoder, data = find(options, encoder="config.json", data=_NEEDED)
+    rounds = measure_all(options, encoder, data)
+    return Found(report(rounds, encoder.name), [table(rounds, options)], [verdict(rounds)])
 
 
-def missing(encoder: Path | None, data: Path | None) -> list[str]:
-    """Say what the benchmark needs and cannot find."""
-    absent = []
-    if encoder is None or not (encoder / "config.json").is_file():
-        absent.append(f"no encoder ({encoder}): set HERON_ENCODER or encoder= to its folder")
-    if data is None or not (data / _NEEDED).is_file():
-        absent.append(f"no {_NEEDED} ({data}): set HERON_DATA or data= to the folder of trc/")
-    return absent
-
-
-def measure_all(options: Options, encoder: Path, data: Path, console: Console) -> Rounds:
+def measure_all(options: Options, encoder: Path, data: Path) -> Rounds:
     """Run every rival in every round."""
     rounds: Rounds = {name: [] for name in options.rivals}
-    columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("", total=options.rounds * len(options.rivals))
-        for index in range(options.rounds):
-            first = index % len(options.rivals)
-            for name in options.rivals[first:] + options.rivals[:first]:
-                progress.update(task, description=f"round {index + 1}: {RIVALS[name].title}")
-                rounds[name].append(_measure(name, index, options, encoder, data))
-                progress.advance(task)
+    plan = []
+    for index in range(options.rounds):
+        first = index % len(options.rivals)
+        plan += [(index, name) for name in options.rivals[first:] + options.rivals[:first]]
+    for index, name in tracked(plan, "measuring"):
+        rounds[name].append(_measure(name, index, options, encoder, data))
     return rounds
 
 
 def _measure(name: str, seed: int, options: Options, encoder: Path, data: Path) -> dict[str, Any]:
     """Measure one rival in a fresh process."""
     words = [
-        *(f"rival={name}", f"encoder={encoder.resolve()}", f"data={data.resolve()}"),
+        *(f"rival={name}", f"encoder={encoder}", f"data={data}"),
         f"cache={options.cache.resolve()}",
         *(f"steps={options.steps}", f"threads={options.threads}", f"seed={seed}"),
         f"overrides={','.join(options.overrides)}",
     ]
-    environment = {
-        **os.environ,
-        "OMP_NUM_THREADS": str(options.threads),
-        # A thread that spins while another is preempted burns the time it is measured by.
-        "GOMP_SPINCOUNT": "1000",
-        "TOKENIZERS_PARALLELISM": "false",
-        "HF_HUB_OFFLINE": "1",
-    }
-    command = [sys.executable, "-m", "tests.benchmarks.rivals", *words]
-    done = subprocess.run(
-        command, cwd=_ROOT, env=environment, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise HeronError(f"{name} failed:\n{done.stderr[-2000:]}")
-    measurement: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    said = call("tests.benchmarks.rivals", *words, threads=options.threads)
+    measurement: dict[str, Any] = json.loads(said.splitlines()[-1])
     return measurement
 
 
@@ -151,28 +99,26 @@ def table(rounds: Rounds, options: Options) -> Table:
     """Set the rivals side by side, medians over the rounds."""
     plural = "s" if options.threads > 1 else ""
     title = f"TRC training, {options.threads} thread{plural}, medians of {options.rounds} rounds"
-    result = Table(title=title)
-    result.add_column("", no_wrap=True)
-    for column in ("pairs / CPU s", "pairs / s", "padding efficiency", "of GEMM peak", "ratio"):
-        result.add_column(column, justify="right", min_width=5)
-    for name, measured in rounds.items():
-        ratio = "-"
-        if BASELINE in rounds:
-            ratio = f"{median(ratios(rounds, name, 'samples_per_cpu_second')):.2f}"
-        result.add_row(
+    rows = [
+        (
             RIVALS[name].title,
-            f"{_median(measured, 'samples_per_cpu_second'):.2f}",
-            f"{_median(measured, 'samples_per_second'):.2f}",
-            f"{_median(measured, 'padding_efficiency'):.3f}",
+            Formatted(_median(measured, "samples_per_cpu_second"), ".2f"),
+            Formatted(_median(measured, "samples_per_second"), ".2f"),
+            Formatted(_median(measured, "padding_efficiency"), ".3f"),
             _share(measured),
-            ratio,
+            Formatted(median(ratios(rounds, name, "samples_per_cpu_second")), ".2f")
+            if BASELINE in rounds
+            else None,
         )
-    return result
+        for name, measured in rounds.items()
+    ]
+    columns = ("pairs / CPU s", "pairs / s", "padding efficiency", "of GEMM peak", "ratio")
+    return Table(title, ("", *columns), tuple(rows))
 
 
-def _share(measured: Sequence[dict[str, Any]]) -> str:
+def _share(measured: Sequence[dict[str, Any]]) -> Cell:
     shares = [each["gemm_share"] for each in measured if each.get("gemm_share") is not None]
-    return f"{median(shares):.0%}" if shares else "-"
+    return Formatted(median(shares), ".0%") if shares else None
 
 
 def headlines(rounds: Rounds) -> list[Headline]:
@@ -210,16 +156,11 @@ def verdict(rounds: Rounds) -> str:
     return "\n".join(str(each) for each in found)
 
 
-def report(rounds: Rounds, options: Options, encoder: str) -> dict[str, Any]:
-    """Collect settings, versions, medians and every measurement."""
-    packages = ("torch", "transformers", "accelerate", "pytorch-lightning", "heron-nlu")
-    kept = ("rounds", "steps", "threads", "overrides")
+def report(rounds: Rounds, encoder: str) -> dict[str, Any]:
+    """Collect what `make bench-all` shows, medians and every measurement."""
     return {
         "encoder": encoder,
-        "settings": {name: asdict(options)[name] for name in kept},
-        "processor": processor(),
         "headlines": [asdict(each) for each in headlines(rounds)],
-        "versions": {package: version(package) for package in packages},
         "rivals": {
             name: {
                 "title": RIVALS[name].title,
@@ -238,12 +179,5 @@ def _median(measured: Sequence[dict[str, Any]], key: str) -> float:
     return median(measurement[key] for measurement in measured)
 
 
-def _from_environment(name: str) -> Path | None:
-    return Path(os.environ[name]) if os.environ.get(name) else None
-
-
 if __name__ == "__main__":
-    try:
-        sys.exit(run(sys.argv[1:], wide_console()))
-    except HeronError as error:
-        sys.exit(f"benchmark: {error}")
+    raise SystemExit(main(Options, run))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import re
 import statistics
 import subprocess
@@ -21,22 +20,23 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from heron.base.cells import Formatted, Table
-from heron.base.files import write_json
-from heron.base.terminal import print_tables
-from heron.config.options import parse_options
+from heron.config.constraints import Count
 from small_wiki import PHRASES, write_dump
+
+from .frame import ROOT, Found, main
 
 
 @dataclass
 class Options:
     """Options of the benchmark."""
 
-    pages: int = 10_000
-    words: int = 600  # of a page
+    pages: Count = 10_000
+    words: Count = 600  # of a page
     linked: float = 0.01  # share of the sentences that begin with a phrase
-    rounds: int = 2  # ratios are taken within a round
-    phrases: int = 114  # as RoNLI's list has
+    rounds: Count = 2  # ratios are taken within a round
+    phrases: Count = 114  # as RoNLI's list has
     out: Path = Path("runs/benchmark_wiki_pairs.json")
+    made: Path | None = None  # run the plain script in this process, on the dump in this folder
 
 
 def phrases(count: int) -> dict[str, list[str]]:
@@ -85,8 +85,7 @@ def measure(options: Options, folder: Path) -> list[dict[str, float]]:
             out = folder / f"out-{number}-{workers}"
             words = ["-m", "heron", "build", "ronli", f"dump={dump}", f"phrases={listed}"]
             found[f"heron, {workers}"] = _timed([*words, f"out={out}", f"workers={workers}"])
-        own = [__file__, "rival", str(dump), str(listed)]
-        found["plain script"] = _timed(own)
+        found["plain script"] = _timed(["-m", "tests.benchmarks.wiki_pairs", f"made={folder}"])
         rounds.append(found)
     return rounds
 
@@ -102,7 +101,9 @@ def _timed(words: list[str]) -> dict[str, float]:
     paths = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     command = [sys.executable, "-c", code, *words]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    done = subprocess.run(
+        command, check=True, capture_output=True, text=True, env=environment, cwd=ROOT
+    )
     seconds, peak = map(float, done.stdout.split()[-2:])
     return {"seconds": seconds, "peak_mb": peak}
 
@@ -122,22 +123,15 @@ def summary(rounds: list[dict[str, dict[str, float]]], pages: int) -> Table:
     return Table(f"{pages:,} pages", columns, tuple(rows), "Peak: of the largest process.")
 
 
-def main(arguments: list[str]) -> int:
-    """Run the benchmark, or the rival in a process of its own."""
-    if arguments[:1] == ["rival"]:
-        listed = json.loads(Path(arguments[2]).read_text("utf-8"))
-        print(plain_script(Path(arguments[1]), listed))
-        return 0
-    options = parse_options(Options, arguments)
+def run(options: Options) -> Found:
+    """Measure all ways, or run the rival in this process."""
+    if made := options.made:
+        listed = json.loads((made / "phrases.json").read_text("utf-8"))
+        return Found(lines=[plain_script(made / "dump.xml", listed)])
     with tempfile.TemporaryDirectory() as folder:
         rounds = measure(options, Path(folder))
-    table = summary(rounds, options.pages)
-    print_tables([table])
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    write_json(options.out, {"python": platform.python_version(), "rounds": rounds})
-    print(options.out)
-    return 0
+    return Found({"rounds": rounds}, [summary(rounds, options.pages)])
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    raise SystemExit(main(Options, run))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -12,12 +11,12 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 
 from benchmarks.epoch import choose_batches, estimate, padded_tokens
+from benchmarks.frame import main
 from benchmarks.names import BASELINE, OURS, RIVALS
-from benchmarks.training import Options, missing, report, run, table, verdict
-from heron.base.errors import ConfigError
+from benchmarks.training import Options, report, run, table, verdict
+from heron.base.cells import show
 from heron.config.schema import Config
 from heron.data.batching import plan_epoch
 from heron.data.features import Units
@@ -144,27 +143,25 @@ def test_ratio_is_the_median_of_the_rounds_and_the_report_keeps_them_all() -> No
         verdict(rounds).split()
     )
     assert "the best of its precisions: 0.909 (0.909 to 0.909); 0.97 missed" in verdict(rounds)
-    text = io.StringIO()
-    Console(file=text, width=120).print(table(rounds, Options()))
-    assert RIVALS[OURS].title in text.getvalue()
-    assert "4.00" in text.getvalue()
-    kept = json.loads(json.dumps(report(rounds, Options(), "encoder")))
+    shown = {row[0]: row[-1] for row in table(rounds, Options()).rows}
+    assert show(shown[RIVALS[OURS].title]) == "4.00"
+    kept = json.loads(json.dumps(report(rounds, "encoder")))
     assert kept["rivals"][OURS]["rounds"] == rounds[OURS]
     assert kept["rivals"][BASELINE]["median"]["samples_per_cpu_second"] == 2.0
 
 
-def test_absent_data_or_encoder_is_said_and_skipped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_absent_data_and_encoder_are_said_and_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("HERON_DATA", raising=False)
     monkeypatch.delenv("HERON_ENCODER", raising=False)
-    text = io.StringIO()
-    assert run([f"data={tmp_path}"], Console(file=text, width=200)) == 0
-    assert "skipped" in text.getvalue()
-    assert "HERON_ENCODER" in text.getvalue()
-    assert len(missing(tmp_path, tmp_path)) == 2
+    assert main(Options, run, [f"data={tmp_path}"]) == 0
+    shown = capsys.readouterr().out
+    assert "skipped" in shown
+    assert "no config.json (None): set HERON_ENCODER" in shown
+    assert f"train.csv ({tmp_path}): set HERON_DATA" in shown
 
 
-def test_unknown_rival_names_the_nearest() -> None:
-    with pytest.raises(ConfigError, match="Did you mean 'trainer"):
-        run(["rivals=trianer"], Console(file=io.StringIO()))
+def test_unknown_rival_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(Options, run, ["rivals=trianer"]) == 2
+    assert "Did you mean 'trainer" in capsys.readouterr().err

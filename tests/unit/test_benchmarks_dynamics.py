@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from benchmarks.cartography import (
     TARGET_EXAMPLES,
@@ -21,7 +19,8 @@ from benchmarks.cartography import (
     scale,
     verdict,
 )
-from heron.base.errors import ConfigError, HeronError
+from benchmarks.frame import main
+from heron.base.errors import HeronError
 from heron.base.files import read_json
 from heron.dynamics.cartography import statistics
 from heron.dynamics.files import read_dynamics
@@ -53,19 +52,22 @@ def test_the_verdict_is_for_the_targets_number_of_examples() -> None:
     assert "no verdict" in verdict([Route(TARGET_EXAMPLES - 1, 0, 0.1, 0.1, 1)])
 
 
-def test_the_command_prints_the_ratio_and_keeps_every_measurement(tmp_path: Path) -> None:
-    text = io.StringIO()
+def test_the_command_prints_the_ratio_and_keeps_every_measurement(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "kept.json"
     words = ["examples=60", "lines=20", "rounds=3", "records=2", f"out={out}"]
-    assert run(words, Console(file=text, width=150)) == 0
-    assert "ratio" in text.getvalue()
+    assert main(Options, run, words) == 0
+    assert "ratio" in capsys.readouterr().out
     kept = read_json(out)
     assert len(kept["heron"]) == 3
     middle = sorted(route["total"] for route in kept["heron"])[1]
     assert kept["ratio"]["total"] == pytest.approx(kept["lines"]["total"] * 3 / middle)
-    assert kept["settings"]["records"] == 2
+    assert kept["options"]["records"] == 2
 
 
-def test_the_slow_route_has_no_more_examples_than_the_fast_one() -> None:
-    with pytest.raises(ConfigError, match="lines=20: 1 to examples=10 is allowed"):
-        run(["examples=10", "lines=20"], Console(file=io.StringIO()))
+def test_the_slow_route_has_no_more_examples_than_the_fast_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(Options, run, ["examples=10", "lines=20"]) == 2
+    assert "lines=20: 1 to examples=10 is allowed" in capsys.readouterr().err

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
-from rich.console import Console
 
-from benchmarks import frozen_cache, long_premises, processes
+from benchmarks import frame, frozen_cache, long_premises
 from benchmarks.frozen_cache import Timed, scale, shares
 from benchmarks.long_premises import BASELINE, VARIANTS, build_longformer, padded_tokens
-from heron.base.errors import ConfigError, HeronError
+from heron.base.cells import show
+from heron.base.errors import HeronError
 from heron.base.folders import conf_dir
 from heron.config.compose import compose
 from heron.config.schema import Config
@@ -87,7 +87,7 @@ def test_every_variant_composes_with_the_same_tokens_per_batch(name: str, tmp_pa
     assert config.encoder.truncation == "only_first"
 
 
-def test_variants_stand_beside_the_first() -> None:
+def test_variants_stand_beside_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     one = {
         "truncated": 0.25,
         "sequences_per_pair": 1.0,
@@ -101,10 +101,11 @@ def test_variants_stand_beside_the_first() -> None:
     }
     double = one | {"cpu_seconds_per_pair": 0.5, "peak_rss_mb": 1500.0}
     measured = {BASELINE: one, "windows": double}
-    text = printed(long_premises.table(measured))
-    for shown in ("2.50", "1.50", "25.0%"):
-        assert shown in text
-    kept = long_premises.report(measured, long_premises.Options(), "encoder")
+    first, second = long_premises.table(measured).rows
+    assert (show(first[1]), *map(show, second[-2:])) == ("25.0%", "2.50", "1.50")
+    monkeypatch.setattr(long_premises, "find", lambda *_, **__: [Path("encoder"), Path("data")])
+    monkeypatch.setattr(long_premises, "measure_all", lambda *_: measured)
+    kept = long_premises.run(long_premises.Options()).record
     assert json.loads(json.dumps(kept))["variants"]["windows"]["peak_rss_mb"] == 1500.0
 
 
@@ -177,49 +178,46 @@ def test_a_command_that_fails_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
         frozen_cache.time_grid([], frozen_cache.Options())
 
 
-def test_the_grid_is_set_beside_as_many_runs_that_encode() -> None:
+def test_the_grid_is_set_beside_as_many_runs_that_encode(monkeypatch: pytest.MonkeyPatch) -> None:
     measured = frozen_cache.Measurement(
         anew=120.0, anew_job=100.0, first=30.0, again=10.0, grid=200.0, jobs=180
     )
     assert measured.encoding == 20.0
-    text = printed(frozen_cache.table(measured, frozen_cache.Options()))
-    for shown in ("18,000.0", "90.0", "12.0"):
-        assert shown in text
+    rows = frozen_cache.table(measured, frozen_cache.Options()).rows
+    shown = {show(cell) for row in rows for cell in row}
+    assert {"18,000.0", "90.0", "12.0"} <= shown
     assert "220 s with the encoding pass" in frozen_cache.verdict(measured)
     assert "reached" in frozen_cache.verdict(measured)
     assert "missed" in frozen_cache.verdict(replace(measured, grid=301.0))
     assert "no verdict" in frozen_cache.verdict(replace(measured, jobs=36))
-    kept = frozen_cache.report(measured, frozen_cache.Options(), "encoder", ("data=ronli_dev",))
-    assert json.loads(json.dumps(kept))["seconds"] == {**asdict(measured), "encoding": 20.0}
+    monkeypatch.setattr(frozen_cache, "find", lambda *_, **__: [Path("encoder")])
+    monkeypatch.setattr(frozen_cache, "measure", lambda *_: measured)
+    kept = frozen_cache.run(frozen_cache.Options(data=Path("absent"))).record
+    assert kept["seconds"] == {**asdict(measured), "encoding": 20.0}
+    assert kept["data"] == "chronicle_ronli"
 
 
 @pytest.mark.parametrize("benchmark", [long_premises, frozen_cache])
 def test_an_absent_encoder_is_said_and_skipped(
-    benchmark: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    benchmark: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.delenv("HERON_DATA", raising=False)
     monkeypatch.delenv("HERON_ENCODER", raising=False)
-    text = io.StringIO()
     words = [f"encoder={tmp_path}", f"data={tmp_path}"]
-    assert benchmark.run(words, Console(file=text, width=200)) == 0  # type: ignore[attr-defined]
-    assert "skipped" in text.getvalue()
-    assert "HERON_ENCODER" in text.getvalue()
+    assert frame.main(benchmark.Options, benchmark.run, words) == 0
+    assert f"skipped:\n  no config.json ({tmp_path}): set HERON_ENCODER" in capsys.readouterr().out
 
 
-def test_unknown_variant_names_the_nearest() -> None:
-    with pytest.raises(ConfigError, match="Did you mean 'windows"):
-        long_premises.run(["variants=window"], Console(file=io.StringIO()))
+def test_unknown_variant_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert frame.main(long_premises.Options, long_premises.run, ["variants=window"]) == 2
+    assert "Did you mean 'windows" in capsys.readouterr().err
 
 
 def test_measuring_processes_stay_offline_and_do_not_spin() -> None:
-    variables = processes.environment(threads=2)
+    variables = frame.environment(threads=2)
     assert variables["OMP_NUM_THREADS"] == "2"
     assert variables["HF_HUB_OFFLINE"] == "1"
     assert int(variables["GOMP_SPINCOUNT"]) <= 1000
-
-
-def printed(table: object) -> str:
-    """Render a table as text."""
-    text = io.StringIO()
-    Console(file=text, width=140).print(table)
-    return text.getvalue()

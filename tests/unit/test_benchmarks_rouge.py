@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.rouge import cut, heron, main, make_words, plain, plain_tokens
+from benchmarks.rouge import cut, heron, make_words, plain, plain_tokens
 
 FORK = json.loads(Path(__file__).parent.joinpath("metrics/rouge_fork.json").read_text())
 
@@ -26,20 +26,6 @@ def test_made_up_pairs_have_the_lengths_asked_for_and_share_words():
     pairs = cut(make_words(5000), (200, 33), 5, 0)
     assert {tuple(len(text.split()) for text in pair) for pair in pairs} == {(200, 33)}
     assert heron(pairs)[:, 0].all()
-
-
-def test_a_small_run_writes_every_measurement(tmp_path, capsys):
-    out = tmp_path / "rouge.json"
-    assert main(["pairs=2", "articles=1", "rounds=1", f"out={out}"]) == 0
-    assert "differ by at most 0" in capsys.readouterr().out
-    assert set(json.loads(out.read_text())["seconds"]) == {"title", "short", "article"}
-
-
-def test_mistakes_are_named(capsys):
-    assert main(["pairs=0"]) == 2
-    assert "expected 1 or more" in capsys.readouterr().err
-    assert main(["pears=1"]) == 2
-    assert "pairs" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("seed", [0, 1])

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from benchmarks import span_scores as benchmark
 from heron.base.errors import HeronError
-from heron.base.files import read_json
 
 
 def test_made_up_predictions_are_right_as_often_as_a_trained_systems() -> None:
@@ -33,17 +30,3 @@ def test_the_verdict_is_for_the_slowest_number_of_pairs() -> None:
 
     assert "reached (6.5)" in benchmark.verdict({10: ways(6.5), 20: ways(9)})
     assert "missed (5.0)" in benchmark.verdict({10: ways(6.5), 20: ways(5)})
-
-
-def test_the_command_prints_ratios_and_keeps_every_measurement(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("HERON_DATA", raising=False)
-    out = tmp_path / "kept.json"
-    assert benchmark.main(["few=20", "pairs=40", "rounds=2", f"out={out}"]) == 0
-    assert "times faster" in capsys.readouterr().out
-    kept = read_json(out)["seconds"]
-    assert set(kept) == {"20", "40"}
-    assert all(len(spent) == 2 for ways in kept.values() for spent in ways.values())
-    assert benchmark.main(["pairs=0"]) == 2
-    assert "expected 1 or more" in capsys.readouterr().err

@@ -1,12 +1,11 @@
 """The benchmark of tokenizing: both ways give the same token ids, or it says so."""
 
-import io
 import json
 
 import pytest
-from rich.console import Console
 
 from benchmarks import tokenizing as benchmark
+from benchmarks.frame import main
 from heron.base.errors import HeronError
 from heron.config.compose import compose
 from heron.data.tokenizer import load_tokenizer
@@ -43,19 +42,17 @@ def test_both_ways_give_the_same_token_ids(made):
 
 
 def test_ways_that_disagree_are_no_benchmark(made, monkeypatch):
-    def differ(command, **_):
-        path = next(word[4:] for word in command if word.startswith("out="))
-        with open(path, "w") as file:
-            json.dump({"tokenize": 1.0, "open": 1.0, "ids": path}, file)
+    def differ(module, way, *words):
+        return json.dumps({"tokenize": 1.0, "open": 1.0, "ids": way})
 
-    monkeypatch.setattr(benchmark.subprocess, "run", differ)
+    monkeypatch.setattr(benchmark, "call", differ)
     with pytest.raises(HeronError, match="differ"):
         benchmark.measure(benchmark.Options(pairs=3, rounds=1), made / "encoder", made)
 
 
-def test_without_texts_it_says_what_is_missing(made, monkeypatch):
+def test_without_texts_it_says_what_is_missing(made, monkeypatch, capsys):
     monkeypatch.delenv("HERON_DATA", raising=False)
-    shown = Console(file=io.StringIO(), width=200)
-    assert benchmark.run([f"encoder={made / 'encoder'}", f"out={made / 'x.json'}"], shown) == 0
-    assert "set HERON_DATA" in shown.file.getvalue()
+    words = [f"encoder={made / 'encoder'}", f"out={made / 'x.json'}"]
+    assert main(benchmark.Options, benchmark.run, words) == 0
+    assert "set HERON_DATA" in capsys.readouterr().out
     assert not (made / "x.json").exists()

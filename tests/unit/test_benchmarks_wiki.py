@@ -3,6 +3,7 @@ import json
 import pytest
 
 from benchmarks import wiki_pairs as benchmark
+from benchmarks.frame import main
 from small_wiki import PHRASES, write_dump
 
 
@@ -15,7 +16,7 @@ def test_the_list_of_phrases_has_the_asked_for_length():
 @pytest.mark.slow
 def test_the_benchmark_runs_both_ways_on_a_small_dump(tmp_path, capsys):
     words = ["pages=30", "words=100", "rounds=1", f"out={tmp_path}/found.json"]
-    assert benchmark.main(words) == 0
+    assert main(benchmark.Options, benchmark.run, words) == 0
     (found,) = json.loads((tmp_path / "found.json").read_text())["rounds"]
     assert set(found) == {"heron, 1", "heron, 2", "plain script"}
     assert all(each["seconds"] > 0 for each in found.values())
