@@ -15,6 +15,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from heron.base.cells import Formatted, Table
@@ -69,6 +70,7 @@ class Measurement:
         again: a run that finds them stored.
         grid: all jobs over stored vectors, report included.
         jobs: how many there were.
+        narrow_job: median over those with the narrowest head.
     """
 
     anew: float
@@ -77,6 +79,7 @@ class Measurement:
     again: float
     grid: float
     jobs: int
+    narrow_job: float
 
     @property
     def encoding(self) -> float:
@@ -128,7 +131,14 @@ def measure(options: Options, encoder: Path, corpus: Sequence[str], made: Path) 
         again=again.seconds,
         grid=seconds,
         jobs=jobs,
+        narrow_job=median(seconds_of(made / "runs" / "grid", "head.hidden=[128,128]")),
     )
+
+
+def seconds_of(sweep: Path, override: str) -> list[float]:
+    """List the clock seconds of the jobs with an override."""
+    found = [read_json(path) for path in sweep.glob("*/status.json")]
+    return [status["seconds"] for status in found if override in status["overrides"]]
 
 
 def first_job() -> list[str]:
@@ -216,6 +226,7 @@ def table(measured: Measurement, options: Options) -> Table:
         (f"a sweep of {jobs} that encodes every epoch (scaled)", jobs * job, jobs * job),
         (f"the grid of {jobs} over stored vectors", measured.grid, jobs * job),
         ("a job of it", measured.grid / jobs, job),
+        ("a job with two layers of 128 units", measured.narrow_job, None),
     )
     shown = [
         (way, Formatted(seconds, ",.1f"), Formatted(of / seconds, ",.1f") if of else None)

@@ -180,7 +180,7 @@ def test_a_command_that_fails_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_grid_is_set_beside_as_many_runs_that_encode(monkeypatch: pytest.MonkeyPatch) -> None:
     measured = frozen_cache.Measurement(
-        anew=120.0, anew_job=100.0, first=30.0, again=10.0, grid=200.0, jobs=180
+        anew=120.0, anew_job=100.0, first=30.0, again=10.0, grid=200.0, jobs=180, narrow_job=0.8
     )
     assert measured.encoding == 20.0
     rows = frozen_cache.table(measured, frozen_cache.Options()).rows
