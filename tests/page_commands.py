@@ -18,14 +18,13 @@ from unittest import mock
 from compositions import raw
 from heron.base.errors import HeronError
 from heron.cli import main
-from heron.commands.prompt import ExportOptions, TuneOptions, spelt_out
+from heron.commands.prompt import ExportOptions, TuneOptions, parted, spelt_out
 from heron.config import options
 from heron.config.compose import _parse_flags, explained, open_hydra
-from heron.config.constraints import field_types
 from heron.config.keys import all_keys
 from heron.config.resolve import resolve
 from heron.config.shorthands import write_out
-from heron.config.words import PARSER, key_of, readable
+from heron.config.words import PARSER, readable
 
 FENCED = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.M | re.S)
 INLINE = re.compile(r"`(heron [^`]+=[^`]+)`")
@@ -87,11 +86,9 @@ _check = options.check
 
 
 def _prompted(words: Sequence[str]) -> list[str]:
-    own = {"dry_run", *field_types(TuneOptions), *field_types(ExportOptions)}
-    kept = [each for each in words if each.partition("=")[0] not in own]
-    if kept[0] == "export" and "model" not in map(key_of, kept):
-        kept.append("model=gpt-4o")  # as the command does
-    return spelt_out([each for each in kept if each not in ("tune", "export")])
+    if action := {"tune": TuneOptions, "export": ExportOptions}.get(words[0]):
+        return parted(words[1:], action)[1]
+    return spelt_out([each for each in words if not each.startswith("dry_run=")])
 
 
 def _composed(words: Sequence[str]) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -39,10 +41,11 @@ os._exit(0)  # taking all modules down would be another second
 """
 Heron = Callable[..., str]
 PAGES = sorted((conf_dir().parent / "experiments" / "adding").glob("*.md"))
+WORDS = {"feast": ["wine", "song"], "harvest": ["wheat", "olives"], "weather": ["rain", "wind"]}
 BLOCK = re.compile(r'^```\w+ title="(?P<file>[^"]+)"\n(?P<code>.*?)^```$', re.M | re.S)
 
 
-def write_fork(folder: Path) -> None:
+def write_fork(folder: Path) -> Path:
     """Write the files that the pages show; `__init__.py` has a line of each page."""
     for page in PAGES:
         for block in BLOCK.finditer(page.read_text(encoding="utf-8")):
@@ -54,15 +57,32 @@ def write_fork(folder: Path) -> None:
                 else ""
             )
             path.write_text(before + block["code"], encoding="utf-8")
+    return folder
+
+
+def write_data(folder: Path) -> None:
+    """Write one small data set in both formats."""
+    folder.mkdir(parents=True)
+    draw = random.Random(0)
+    for split, size in (("train", 80), ("test", 16)):
+        rows = [
+            (f"{split}-{row}", draw.choice(WORDS[label]), f"Todo de {row} i mas .", label)
+            for row in range(size)
+            for label in [draw.choice(list(WORDS))]
+        ]
+        with (folder / f"{split}.csv").open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([("guid", "headline", "body", "label"), *rows])
+        lines = [f"__label__{label} {head} {body}" for _, head, body, label in rows]
+        (folder / f"{split}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 @contextmanager
-def commands_in(folder: Path) -> Iterator[Heron]:
+def commands_in(folder: Path, **variables: str) -> Iterator[Heron]:
     """Run commands in a folder; each returns all that it prints."""
     process = subprocess.Popen(
         [sys.executable, "-c", COMMANDS],
         cwd=folder,
-        env=ENVIRONMENT,
+        env=ENVIRONMENT | variables,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -6,9 +6,7 @@ would run it: nothing in the core knows it.
 
 from __future__ import annotations
 
-import csv
 import json
-import random
 import re
 import shutil
 import subprocess
@@ -19,25 +17,7 @@ from pathlib import Path
 import pytest
 
 from heron.base.tables import read_table
-from small_forks import ENVIRONMENT, PAGES, SMALL, Heron, commands_in, write_fork
-
-WORDS = {"feast": ["wine", "song"], "harvest": ["wheat", "olives"], "weather": ["rain", "wind"]}
-
-
-def write_data(folder: Path) -> None:
-    """Write one small data set in both formats."""
-    folder.mkdir(parents=True)
-    draw = random.Random(0)
-    for split, size in (("train", 80), ("test", 16)):
-        rows = [
-            (f"{split}-{row}", draw.choice(WORDS[label]), f"Todo de {row} i mas .", label)
-            for row in range(size)
-            for label in [draw.choice(list(WORDS))]
-        ]
-        with (folder / f"{split}.csv").open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows([("guid", "headline", "body", "label"), *rows])
-        lines = [f"__label__{label} {head} {body}" for _, head, body, label in rows]
-        (folder / f"{split}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+from small_forks import ENVIRONMENT, PAGES, SMALL, Heron, commands_in, write_data, write_fork
 
 
 @pytest.fixture(scope="module")

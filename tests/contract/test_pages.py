@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import csv
 import json
 import re
 import shlex
@@ -17,9 +16,8 @@ import pytest
 import page_commands
 from browser import Browser
 from heron.base.folders import conf_dir, data_set_file, data_sets
-from heron.base.tables import read_table
 from heron.config.data import read_config
-from small_forks import ENVIRONMENT, SMALL, commands_in, write_fork
+from small_forks import ENVIRONMENT, write_fork
 
 ROOT = conf_dir().parent
 PAGES = list(page_commands.pages(ROOT))
@@ -47,7 +45,6 @@ OTHERS = {
 # Commands of heron that are run elsewhere, since they need a run.
 ELSEWHERE = {"heron train run.from=runs/sweep/job": "tests/unit/commands/test_repeat.py"}
 LINK = re.compile(r"(?<!\\)\]\(([^)\s]+)\)")
-SMALL_TEXTS = "data.generator.premise_sentences=[8,9]"
 
 
 def name_of(page: Path) -> str:
@@ -175,68 +172,6 @@ def test_every_command_of_the_pages_on_additions_is_valid_beside_their_fork(tmp_
 )
 def test_a_wrong_command_is_noticed(line: str, why: str, place: Path) -> None:
     assert why in what_is_wrong(line)
-
-
-NEEDS_DATA = {
-    "heron data trc fetch=true",
-    "heron audit data=trc",
-    "heron train experiment=trc/window encoder=onlplab/alephbert-base seed=0",
-}
-
-
-def write_rows(folder: Path, run: Path) -> None:
-    """Write the files that README names."""
-    texts = [
-        "Ploaia [E1] a început [/E1] , apoi [E2] s-a oprit [/E2] .",
-        "[E1] Pleacă [/E1] după ce [E2] vine [/E2] .",
-    ]
-    for name in ("train.csv", "test.csv"):
-        with (folder / name).open("w", encoding="utf-8", newline="") as file:
-            rows = [(f"{texts[i % 2]} {i}", ("BEFORE", "AFTER")[i % 2]) for i in range(40)]
-            csv.writer(file).writerows([("text", "label"), *rows])
-    lines = [json.dumps({"prediction": ("BEFORE", "AFTER")[i % 2]}) for i in range(40)]
-    (folder / "mine.jsonl").write_text("\n".join(lines) + "\n")
-    with (folder / "rows.csv").open("w", encoding="utf-8", newline="") as file:
-        read = read_table(run / "predictions" / "test.parquet").values("text")
-        csv.writer(file).writerows([("text",), *((text,) for text in read)])
-
-
-@pytest.mark.real  # six trainings and two sweeps; small ones
-def test_every_command_of_readme_runs_in_its_order(tmp_path: Path) -> None:
-    lines = [line for line in page_commands.commands(ROOT / "README.md") if line[:5] == "heron"]
-    assert set(lines) >= NEEDS_DATA
-    run = tmp_path / "runs" / "demo" / "first"
-    with commands_in(tmp_path) as heron:
-        for line in lines:
-            if line in NEEDS_DATA:
-                continue
-            words = shlex.split(
-                line.replace("runs/sweep/job", str(run)).replace("$PWD", str(tmp_path))
-            )
-            if words[1] == "train":
-                words = [*words, *smaller(words)]
-            heron(*words[1:])
-            if words[1] == "train" and run.is_dir() and not (tmp_path / "rows.csv").exists():
-                write_rows(tmp_path, run)
-    assert (run / "map" / "map.html").is_file()
-    assert (tmp_path / "experiments" / "village").is_dir()
-
-
-def smaller(words: list[str]) -> list[str]:
-    """Give the overrides with which a training of README takes seconds."""
-    found = [*SMALL, "trainer.max_epochs=1", "task.bootstrap=0"]
-    if "data=own_relation" not in words:
-        found.append("data.generator.size=160")
-    if "data=chronicle_summaries" in words:
-        found += [SMALL_TEXTS, "task.max_target_tokens=20", "task.generation.max_new_tokens=8"]
-    if "experiment=demo" in words:
-        found += ["run.sweep=demo"] if "-m" in words else ["run.sweep=demo", "run.job=first"]
-    elif "-m" in words:
-        found.append("run.sweep=chronicle-relation")
-    if "seed=0,1,2" in words:
-        words.remove("seed=0,1,2")
-    given = {word.partition("=")[0] for word in words}
-    return [word for word in found if word.partition("=")[0] not in given]
 
 
 def test_the_table_of_data_sets_is_that_of_their_files() -> None:

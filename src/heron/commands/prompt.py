@@ -66,12 +66,18 @@ def run(arguments: Sequence[str]) -> int:
 def _composed(arguments: Sequence[str], kind: Any) -> tuple[Config, Any]:
     """Compose one run, and read an action's own options."""
     begin()
-    own = [word for word in arguments if word.partition("=")[0] in field_types(kind)]
+    own, words = parted(arguments, kind)
     options = parse_options(kind, own)
+    return compose(words), options
+
+
+def parted(arguments: Sequence[str], kind: Any) -> tuple[list[str], list[str]]:
+    """Part an action's own options from the overrides of a run; `export` needs no model."""
+    own = [word for word in arguments if word.partition("=")[0] in field_types(kind)]
     words = [word for word in arguments if word not in own]
     if kind is ExportOptions and "model" not in map(key_of, words):
-        words.append("model=gpt-4o")  # nobody is asked
-    return compose(spelt_out(words)), options
+        words += ["model=local", "model.name=none"]  # never loaded; it could be asked anything
+    return own, spelt_out(words)
 
 
 def spelt_out(words: Sequence[str]) -> list[str]:

@@ -39,7 +39,7 @@ def spell_out_encoder(overrides: Sequence[str], folders: Sequence[Path] = ()) ->
     words = []
     for override in overrides:
         key, _, value = override.partition("=")
-        values = value.split(",")
+        values = [value.strip("'")] if value[:1] == "'" else value.split(",")
         models = [each for each in values if _is_model(each, folders)] if key == "encoder" else []
         if models and len(models) < len(values):
             option = next(each for each in values if each not in models)

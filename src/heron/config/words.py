@@ -1,5 +1,6 @@
 """The words of `heron train`, before Hydra reads them."""
 
+import os
 import re
 from collections.abc import Sequence
 
@@ -27,6 +28,8 @@ def values_by_key(words: Sequence[str]) -> dict[str, str]:
 def readable(word: str) -> str:
     """Put into quotes what Hydra's grammar reads in quotes only, such as Hebrew letters."""
     key, equals, value = word.partition("=")
+    if "," in value and os.path.isdir(value):  # a job's folder, no list
+        return f"{key}={_quote(value)}"
     tries = [value, _UNQUOTED.sub(_quote_match, value)]
     if type_of(key.lstrip("+~")) is str and value[:1] not in tuple("[{'\""):
         tries.append(_quote(value))

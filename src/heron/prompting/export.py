@@ -22,8 +22,7 @@ from heron.config.schema import Config
 from heron.data.examples import Example
 from heron.data.readers import load_run_data
 from heron.prompting.prompts import Prompter
-from heron.prompting.shots import Shots
-from heron.prompting.system import fit_prompted
+from heron.prompting.shots import Shots, read_pool
 
 
 def export(config: Config, out: Path) -> None:
@@ -44,7 +43,7 @@ def export(config: Config, out: Path) -> None:
     splits = BASELINES["prompted"].splits(config, list(loaded))
     prompter = Prompter(config, settings.prompt)
     asked = [row for split in splits for row in loaded[split]]
-    pool = fit_prompted(config, loaded.get(TRAIN, [])).pool
+    pool = read_pool(config, settings, loaded.get(TRAIN, []))
     labels = config.data.label_order if prompter.answers else []
     shots = Shots(settings, pool, asked, labels, config.seed).of(asked[0]) if asked else []
     for split in splits:

@@ -624,3 +624,9 @@ def test_a_configuration_composed_from_python_is_that_of_the_command(train, tmp_
 def test_a_sweep_is_no_single_configuration(words):
     with pytest.raises(ConfigError, match="not the words of one run"):
         compose(words)
+
+
+def test_a_folder_of_a_job_whose_name_has_commas_is_one_encoder(tmp_path):
+    folder = tmp_path / "head=ess,seed=1" / "model"
+    folder.mkdir(parents=True)
+    assert compose([f"encoder={folder}"]).encoder.name == str(folder)

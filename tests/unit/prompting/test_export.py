@@ -82,6 +82,13 @@ def test_rows_and_yaml_are_written_beside_each_other(tmp_path, capsys):
     assert len(capsys.readouterr().out.splitlines()) == 4
 
 
+def test_an_export_needs_no_model(tmp_path):
+    own = ["data=chronicle_nli", "prompt=lchaim", "shots=2", "scoring=likelihood"]
+    assert heron("prompt", "export", *words(tmp_path, *own), f"out={tmp_path / 'out'}") == 0
+    (task,) = (tmp_path / "out").glob("*.yaml")
+    assert "output_type: multiple_choice" in task.read_text(encoding="utf-8")
+
+
 def test_what_the_other_package_cannot_do_is_refused(tmp_path, capsys):
     own = ["data=chronicle_nli", "prompting.shots=2", "prompting.same=false"]
     assert heron("prompt", "export", *words(tmp_path, *own), f"out={tmp_path / 'out'}") == 2

@@ -1,0 +1,150 @@
+"""Every command of the pages runs, in its page's order, on a heron in small."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import page_commands
+from heron.config.data import read_config
+from page_inputs import WRITTEN, write_inputs
+from small_forks import commands_in, write_data, write_fork
+from small_heron import ROOT, fewer, smaller, write_files, write_heron
+
+DATA = os.environ.get("HERON_DATA", "")
+# Commands that `test_pages.py` composes, and why they are not run here.
+NOT_RUN = {
+    r"^(make|source|pre-commit|\S*/pre-commit)\b": "not heron's; `make` would run all tests",
+    r"\bpip\b": "installs packages",
+    r"\bjupyter\b": "a server; tests/unit/test_notebooks.py runs the notebooks",
+    r"^lm-eval": "not heron's; tests/unit/prompting/test_export.py runs it",
+    r"^wandb sync|wandb=true": "needs an account",
+    r"^ray |launcher=ray": "needs Ray, an extra; tests/unit/sweeps/test_launchers.py has one",
+    r"launcher\.options": "needs SLURM; tests/unit/sweeps/test_launchers.py reads them",
+    r"trainer=fsdp": "needs GPUs; tests/unit/training/test_devices.py shards on CPUs",
+    r"^torchrun": "needs two machines; tests/unit/sweeps/test_devices_failures.py has one",
+    r"contact=": "fetches pages; tests/unit/experiments/test_hesum_corpus.py serves some",
+    r"backend=server": "needs a server; tests/unit/experiments/lchaim/test_translation.py has one",
+} | ({} if DATA else {r"trc:T3": "reads the annotators' own files: set HERON_DATA"})
+# What stands in every page for what it leaves open, or for what this machine has not.
+STANDS_FOR = {
+    "trc:T3": f"trc:T3 paths.data={DATA}",
+    "paths.data=DIR": "",
+    "encoder=DIR": "encoder=onlplab/alephbert-base",
+    "check=ENCODER": "check=onlplab/alephbert-base",
+    "=FOLDER": "={small}/llama",
+    "=FILE": "={place}/FILE.csv",
+    "$PWD": "{place}",
+    "bertscore=...": "bertscore=onlplab/alephbert-base",
+    "systems=...": "systems=runs/hesum/base articles=10",
+    "=...": "=text",
+    " ... ": " ",
+    "launcher.partition=gpu": "launcher.cluster=local",
+    "launcher.gpus=1": "launcher.gpus=0",
+    "logger.mode=online": "",
+    "trainer.devices=": "run.oversubscribe=true trainer.devices=",
+}
+RUN = "heron train data={} run.sweep={} run.job=job"
+SUMMARIES = "heron train data=hesum run.sweep=hesum run.job=base"
+# Of a page: the commands before its own, and what stands for what it leaves open.
+PLACES: dict[str, tuple[list[str], dict[str, str]]] = {
+    "docs/curricula.md": ([], {"runs/sweep": "runs/demo"}),
+    "docs/export.md": ([RUN.format("chronicle", "sweep")], {}),
+    "docs/files.md": (
+        [RUN.format(f"chronicle{task}", f"sweep{task}") for task in ("", "_qa", "_nli")],
+        {"sweep/job context": "sweep_qa/job context", "sweep/job text": "sweep_nli/job text"},
+    ),
+    "docs/little_data.md": ([], {"runs/SWEEP": "runs/trc-window"}),
+    "docs/logging.md": ([], {"runs/sweep": "runs/chronicle-relation"}),
+    "docs/prompting.md": (
+        [
+            "heron prompt data=lchaim model=local model.name=FOLDER run.sweep=lchaim-table3",
+            "heron train data=lchaim baseline=majority run.sweep=lchaim-table2",
+        ],
+        {},
+    ),
+    "docs/reproducing.md": ([], {"only=ess": "only=seq_cls"}),
+    "docs/run_folder.md": ([RUN.format("chronicle", "sweep")], {}),
+    "experiments/hesum/README.md": (
+        [SUMMARIES, "heron judge sample systems=runs/hesum/base raters=3 articles=5 out=judged"],
+        {
+            "run=DIR": "run=runs/hesum/base",
+            "beside=DIR2": "beside=runs/hesum/base",
+            "from=study": "from=judged",
+            "RUN/": "runs/hesum/base/",
+            "hesum/table3": "hesum/table3 dry_run=true",
+        },
+    ),
+    "experiments/hesum/judging/README.md": ([SUMMARIES], {}),
+    "experiments/parashoot/README.md": (
+        [
+            RUN.format("parashoot", "shoot"),
+            "heron analyze data=parashoot sheet=judge.csv sample=10",
+        ],
+        {"=RUN": "=runs/shoot/job"},
+    ),
+}
+PAGES: dict[str, list[str]] = {}  # the pages in `adding` are of one fork, so they are one
+for path in page_commands.pages(ROOT):
+    name = str(path.relative_to(ROOT)) if path.parent.name != "adding" else "experiments/adding"
+    if path.name != "CHANGELOG.md" and path.parent.name != "macedonian":  # which has its own test
+        PAGES[name] = PAGES.get(name, []) + page_commands.commands(path)
+LINES = [line for lines in PAGES.values() for line in lines]
+
+
+def is_run(line: str) -> bool:
+    return not any(re.search(pattern, line) for pattern in NOT_RUN)
+
+
+@pytest.fixture(scope="session")
+def small(tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_heron(tmp_path_factory.mktemp("small"), tiny_encoder)
+
+
+@pytest.mark.real  # minutes
+@pytest.mark.parametrize("page", [name for name in PAGES if any(map(is_run, PAGES[name]))])
+def test_every_command_of_a_page_runs_in_its_order(
+    page: str, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before, stands_for = PLACES.get(page, ([], {}))
+    variables = {
+        "PYTHONPATH": str(small / "src"),
+        "HF_HUB_CACHE": str(small / "hub"),
+        "HERON_DATA": str(small / "data"),
+    }
+    if page == "experiments/adding":
+        village = write_fork(tmp_path / "experiments" / "village")
+        write_files(read_config(village / "conf" / "data" / "village_news.yaml"), small / "data")
+        write_data(small / "data" / "village")
+    with commands_in(tmp_path, **variables) as heron:
+        for line in [*before, *filter(is_run, PAGES[page])]:
+            for text, replacement in (STANDS_FOR | stands_for).items():
+                line = line.replace(text, replacement)
+            line = smaller(line.replace("{place}", str(tmp_path)).replace("{small}", str(small)))
+            line = re.sub(r"\bruns/[\w-]+/job\b", lambda found: job_of(found[0], tmp_path), line)
+            write_inputs(tmp_path, line)
+            _, command, *words = shlex.split(line)
+            heron(command, *(fewer(words) if command in ("train", "prompt") else words))
+
+
+def job_of(name: str, place: Path) -> str:
+    """Find the first finished job of a sweep, or else of all, where a page says `job`."""
+    sweep = place / Path(name).parent
+    finished = [*sweep.glob("*/status.json")] or [*place.glob("runs/*/*/status.json")]
+    first = min(finished, key=lambda path: path.stat().st_mtime)
+    return str(first.parent.relative_to(place))
+
+
+def test_what_is_said_of_commands_is_said_of_some() -> None:
+    assert [line for line in filter(is_run, LINES) if not line.startswith("heron ")] == []
+    assert [each for each in NOT_RUN if not any(re.search(each, line) for line in LINES)] == []
+    texts = [*STANDS_FOR, *(f"heron {start}" for start in WRITTEN)]
+    assert [each for each in texts if not any(each in line for line in LINES)] == []
+    for page, (_, stands_for) in PLACES.items():
+        said = "\n".join(PAGES[page])
+        assert [each for each in stands_for if each not in said] == []
