@@ -104,7 +104,13 @@ def test_every_cell_runs_and_still_prints_what_is_stored(path, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "data"), [("audit_a_data_set", "ronli"), ("reproduce_a_table", "trc")]
+    ("name", "data"),
+    [
+        ("audit_a_data_set", "ronli"),
+        ("data_map", "trc"),
+        ("look_at_a_run", "trc"),
+        ("reproduce_a_table", "trc"),
+    ],
 )
 @pytest.mark.real
 @pytest.mark.skipif("HERON_DATA" not in os.environ, reason="HERON_DATA is not set: no papers' data")
