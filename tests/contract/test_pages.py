@@ -145,6 +145,7 @@ print(json.dumps([[line, page_commands.check(shlex.split(line)[1:])] for line in
 """
 
 
+@pytest.mark.real  # they run in test_pages_run.py
 def test_every_command_of_the_pages_on_additions_is_valid_beside_their_fork(tmp_path: Path) -> None:
     write_fork(tmp_path / "experiments" / "village")
     words = [sys.executable, "-c", CHECK_THERE, str(ROOT / "tests"), *map(str, ADDING)]

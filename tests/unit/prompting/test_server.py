@@ -269,6 +269,7 @@ def test_no_key_is_written_anywhere(tmp_path):
             assert b"sk-not-a-real-key" not in path.read_bytes(), path
 
 
+@pytest.mark.real  # 20 seconds
 def test_a_kill_loses_no_answer_that_had_arrived(tmp_path):
     def slowly(prompt, times):
         time.sleep(0.05)
