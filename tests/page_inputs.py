@@ -132,7 +132,7 @@ def _annotated(task: Row) -> Row:
     return task | {"annotations": [made]}
 
 
-def _treebank(place: Path) -> None:
+def _matres(place: Path) -> None:
     (place / "data" / "matres").mkdir(parents=True)
     events = " ".join(f'We <EVENT eid="e{n}" class="X">go{n}</EVENT>.' for n in range(40))
     made = "".join(f'<MAKEINSTANCE eventID="e{n}" eiid="ei{n}" tense="X"/>' for n in range(40))
@@ -172,6 +172,6 @@ WRITTEN: dict[str, Callable[[Path], None]] = {
     "build hesum out=news pages": _pages,
     "build parashoot sample": _articles,
     "build parashoot collect": _questions,
-    "build matres": _treebank,
+    "build matres": _matres,
     "count files": partial(_systems, "relation"),
 }

@@ -125,12 +125,12 @@ def _cache(found: Written) -> list[Headline]:
 
 
 def _tokenizing(found: Written) -> list[Headline]:
-    tokenize, opened = found["seconds"]["tokenize"], found["seconds"]["import"]
+    times = found["seconds"]
     work = f"tokenizing {found['pairs']:,} pairs"
     return [
-        _beside(work, "`datasets.map`", tokenize, "datasets", 3.0),
-        _beside("opening them", "`datasets.map`", found["seconds"]["open"], "datasets"),
-        _beside("opening them, with imports", "the same", opened, "datasets", 50.0),
+        _beside(work, "`datasets.map`", times["tokenize"], "datasets", 3.0),
+        _beside("opening them", "`datasets.map`", times["open"], "datasets"),
+        _beside("opening them, with imports", "the same", times["import"], "datasets", 50.0),
     ]
 
 

@@ -138,7 +138,6 @@ CHECK_THERE = """
 import json, shlex, sys
 sys.path.insert(0, sys.argv[1])
 import page_commands
-from browser import Browser
 from pathlib import Path
 lines = [line for page in sys.argv[2:] for line in page_commands.commands(Path(page))]
 print(json.dumps([[line, page_commands.check(shlex.split(line)[1:])] for line in lines]))
