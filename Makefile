@@ -4,6 +4,8 @@ HERON_DATA ?= ../shared/data
 HERON_ENCODER ?= ../shared/models/me5-small-he-ro
 PINS ?= runs/pins
 BIN := .venv/bin
+# Compiled modules are kept, whatever the shell says: the tests start Python hundreds of times.
+export PYTHONDONTWRITEBYTECODE :=
 # Two processes share the cores in the tests: more threads each would only fight. Tests of one file
 # share what they train, so one process runs them all (loadfile).
 TEST_ENV := HF_HUB_OFFLINE=1 WANDB_MODE=offline OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
