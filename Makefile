@@ -6,8 +6,8 @@ PINS ?= runs/pins
 BIN := .venv/bin
 # Compiled modules are kept, whatever the shell says: the tests start Python hundreds of times.
 export PYTHONDONTWRITEBYTECODE :=
-# Two processes share the cores in the tests: more threads each would only fight. Tests of one file
-# share what they train, so one process runs them all (loadfile).
+# Three processes share two cores in the tests, because some tests wait; more threads each would only
+# fight. Tests of one file share what they train, so one process runs them all (loadfile).
 TEST_ENV := HF_HUB_OFFLINE=1 WANDB_MODE=offline OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
 .PHONY: demo test test-real docs fuzz lint format bench bench-all bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-generation bench-token-loss bench-prompting bench-tokenizing bench-wiki pin lock update clean help
@@ -26,7 +26,7 @@ demo: .venv/installed  ## train, score and draw on the built-in corpus, offline
 	$(BIN)/heron demo
 
 test: .venv/installed  ## the fast tests
-	$(TEST_ENV) $(BIN)/python -m pytest -m "not real" -n 2 --dist loadfile
+	$(TEST_ENV) $(BIN)/python -m pytest -m "not real" -n 3 --dist loadfile --no-loadscope-reorder
 
 test-real: .venv/installed  ## what needs the papers' data and a pretrained encoder
 	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) HERON_ENCODER=$(abspath $(HERON_ENCODER)) \

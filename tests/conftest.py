@@ -61,6 +61,19 @@ TEXTS = [
 ComposeConfig = Callable[..., Config]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def fast_figures() -> Iterator[None]:
+    """Replace the figures of reports, which take most of a tiny run's time, by eight bytes.
+
+    Tests of figures import the functions themselves, and those that start a process draw.
+    """
+    drawn = ("figures.run_figure", "sweep_figures.sweep_figure", "sweep_figures.fraction_figure")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in drawn:
+            patch.setattr(f"heron.reports.{name}", lambda *inputs: b"\x89PNG\r\n\x1a\n")
+        yield
+
+
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Save a BERT of 2 layers x 32 units and its WordPiece tokenizer; returns the folder.

@@ -49,7 +49,6 @@ def test_a_model_from_scratch_beats_the_first_three_sentences_on_chronicle(tmp_p
 def test_the_papers_experiments_train_a_tiny_longt5_on_real_articles_and_write(
     tmp_path, monkeypatch, experiment
 ):
-    monkeypatch.setattr("heron.reports.figures.run_figure", lambda *inputs: b"")
     words = (
         f"experiment={experiment}",
         "data=hesum_subset",

@@ -17,7 +17,6 @@ from heron.dynamics.files import Meta, dynamics_table, write_dynamics
 
 CLASSES = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
 HEBREW = "הנשיא [א1] הגיע [/א1] לעיר לפני שהמשלחת [א2] עזבה [/א2] אותה"
-PNG = b"\x89PNG\r\n\x1a\n"
 
 MakeRun = Callable[..., Path]
 
@@ -80,17 +79,6 @@ def make_ledger() -> Callable[..., dict[str, Any]]:
 def write_record() -> Callable[..., None]:
     """Return a function that writes one epoch's dynamics."""
     return _write_record
-
-
-@pytest.fixture
-def fast_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replace the figures, which take most of a report's time, where a test is not about them."""
-    for name in (
-        "figures.run_figure",
-        "sweep_figures.sweep_figure",
-        "sweep_figures.fraction_figure",
-    ):
-        monkeypatch.setattr(f"heron.reports.{name}", lambda *inputs: PNG)
 
 
 def _write_config(folder: Path, overrides: tuple[str, ...], extra: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from heron.base.errors import ConfigError
 from heron.base.files import fingerprint
 from heron.base.secrets import redact
+from heron.config.data import DataConfig
 from heron.config.keys import flatten, is_under
 from heron.config.schema import BUDGET, Config, TrainerConfig
 
@@ -22,28 +23,22 @@ NEUTRAL = (
 INDECISIVE = (*NEUTRAL, "experiment")
 # Trainer keys that spread one training over devices; they change no result.
 SPREAD = ("devices", "num_nodes", "strategy")
-# Keys that earlier versions did not have, with the values that do what these versions did. With
-# them, `_OPTIONAL` keys are left out of the hash in a run's name, and `_LATER` keys out of the hash
-# by which earlier versions named runs.
-_OPTIONAL: dict[str, Any] = {
-    "head.module": None,
-    "prompting": None,
-    "optim.loss": "cross_entropy",
-    "task.metrics": [],
-    "trainer.callbacks": {},
-    **{"data.folds.count": 0, "data.folds.fold": 0, "data.folds.by": "group", "data.folds.seed": 0},
-    **{"data.texts.sets": [], "data.texts.files": [], "data.texts.unseen": []},
-    "data.texts.overlap": 8,
-    **{"data.hub": None, "data.revision": None, "data.hub_config": None, "data.hub_splits": {}},
-    **{"optim.soft.columns": [], "optim.soft.predictions": [], "optim.soft.weight": 0.5},
-    **{"task.decoding": None, "task.mask_share": 0.15, "task.whole_words": False},
-    "trainer.mean_of": 3,
-}
-_LATER = {
-    "curriculum.order": "difficulty",
-    "encoder.trailing_separator": False,
-    "optim.warmup_steps": None,
-}
+# Keys (with what is under them) that earlier versions did not have; their defaults do what these
+# versions did. With them, `_OPTIONAL` keys are left out of the hash in a run's name, and `_LATER`
+# keys out of the hash by which earlier versions named runs.
+_OPTIONAL = (
+    *(
+        "data.folds",
+        "data.texts",
+        "data.hub",
+        "data.revision",
+        "data.hub_config",
+        "data.hub_splits",
+    ),
+    *("head.module", "prompting", "optim.loss", "optim.soft", "optim.suspects", "trainer.mean_of"),
+    *("trainer.callbacks", "task.metrics", "task.decoding", "task.mask_share", "task.whole_words"),
+)
+_LATER = ("curriculum.order", "encoder.trailing_separator", "optim.warmup_steps")
 # Runs that differ in these keys, in their data or their task are not compared with each other.
 _APART = ("protocol", "also_test", "trainer.max_epochs", "trainer.max_steps")
 
@@ -58,8 +53,17 @@ def decisive(config: Config) -> dict[str, Any]:
         for key, value in flatten(dataclasses.asdict(config))
         if not any(is_under(key, each) for each in INDECISIVE)
     }
-    unset = [key for key, value in _OPTIONAL.items() if found.get(key, value) == value]
-    return {k: v for k, v in found.items() if k not in unset} | _spread(TrainerConfig())
+    return _without(_OPTIONAL, found) | _spread(TrainerConfig())
+
+
+def _without(keys: Sequence[str], found: dict[str, Any]) -> dict[str, Any]:
+    """Leave out keys that have their default."""
+    default = dict(flatten(dataclasses.asdict(Config(DataConfig()))))
+    return {
+        key: value
+        for key, value in found.items()
+        if default.get(key, ...) != value or not any(is_under(key, each) for each in keys)
+    }
 
 
 def _spread(trainer: TrainerConfig) -> dict[str, Any]:
@@ -76,7 +80,7 @@ def earlier_key(config: Config) -> str:
     found = decisive(config) | _spread(config.trainer)
     if config.batching.tokens is None:
         found["batching.tokens"] = BUDGET
-    return fingerprint({k: v for k, v in found.items() if k not in _LATER or v != _LATER[k]})[:8]
+    return fingerprint(_without(_LATER, found))[:8]
 
 
 def path_words(config: Config) -> list[str]:

@@ -89,17 +89,9 @@ class BertScoreConfig:
     baseline: str | None = None
 
     def problems(self) -> Iterator[str]:
-        """Refuse options without an encoder, and an encoder without a layer."""
-        if self.model is None:
-            if self != BertScoreConfig(long=self.long, precision=self.precision):
-                yield "task.bertscore.* needs an encoder: task.bertscore.model=NAME"
-        elif self.layer is None:
-            yield (
-                f"task.bertscore.layer is missing: scores of different layers of {self.model} "
-                "cannot be compared, and there is no common choice. bert-score has 9 (of 12) for "
-                "multilingual BERT and XLM-R base, 17 (of 24) for XLM-R large, and none for "
-                "AlephBERT or Romanian BERT: task.bertscore.layer=9 is a fair choice for 12 layers"
-            )
+        """See `heron.config.special.bertscore_problems`."""
+        if self != BertScoreConfig():
+            yield from _bertscore_problems(self)
 
 
 @dataclass
@@ -194,29 +186,9 @@ class EncoderConfig:
     scratch: ScratchConfig = field(default_factory=ScratchConfig)
 
     def problems(self) -> Iterator[str]:
-        """List what windows and separators cannot do."""
-        if self.trailing_separator and self.separator is None:
-            yield (
-                "encoder.trailing_separator=true writes encoder.separator at the end as well: it "
-                "needs encoder.separator, for example ' [SEP] '"
-            )
-        if self.overflow != "windows":
-            return
-        if self.separator is not None:
-            yield (
-                "encoder.overflow=windows needs encoder.separator=null: windows over one joined "
-                "text would not each hold the hypothesis"
-            )
-        if self.truncation == "longest_first":
-            yield (
-                "encoder.overflow=windows needs encoder.truncation=only_first or only_second: "
-                "windows move over one of the two texts"
-            )
-        if self.stride > self.max_length // 2:
-            yield (
-                f"encoder.stride={self.stride}: must be at most half of encoder.max_length="
-                f"{self.max_length}, or windows hardly move"
-            )
+        """See `heron.config.special.window_problems`."""
+        if self.overflow == "windows" or self.trailing_separator:
+            yield from _window_problems(self)
 
 
 # Of heron's tasks: known without a look at forks.
@@ -226,8 +198,10 @@ _FORMS = (
 )
 _OF_TASKS = ("span", "biaffine", "seq2seq", "warm_start", "mlm")  # see `TaskRules.classifiers`
 # Start-up time: most runs have none of these.
+_bertscore_problems = on_demand("heron.config.special:bertscore_problems")
 _search_problems = on_demand("heron.config.special:search_problems")
 _baseline_problems = on_demand("heron.config.special:baseline_problems")
+_window_problems = on_demand("heron.config.special:window_problems")
 _curriculum_problems = on_demand("heron.config.special:curriculum_problems")
 
 _KEYS_OF_TASKS = ("head.distance", "task.bertscore.model", "task.decoding")  # see `TaskRules.keys`
@@ -358,6 +332,17 @@ class SoftConfig:
 
 
 @dataclass
+class SuspectsConfig:
+    """Train rows whose labels look wrong in the dynamics of earlier runs (`heron noise`)."""
+
+    # runs that trained on the same rows, or sweeps with such runs; their scores are averaged
+    dynamics: list[str] = field(default_factory=list)
+    score: str = "confidence"  # one of `heron.dynamics.difficulty.SCORES`
+    share: Share = 0.1  # of the rows that are suspects, those of the highest score
+    weight: Fraction = 0.0  # of a suspect in the loss; other rows have 1
+
+
+@dataclass
 class OptimConfig:
     """The optimizer and its schedule."""
 
@@ -386,12 +371,17 @@ class OptimConfig:
     # of tasks with classes: `cross_entropy`, or one that a fork has registered
     loss: Annotated[str, OneOf(registry="heron.config.registries:LOSSES")] = "cross_entropy"
     soft: SoftConfig = field(default_factory=SoftConfig)
+    suspects: SuspectsConfig = field(default_factory=SuspectsConfig)
+
+    def target_options(self) -> list[str]:
+        """List the options in use that change what train rows teach."""
+        soft = ["optim.soft"] if self.soft.columns or self.soft.predictions else []
+        return [*soft, "optim.suspects"] if self.suspects.dynamics else soft
 
     def problems(self) -> Iterator[str]:
         """Check that the loss is one that is smoothed and takes distributions."""
-        is_soft = self.soft.columns or self.soft.predictions
-        keys = {"optim.label_smoothing": self.label_smoothing, "optim.soft": is_soft}
-        for key in (key for key, value in keys.items() if value):
+        smoothing = ["optim.label_smoothing"] if self.label_smoothing else []
+        for key in (*smoothing, *self.target_options()):
             if self.loss != "cross_entropy":
                 yield f"{key} needs optim.loss=cross_entropy, not {self.loss}"
 
@@ -636,8 +626,8 @@ class Config:
             if attrgetter(key)(self) and key not in rules.keys:
                 fitting = [other for other in TASKS if key in TASKS[other].keys]
                 yield f"{key} needs task={' or '.join(fitting)}"
-        if (self.optim.soft.columns or self.optim.soft.predictions) and not rules.has_classes:
-            yield f"optim.soft needs a task with classes, not task={task.name}"
+        for key in () if rules.has_classes else self.optim.target_options():
+            yield f"{key} needs a task with classes, not task={task.name}"
         for label in sorted(set(self.batching.multipliers) - set(data.label_order)):
             hint = nearest(label, data.label_order)
             yield f"batching.multipliers.{label}: no such class.{hint}"

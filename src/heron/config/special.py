@@ -1,9 +1,9 @@
-"""What searches, baselines and curricula need of a run's other settings; most runs have none."""
+"""What searches, baselines, curricula, BERTScore and windows need; most runs have none of them."""
 
 from collections.abc import Iterator
 
 from heron.config.registries import BASELINES, TASKS
-from heron.config.schema import Config
+from heron.config.schema import BertScoreConfig, Config, EncoderConfig
 
 
 def search_problems(config: Config) -> Iterator[str]:
@@ -76,3 +76,43 @@ def tasks_of_baseline(name: str) -> list[str]:
         for task in TASKS
         if (TASKS[task].has_classes if chosen is None else not chosen or task in chosen)
     ]
+
+
+def bertscore_problems(config: BertScoreConfig) -> Iterator[str]:
+    """Refuse options without an encoder, and an encoder without a layer."""
+    if config.model is None:
+        if config != BertScoreConfig(long=config.long, precision=config.precision):
+            yield "task.bertscore.* needs an encoder: task.bertscore.model=NAME"
+    elif config.layer is None:
+        yield (
+            f"task.bertscore.layer is missing: scores of different layers of {config.model} "
+            "cannot be compared, and there is no common choice. bert-score has 9 (of 12) for "
+            "multilingual BERT and XLM-R base, 17 (of 24) for XLM-R large, and none for "
+            "AlephBERT or Romanian BERT: task.bertscore.layer=9 is a fair choice for 12 layers"
+        )
+
+
+def window_problems(config: EncoderConfig) -> Iterator[str]:
+    """List what windows and separators cannot do."""
+    if config.trailing_separator and config.separator is None:
+        yield (
+            "encoder.trailing_separator=true writes encoder.separator at the end as well: it "
+            "needs encoder.separator, for example ' [SEP] '"
+        )
+    if config.overflow != "windows":
+        return
+    if config.separator is not None:
+        yield (
+            "encoder.overflow=windows needs encoder.separator=null: windows over one joined "
+            "text would not each hold the hypothesis"
+        )
+    if config.truncation == "longest_first":
+        yield (
+            "encoder.overflow=windows needs encoder.truncation=only_first or only_second: "
+            "windows move over one of the two texts"
+        )
+    if config.stride > config.max_length // 2:
+        yield (
+            f"encoder.stride={config.stride}: must be at most half of encoder.max_length="
+            f"{config.max_length}, or windows hardly move"
+        )

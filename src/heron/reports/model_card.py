@@ -201,7 +201,8 @@ def _differences(plain: Plain) -> Iterator[str]:
 
 def _stands_in_for(name: str) -> str:
     """Name the data sets that need files which this one does not have; empty for none."""
-    known = map(read_config, data_sets().values())
+    naming = [path for path in data_sets().values() if name in path.read_text(encoding="utf-8")]
+    known = map(read_config, naming)
     return ", ".join(each.name for each in known if each.substitute == name)
 
 

@@ -1,4 +1,4 @@
-"""Distributions over the classes for the rows of train, from several annotators or a teacher.
+"""What the rows of train teach beside their labels: annotators, teachers, suspicious labels.
 
 Shape suffixes: R rows, C classes.
 """
@@ -11,24 +11,31 @@ import torch
 from torch import Tensor
 
 from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.files import fingerprint, sha256_file
 from heron.base.tables import Table, is_missing, read_table
 from heron.config.data import TRAIN, VALIDATION
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
+from heron.dynamics.cartography import statistics
+from heron.dynamics.difficulty import difficulty
+from heron.dynamics.files import read_dynamics, record_paths
+from heron.dynamics.groups import rank
 
 
 def soft_targets(config: Config, data: DataModule) -> Tensor:
     """Mix each train row's label with what annotators and teachers say of it.
 
     Of a row that n of them label, each has 1 / n of `optim.soft.weight`; a row that none labels
-    keeps its label alone.
+    keeps its label alone. A suspect (`optim.suspects`) is multiplied by its weight.
 
     Returns:
-        target_RC, float32, in the order of the rows of the train features; rows sum to 1.
+        target_RC, float32, in the order of the rows of the train features; a row sums to its
+        weight.
 
     Raises:
-        ConfigError: no train row has the columns, or there are no predictions of any.
+        ConfigError: no train row has the columns, or there are no predictions of any; no dynamics
+            of these train rows.
         DataError: a label that is no class, or predictions without a column for a class.
     """
     soft, labels = config.optim.soft, config.data.label_order
@@ -39,7 +46,7 @@ def soft_targets(config: Config, data: DataModule) -> Tensor:
         _add_labels(sum_RC, name, rows, data, config)
     for path in (path for word in soft.predictions for path in _files(Path(word))):
         _add_predictions(sum_RC, read_table(path), rows, labels)
-    if not sum_RC.any():
+    if (soft.columns or soft.predictions) and not sum_RC.any():
         named = ", ".join((*soft.columns, *soft.predictions))
         raise ConfigError(
             f"optim.soft: no row of train is in {named}; a column has to be in data.columns.side "
@@ -51,7 +58,26 @@ def soft_targets(config: Config, data: DataModule) -> Tensor:
     said_R = sum_RC.sum(axis=1) > 0
     mean_RC = sum_RC[said_R] / sum_RC[said_R].sum(axis=1, keepdims=True)
     target_RC[said_R] = (1 - soft.weight) * target_RC[said_R] + soft.weight * mean_RC
+    if config.optim.suspects.dynamics:
+        target_RC *= _weights(config, data)[:, None]
     return torch.from_numpy(target_RC.astype(np.float32))
+
+
+def target_sources(config: Config) -> dict[str, str]:
+    """Hash the predictions and dynamics that targets are made from, for `status.json`."""
+    optim = config.optim
+    read = {
+        "optim.soft.predictions": [
+            f for word in optim.soft.predictions for f in _files(Path(word))
+        ],
+        "optim.suspects.dynamics": [
+            file
+            for word in optim.suspects.dynamics
+            for run in _runs(Path(word))
+            for file in record_paths(run)
+        ],
+    }
+    return {key: fingerprint(map(sha256_file, files)) for key, files in read.items() if files}
 
 
 def soft_loss(
@@ -70,7 +96,10 @@ def soft_loss(
         smoothing: share of a target that is spread over all classes.
         logits_RC, labels_R, weights_C: as in `LOSSES`; the labels are in the targets.
     """
-    target_RC = target_TC[rows_R] * (1 - smoothing) + smoothing / target_TC.shape[1]
+    target_RC = target_TC[rows_R]
+    if smoothing:
+        spread_R1 = target_RC.sum(dim=1, keepdim=True) / target_TC.shape[1]
+        target_RC = target_RC * (1 - smoothing) + smoothing * spread_R1
     nll_RC = -target_RC * logits_RC.float().log_softmax(dim=1)
     return (nll_RC if weights_C is None else nll_RC * weights_C).sum(dim=1)
 
@@ -104,6 +133,36 @@ def _add_predictions(
     for row in table.rows:
         if (place := rows.get(str(row["guid"]))) is not None:
             sum_RC[place] += [float(row[column]) for column in columns]
+
+
+def _weights(config: Config, data: DataModule) -> np.ndarray:
+    """Give the most suspicious share of the labelled train rows the weight of suspects; [R]."""
+    settings, features = config.optim.suspects, data.features[TRAIN]
+    labelled_K = np.flatnonzero(np.asarray(features.labels_R) != UNLABELLED)
+    guids = [features.guids[row] for row in labelled_K]
+    held_out = data.features[VALIDATION].guids if VALIDATION in data.features else []
+    scores = []
+    for folder in (folder for word in settings.dynamics for folder in _runs(Path(word))):
+        known = statistics(read_dynamics(folder))
+        places = {guid: place for place, guid in enumerate(known.guids)}
+        if all(guid in places for guid in guids) and places.keys().isdisjoint(held_out):
+            score_N = difficulty(settings.score, known)
+            scores.append(score_N[[places[guid] for guid in guids]])
+    if not scores:
+        raise ConfigError(
+            f"optim.suspects.dynamics={','.join(settings.dynamics)}: no run there has dynamics of "
+            "all train rows of this run and of none of its validation rows; train it with the same "
+            "data, seed and folds, and dynamics.enabled=true"
+        )
+    weight_R = np.ones(len(features))
+    suspects_K = rank(-np.mean(scores, axis=0), guids)[: round(settings.share * len(guids))]
+    weight_R[labelled_K[suspects_K]] = settings.weight
+    return weight_R
+
+
+def _runs(path: Path) -> list[Path]:
+    """List a sweep's runs that have dynamics, or the one run."""
+    return sorted(folder.parent for folder in path.glob("*/dynamics")) or [path]
 
 
 def _files(path: Path) -> Iterator[Path]:

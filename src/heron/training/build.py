@@ -15,7 +15,7 @@ from heron.models.optim import class_weights
 from heron.tasks.base import TaskModule
 from heron.tasks.task import new_head, task_of
 
-soft_targets = on_demand("heron.tasks.soft_targets:soft_targets")  # few trainings have them
+soft_targets = on_demand("heron.tasks.soft_targets:soft_targets")  # few trainings have any
 load_head = on_demand("heron.training.exported:load_head")  # only some heads start from another
 
 
@@ -47,7 +47,7 @@ def build_module(config: Config, data: DataModule) -> TaskModule:
     weights_C = class_weights(config.optim.class_weights, counts_C)
     steps = sum(data.steps_per_epoch())
     module = task_of(config).module(config, encoder, head, steps, weights_C).train()
-    if config.optim.soft.columns or config.optim.soft.predictions:
+    if config.optim.target_options():
         module.soft_RC = soft_targets(config, data)
     return module
 

@@ -137,7 +137,7 @@ def source_hashes(config: Config) -> dict[str, str]:
     Returns:
         Hexadecimal SHA-256 by name, for `status.json`: `<split>` of the run's own data set,
         `<data set>.<split>` of its stages' and of those it is only tested on, `encoder`, `head`,
-        `bertscore`, `curriculum.dynamics`, `curriculum.scores`.
+        `bertscore`, and keys that name runs or tables, such as `curriculum.dynamics`.
     """
     data_dir, cache_dir = Path(config.paths.data), Path(config.paths.cache)
     paths = locate(config.data, data_dir, cache_dir)
@@ -153,7 +153,8 @@ def source_hashes(config: Config) -> dict[str, str]:
         hashes["bertscore"] = fingerprint(identity(EncoderConfig(config.task.bertscore.model)))
     if config.head.start:
         paths["head"] = Path(config.head.start) / HEAD
-    if config.curriculum.dynamics is not None or config.curriculum.scores is not None:
+    learns = config.curriculum
+    if learns.dynamics or learns.scores or config.optim.target_options():
         hashes |= dynamics_sources(config)
     return {name: sha256_file(path) for name, path in paths.items() if path.is_file()} | hashes
 

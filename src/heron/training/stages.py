@@ -27,7 +27,14 @@ from heron.config.keys import flatten
 from heron.config.overrides import set_keys
 from heron.config.registries import TASKS
 from heron.config.resolve import resolve_stages
-from heron.config.schema import Config, HeadConfig, SoftConfig, TaskConfig, TrainerConfig
+from heron.config.schema import (
+    Config,
+    HeadConfig,
+    SoftConfig,
+    SuspectsConfig,
+    TaskConfig,
+    TrainerConfig,
+)
 from heron.config.stages import StageConfig
 from heron.config.stored import from_yaml, read_own, to_yaml
 from heron.data.readers import data_set, every_set
@@ -138,7 +145,11 @@ def _follow_task(inner: Config) -> None:
     inner.head, inner.curriculum = HeadConfig(), CurriculumConfig()
     inner.trainer.monitor = TrainerConfig().monitor
     inner.optim = replace(
-        inner.optim, class_weights="none", loss="cross_entropy", soft=SoftConfig()
+        inner.optim,
+        class_weights="none",
+        loss="cross_entropy",
+        soft=SoftConfig(),
+        suspects=SuspectsConfig(),
     )
     inner.batching = replace(inner.batching, oversample="none", multipliers={})
     for group, option in (("task", name), ("head", TASKS[name].head)):

@@ -105,7 +105,6 @@ LEAD = ("data=chronicle_summaries", "data.generator.size=100", "baseline=lead", 
 
 def test_a_run_scores_every_split_and_keeps_the_signature(tmp_path, tiny_encoder, monkeypatch):
     monkeypatch.setenv("HERON_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("heron.reports.figures.run_figure", lambda *inputs: b"")
     asked = (f"task.bertscore.model={tiny_encoder}", "task.bertscore.layer=1")
     asked = (*asked, "task.bertscore.idf=true")
     assert heron("train", *TINY, *in_folder(tmp_path), *LEAD, *asked) == 0

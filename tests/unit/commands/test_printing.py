@@ -141,7 +141,6 @@ def test_the_json_of_a_command_has_the_values_of_its_tables_and_quiet_only_resul
     places: dict[str, str],
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-    fast_figures: None,
 ) -> None:
     with noted() as found:
         assert heron(*words_of(command, places, tmp_path / "quiet"), "quiet=true") == 0

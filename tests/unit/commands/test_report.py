@@ -8,8 +8,6 @@ from heron.base.errors import ConfigError
 from heron.cli import main
 from heron.commands.report import run, write_report
 
-pytestmark = pytest.mark.usefixtures("fast_figures")
-
 
 def test_a_run_gets_a_page_and_a_figure_in_its_folder(make_run, capsys):
     folder = make_run()

@@ -18,18 +18,10 @@ from heron.training.job import run_job
 from small_runs import TINY, heron, in_folder, train
 
 
-@pytest.fixture
-def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out figures, which take most of a tiny run's time."""
-    for name in ("figures.run_figure", "sweep_figures.sweep_figure"):
-        monkeypatch.setattr(f"heron.reports.{name}", lambda *inputs: b"")
-
-
 def jobs_of(folder: Path) -> list[RunFolder]:
     return [RunFolder(path.parent) for path in folder.glob("*/config.yaml")]
 
 
-@pytest.mark.usefixtures("no_figures")
 class TestSweep:
     def test_grid_makes_one_run_folder_each_and_one_table(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -132,7 +124,6 @@ class TestMistakes:
         assert folder.last.is_file()
 
 
-@pytest.mark.usefixtures("no_figures")
 class TestSameCommandAgain:
     def test_done_run_is_not_trained_again(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

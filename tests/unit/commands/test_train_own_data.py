@@ -13,13 +13,6 @@ import pytest
 from heron.base.run_folder import RunFolder
 from small_runs import TINY, heron, in_folder
 
-
-@pytest.fixture
-def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out the figure, which takes most of a tiny run's time."""
-    monkeypatch.setattr("heron.reports.figures.run_figure", lambda *inputs: b"")
-
-
 LABELS = ("BEFORE", "AFTER", "EQUAL", "VAGUE")
 ROWS = [
     (f"r{i}", f"ביום {i} [א1] הגיע [/א1] השר ואחר כך [א2] עזב [/א2] את העיר .", LABELS[i % 4])
@@ -198,7 +191,7 @@ class TestWrongData:
         assert "Traceback" not in error
 
     def test_wrong_data_leaves_no_folder_and_the_same_command_works_once_it_is_mended(
-        self, tmp_path: Path, no_figures: None
+        self, tmp_path: Path
     ) -> None:
         path = write_csv(tmp_path / "train.csv", with_row(6, label="?"))
         folder = RunFolder(tmp_path / "runs" / "own_relation-relation" / "own")
@@ -222,7 +215,7 @@ class TestWrongData:
         assert "Traceback" not in error
 
 
-def test_byte_order_mark_and_crlf_change_nothing(tmp_path: Path, no_figures: None) -> None:
+def test_byte_order_mark_and_crlf_change_nothing(tmp_path: Path) -> None:
     plain = write_csv(tmp_path / "train.csv")
     windows = tmp_path / "windows" / "train.csv"
     windows.parent.mkdir()

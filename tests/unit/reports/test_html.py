@@ -11,8 +11,6 @@ from heron.base.cards import highlight
 from heron.commands.report import write_report
 from heron.languages.hebrew import HEBREW as HEBREW_LANGUAGE
 
-pytestmark = pytest.mark.usefixtures("fast_figures")
-
 MARKERS = HEBREW_LANGUAGE.event_markers
 VOID = {"meta", "img", "input", "br"}
 HOSTILE = "<script>alert('x')</script> [א1] <b onclick=x> [/א1] \"quoted\" & more"

@@ -13,7 +13,6 @@ from heron.commands.report import write_report
 pytestmark = [
     pytest.mark.skipif(find_browser() is None, reason="needs an installed Chromium"),
     pytest.mark.slow,
-    pytest.mark.usefixtures("fast_figures"),
 ]
 HOSTILE = "[א1] <img src=x onerror=window.ran=1> [/א1] </script><script>window.ran=1</script>"
 ROWS = "document.querySelectorAll('.predictions tbody tr').length"

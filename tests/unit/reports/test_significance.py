@@ -160,9 +160,7 @@ def test_runs_that_cannot_be_compared_are_named_and_the_others_are(make_sweep):
 
 
 @pytest.mark.parametrize("damage", ["rows", "labels", "unreadable"])
-def test_systems_on_other_rows_are_missing_and_never_stop_the_report(
-    make_sweep, damage, fast_figures
-):
+def test_systems_on_other_rows_are_missing_and_never_stop_the_report(make_sweep, damage):
     folder = make_sweep(seeds=1)
     path = folder / "curriculum=e2l,seed=0/predictions/test.parquet"
     table = pq.read_table(path)
@@ -190,9 +188,7 @@ def test_a_baseline_alone_or_none_at_all_is_missing(make_sweep, absent):
     assert "the baseline, curriculum=none" in line
 
 
-def test_a_report_writes_tests_and_budgets_beside_its_tables(
-    make_sweep, make_ledger, fast_figures, capsys
-):
+def test_a_report_writes_tests_and_budgets_beside_its_tables(make_sweep, make_ledger, capsys):
     make_sweep("encoder.freeze=all", ledger=make_ledger())
     folder = make_sweep("encoder.freeze=4", ledger=make_ledger())
     files = write_report(folder)
@@ -211,7 +207,7 @@ def test_a_report_writes_tests_and_budgets_beside_its_tables(
     assert "p (Holm)" in capsys.readouterr().out
 
 
-def test_a_run_alone_has_no_baseline(make_run, fast_figures):
+def test_a_run_alone_has_no_baseline(make_run):
     with pytest.raises(ConfigError, match="needs a sweep"):
         write_report(make_run(), against="curriculum=none")
 
@@ -263,7 +259,7 @@ def test_curricula_of_question_answering_are_tested_by_the_mean_of_f1(make_answe
     assert "right or wrong (exact_match)" in table.note
 
 
-def test_a_report_of_question_answering_has_the_tests(make_answers, fast_figures):
+def test_a_report_of_question_answering_has_the_tests(make_answers):
     folder = make_answers()
     files = write_report(folder)
     assert not [line for line in files.missing if line.startswith("significance")]

@@ -12,9 +12,11 @@ from heron.cli import main
 from heron.metrics.names import is_copied, with_copied
 from heron.reports import figures, sweep_figures
 from heron.reports.dashboard import dashboard_data, write_dashboard
+from heron.reports.figures import run_figure
 from heron.reports.papers import paper_view
 from heron.reports.run import score_table
 from heron.reports.sweep import group_table, runs_table
+from heron.reports.sweep_figures import sweep_figure
 from heron.results.artefacts import read_artefacts
 from heron.results.collect import collect, headline_metrics
 from heron.results.groups import copied_scores
@@ -102,7 +104,6 @@ def test_runs_on_different_articles_have_no_common_figure(sweep):
     assert copied_scores(collect(sweep), "test", "rouge1") == {}
 
 
-@pytest.mark.usefixtures("fast_figures")
 @pytest.mark.parametrize("command", ["report", "sweep"])
 def test_every_command_that_prints_rouge_prints_both(sweep, capsys, command):
     assert main([command, str(sweep)]) == 0
@@ -111,7 +112,6 @@ def test_every_command_that_prints_rouge_prints_both(sweep, capsys, command):
         assert part in shown
 
 
-@pytest.mark.usefixtures("fast_figures")
 def test_a_runs_own_report_prints_and_shows_both(sweep, capsys):
     run = collect(sweep)[0].path
     assert main(["report", str(run)]) == 0
@@ -163,12 +163,12 @@ def drawn(monkeypatch):
 
 def test_figures_have_a_line_for_each(sweep, drawn):
     runs = collect(sweep)
-    sweep_figures.sweep_figure(runs)
+    sweep_figure(runs)
     panels = drawn[0].axes
     assert [axes.get_title("left") for axes in panels] == ["rouge1", "rouge2", "rougeL"]
     at = {line.get_xdata()[0] for line in panels[0].lines if line.get_linestyle() in ("--", ":")}
     assert sorted(at) == pytest.approx([0.128, 0.234])
-    figures.run_figure(runs[0], read_artefacts(runs[0]))
+    run_figure(runs[0], read_artefacts(runs[0]))
     (scores,) = [axes for axes in drawn[1].axes if axes.get_title("left") == "Validation rouge1"]
     assert {text.get_text() for text in scores.texts} >= {
         "lead3_rouge1 0.128",

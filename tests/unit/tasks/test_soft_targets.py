@@ -13,6 +13,8 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.run_folder import RunFolder
 from heron.config.compose import compose
 from heron.data.datamodule import DataModule
+from heron.dynamics.cartography import statistics
+from heron.dynamics.files import read_dynamics
 from heron.tasks.soft_targets import soft_loss, soft_targets
 from heron.training.build import build_module
 from heron.training.job import run_job
@@ -94,8 +96,45 @@ def test_a_teacher_is_read_from_a_file_and_from_the_folds_of_a_sweep(tmp_path) -
             assert target_C == pytest.approx(teacher.loc[guid].to_numpy(), abs=1e-5)
     student = small_runs.train(tmp_path, *words)
     assert student.read_scores()["test"]
+    assert student.read_status()["sources"]["optim.soft.predictions"]
     with pytest.raises(ConfigError, match="no file, run or sweep with predictions"):
         soft_targets(*data_of(tmp_path, "optim.soft.predictions=[nowhere]"))
+
+
+def test_suspects_are_found_by_the_run_of_the_same_fold_and_weigh_what_is_set(tmp_path) -> None:
+    words = [*small_runs.TINY, *small_runs.in_folder(tmp_path), "trainer.max_epochs=2"]
+    first = [*words, "run.sweep=first", "dynamics.enabled=true", "folds=2"]
+    assert small_runs.heron("train", "-m", *first) == 0
+    sweep = tmp_path / "runs/first"
+    of_fold = ["data.folds.count=2", "data.folds.fold=1", "optim.suspects.share=0.25"]
+    words = [*of_fold, f"optim.suspects.dynamics=[{sweep}]", "optim.suspects.weight=0.5"]
+    found = by_guid(*data_of(tmp_path, *words))
+    (same,) = (
+        known
+        for known in (statistics(read_dynamics(path.parent)) for path in sweep.glob("*/dynamics"))
+        if set(known.guids) == set(found)
+    )
+    ranked = sorted(zip(same.confidence_N, same.guids, strict=True))
+    suspects = {guid for _, guid in ranked[: round(len(ranked) / 4)]}
+    assert suspects
+    assert {guid: target_C.sum() for guid, target_C in found.items()} == {
+        guid: 0.5 if guid in suspects else 1.0 for guid in found
+    }
+    student = small_runs.train(tmp_path, *words)
+    assert student.read_scores()["validation"]
+    assert student.read_status()["sources"]["optim.suspects.dynamics"]
+    with pytest.raises(ConfigError, match="no run there has dynamics of all train rows of this"):
+        soft_targets(*data_of(tmp_path, *words, "data.folds.count=3"))
+
+
+def test_a_row_s_weight_scales_its_loss_smoothed_or_not() -> None:
+    logits_RC, labels_R = torch.randn(3, 4), torch.tensor([0, 3, 1])
+    weight_R = torch.tensor([1.0, 0.0, 0.25])
+    for smoothing in (0.0, 0.2):
+        plain_R = F.cross_entropy(logits_RC, labels_R, reduction="none", label_smoothing=smoothing)
+        target_TC = F.one_hot(labels_R, 4) * weight_R[:, None]
+        found_R = soft_loss(target_TC, torch.arange(3), smoothing, logits_RC, labels_R, None)
+        torch.testing.assert_close(found_R, plain_R * weight_R)
 
 
 @pytest.mark.parametrize("weights", [None, [1.0, 2.0, 0.5, 3.0]])

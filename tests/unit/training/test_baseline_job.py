@@ -242,7 +242,6 @@ def test_pairs_are_needed_for_words_of_pairs(chronicle_config: ComposeConfig) ->
 def test_grid_is_one_command_that_skips_what_is_done_and_notices_changed_vectors(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("heron.reports.figures.run_figure", lambda *inputs: b"")
     path = tmp_path / "mine.vec"
     path.write_text("1 2\nAna 0 1\n", encoding="utf-8")
     words = *overrides(tmp_path), "baseline=cbow_svm", f"baseline.vectors={path}"

@@ -32,8 +32,6 @@ ADDRESS = f"https://dana:{PASSWORD}@example.org"
 
 @pytest.fixture(autouse=True)
 def _user_with_a_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("heron.reports.figures.run_figure", lambda *inputs: b"")
-    monkeypatch.setattr("heron.reports.sweep_figures.sweep_figure", lambda *inputs: b"")
     monkeypatch.setenv("WANDB_API_KEY", SECRET)
     monkeypatch.setenv("HF_TOKEN", SECRET[::-1])
     monkeypatch.setenv("WANDB_DATA_DIR", str(tmp_path / "wandb-data"))

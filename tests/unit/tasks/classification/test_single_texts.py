@@ -35,11 +35,9 @@ def trained(data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     words = ["data=own_classification", *data[1], *(w for w in TINY if "generator" not in w)]
     words += ["trainer.max_epochs=4", "optim.lr=1e-2", "batching.tokens=200"]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("heron.reports.figures.run_figure", lambda *inputs: b"")
-        assert heron("train", *words, *in_folder(folder), "run.sweep=s", "run.job=a") == 0
-        majority = ("baseline=majority", "run.sweep=s", "run.job=b")
-        assert heron("train", *words, *in_folder(folder), *majority) == 0
+    assert heron("train", *words, *in_folder(folder), "run.sweep=s", "run.job=a") == 0
+    majority = ("baseline=majority", "run.sweep=s", "run.job=b")
+    assert heron("train", *words, *in_folder(folder), *majority) == 0
     return folder / "runs" / "s"
 
 

@@ -50,7 +50,6 @@ def test_ranks_are_those_of_networkx(drawn):
 
 @pytest.mark.parametrize("name", ["lead", "textrank", "oracle"])
 def test_a_baseline_leaves_the_run_folder_of_any_system(name, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("heron.reports.figures.run_figure", lambda *inputs: b"")
     words = (*TINY, *in_folder(tmp_path), "data=chronicle_summaries", f"baseline={name}")
     small = ("data.generator.size=100", "run.job=base")
     assert heron("train", *words, *small) == 0

@@ -28,9 +28,7 @@ WORDS = (
 def run(tmp_path_factory):
     """A tiny run."""
     folder = tmp_path_factory.mktemp("summaries")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("heron.reports.figures.run_figure", lambda *inputs: b"")
-        assert heron("train", *TINY, *in_folder(folder), *WORDS, "run.job=tiny") == 0
+    assert heron("train", *TINY, *in_folder(folder), *WORDS, "run.job=tiny") == 0
     return RunFolder(folder / "runs" / "chronicle_summaries-summarization" / "tiny")
 
 
@@ -176,7 +174,6 @@ def test_articles_without_a_summary_and_the_reverse_are_named(files, tmp_path, c
 
 @pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_a_second_stage_goes_on_with_encoder_and_decoder(tmp_path, monkeypatch):
-    monkeypatch.setattr("heron.reports.figures.run_figure", lambda *inputs: b"")
     stages = "stages=[{data: chronicle_summaries, max_epochs: 1}, {data: chronicle_summaries}]"
     words = (
         *TINY,
