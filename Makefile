@@ -25,7 +25,12 @@ help:  ## list the targets
 demo: .venv/installed  ## train, score and draw on the built-in corpus, offline
 	$(BIN)/heron demo
 
-test: .venv/installed  ## the fast tests
+# Once after an installation, beside lint: the processes of the tests would each compile the same.
+.venv/compiled: .venv/installed
+	$(TEST_ENV) $(BIN)/python -m pytest -m "not real" --collect-only -q >/dev/null
+	@touch $@
+
+test: .venv/compiled  ## the fast tests
 	$(TEST_ENV) $(BIN)/python -m pytest -m "not real" -n 3 --dist loadfile --no-loadscope-reorder
 
 test-real: .venv/installed  ## what needs the papers' data and a pretrained encoder

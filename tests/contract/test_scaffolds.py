@@ -95,6 +95,7 @@ def test_no_name_of_a_page_is_left_in_what_was_written(said, place):
         assert not left.search(path.read_text(encoding="utf-8")), path
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_head_curriculum_metric_language_and_data_set_train_together(run):
     stored = read_table(run / "predictions" / "test.parquet")
     wanted = balanced_accuracy_score(stored.values("gold"), stored.values("prediction"))

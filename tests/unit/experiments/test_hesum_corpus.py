@@ -252,6 +252,7 @@ def test_a_crawl_that_cannot_write_stops_and_says_so(serve, tmp_path):
     assert sum(site.counts().values()) <= 3
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_the_limit_ends_a_crawl_that_goes_on_later(serve, tmp_path):
     paths = [f"/a{number}" for number in range(8)]
     site = serve({"/": home(*paths), **{p: article(n) for n, p in enumerate(paths)}})

@@ -12,12 +12,12 @@ from small_runs import heron
 
 CASES = [
     ("chronicle_nli", "lchaim", 2),
-    ("chronicle_nli", "nli", 0),
-    ("chronicle_nli", "lchaim_ro", 1),
+    pytest.param(*("chronicle_nli", "nli", 0), marks=pytest.mark.real),
+    pytest.param(*("chronicle_nli", "lchaim_ro", 1), marks=pytest.mark.real),
     ("chronicle", "relation", 2),
     ("chronicle_qa", "qa", 1),
     ("chronicle_summaries", "hesum", 0),
-    ("chronicle_summaries", "summarization", 1),
+    pytest.param(*("chronicle_summaries", "summarization", 1), marks=pytest.mark.real),
 ]
 
 

@@ -141,7 +141,7 @@ def test_a_translation_without_a_model_is_refused(tmp_path):
         )
 
 
-@pytest.mark.parametrize("prompt", ["hesum", "hesum_he"])
+@pytest.mark.parametrize("prompt", ["hesum_he", pytest.param("hesum", marks=pytest.mark.real)])
 def test_hesums_combinations_of_languages_run(tmp_path, causal_model, prompt):
     with serving(upper) as place:
         for source in ("null", "en"):

@@ -97,6 +97,7 @@ def test_a_new_head_can_learn_alone_before_the_encoder_does(composed, tiny_encod
     assert stored(RunFolder(folder.stages / "3-chronicle")).head.start is None
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_a_stop_in_the_raw_text_ends_as_if_there_had_been_none(composed, tmp_path, monkeypatch):
     import pytorch_lightning as pl
 
