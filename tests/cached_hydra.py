@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from hydra._internal import config_loader_impl as hydra_loader
+from hydra._internal.config_repository import ConfigRepository
 from hydra._internal.defaults_list import DefaultsList
 from omegaconf import DictConfig
 
@@ -22,7 +23,9 @@ _KEPT = {f"file://{folder}" for folder in conf_dirs()} | {"pkg://hydra.conf", "s
 _create_defaults_list = hydra_loader.create_defaults_list
 _merge = hydra_loader.ConfigLoaderImpl._compose_config_from_defaults_list
 _defaults: dict[Any, DefaultsList] = {}
+_load = ConfigRepository.load_config
 _merged: dict[Any, bytes] = {}
+_loaded: dict[Any, bytes] = {}
 
 
 def _sources(repo: Any) -> tuple[str, ...]:
@@ -63,7 +66,18 @@ def merge(self: Any, defaults: list[Any], repo: Any) -> DictConfig:
     return merged
 
 
+def load(self: ConfigRepository, config_path: str) -> Any:
+    """Read a file once."""
+    sources = _sources(self)
+    if not _KEPT.issuperset(sources):
+        return _load(self, config_path)
+    if (sources, config_path) not in _loaded:
+        _loaded[sources, config_path] = pickle.dumps(_load(self, config_path))
+    return pickle.loads(_loaded[sources, config_path])
+
+
 def install() -> None:
     """Replace what Hydra does in this process."""
+    ConfigRepository.load_config = load
     hydra_loader.create_defaults_list = create_defaults_list
     hydra_loader.ConfigLoaderImpl._compose_config_from_defaults_list = merge

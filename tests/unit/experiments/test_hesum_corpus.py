@@ -197,6 +197,7 @@ def test_a_site_becomes_a_data_set_politely_and_once(serve, tmp_path):
     assert (out / "articles.jsonl").read_bytes() == before
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_a_killed_crawl_goes_on_and_fetches_nothing_twice(serve, tmp_path):
     paths = [f"/a{number}" for number in range(12)]
     site = serve({"/": home(*paths), **{p: article(n) for n, p in enumerate(paths)}})

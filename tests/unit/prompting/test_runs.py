@@ -148,6 +148,7 @@ def test_an_exported_system_answers_new_texts(tmp_path, causal_model, capsys):
     assert capsys.readouterr().out.split()[0] in ("entailment", "contradiction", "neutral")
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_a_prompted_run_a_fine_tuned_run_and_a_file_stand_in_one_comparison(
     tmp_path, causal_model, capsys
 ):

@@ -305,6 +305,7 @@ def test_a_kill_loses_no_answer_that_had_arrived(tmp_path):
         assert arrived + again >= questions
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_a_thousand_prompts_take_little_memory(tmp_path):
     with serving(lambda prompt, times: "yes") as place:
         model = backend(tmp_path, place.url, concurrency=32)
