@@ -204,7 +204,8 @@ _baseline_problems = on_demand("heron.config.special:baseline_problems")
 _window_problems = on_demand("heron.config.special:window_problems")
 _curriculum_problems = on_demand("heron.config.special:curriculum_problems")
 
-_KEYS_OF_TASKS = ("head.distance", "task.bertscore.model", "task.decoding")  # see `TaskRules.keys`
+_KEYS_OF_TASKS = ("head.distance", "task.bertscore.model", "task.decoding", "optim.soft.answers")
+# The above: see `TaskRules.keys`.
 
 
 @dataclass
@@ -329,6 +330,7 @@ class SoftConfig:
     # `p/<class>` each, runs, or sweeps (`folds=`), whose predictions on validation count
     predictions: list[str] = field(default_factory=list)
     weight: Share = 0.5  # share of a row's target; its label has the rest
+    answers: bool = False  # of `qa`: all gold answers of a window are its target, each the same
 
 
 @dataclass

@@ -51,6 +51,8 @@ class Features:
     # inclusive, counted from its start); 0, 0 where the answer is not in this window or there is
     # none; -1, -1 where none is known
     answers_S2: np.ndarray | None = None
+    # int32, each gold answer that lies in a sequence: the sequence, first and last token; in order
+    golds_A3: np.ndarray | None = None
     # int32, the characters of `Example.text` of each token, end exclusive; -1 for tokens outside of
     # it (question, special tokens) and for mere blanks
     chars_T2: np.ndarray | None = None

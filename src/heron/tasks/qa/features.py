@@ -38,7 +38,7 @@ def qa_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOpt
 
     Each sequence is the question and a window of its context, in the tokenizer's own template for
     two texts. The question is never cut. The target of a window is the first gold answer that lies
-    completely in it.
+    completely in it; `Features.golds_A3` lists all of them.
 
     Args:
         examples: with `text` (the context), `text_pair` (the question), `spans` (gold answers).
@@ -75,6 +75,7 @@ def qa_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOpt
             fits.append(found[2])
     tokens_T, offsets_S = flatten([window.ids_L for window in windows])
     answers = [window.answer for window in windows]
+    golds = [(place, *gold) for place, window in enumerate(windows) for gold in window.golds]
     return Features(
         tokens_T=tokens_T,
         offsets_S=offsets_S,
@@ -87,6 +88,7 @@ def qa_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOpt
         guids=[example.guid for example in kept],
         refused=refused,
         answers_S2=np.asarray(answers, dtype=np.int32).reshape(-1, 2),
+        golds_A3=np.asarray(golds, dtype=np.int32).reshape(-1, 3),
         chars_T2=np.concatenate([np.empty((0, 2), np.int32), *(one.chars_L2 for one in windows)]),
         fits_R=np.asarray(fits, dtype=np.int8),
     )
@@ -140,6 +142,7 @@ class _Window(NamedTuple):
     second: int
     chars_L2: np.ndarray
     answer: TokenSpan
+    golds: list[TokenSpan]
 
 
 def _windows(
@@ -160,26 +163,25 @@ def _windows(
     starts = range(0, length - room + step, step) if more else [0]
     places = [(start, min(start + room, length)) for start in starts]
     golds = [token_span(chars_N2, span) for span in example.spans]
-    chosen = [_gold_inside(golds, *place) for place in places]
-    fit = _fit(example, golds, {number for number in chosen if number is not None}, chars_N2)
+    inside = [_golds_inside(golds, *place) for place in places]
+    fit = _fit(example, golds, {numbers[0] for numbers in inside if numbers}, chars_N2)
     if options.training and fit in (FITS.index(CUT), FITS.index(TOKENLESS)):
         return _no_answer_left(example, FITS[fit], options)
     windows = []
-    for (start, end), number in zip(places, chosen, strict=True):
+    for (start, end), numbers in zip(places, inside, strict=True):
         sequence = ids[:begin] + ids[begin + start : begin + end] + ids[begin + length :]
         chars_L2 = np.full((len(sequence), 2), -1, dtype=np.int32)
         chars_L2[begin : begin + end - start] = chars_N2[start:end]
-        gold = None if number is None else golds[number]
-        answer = (0, 0) if gold is None else (begin + gold[0] - start, begin + gold[1] - start)
-        answer = (-1, -1) if example.label is None else answer
-        windows.append(_Window(token_ids(sequence), second, chars_L2, answer))
+        spans = [gold for n in numbers if (gold := golds[n])]
+        here = [(begin + first - start, begin + last - start) for first, last in spans]
+        answer = (-1, -1) if example.label is None else here[0] if here else (0, 0)
+        windows.append(_Window(token_ids(sequence), second, chars_L2, answer, here))
     return windows, places[-1][1] < length, fit
 
 
-def _gold_inside(golds: Sequence[TokenSpan | None], start: int, end: int) -> int | None:
-    """Find the first answer that lies completely in a window; both in tokens of the context."""
-    inside = (n for n, gold in enumerate(golds) if gold and start <= gold[0] and gold[1] < end)
-    return next(inside, None)
+def _golds_inside(golds: Sequence[TokenSpan | None], start: int, end: int) -> list[int]:
+    """Find the answers that lie completely in a window; both in tokens of the context."""
+    return [n for n, gold in enumerate(golds) if gold and start <= gold[0] and gold[1] < end]
 
 
 def _fit(

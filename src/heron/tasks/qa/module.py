@@ -1,6 +1,6 @@
 """Extraction: the answer to a question is a span of the text.
 
-Shape suffixes: B sequences (windows), L tokens, R rows (questions), W widths of spans.
+Shape suffixes: B sequences (windows), L tokens, R rows (questions), W widths of spans, K answers.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,6 +25,7 @@ from heron.tasks.qa.head import (
     mean_logits,
 )
 from heron.tasks.qa.predictions import SpanPredictions, collect_spans
+from heron.tasks.qa.soft_answers import AllAnswers
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +45,14 @@ class SpanOutput:
 class ExtractionModule(TaskModule):
     """Cross-entropy of the answer's first and last token in every window; scores of whole splits.
 
-    The target of a window without the answer is token 0, "not here".
+    The target of a window without the answer is token 0, "not here". With `optim.soft.answers` the
+    loss of a window is the mean over its answers.
 
     Source: Devlin et al. 2019, sections 4.2 and 4.3; ParaShoot section 4.
     """
 
     head: SpanHead
+    all_answers: AllAnswers | None = None  # of train, where all of them are learned
 
     def logits(self, batch: Batch) -> SpanLogits:
         """Encode and score every window."""
@@ -92,31 +95,37 @@ class ExtractionModule(TaskModule):
     def _likelihood(self, logits: SpanLogits, batch: Batch) -> tuple[Tensor, Tensor]:
         """Compute the log probability of each window's answer, and its loss; [B] both."""
         assert batch.answers_B2 is not None
-        first_B, last_B = batch.answers_B2.unbind(dim=1)
+        answers_BK2 = batch.answers_B2[:, None]
+        if self.training and self.all_answers is not None:
+            answers_BK2 = self.all_answers(batch)
+        first_BK, last_BK = answers_BK2.clamp(min=0).unbind(dim=2)
         smoothing = self.config.optim.label_smoothing
         if logits.pair_start_BLH is None:
             start_BL, end_BL = logits.start_BL.log_softmax(1), logits.end_BL.log_softmax(1)
-            first_B1, last_B1 = first_B[:, None], last_B[:, None]
-            log_p_B = (start_BL.gather(1, first_B1) + end_BL.gather(1, last_B1))[:, 0]
+            log_p_BK = start_BL.gather(1, first_BK) + end_BL.gather(1, last_BK)
             # Over the tokens where an answer can begin or end.
             allowed_BL = borders(batch)
             means_B = [
                 side_BL.masked_fill(~allowed_BL, 0.0).sum(dim=1) / allowed_BL.sum(dim=1)
                 for side_BL in (start_BL, end_BL)
             ]
-            spread_B = (means_B[0] + means_B[1]) / 2
-            loss_B = -(1 - smoothing) * log_p_B / 2 - smoothing * spread_B
-            return log_p_B, loss_B
-        # A softmax over all pairs of a start and an end, and "not here".
-        longest = int((last_B - first_B).max()) + 1
-        flat_BX = logits.band_BLW(max(longest, self.config.task.max_answer_tokens)).flatten(1)
-        all_BX = torch.cat([logits.none_B[:, None], flat_BX], dim=1)
-        gold_B = torch.where(first_B == 0, logits.none_B, logits.span_B(batch.answers_B2))
-        log_p_B = gold_B - all_BX.logsumexp(dim=1)
-        real_BX = all_BX > NEVER / 2
-        log_all_BX = (all_BX - all_BX.logsumexp(dim=1, keepdim=True)).masked_fill(~real_BX, 0.0)
-        spread_B = log_all_BX.sum(dim=1) / real_BX.sum(dim=1)
-        return log_p_B, -(1 - smoothing) * log_p_B - smoothing * spread_B
+            spread_B, choices = (means_B[0] + means_B[1]) / 2, 2
+        else:  # a softmax over all pairs of a start and an end, and "not here"
+            longest = int((last_BK - first_BK).max()) + 1
+            flat_BX = logits.band_BLW(max(longest, self.config.task.max_answer_tokens)).flatten(1)
+            all_BX = torch.cat([logits.none_B[:, None], flat_BX], dim=1)
+            spans_BK = torch.stack(
+                [logits.span_B(one) for one in answers_BK2.clamp(0).unbind(1)], 1
+            )
+            gold_BK = torch.where(first_BK == 0, logits.none_B[:, None], spans_BK)
+            total_B1 = all_BX.logsumexp(dim=1, keepdim=True)
+            log_p_BK = gold_BK - total_B1
+            real_BX = all_BX > NEVER / 2
+            log_all_BX = (all_BX - total_B1).masked_fill(~real_BX, 0.0)
+            spread_B, choices = log_all_BX.sum(dim=1) / real_BX.sum(dim=1), 1
+        given_BK = answers_BK2[:, :, 0] >= 0
+        taught_B = (log_p_BK * given_BK).sum(dim=1) / given_BK.sum(dim=1)
+        return log_p_BK[:, 0], -(1 - smoothing) * taught_B / choices - smoothing * spread_B
 
     def _observed(self, logits: SpanLogits, log_p_B: Tensor, batch: Batch) -> Tensor:
         """Compute the values of `observe`."""

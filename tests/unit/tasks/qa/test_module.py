@@ -1,6 +1,7 @@
 """The extraction module: its loss, what it tells the recorder, and answers joined over windows."""
 
-from itertools import pairwise
+from dataclasses import replace
+from itertools import islice, pairwise
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from torch.nn import functional as F
 from heron.base.errors import ConfigError
 from heron.config.data import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
+from heron.data.examples import Span
 from heron.data.features import FITS, INEXACT
 from heron.tasks.qa.head import NEVER
 from heron.tasks.qa.predictions import Answer, SpanPredictions
@@ -52,6 +54,54 @@ def test_loss_is_the_mean_cross_entropy_of_start_and_end(built, words):
     first_B, last_B = batch.answers_B2.unbind(dim=1)
     expected = F.cross_entropy(logits.start_BL, first_B) + F.cross_entropy(logits.end_BL, last_B)
     torch.testing.assert_close(loss, expected / 2)
+
+
+def with_more_answers(data):
+    """Give each answered question of train a second answer: the last word of its context."""
+    for number, example in enumerate(data.examples[TRAIN]):
+        if example.spans and number % 2:
+            text = example.text.rstrip()
+            last = Span(text.rindex(" ") + 1, len(text))
+            data.examples[TRAIN][number] = replace(example, spans=(*example.spans, last))
+    return data
+
+
+@pytest.mark.parametrize("head", ["span", "biaffine"])
+def test_with_soft_answers_a_window_learns_each_answer_that_lies_in_it(chronicle_config, head):
+    words = (f"head={head}", *SMALL, *WINDOWS, "optim.soft.answers=true")
+    config = chronicle_config(*words)
+    data = DataModule(config, with_more_answers(DataModule(config)).examples)
+    module = build_module(config, data).eval()
+    module.training = True  # of the module alone: no dropout
+    several = 0
+    for batch in islice(data.train_dataloader(), 3):
+        with torch.no_grad():
+            logits = module.logits(batch)
+            found = module.output(logits, batch).loss
+            assert module.all_answers is not None
+            answers_BK2 = module.all_answers(batch)
+            each_BK = torch.full(answers_BK2.shape[:2], torch.nan)
+            module.all_answers, kept = None, module.all_answers
+            for k in range(answers_BK2.shape[1]):
+                one = replace(batch, answers_B2=answers_BK2[:, k].clamp(min=0))
+                each_BK[:, k] = module._likelihood(logits, one)[1]
+            module.all_answers = kept
+        each_BK[answers_BK2[:, :, 0] < 0] = torch.nan
+        torch.testing.assert_close(found, each_BK.nanmean(dim=1).mean())
+        assert (answers_BK2[:, 0] == batch.answers_B2).all()
+        several += int((answers_BK2[:, 1:, 0] > 0).sum())
+        for window, row in enumerate(batch.owners_B.tolist()):
+            example = next(
+                e
+                for e in data.examples[TRAIN]
+                if e.guid == data.features[TRAIN].guids[batch.rows_R[row]]
+            )
+            golds = [example.text[s.start : s.end].lower().replace(" ", "") for s in example.spans]
+            for first, last in answers_BK2[window].tolist():
+                ids = batch.tokens_BL[window, first : last + 1].tolist()
+                text = data.tokenizer.decode(ids).lower().replace(" ", "")
+                assert first <= 0 or any(gold in text for gold in golds)
+    assert several
 
 
 def test_biaffine_loss_is_the_cross_entropy_over_all_spans_and_none(built):
