@@ -22,7 +22,7 @@ from heron.base.errors import DataError, Problem
 from heron.data.examples import Example
 from heron.data.markers import Markers
 
-FEATURES_VERSION = 5
+FEATURES_VERSION = 6
 UNLABELLED = -100
 
 # How well tokens match a gold answer's characters; `Features.fits_R` holds the index.
