@@ -386,6 +386,8 @@ class OptimConfig:
         for key in (*smoothing, *self.target_options()):
             if self.loss != "cross_entropy":
                 yield f"{key} needs optim.loss=cross_entropy, not {self.loss}"
+        if not self.suspects.dynamics and self.suspects != SuspectsConfig():
+            yield "optim.suspects.* needs optim.suspects.dynamics=[RUNS]"
 
 
 @dataclass

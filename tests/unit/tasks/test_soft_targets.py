@@ -182,8 +182,22 @@ def test_scores_and_dynamics_are_of_the_labels(tmp_path) -> None:
     )
 
 
-def test_other_losses_and_baselines_refuse_soft_targets(tmp_path, capsys) -> None:
-    words = [*small_runs.TINY, *small_runs.in_folder(tmp_path), "optim.soft.columns=[a]"]
-    nli = ["data=chronicle_qa", "task=qa", "head=span", "trainer.monitor=f1"]
-    assert small_runs.heron("train", *words, *nli) == 2
-    assert "optim.soft needs a task with classes" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("optim.soft.columns=[a]", "optim.soft needs a task with classes"),
+        ("optim.suspects.dynamics=[a]", "optim.suspects needs a task with classes"),
+        ("optim.suspects.share=0.2", "optim.suspects.* needs optim.suspects.dynamics=[RUNS]"),
+    ],
+)
+def test_what_cannot_work_is_said_before_anything_is_read(words, said, tmp_path, capsys) -> None:
+    spans = ["data=chronicle_qa", "task=qa", "head=span", "trainer.monitor=f1"]
+    words = [*small_runs.TINY, *small_runs.in_folder(tmp_path), *spans, words]
+    assert small_runs.heron("train", *words) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_answers_are_soft_where_there_are_answers(tmp_path, capsys) -> None:
+    words = [*small_runs.TINY, *small_runs.in_folder(tmp_path), "optim.soft.answers=true"]
+    assert small_runs.heron("train", *words) == 2
+    assert "optim.soft.answers needs task=qa" in capsys.readouterr().err
