@@ -144,7 +144,8 @@ def match_systems(
         return exact
     # Labels of systems of several sweeps begin with the sweep's name.
     settings = [_parts(label) | _parts(label.rpartition(": ")[2]) for label in labels]
-    if fitting := [n for n, own in enumerate(settings) if _parts(wanted) <= own]:
+    asked = set(map(_plain, _parts(wanted)))
+    if fitting := [n for n, own in enumerate(settings) if asked <= set(map(_plain, own))]:
         return fitting
     known = [*labels, *(name for own in (*names, *settings) for name in own)]
     hint = nearest(against, known)
@@ -153,6 +154,13 @@ def match_systems(
 
 def _parts(label: str) -> set[str]:
     return {part.strip() for part in label.split(",")}
+
+
+def _plain(setting: str) -> str:
+    """Write a setting in one way: `1` and `1.0` are the same value, `true` and `True` as well."""
+    key, _, value = setting.partition("=")
+    _, number, word = natural(value)
+    return f"{key}={word.lower() if word.lower() in ('true', 'false') else word or number}"
 
 
 def natural(value: str) -> tuple[int, float, str]:

@@ -18,6 +18,7 @@ from heron.metrics.significance import holm, mann_whitney
 from heron.results.collect import collect
 from heron.results.comparing import CompareOptions, compare_runs
 from heron.results.comparison import pair_runs
+from heron.results.groups import match_systems
 
 LABELS = ["BEFORE", "AFTER", "VAGUE"]
 N = 120
@@ -353,3 +354,12 @@ def test_runs_are_paired_by_seed():
     assert pair_runs(["0", "1", "2"], ["2", "1"]) == [(1, 1), (2, 0)]
     assert pair_runs(["0", "1"], ["7", "8", "9"]) == [(0, 0), (1, 1)]
     assert pair_runs([""], ["7", "8"]) == [(0, 0), (0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("against", "found"),
+    [("a.decay=1", 0), ("a.decay=0.850", 1), ("a.seen=true", 0), ("a.seen=False", 1)],
+)
+def test_a_setting_is_found_however_its_value_is_written(against, found):
+    labels = ["a.decay=1.0, a.seen=True", "a.decay=0.85, a.seen=False"]
+    assert match_systems(against, labels, [(), ()]) == [found]
