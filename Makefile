@@ -7,7 +7,8 @@ BIN := .venv/bin
 # Compiled modules are kept, whatever the shell says: the tests start Python hundreds of times.
 export PYTHONDONTWRITEBYTECODE :=
 # Three processes share two cores in the tests, because some tests wait; more threads each would only
-# fight. Tests of one file share what they train, so one process runs them all (loadfile).
+# fight. Tests of one file share what they train, so one process runs them all (loadfile),
+# in the order of the folders, because the files with the fewest tests are not the fastest.
 TEST_ENV := HF_HUB_OFFLINE=1 WANDB_MODE=offline OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
 .PHONY: demo test test-real docs fuzz lint format bench bench-all bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-generation bench-token-loss bench-prompting bench-tokenizing bench-wiki pin lock update clean help
@@ -25,7 +26,7 @@ help:  ## list the targets
 demo: .venv/installed  ## train, score and draw on the built-in corpus, offline
 	$(BIN)/heron demo
 
-# Once after an installation, beside lint: the processes of the tests would each compile the same.
+# Once after an installation (in .ci/run beside lint): the processes of the tests would each compile the same.
 # The tests report what is wrong, so it is not reported here.
 .venv/compiled: .venv/installed
 	@echo "compiling what the tests import"

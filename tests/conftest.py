@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from unittest.mock import create_autospec
 
 # Before anything imports torch or transformers: both read these once.
 os.environ.update(
@@ -67,10 +68,16 @@ def fast_figures() -> Iterator[None]:
 
     Tests of figures import the functions themselves, and those that start a process draw.
     """
-    drawn = ("figures.run_figure", "sweep_figures.sweep_figure", "sweep_figures.fraction_figure")
+    from heron.reports import figures, sweep_figures
+
     with pytest.MonkeyPatch.context() as patch:
-        for name in drawn:
-            patch.setattr(f"heron.reports.{name}", lambda *inputs: b"\x89PNG\r\n\x1a\n")
+        for module, name in (
+            (figures, "run_figure"),
+            (sweep_figures, "sweep_figure"),
+            (sweep_figures, "fraction_figure"),
+        ):
+            stand_in = create_autospec(getattr(module, name), return_value=b"\x89PNG\r\n\x1a\n")
+            patch.setattr(module, name, stand_in)
         yield
 
 

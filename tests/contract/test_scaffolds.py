@@ -126,6 +126,7 @@ def test_the_experiment_runs_its_grid(heron, place):
     assert len(list((place / "runs" / "grid").glob("*/scores.json"))) == 1
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_the_tests_that_are_written_pass(heron):
     # Plugins such as Hypothesis take longer to load than these tests.
     done = heron(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,11 @@ from heron.base.folders import conf_dir
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table, write_table
 from heron.config import compose as composition
-from heron.config.data import ValidationConfig
+from heron.config import run_names
+from heron.config.data import DataConfig, ValidationConfig
+from heron.config.keys import flatten, is_under
 from heron.config.run_names import run_path
+from heron.config.schema import Config
 from heron.data.examples import Example
 from heron.data.splits import carve
 from heron.dynamics.files import read_dynamics
@@ -142,6 +146,38 @@ def test_a_run_that_an_earlier_version_began_keeps_its_folder(words, earlier, tm
     # What that version could not do is another run.
     config.optim.warmup_steps = 500
     assert run_path(config, words) != tmp_path / "runs" / earlier
+
+
+def test_keys_that_leave_a_runs_name_keep_their_defaults():
+    """A new default would give runs of the new and of the old one the same name."""
+    kept = {key: value for key, value in flatten(asdict(Config(DataConfig()))) if _is_optional(key)}
+    assert kept == {
+        **{"curriculum.order": "difficulty", "encoder.trailing_separator": False},
+        **{"data.folds.by": "group", "data.folds.count": 0, "data.folds.fold": 0},
+        **{"data.folds.seed": 0, "data.hub": None, "data.hub_config": None, "data.hub_splits": {}},
+        **{"data.revision": None, "data.texts.files": [], "data.texts.overlap": 8},
+        **{"data.texts.sets": [], "data.texts.unseen": [], "head.module": None},
+        **{"optim.loss": "cross_entropy", "optim.soft.answers": False, "optim.soft.columns": []},
+        **{"optim.soft.predictions": [], "optim.soft.weight": 0.5, "optim.suspects.dynamics": []},
+        **{"optim.suspects.score": "confidence", "optim.suspects.share": 0.1},
+        **{"optim.suspects.weight": 0.0, "optim.warmup_steps": None, "prompting": None},
+        **{"task.decoding": None, "task.mask_share": 0.15, "task.metrics": []},
+        **{"task.whole_words": False, "trainer.callbacks": {}, "trainer.mean_of": 3},
+    }
+
+
+def _is_optional(key):
+    return any(is_under(key, each) for each in (*run_names._OPTIONAL, *run_names._LATER))
+
+
+def test_an_option_that_is_left_out_is_another_configuration(tmp_path, capsys):
+    words = [*TINY, *in_folder(tmp_path), "run.job=a"]
+    assert heron("train", *words) == 0
+    config = RunFolder(next((tmp_path / "runs").glob("*/a"))).config
+    text = config.read_text(encoding="utf-8")
+    config.write_text(text.replace("    predictions: []", "    predictions: [teachers]"), "utf-8")
+    assert heron("train", *words) == 2
+    assert "optim.soft.predictions was ['teachers'], now None" in capsys.readouterr().err
 
 
 def test_a_path_that_cannot_be_written_is_no_traceback(tmp_path, capsys):

@@ -28,7 +28,7 @@ from heron.config.constraints import (
 )
 from heron.config.curriculum import CurriculumConfig
 from heron.config.data import DataConfig
-from heron.config.registries import CLASSIFIERS, POOLINGS, TASKS
+from heron.config.registries import CLASSIFIERS, LEARNT, POOLINGS, TASKS
 
 BUDGET = 3072  # padded tokens a batch where `batching.tokens` is null
 Rate = Annotated[
@@ -201,11 +201,12 @@ _OF_TASKS = ("span", "biaffine", "seq2seq", "warm_start", "mlm")  # see `TaskRul
 _bertscore_problems = on_demand("heron.config.special:bertscore_problems")
 _search_problems = on_demand("heron.config.special:search_problems")
 _baseline_problems = on_demand("heron.config.special:baseline_problems")
+_trainer_problems = on_demand("heron.config.special:trainer_problems")
 _window_problems = on_demand("heron.config.special:window_problems")
 _curriculum_problems = on_demand("heron.config.special:curriculum_problems")
 
+# See `TaskRules.keys`.
 _KEYS_OF_TASKS = ("head.distance", "task.bertscore.model", "task.decoding", "optim.soft.answers")
-# The above: see `TaskRules.keys`.
 
 
 @dataclass
@@ -322,7 +323,7 @@ class BaselineConfig:
 
 @dataclass
 class SoftConfig:
-    """Distributions over the classes that train rows learn beside their label."""
+    """What train rows learn beside their label, or their first answer."""
 
     # columns with other people's labels (of `data.columns.side` or `data.join.take`)
     columns: list[str] = field(default_factory=list)
@@ -337,9 +338,9 @@ class SoftConfig:
 class SuspectsConfig:
     """Train rows whose labels look wrong in the dynamics of earlier runs (`heron noise`)."""
 
-    # runs that trained on the same rows, or sweeps with such runs; their scores are averaged
+    # runs with all train rows, or sweeps (of runs with this data and fold); scores are averaged
     dynamics: list[str] = field(default_factory=list)
-    score: str = "confidence"  # one of `heron.dynamics.difficulty.SCORES`
+    score: Annotated[str, OneOf(*LEARNT)] = "confidence"  # see `heron noise`
     share: Share = 0.1  # of the rows that are suspects, those of the highest score
     weight: Fraction = 0.0  # of a suspect in the loss; other rows have 1
 
@@ -381,7 +382,7 @@ class OptimConfig:
         return [*soft, "optim.suspects"] if self.suspects.dynamics else soft
 
     def problems(self) -> Iterator[str]:
-        """Check that the loss is one that is smoothed and takes distributions."""
+        """Check the loss of smoothed and soft targets, and that suspects come from runs."""
         smoothing = ["optim.label_smoothing"] if self.label_smoothing else []
         for key in (*smoothing, *self.target_options()):
             if self.loss != "cross_entropy":
@@ -454,23 +455,9 @@ class TrainerConfig:
     )
 
     def problems(self) -> Iterator[str]:
-        """List what several devices cannot do."""
-        several = self.devices * self.num_nodes > 1
-        if several and self.accelerator in ("mps", "tpu"):
-            yield (
-                f"trainer.devices={self.devices}: several devices need trainer.accelerator=cpu or "
-                f"cuda, not {self.accelerator}"
-            )
-        if self.strategy == "fsdp" and (not several or self.accelerator == "cpu"):
-            yield (
-                "trainer.strategy=fsdp shards a model over several GPUs: set trainer.devices to "
-                "their number, or trainer.strategy=auto"
-            )
-        if self.select == "mean" and (self.patience is not None or self.strategy == "fsdp"):
-            yield (
-                "trainer.select=mean knows its last epochs beforehand and keeps whole weights: "
-                "set trainer.patience=null and another trainer.strategy than fsdp"
-            )
+        """See `heron.config.special.trainer_problems`."""
+        if self.devices * self.num_nodes > 1 or self.strategy != "auto" or self.select == "mean":
+            yield from _trainer_problems(self)
 
 
 @dataclass

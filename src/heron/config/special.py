@@ -1,9 +1,9 @@
-"""What searches, baselines, curricula, BERTScore and windows need; most runs have none of them."""
+"""Checks of what most runs do not have: a search, a baseline, a curriculum, several devices, ..."""
 
 from collections.abc import Iterator
 
 from heron.config.registries import BASELINES, TASKS
-from heron.config.schema import BertScoreConfig, Config, EncoderConfig
+from heron.config.schema import BertScoreConfig, Config, EncoderConfig, TrainerConfig
 
 
 def search_problems(config: Config) -> Iterator[str]:
@@ -29,6 +29,8 @@ def search_problems(config: Config) -> Iterator[str]:
 def baseline_problems(config: Config) -> Iterator[str]:
     """Check that a baseline fits the task, and that nothing needs an encoder."""
     name, task = config.baseline.name, config.task.name
+    for key in config.optim.target_options():
+        yield f"{key} changes what an encoder learns; baseline={name} has none"
     if config.stages:
         yield f"stages train an encoder; baseline={name} has none"
     if config.curriculum.name != "none":
@@ -115,4 +117,24 @@ def window_problems(config: EncoderConfig) -> Iterator[str]:
         yield (
             f"encoder.stride={config.stride}: must be at most half of encoder.max_length="
             f"{config.max_length}, or windows hardly move"
+        )
+
+
+def trainer_problems(config: TrainerConfig) -> Iterator[str]:
+    """List what several devices and the mean of epochs cannot do."""
+    several = config.devices * config.num_nodes > 1
+    if several and config.accelerator in ("mps", "tpu"):
+        yield (
+            f"trainer.devices={config.devices}: several devices need trainer.accelerator=cpu or "
+            f"cuda, not {config.accelerator}"
+        )
+    if config.strategy == "fsdp" and (not several or config.accelerator == "cpu"):
+        yield (
+            "trainer.strategy=fsdp shards a model over several GPUs: set trainer.devices to "
+            "their number, or trainer.strategy=auto"
+        )
+    if config.select == "mean" and (config.patience is not None or config.strategy == "fsdp"):
+        yield (
+            "trainer.select=mean knows its last epochs beforehand and keeps whole weights: "
+            "set trainer.patience=null and another trainer.strategy than fsdp"
         )

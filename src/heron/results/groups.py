@@ -159,8 +159,10 @@ def _parts(label: str) -> set[str]:
 def _plain(setting: str) -> str:
     """Write a setting in one way: `1` and `1.0` are the same value, `true` and `True` as well."""
     key, _, value = setting.partition("=")
+    if value.lower() in ("true", "false"):
+        return f"{key}={value.lower()}"
     _, number, word = natural(value)
-    return f"{key}={word.lower() if word.lower() in ('true', 'false') else word or number}"
+    return f"{key}={number}" if value and not word else setting
 
 
 def natural(value: str) -> tuple[int, float, str]:

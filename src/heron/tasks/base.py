@@ -158,6 +158,9 @@ class TaskModule(pl.LightningModule):
         # Found now: FSDP flattens parameters before the optimizer is built.
         self.matrices = frozenset(id(p) for p in self.parameters() if p.ndim > 1)
 
+    def learn_from(self, data: DataModule) -> None:
+        """Prepare what train rows teach beside their labels (`optim.soft`, `optim.suspects`)."""
+
     def logits(self, batch: Batch) -> Any:
         """Compute logits in the task's own form."""
         raise NotImplementedError

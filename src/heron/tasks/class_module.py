@@ -29,7 +29,9 @@ from heron.models.heads import Head
 from heron.tasks.base import Output, TaskModule, copied, in_file_order
 from heron.tasks.labels import LabelPredictions, decode
 
-soft_loss = on_demand("heron.tasks.soft_targets:soft_loss")  # few trainings have soft targets
+# Few trainings have soft targets.
+soft_loss = on_demand("heron.tasks.soft_targets:soft_loss")
+soft_targets = on_demand("heron.tasks.soft_targets:soft_targets")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,11 @@ class ClassificationModule(TaskModule):
         self.register_buffer("inverse_C", inverse_C, persistent=False)
         self.register_buffer("soft_RC", None, persistent=False)
         self.validation_scores = ConfusionScores(task.name, labels, task.relaxed)
+
+    def learn_from(self, data: DataModule) -> None:
+        """See `TaskModule.learn_from`."""
+        if self.config.optim.target_options():
+            self.soft_RC = soft_targets(self.config, data)
 
     def logits(self, batch: Batch) -> Tensor:
         """Compute logits_RC, float32."""

@@ -3,7 +3,7 @@
 Shape suffixes: R rows, C classes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,16 +11,16 @@ import torch
 from torch import Tensor
 
 from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.files import fingerprint, sha256_file
 from heron.base.tables import Table, is_missing, read_table
 from heron.config.data import TRAIN, VALIDATION
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
-from heron.dynamics.cartography import statistics
+from heron.dynamics.cartography import Statistics, statistics
 from heron.dynamics.difficulty import difficulty
-from heron.dynamics.files import read_dynamics, record_paths
+from heron.dynamics.files import read_dynamics
 from heron.dynamics.groups import rank
+from heron.tasks.teachers import files, runs
 
 
 def soft_targets(config: Config, data: DataModule) -> Tensor:
@@ -34,9 +34,9 @@ def soft_targets(config: Config, data: DataModule) -> Tensor:
         weight.
 
     Raises:
-        ConfigError: no train row has the columns, or there are no predictions of any; no dynamics
-            of these train rows.
-        DataError: a label that is no class, or predictions without a column for a class.
+        ConfigError: no train row has the columns, or there are no predictions of any.
+        DataError: a label that is no class, predictions without a column for a class, or dynamics
+            of other rows or labels.
     """
     soft, labels = config.optim.soft, config.data.label_order
     features = data.features[TRAIN]
@@ -44,7 +44,7 @@ def soft_targets(config: Config, data: DataModule) -> Tensor:
     sum_RC = np.zeros((len(rows), len(labels)), dtype=np.float64)
     for name in soft.columns:
         _add_labels(sum_RC, name, rows, data, config)
-    for path in (path for word in soft.predictions for path in _files(Path(word))):
+    for path in (path for word in soft.predictions for path in files(word)):
         _add_predictions(sum_RC, read_table(path), rows, labels)
     if (soft.columns or soft.predictions) and not sum_RC.any():
         named = ", ".join((*soft.columns, *soft.predictions))
@@ -61,23 +61,6 @@ def soft_targets(config: Config, data: DataModule) -> Tensor:
     if config.optim.suspects.dynamics:
         target_RC *= _weights(config, data)[:, None]
     return torch.from_numpy(target_RC.astype(np.float32))
-
-
-def target_sources(config: Config) -> dict[str, str]:
-    """Hash the predictions and dynamics that targets are made from, for `status.json`."""
-    optim = config.optim
-    read = {
-        "optim.soft.predictions": [
-            f for word in optim.soft.predictions for f in _files(Path(word))
-        ],
-        "optim.suspects.dynamics": [
-            file
-            for word in optim.suspects.dynamics
-            for run in _runs(Path(word))
-            for file in record_paths(run)
-        ],
-    }
-    return {key: fingerprint(map(sha256_file, files)) for key, files in read.items() if files}
 
 
 def soft_loss(
@@ -138,40 +121,43 @@ def _add_predictions(
 def _weights(config: Config, data: DataModule) -> np.ndarray:
     """Give the most suspicious share of the labelled train rows the weight of suspects; [R]."""
     settings, features = config.optim.suspects, data.features[TRAIN]
-    labelled_K = np.flatnonzero(np.asarray(features.labels_R) != UNLABELLED)
+    gold_R = np.asarray(features.labels_R)
+    labelled_K = np.flatnonzero(gold_R != UNLABELLED)
     guids = [features.guids[row] for row in labelled_K]
     held_out = data.features[VALIDATION].guids if VALIDATION in data.features else []
     scores = []
-    for folder in (folder for word in settings.dynamics for folder in _runs(Path(word))):
+    for folder in (folder for word in settings.dynamics for folder in runs(word, config)):
         known = statistics(read_dynamics(folder))
         places = {guid: place for place, guid in enumerate(known.guids)}
-        if all(guid in places for guid in guids) and places.keys().isdisjoint(held_out):
-            score_N = difficulty(settings.score, known)
-            scores.append(score_N[[places[guid] for guid in guids]])
-    if not scores:
-        raise ConfigError(
-            f"optim.suspects.dynamics={','.join(settings.dynamics)}: no run there has dynamics of "
-            "all train rows of this run and of none of its validation rows; train it with the same "
-            "data, seed and folds, and dynamics.enabled=true"
-        )
+        _check(folder, known, places, dict(zip(guids, gold_R[labelled_K], strict=True)), config)
+        if seen := sorted((set(held_out) - set(guids)) & places.keys()):
+            what = f"it has trained on {len(seen)} validation rows of this run, first {seen[0]}"
+            raise DataError([Problem(str(folder), what, "give both the same data.*")])
+        score_N = difficulty(settings.score, known)
+        scores.append(score_N[[places[guid] for guid in guids]])
     weight_R = np.ones(len(features))
     suspects_K = rank(-np.mean(scores, axis=0), guids)[: round(settings.share * len(guids))]
     weight_R[labelled_K[suspects_K]] = settings.weight
     return weight_R
 
 
-def _runs(path: Path) -> list[Path]:
-    """List a sweep's runs that have dynamics, or the one run."""
-    return sorted(folder.parent for folder in path.glob("*/dynamics")) or [path]
-
-
-def _files(path: Path) -> Iterator[Path]:
-    """Find the file of a word, or a run's or a sweep's predictions on validation."""
-    if path.is_file():
-        yield path
-        return
-    pattern = f"predictions/{VALIDATION}.parquet"
-    found = sorted([*path.glob(pattern), *path.glob(f"*/{pattern}")])
-    if not found:
-        raise ConfigError(f"optim.soft.predictions={path}: no file, run or sweep with predictions")
-    yield from found
+def _check(
+    folder: Path,
+    known: Statistics,
+    places: dict[str, int],
+    golds: dict[str, int],
+    config: Config,
+) -> None:
+    """Check that dynamics have each train row, with the label that it has now."""
+    if absent := [guid for guid in golds if guid not in places]:
+        what = f"its dynamics lack {len(absent)} of {len(golds)} train rows, first {absent[0]}"
+        fix = "give both the same data.* and encoder.max_length"
+        raise DataError([Problem(str(folder), what, fix)])
+    labels = known.labels or tuple(config.data.label_order)
+    if changed := [
+        guid
+        for guid, gold in golds.items()
+        if labels[known.gold_N[places[guid]]] != config.data.label_order[gold]
+    ]:
+        what = f"the labels of {len(changed)} train rows have changed since, first {changed[0]}"
+        raise DataError([Problem(str(folder), what, "train it again with the labels of now")])

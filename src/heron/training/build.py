@@ -8,7 +8,6 @@ from torch import nn
 
 from heron.base.errors import ConfigError
 from heron.base.registry import on_demand
-from heron.config.data import TRAIN
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.models.encoder import Encoder
@@ -16,8 +15,6 @@ from heron.models.optim import class_weights
 from heron.tasks.base import TaskModule
 from heron.tasks.task import new_head, task_of
 
-soft_targets = on_demand("heron.tasks.soft_targets:soft_targets")  # few trainings have any
-all_answers = on_demand("heron.tasks.qa.soft_answers:AllAnswers")  # likewise
 load_head = on_demand("heron.training.exported:load_head")  # only some heads start from another
 
 
@@ -49,10 +46,7 @@ def build_module(config: Config, data: DataModule) -> TaskModule:
     weights_C = class_weights(config.optim.class_weights, counts_C)
     steps = sum(data.steps_per_epoch())
     module = task_of(config).module(config, encoder, head, steps, weights_C).train()
-    if config.optim.target_options():
-        module.soft_RC = soft_targets(config, data)
-    if config.optim.soft.answers:
-        module.all_answers = all_answers(data.features[TRAIN])
+    module.learn_from(data)
     return module
 
 

@@ -25,6 +25,7 @@ identity = on_demand("heron.data.hub:identity")
 has_accelerator = on_demand("heron.base.libraries:has_accelerator")
 read_own = on_demand("heron.config.stored:read_own")
 dynamics_sources = on_demand("heron.training.curriculum:dynamics_sources")
+target_sources = on_demand("heron.tasks.teachers:target_sources")
 
 
 class BusyError(ConfigError):
@@ -122,11 +123,11 @@ def _check_same(before: Config, config: Config, folder: RunFolder) -> None:
         config.batching.tokens = BUDGET  # an earlier version's default
     # Secrets are not stored; configurations that differ in nothing else are the same run.
     found, wanted = redacted(decisive(before)), redacted(decisive(config))
-    changed = [key for key in wanted if found.get(key) != wanted[key]]
+    changed = [key for key in found | wanted if found.get(key) != wanted.get(key)]
     if changed:
         raise ConfigError(
             f"{folder.path} holds a run with another configuration: "
-            + "; ".join(f"{key} was {found.get(key)}, now {wanted[key]}" for key in changed)
+            + "; ".join(f"{key} was {found.get(key)}, now {wanted.get(key)}" for key in changed)
             + ". Name another run.job, or set run.resume=false to start it over"
         )
 
@@ -153,9 +154,10 @@ def source_hashes(config: Config) -> dict[str, str]:
         hashes["bertscore"] = fingerprint(identity(EncoderConfig(config.task.bertscore.model)))
     if config.head.start:
         paths["head"] = Path(config.head.start) / HEAD
-    learns = config.curriculum
-    if learns.dynamics or learns.scores or config.optim.target_options():
+    if config.curriculum.dynamics is not None or config.curriculum.scores is not None:
         hashes |= dynamics_sources(config)
+    if config.optim.soft.predictions or config.optim.suspects.dynamics:
+        hashes |= target_sources(config)
     return {name: sha256_file(path) for name, path in paths.items() if path.is_file()} | hashes
 
 

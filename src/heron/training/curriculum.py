@@ -28,7 +28,6 @@ from heron.dynamics.files import read_dynamics, record_paths
 from heron.models.encoder import Encoder, load_encoder
 from heron.models.feature_cache import load_vectors
 from heron.models.heads import Head
-from heron.tasks.soft_targets import target_sources
 from heron.training.exported import trained_encoder
 
 RunJob = Callable[[Config, RunFolder, list[str]], Any]
@@ -101,9 +100,9 @@ def build_curriculum(config: Config, data: DataModule, first: RunFolder | None) 
 
 
 def dynamics_sources(config: Config) -> dict[str, str]:
-    """Hash the files that a curriculum and targets are made from, for `status.json`."""
+    """Hash the files that a curriculum reads, for `status.json`."""
     settings = config.curriculum
-    hashes = target_sources(config)
+    hashes = {}
     if settings.dynamics is not None:
         files = record_paths(settings.dynamics)
         hashes["curriculum.dynamics"] = fingerprint([sha256_file(file) for file in files])

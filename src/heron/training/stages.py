@@ -112,6 +112,7 @@ def stage_config(
     if inner.data.task != config.task.name:
         _follow_task(inner)
     if stage.data != config.data.name:
+        inner.optim.suspects = SuspectsConfig()  # they are rows of the run's own data
         inner.others = {**inner.others, config.data.name: config.data}
     named = dict.fromkeys([*(each.data for each in stages), *config.also_test])
     sets = {name: data_set(config, name, of_stage=True) for name in named if name != stage.data}

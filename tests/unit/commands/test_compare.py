@@ -363,3 +363,5 @@ def test_runs_are_paired_by_seed():
 def test_a_setting_is_found_however_its_value_is_written(against, found):
     labels = ["a.decay=1.0, a.seen=True", "a.decay=0.85, a.seen=False"]
     assert match_systems(against, labels, [(), ()]) == [found]
+    with pytest.raises(ConfigError, match="no such system"):
+        match_systems("a.decay", [*labels, "a.decay=0"], [(), (), ()])

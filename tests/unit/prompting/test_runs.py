@@ -31,7 +31,12 @@ PROMPTS = {
     "chronicle_summaries": ["summarization", "hesum"],
     "own_classification": ["classification"],
 }
-CASES = [(data, prompt) for data, prompts in PROMPTS.items() for prompt in prompts]
+# The first prompt of each data set runs with every change.
+CASES = [
+    pytest.param(data, prompt, marks=[pytest.mark.real] if place else [])
+    for data, prompts in PROMPTS.items()
+    for place, prompt in enumerate(prompts)
+]
 
 
 @pytest.fixture

@@ -1,6 +1,8 @@
 """Rows of train can learn what several annotators or a teacher say, beside their label."""
 
 import json
+import shutil
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -97,7 +99,7 @@ def test_a_teacher_is_read_from_a_file_and_from_the_folds_of_a_sweep(tmp_path) -
     student = small_runs.train(tmp_path, *words)
     assert student.read_scores()["test"]
     assert student.read_status()["sources"]["optim.soft.predictions"]
-    with pytest.raises(ConfigError, match="no file, run or sweep with predictions"):
+    with pytest.raises(DataError, match="no file, run or sweep with predictions"):
         soft_targets(*data_of(tmp_path, "optim.soft.predictions=[nowhere]"))
 
 
@@ -109,11 +111,9 @@ def test_suspects_are_found_by_the_run_of_the_same_fold_and_weigh_what_is_set(tm
     of_fold = ["data.folds.count=2", "data.folds.fold=1", "optim.suspects.share=0.25"]
     words = [*of_fold, f"optim.suspects.dynamics=[{sweep}]", "optim.suspects.weight=0.5"]
     found = by_guid(*data_of(tmp_path, *words))
-    (same,) = (
-        known
-        for known in (statistics(read_dynamics(path.parent)) for path in sweep.glob("*/dynamics"))
-        if set(known.guids) == set(found)
-    )
+    (run,) = (path.parent for path in sweep.glob("*fold=1*/dynamics"))
+    same = statistics(read_dynamics(run))
+    assert set(same.guids) == set(found)
     ranked = sorted(zip(same.confidence_N, same.guids, strict=True))
     suspects = {guid for _, guid in ranked[: round(len(ranked) / 4)]}
     assert suspects
@@ -123,8 +123,19 @@ def test_suspects_are_found_by_the_run_of_the_same_fold_and_weigh_what_is_set(tm
     student = small_runs.train(tmp_path, *words)
     assert student.read_scores()["validation"]
     assert student.read_status()["sources"]["optim.suspects.dynamics"]
-    with pytest.raises(ConfigError, match="no run there has dynamics of all train rows of this"):
+    with pytest.raises(DataError, match="none of the 2 finished runs there has the data and the"):
         soft_targets(*data_of(tmp_path, *words, "data.folds.count=3"))
+    one = [*of_fold, f"optim.suspects.dynamics=['{run}']"]  # its name has commas
+    with pytest.raises(DataError, match=r"its dynamics lack \d+ of \d+ train rows, first"):
+        soft_targets(*data_of(tmp_path, *one, "data.folds.fold=0"))
+    config, data = data_of(tmp_path, *one)
+    train = data.features["train"]
+    data.features["train"] = replace(train, labels_R=[(label + 1) % 4 for label in train.labels_R])
+    with pytest.raises(DataError, match=r"the labels of \d+ train rows have changed since, first"):
+        soft_targets(config, data)
+    shutil.rmtree(sweep)
+    again = small_runs.train(tmp_path, *words)
+    assert again.read_scores() == student.read_scores(), "scores outlive what they were made from"
 
 
 def test_a_row_s_weight_scales_its_loss_smoothed_or_not() -> None:
@@ -187,6 +198,7 @@ def test_scores_and_dynamics_are_of_the_labels(tmp_path) -> None:
     [
         ("optim.soft.columns=[a]", "optim.soft needs a task with classes"),
         ("optim.suspects.dynamics=[a]", "optim.suspects needs a task with classes"),
+        ("optim.suspects.score=confidance", "Did you mean 'confidence'"),
         ("optim.suspects.share=0.2", "optim.suspects.* needs optim.suspects.dynamics=[RUNS]"),
     ],
 )
@@ -195,6 +207,16 @@ def test_what_cannot_work_is_said_before_anything_is_read(words, said, tmp_path,
     words = [*small_runs.TINY, *small_runs.in_folder(tmp_path), *spans, words]
     assert small_runs.heron("train", *words) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", ["optim.soft.columns=[a]", "optim.suspects.dynamics=[a]"])
+def test_soft_targets_need_cross_entropy_and_an_encoder(words, tmp_path, capsys) -> None:
+    words = [*small_runs.TINY, *small_runs.in_folder(tmp_path), words]
+    assert small_runs.heron("train", *words, "baseline=majority") == 2
+    assert "changes what an encoder learns; baseline=majority has none" in capsys.readouterr().err
+    config = compose(words)
+    config.optim.loss = "focal"
+    assert "needs optim.loss=cross_entropy, not focal" in "".join(config.optim.problems())
 
 
 def test_answers_are_soft_where_there_are_answers(tmp_path, capsys) -> None:

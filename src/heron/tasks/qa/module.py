@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from heron.base import ranks
-from heron.config.data import VALIDATION
+from heron.config.data import TRAIN, VALIDATION
 from heron.data.collate import Batch
 from heron.data.datamodule import DataModule
 from heron.tasks.base import Output, TaskModule, copied
@@ -53,6 +53,11 @@ class ExtractionModule(TaskModule):
 
     head: SpanHead
     all_answers: AllAnswers | None = None  # of train, where all of them are learned
+
+    def learn_from(self, data: DataModule) -> None:
+        """See `TaskModule.learn_from`."""
+        if self.config.optim.soft.answers:
+            self.all_answers = AllAnswers(data.features[TRAIN])
 
     def logits(self, batch: Batch) -> SpanLogits:
         """Encode and score every window."""
