@@ -24,6 +24,8 @@ from heron_forks.hesum.corpus.extraction import Extracted, clean, extract
 from heron_forks.hesum.corpus.sites import Site
 from heron_forks.hesum.corpus.store import Page
 
+pytestmark = pytest.mark.real  # takes ten seconds; changes seldom
+
 LOREM = "הממשלה החליטה אתמול להעביר את התקציב החדש לאישור הכנסת אחרי דיון ארוך שבו השתתפו כל השרים"
 SUMMARY = "תחקיר {} מגלה שהעירייה שילמה לקבלן סכומים גדולים בלי מכרז ובלי פיקוח של המועצה"
 
@@ -197,7 +199,6 @@ def test_a_site_becomes_a_data_set_politely_and_once(serve, tmp_path):
     assert (out / "articles.jsonl").read_bytes() == before
 
 
-@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_a_killed_crawl_goes_on_and_fetches_nothing_twice(serve, tmp_path):
     paths = [f"/a{number}" for number in range(12)]
     site = serve({"/": home(*paths), **{p: article(n) for n, p in enumerate(paths)}})
@@ -253,7 +254,6 @@ def test_a_crawl_that_cannot_write_stops_and_says_so(serve, tmp_path):
     assert sum(site.counts().values()) <= 3
 
 
-@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_the_limit_ends_a_crawl_that_goes_on_later(serve, tmp_path):
     paths = [f"/a{number}" for number in range(8)]
     site = serve({"/": home(*paths), **{p: article(n) for n, p in enumerate(paths)}})

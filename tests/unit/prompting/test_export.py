@@ -10,14 +10,16 @@ from heron.tasks.task import task_of
 from small_prompts import compose, examples_of, words
 from small_runs import heron
 
+pytestmark = pytest.mark.real  # takes ten seconds; changes seldom
+
 CASES = [
     ("chronicle_nli", "lchaim", 2),
-    pytest.param(*("chronicle_nli", "nli", 0), marks=pytest.mark.real),
-    pytest.param(*("chronicle_nli", "lchaim_ro", 1), marks=pytest.mark.real),
+    ("chronicle_nli", "nli", 0),
+    ("chronicle_nli", "lchaim_ro", 1),
     ("chronicle", "relation", 2),
     ("chronicle_qa", "qa", 1),
     ("chronicle_summaries", "hesum", 0),
-    pytest.param(*("chronicle_summaries", "summarization", 1), marks=pytest.mark.real),
+    ("chronicle_summaries", "summarization", 1),
 ]
 
 

@@ -13,6 +13,8 @@ from heron.results.published import find_published
 from small_prompts import serving
 from small_runs import heron
 
+pytestmark = pytest.mark.real  # takes ten seconds; changes seldom
+
 LABELS = ("contradiction", "entailment", "neutral")
 
 

@@ -14,6 +14,8 @@ from heron.prompting.translation import Translator
 from small_prompts import compose, serving, words
 from small_runs import heron
 
+pytestmark = pytest.mark.real  # takes ten seconds; changes seldom
+
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch):
@@ -141,7 +143,7 @@ def test_a_translation_without_a_model_is_refused(tmp_path):
         )
 
 
-@pytest.mark.parametrize("prompt", ["hesum_he", pytest.param("hesum", marks=pytest.mark.real)])
+@pytest.mark.parametrize("prompt", ["hesum_he", "hesum"])
 def test_hesums_combinations_of_languages_run(tmp_path, causal_model, prompt):
     with serving(upper) as place:
         for source in ("null", "en"):

@@ -10,6 +10,8 @@ from heron.cli import main
 from heron.prompting import server as server_module
 from small_prompts import serving
 
+pytestmark = pytest.mark.real  # takes ten seconds; changes seldom
+
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch):

@@ -20,6 +20,8 @@ from heron.config.extensions import TARGETS
 from small_runs import TINY, heron, in_folder
 from small_wiki import PHRASES, write_dump
 
+pytestmark = pytest.mark.real  # takes ten seconds; changes seldom
+
 assert "ronli:T1" in TARGETS  # imports the forks
 TEXTS = "heron_forks.ronli.corpus.texts:"
 WORDING = read_yaml(Path(__file__).parents[4] / "experiments/ronli/corpus/wording.yaml")
