@@ -3,6 +3,7 @@
 import dataclasses
 import os
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -56,14 +57,17 @@ def decisive(config: Config) -> dict[str, Any]:
     return _without(_OPTIONAL, found) | _spread(TrainerConfig())
 
 
-def _without(keys: Sequence[str], found: dict[str, Any]) -> dict[str, Any]:
+def _without(keys: tuple[str, ...], found: dict[str, Any]) -> dict[str, Any]:
     """Leave out keys that have their default."""
-    default = dict(flatten(dataclasses.asdict(Config(DataConfig()))))
-    return {
-        key: value
-        for key, value in found.items()
-        if default.get(key, ...) != value or not any(is_under(key, each) for each in keys)
-    }
+    unset = _defaults(keys)
+    return {key: value for key, value in found.items() if unset.get(key, ...) != value}
+
+
+@cache
+def _defaults(keys: tuple[str, ...]) -> dict[str, Any]:
+    """List the defaults of keys and of what is under them."""
+    every = flatten(dataclasses.asdict(Config(DataConfig())))
+    return {key: value for key, value in every if any(is_under(key, each) for each in keys)}
 
 
 def _spread(trainer: TrainerConfig) -> dict[str, Any]:

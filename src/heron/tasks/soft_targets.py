@@ -123,13 +123,14 @@ def _weights(config: Config, data: DataModule) -> np.ndarray:
     settings, features = config.optim.suspects, data.features[TRAIN]
     gold_R = np.asarray(features.labels_R)
     labelled_K = np.flatnonzero(gold_R != UNLABELLED)
-    guids = [features.guids[row] for row in labelled_K]
+    golds = {features.guids[row]: gold_R[row] for row in labelled_K}
+    guids = list(golds)
     held_out = data.features[VALIDATION].guids if VALIDATION in data.features else []
     scores = []
     for folder in (folder for word in settings.dynamics for folder in runs(word, config)):
         known = statistics(read_dynamics(folder))
         places = {guid: place for place, guid in enumerate(known.guids)}
-        _check(folder, known, places, dict(zip(guids, gold_R[labelled_K], strict=True)), config)
+        _check(folder, known, places, golds, config)
         if seen := sorted((set(held_out) - set(guids)) & places.keys()):
             what = f"it has trained on {len(seen)} validation rows of this run, first {seen[0]}"
             raise DataError([Problem(str(folder), what, "give both the same data.*")])

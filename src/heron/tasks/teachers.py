@@ -1,6 +1,5 @@
 """The earlier runs that train rows learn from: predictions of teachers, dynamics of first runs."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from heron.base.errors import DataError, Problem
@@ -31,7 +30,7 @@ def target_sources(config: Config) -> dict[str, str]:
     return {key: fingerprint(map(sha256_file, paths)) for key, paths in read.items() if paths}
 
 
-def files(word: str) -> Iterator[Path]:
+def files(word: str) -> list[Path]:
     """Find the file of a word, or a run's or a sweep's predictions on validation.
 
     Raises:
@@ -42,7 +41,7 @@ def files(word: str) -> Iterator[Path]:
     if not found:
         what = "no file, run or sweep with predictions on validation"
         raise DataError([Problem(word, what, "correct optim.soft.predictions")])
-    yield from found
+    return found
 
 
 def runs(word: str, config: Config) -> list[Path]:

@@ -103,7 +103,8 @@ class ExtractionModule(TaskModule):
         answers_BK2 = batch.answers_B2[:, None]
         if self.training and self.all_answers is not None:
             answers_BK2 = self.all_answers(batch)
-        first_BK, last_BK = answers_BK2.clamp(min=0).unbind(dim=2)
+        spans_BK2 = answers_BK2.clamp(min=0)
+        first_BK, last_BK = spans_BK2.unbind(dim=2)
         smoothing = self.config.optim.label_smoothing
         if logits.pair_start_BLH is None:
             start_BL, end_BL = logits.start_BL.log_softmax(1), logits.end_BL.log_softmax(1)
@@ -119,10 +120,8 @@ class ExtractionModule(TaskModule):
             longest = int((last_BK - first_BK).max()) + 1
             flat_BX = logits.band_BLW(max(longest, self.config.task.max_answer_tokens)).flatten(1)
             all_BX = torch.cat([logits.none_B[:, None], flat_BX], dim=1)
-            spans_BK = torch.stack(
-                [logits.span_B(one) for one in answers_BK2.clamp(0).unbind(1)], 1
-            )
-            gold_BK = torch.where(first_BK == 0, logits.none_B[:, None], spans_BK)
+            each_BK = torch.stack([logits.span_B(each_B2) for each_B2 in spans_BK2.unbind(1)], 1)
+            gold_BK = torch.where(first_BK == 0, logits.none_B[:, None], each_BK)
             total_B1 = all_BX.logsumexp(dim=1, keepdim=True)
             log_p_BK = gold_BK - total_B1
             real_BX = all_BX > NEVER / 2
