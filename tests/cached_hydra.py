@@ -7,13 +7,14 @@ Folders that a test writes are read anew each time.
 
 from __future__ import annotations
 
+import copy
 import pickle
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from hydra._internal import config_loader_impl as hydra_loader
-from hydra._internal.config_repository import ConfigRepository
+from hydra._internal.config_repository import CachingConfigRepository, ConfigRepository
 from hydra._internal.defaults_list import DefaultsList
 from omegaconf import DictConfig
 
@@ -76,8 +77,15 @@ def load(self: ConfigRepository, config_path: str) -> Any:
     return pickle.loads(_loaded[sources, config_path])
 
 
+def start(self: CachingConfigRepository, delegate: Any) -> None:
+    """Begin with a copy that has the same files, where Hydra copies all registered schemas."""
+    self.delegate = copy.copy(delegate)  # later sources are a new list, not added to this one
+    self.cache = {}
+
+
 def install() -> None:
     """Replace what Hydra does in this process."""
+    CachingConfigRepository.__init__ = start
     ConfigRepository.load_config = load
     hydra_loader.create_defaults_list = create_defaults_list
     hydra_loader.ConfigLoaderImpl._compose_config_from_defaults_list = merge

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, get_args, get_origin
 
 from omegaconf import DictConfig, OmegaConf
@@ -16,9 +17,10 @@ def all_keys(schema: Any = Config, prefix: str = "") -> list[str]:
     return list(key_types(schema, prefix))
 
 
-def key_types(schema: Any = Config, prefix: str = "") -> dict[str, Any]:
+@cache
+def key_types(schema: Any = Config, prefix: str = "") -> Mapping[str, Any]:
     """Map every dotted key of the schema to its type with its constraints."""
-    types = {}
+    types: dict[str, Any] = {}
     for name, hint in field_types(schema).items():
         types[prefix + name] = hint
         if inner := _part(hint):

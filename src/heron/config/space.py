@@ -4,8 +4,8 @@
 `interval(0,0.5)`, `int(interval(1,9))`, `tag(log,interval(1e-5,1e-3))`   all numbers between
 """
 
-import copy
 import math
+import pickle
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -186,7 +186,7 @@ class Composer:
         if not GlobalHydra.instance().is_initialized():
             with open_hydra(self.name, self.folders), explained(words, self.folders):
                 return self.compose(point)
-        config = copy.deepcopy(self.base(point))
+        config = pickle.loads(pickle.dumps(self.base(point)))  # much faster than a deep copy
         plain = [word for word in words if word not in self._base_words(point)]
         for override in PARSER.parse_overrides(plain):
             OmegaConf.update(config, override.key_or_group, override.value(), merge=True)
