@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 import dataclasses
 import gc
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import IO, Any
 from unittest.mock import create_autospec
 
 # Before anything imports torch or transformers: both read these once.
@@ -23,6 +25,7 @@ os.environ.update(
 
 import pytest
 from hypothesis import settings
+from matplotlib.figure import Figure
 
 import cached_hydra
 from browser import Browser, browser, find_browser
@@ -65,15 +68,23 @@ TEXTS = [
 ]
 
 ComposeConfig = Callable[..., Config]
+SAVEFIG = Figure.savefig
+# One black point, as Pillow writes it.
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
+)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def fast_figures() -> Iterator[None]:
-    """Replace the figures of reports, which take most of a tiny run's time, by eight bytes.
+    """Replace the figures of reports and the drawing of all others, most of a tiny run's time.
 
-    Tests of figures import the functions themselves, and those that start a process draw.
+    Tests of figures ask for `drawn`, and tests that start a process draw.
     """
     from heron.reports import figures, sweep_figures
+
+    def savefig(self: Figure, image: IO[bytes], format: str, **options: Any) -> None:
+        image.write(b"%PDF-" if format == "pdf" else PNG)
 
     with pytest.MonkeyPatch.context() as patch:
         for module, name in (
@@ -81,9 +92,16 @@ def fast_figures() -> Iterator[None]:
             (sweep_figures, "sweep_figure"),
             (sweep_figures, "fraction_figure"),
         ):
-            stand_in = create_autospec(getattr(module, name), return_value=b"\x89PNG\r\n\x1a\n")
+            stand_in = create_autospec(getattr(module, name), return_value=PNG)
             patch.setattr(module, name, stand_in)
+        patch.setattr(Figure, "savefig", savefig)
         yield
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw figures in this test."""
+    monkeypatch.setattr(Figure, "savefig", SAVEFIG)
 
 
 @pytest.fixture(scope="session")
@@ -222,5 +240,7 @@ def _compose(overrides: tuple[str, ...], runs: str) -> Config:
 @pytest.fixture(scope="module")
 def page() -> Iterator[Browser]:
     """Open a headless browser, for tests that are skipped where there is none."""
-    with browser(str(find_browser())) as started:
+    if (path := find_browser()) is None:
+        pytest.skip("needs an installed Chromium")
+    with browser(path) as started:
         yield started

@@ -389,6 +389,8 @@ class OptimConfig:
                 yield f"{key} needs optim.loss=cross_entropy, not {self.loss}"
         if not self.suspects.dynamics and self.suspects != SuspectsConfig():
             yield "optim.suspects.* needs optim.suspects.dynamics=[RUNS]"
+        if self.soft.weight != SoftConfig.weight and "optim.soft" not in self.target_options():
+            yield "optim.soft.weight needs optim.soft.columns or optim.soft.predictions=[RUNS]"
 
 
 @dataclass

@@ -3,11 +3,14 @@
 import struct
 
 import numpy as np
+import pytest
 
 from heron.analysis.figures import slices_figure
 from heron.base.cells import Interval
 from heron.tasks.label_analysis import LabelAnalysis
 from heron.tasks.slices import Slice, Slicing
+
+pytestmark = pytest.mark.usefixtures("drawn")
 
 
 def height(png):

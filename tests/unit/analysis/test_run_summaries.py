@@ -192,6 +192,7 @@ def test_a_wrong_column_of_generated_articles_is_named_before_any_are(run, monke
     assert not (run / "analysis").exists()
 
 
+@pytest.mark.usefixtures("drawn")
 def test_the_figure_is_drawn_where_nothing_is_right_too(run):
     path = run / "predictions" / "test.parquet"
     table = read_table(path)

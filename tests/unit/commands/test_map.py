@@ -28,13 +28,6 @@ def _names(column):
     return [column["names"][code] if code >= 0 else "" for code in unpack(column["codes"])]
 
 
-@pytest.fixture
-def fast_figures(monkeypatch):
-    """Leave out the drawing, which takes most of the time, where a test is not about it."""
-    monkeypatch.setattr("heron.reports.map.save_figure", lambda figure, form: form.encode())
-
-
-@pytest.mark.usefixtures("fast_figures")
 def test_every_file_is_written_and_named(tmp_path, capsys):
     folder = make_run(tmp_path)
     assert run_map([f"run={folder}"]) == 0
@@ -48,6 +41,7 @@ def test_every_file_is_written_and_named(tmp_path, capsys):
 
 
 @pytest.mark.real  # takes seconds; another test of the file runs with every change
+@pytest.mark.usefixtures("drawn")
 def test_the_same_run_gives_the_same_bytes(tmp_path):
     folder = make_run(tmp_path)
     for out in ("a", "b"):
@@ -56,7 +50,6 @@ def test_the_same_run_gives_the_same_bytes(tmp_path):
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
 
 
-@pytest.mark.usefixtures("fast_figures")
 def test_the_table_holds_the_statistics_of_the_dynamics(tmp_path):
     folder = make_run(tmp_path)
     run_map([f"run={folder}"])
@@ -98,7 +91,6 @@ def _forgetfulness(trend):
     return forgotten
 
 
-@pytest.mark.usefixtures("fast_figures")
 @pytest.mark.parametrize("burn_out", [4, 3])
 def test_the_table_has_the_published_tool_s_columns_beside_heron_s(tmp_path, burn_out):
     folder = make_run(tmp_path)
@@ -114,7 +106,6 @@ def test_the_table_has_the_published_tool_s_columns_beside_heron_s(tmp_path, bur
     assert "1000.0" in {row["forgetfulness"] for row in rows}
 
 
-@pytest.mark.usefixtures("fast_figures")
 def test_the_page_holds_each_rows_texts_and_predicted_label(tmp_path):
     folder = make_run(tmp_path, rows=24)
     run_map([f"run={folder}"])
@@ -136,7 +127,7 @@ def test_the_page_holds_each_rows_texts_and_predicted_label(tmp_path):
     assert not right[last < 1 / 3].any()
 
 
-@pytest.mark.usefixtures("fast_figures")
+@pytest.mark.usefixtures("drawn")
 def test_a_map_without_its_data_says_so_and_is_drawn(tmp_path, capsys):
     folder = make_run(tmp_path)
     (tmp_path / "data" / "train.jsonl").unlink()
@@ -145,7 +136,6 @@ def test_a_map_without_its_data_says_so_and_is_drawn(tmp_path, capsys):
     assert _page(folder)["texts"] is None
 
 
-@pytest.mark.usefixtures("fast_figures")
 def test_a_map_of_generated_data_wears_a_banner_and_one_of_real_data_does_not(tmp_path):
     folder = make_run(tmp_path)
     config = folder / "config.yaml"
@@ -157,14 +147,12 @@ def test_a_map_of_generated_data_wears_a_banner_and_one_of_real_data_does_not(tm
         assert ('class="banner"' in page, "not a research result" in page) == (synthetic,) * 2
 
 
-@pytest.mark.usefixtures("fast_figures")
 def test_texts_can_be_kept_out_of_the_page(tmp_path):
     folder = make_run(tmp_path, texts=["סודי ביותר"])
     run_map([f"run={folder}", "texts=false"])
     assert "סודי" not in (folder / "map" / "map.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.usefixtures("fast_figures")
 def test_two_runs_are_aligned_by_guid(tmp_path, capsys):
     folder, other = make_run(tmp_path), tmp_path / "other"
     guids = [f"p{row}" for row in reversed(range(10, 62))]
@@ -179,7 +167,6 @@ def test_two_runs_are_aligned_by_guid(tmp_path, capsys):
     assert "50 examples are in both runs; 10 are only in A" in capsys.readouterr().out
 
 
-@pytest.mark.usefixtures("fast_figures")
 def test_runs_over_other_data_are_not_compared(tmp_path):
     folder, other = make_run(tmp_path), tmp_path / "other"
     make_records(other, ["q1", "q2"])
@@ -187,7 +174,6 @@ def test_runs_over_other_data_are_not_compared(tmp_path):
         run_map([f"run={folder}", f"with={other}"])
 
 
-@pytest.mark.usefixtures("fast_figures")
 def test_columns_of_a_table_are_joined_by_guid_and_unknown_rows_counted(tmp_path, capsys):
     folder = make_run(tmp_path, rows=12)
     table = tmp_path / "known.csv"
@@ -203,7 +189,6 @@ def test_columns_of_a_table_are_joined_by_guid_and_unknown_rows_counted(tmp_path
     ("content", "said"),
     [("guid,x\nzz,1\n", "none of its 1 guids"), ("id,x\np1,1\n", "no column 'guid'")],
 )
-@pytest.mark.usefixtures("fast_figures")
 def test_a_table_that_cannot_be_joined_is_refused(tmp_path, content, said):
     folder = make_run(tmp_path, rows=12)
     (tmp_path / "known.csv").write_text(content, "utf-8")
@@ -211,7 +196,6 @@ def test_a_table_that_cannot_be_joined_is_refused(tmp_path, content, said):
         run_map([f"run={folder}", f"columns={tmp_path / 'known.csv'}"])
 
 
-@pytest.mark.usefixtures("fast_figures")
 def test_one_record_is_mapped_with_a_warning(tmp_path, capsys):
     folder = make_run(tmp_path, records=1)
     run_map([f"run={folder}"])
@@ -219,7 +203,6 @@ def test_one_record_is_mapped_with_a_warning(tmp_path, capsys):
     assert not unpack(_page(folder)["runs"][0]["values"]["variability"]).any()
 
 
-@pytest.mark.usefixtures("fast_figures")
 def test_include_ci_widens_variability_and_needs_two_records(tmp_path):
     folder = make_run(tmp_path)
     run_map([f"run={folder}", "include_ci=true"])
@@ -231,7 +214,6 @@ def test_include_ci_widens_variability_and_needs_two_records(tmp_path):
         run_map([f"run={folder}", "include_ci=true", "burn_out=1"])
 
 
-@pytest.mark.usefixtures("fast_figures")
 def test_runs_of_one_name_are_told_apart_by_their_sweeps(tmp_path):
     folder, other = make_run(tmp_path / "a"), tmp_path / "b" / "seed=0-1a2b"
     make_records(other, [f"p{row}" for row in range(60)])
@@ -240,7 +222,6 @@ def test_runs_of_one_name_are_told_apart_by_their_sweeps(tmp_path):
     assert names == ["seed=0-1a2b", "b/seed=0-1a2b"]
 
 
-@pytest.mark.usefixtures("fast_figures")
 def test_burn_out_keeps_the_first_records_and_their_predictions(tmp_path):
     folder = make_run(tmp_path)
     run_map([f"run={folder}", "burn_out=2"])
@@ -253,7 +234,6 @@ def test_burn_out_keeps_the_first_records_and_their_predictions(tmp_path):
     np.testing.assert_array_equal(right, p_gold_EN[1] > 1 / 3)
 
 
-@pytest.mark.usefixtures("fast_figures")
 def test_a_task_without_classes_has_a_map_without_labels(tmp_path, capsys):
     make_records(tmp_path / "run", ["a", "b", "c"], labels=())
     run_map([f"run={tmp_path / 'run'}"])
@@ -266,7 +246,6 @@ def test_a_task_without_classes_has_a_map_without_labels(tmp_path, capsys):
         run_map([f"run={tmp_path / 'run'}", "colour=label"])
 
 
-@pytest.mark.usefixtures("fast_figures")
 def test_thirds_of_difficulty_are_disjoint_groups(tmp_path):
     folder = make_run(tmp_path)
     run_map([f"run={folder}", "group=tercile_partition"])
@@ -283,7 +262,6 @@ def _classes_printed(output):
     return {line[0]: line[1:] for line in lines if line and line[0] in ("easy", "hard")}
 
 
-@pytest.mark.usefixtures("fast_figures")
 def test_classes_of_the_groups_stand_beside_those_of_the_datas_paper(tmp_path, capsys):
     folder = make_run(tmp_path)
     run_map([f"run={folder}"])
@@ -325,7 +303,6 @@ def test_a_run_without_dynamics_is_refused_with_the_reason(tmp_path):
         run_map([f"run={tmp_path / 'run'}"])
 
 
-@pytest.mark.usefixtures("fast_figures")
 def test_dynamics_of_other_cartography_tools_are_mapped_without_texts(tmp_path, capsys):
     folder = make_run(tmp_path)
     export_jsonl(folder, tmp_path / "other")

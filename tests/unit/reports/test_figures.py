@@ -11,6 +11,8 @@ from heron.reports.sweep_figures import fraction_figure, sweep_figure
 from heron.results.artefacts import read_artefacts
 from heron.results.collect import collect
 
+pytestmark = pytest.mark.usefixtures("drawn")
+
 
 def _size(png: bytes) -> tuple[int, int]:
     assert png.startswith(b"\x89PNG\r\n\x1a\n")

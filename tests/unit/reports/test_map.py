@@ -19,6 +19,8 @@ from heron.reports.map import (
 )
 from heron.reports.map_data import Categories, MapRun, Numbers, categories
 
+pytestmark = pytest.mark.usefixtures("drawn")
+
 
 def _run(count: int, records: int = 5, unseen: int = 0) -> MapRun:
     random = np.random.default_rng(0)

@@ -55,6 +55,7 @@ def test_a_runs_groups_and_errors_are_shown_with_what_is_not_the_papers_marked(t
     assert all(row[2] != row[3] for row in table.rows)
 
 
+@pytest.mark.usefixtures("drawn")
 def test_the_data_map_is_drawn(make_run):
     found = fill("F1", files=(make_run(epochs=4),))
     assert found.figures["map.png"][:4] == b"\x89PNG"

@@ -132,6 +132,7 @@ def test_no_summaries_is_an_error_that_says_so(simplemma):
         profile([], simplemma)
 
 
+@pytest.mark.usefixtures("drawn")
 def test_the_figure_draws_any_lengths(simplemma):
     found = profile([Pair("", "", ""), Pair("a b", "a", "")], simplemma)
     image = summaries_figure({"one": found, "other": found}, "title")
