@@ -131,4 +131,7 @@ def _read_answers(path: Path) -> Iterator[tuple[str, Answer]]:
 
 
 def _is_filtered(row: dict[str, Any]) -> bool:
+    """Tell whether the request was refused; answers may name filters that let them pass."""
+    if (row.get("response") or {}).get("status_code") == 200:
+        return False
     return "content_filter" in json.dumps([row.get("error"), row.get("response")])

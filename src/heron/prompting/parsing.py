@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -29,16 +30,19 @@ def parse_class(text: str, answers: Mapping[str, str], lead: str = "") -> Parsed
         answers: the answer for each class.
         lead: what precedes an answer in the prompt, `Answer:`; models repeat it.
     """
-    wanted = {_plain(answer): label for label, answer in answers.items()}
-    if (found := wanted.get(text.strip())) is not None:
+    wanted = _by_form(answers, _plain)
+    as_given = {answer.strip(): label for label, answer in answers.items()}
+    if (found := (wanted | as_given).get(text.strip())) is not None:
         return Parsed(found, "exact")
-    folded = {answer.casefold(): label for answer, label in wanted.items()}
-    if len(folded) < len(wanted):  # answers that differ in case only
+    folded = _by_form(answers, lambda answer: _plain(answer).casefold())
+    keep_case = len(folded) < len(wanted)  # some answers differ in case only
+    if keep_case:
         folded = wanted
     names = {label.casefold(): label for label in answers}
     for name, rule in RULES.items():
-        read = rule(text, lead, list(folded)).casefold()
         known = names if name == "class name" else folded
+        read = rule(text, lead, list(folded))
+        read = read if keep_case and known is folded else read.casefold()
         if read in known:
             return Parsed(known[read], name)
     return Parsed(None, "invalid")
@@ -59,6 +63,13 @@ def parse_text(text: str, lead: str, none: str) -> Parsed:
         rest = written.removeprefix(lead.strip()).strip()
         return Parsed("" if rest == none else rest, "repeated lead")
     return Parsed(written, "exact") if written else Parsed(None, "invalid")
+
+
+def _by_form(answers: Mapping[str, str], form: Callable[[str], str]) -> dict[str, str]:
+    """Name the class of each answer's form; two answers of one form (`-1`, `1`) have none."""
+    forms = {label: form(answer) for label, answer in answers.items()}
+    counts = Counter(forms.values())
+    return {each: label for label, each in forms.items() if each and counts[each] == 1}
 
 
 def _plain(text: str) -> str:

@@ -106,7 +106,9 @@ class PromptedModel:
         if self.settings.scoring != "generate":
             choices = tuple(prompter.answers.values())
         messages = tuple(prompter.messages(example, shots))
-        key = fingerprint(self.model_key, messages, choices)
+        is_drawn = self.settings.scoring == "generate" and self.settings.sampling.temperature > 0
+        seed = (self.config.seed,) if is_drawn else ()
+        key = fingerprint(self.model_key, messages, choices, *seed)
         return Question(example, shots, Request(key, messages, choices))
 
     def ask(self, questions: Sequence[Question]) -> dict[str, Answer]:

@@ -66,7 +66,8 @@ class Translator:
     def requests(self, texts: Sequence[str], source: str, target: str) -> list[Request]:
         """List the translations that texts need; none where source and target are equal."""
         wanted = dict.fromkeys(text for text in texts if text.strip())
-        place = self.settings.model, self.settings.url, source, target
+        codes = dict(self.settings.codes)
+        place = self.settings.model, self.settings.url, source, target, *([codes] if codes else [])
         return [
             Request(
                 fingerprint(place, text),

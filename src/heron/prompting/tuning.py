@@ -15,9 +15,11 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 from scipy.stats import binomtest
 from statsmodels.stats.proportion import proportion_confint
 
@@ -235,7 +237,14 @@ def _read(name: str) -> PromptConfig:
     path = Path(name) if name.endswith(".yaml") else known.get(name)
     if path is None or not path.is_file():
         raise ConfigError(f"candidates={name}: no such prompt or file.{nearest(name, known)}")
-    return PromptConfig(**read_yaml(path))
+    try:
+        values = OmegaConf.merge(OmegaConf.structured(PromptConfig), read_yaml(path) or {})
+        return cast(PromptConfig, OmegaConf.to_object(values))
+    except (OmegaConfBaseException, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise ConfigError(
+            f"candidates={name}: {reason}. It is a file like those in conf/prompt"
+        ) from error
 
 
 def _yaml(prompt: PromptConfig) -> str:

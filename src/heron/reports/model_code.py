@@ -85,8 +85,10 @@ def usage_code(plain: Plain, place: str) -> str:
     first, second = (f'"a {name.replace("_pair", "")}"' for name in task_of(config).texts)
     length = config.encoder.max_length
     if plain.loads_as == "AutoModelForSeq2SeqLM":
-        generation = {k: v for k, v in asdict(config.task.generation).items() if v}
-        generation |= {"do_sample": False, "early_stopping": False, "max_length": None}
+        given = asdict(config.task.generation)
+        generation = {k: v for k, v in given.items() if v or k != "min_new_tokens"}
+        generation |= {"do_sample": False, "early_stopping": False}
+        generation |= {"max_length": None, "min_length": 0}
         shown = ", ".join(f"{name}={value!r}" for name, value in generation.items())
         code = _WRITE.format(place=place, text=first, length=length, generation=shown)
     elif plain.loads_as == "AutoModelForQuestionAnswering":

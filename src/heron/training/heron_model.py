@@ -56,6 +56,8 @@ class HeronModel(nn.Module):
         """Compute the probability of each class; a ValueError where an event is cut or missing."""
         rows = [self.encode(text) for text in texts]
         batch = self.batch([sequence for row in rows for sequence in row])
+        device = next(self.parameters()).device
+        batch = {name: value.to(device) for name, value in batch.items()}
         pooled_XP = self.pool(**batch)
         per_row = 2 if self.settings["input"] == "separate" else 1
         counts = [len(row) // per_row for row in rows]

@@ -57,6 +57,8 @@ def export_onnx(plain: Plain, folder: Path) -> str:
         raise ConfigError("onnx=true: summaries are written token by token; leave it out")
     if plain.loads_as == OWN_CLASS and plain.config.encoder.overflow == "windows":
         raise ConfigError("onnx=true: this model joins the windows of a text; leave it out")
+    if plain.loads_as == OWN_CLASS and plain.config.head.both_ways:
+        raise ConfigError("onnx=true: head.both_ways reads each pair twice; leave it out")
     import onnxruntime  # an optional dependency
 
     own = plain.loads_as == OWN_CLASS

@@ -6,10 +6,13 @@ from types import SimpleNamespace
 import pytest
 from huggingface_hub import ModelCard
 
+from heron.base.errors import ConfigError
 from heron.base.files import damaged_files, read_json, write_json
 from heron.base.tables import read_table
 from heron.data.markers import with_markers
 from heron.training.inference import open_trained, read_splits
+from heron.training.onnx_export import export_onnx
+from heron.training.plain import OWN_CLASS
 from small_baselines import train as train_baseline
 from small_exports import run_card
 from small_runs import heron, train
@@ -160,6 +163,14 @@ def test_mistakes_are_named_before_anything_is_written(
     assert heron("export", f"run={run.path}", f"out={out}", *words) == 2
     assert message in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine"]
+
+
+def test_a_model_that_reads_each_pair_twice_has_no_onnx_file(tmp_path):
+    config = SimpleNamespace(
+        encoder=SimpleNamespace(overflow="refuse"), head=SimpleNamespace(both_ways=True)
+    )
+    with pytest.raises(ConfigError, match=r"onnx=true: head\.both_ways reads each pair twice"):
+        export_onnx(SimpleNamespace(loads_as=OWN_CLASS, config=config), tmp_path)
 
 
 def test_a_baseline_is_refused(tmp_path, capsys):

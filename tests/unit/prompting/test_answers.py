@@ -145,6 +145,15 @@ def test_repeated_strange_filtered_and_failed_lines(tmp_path):
     assert sorted(found) == ["a", "c"]
 
 
+def test_an_answer_that_passed_a_filter_is_an_answer(tmp_path):
+    answers = tmp_path / "answers.jsonl"
+    row = json.loads(line("a", "yes"))
+    passed = {"hate": {"filtered": False, "severity": "safe"}}
+    row["response"]["body"]["choices"][0]["content_filter_results"] = passed
+    answers.write_text(json.dumps(row), encoding="utf-8")
+    assert dict(batch(tmp_path, answers).answer(requests("a")))["a"].text == "yes"
+
+
 def test_a_line_that_is_no_answer_is_named(tmp_path):
     answers = tmp_path / "answers.jsonl"
     answers.write_text(f"{line('a')}\nnot json\n", encoding="utf-8")

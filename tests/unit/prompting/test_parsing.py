@@ -78,6 +78,16 @@ def test_answers_that_differ_in_case_only_keep_their_case():
     answers = {"small": "a", "large": "A"}
     assert parse_class("A", answers).label == "large"
     assert parse_class("a.", answers).label == "small"
+    assert parse_class("A.", answers).label == "large"
+
+
+def test_answers_that_differ_in_signs_only_are_read_as_written_and_not_guessed():
+    answers = {"worse": "-1", "equal": "0", "better": "1"}
+    assert [parse_class(text, answers).label for text in ("-1", "0.", "1")] == list(answers)
+    assert parse_class("-1.", answers) == (None, "invalid")
+    answers = {"no": "-", "yes": "+"}
+    assert parse_class("-", answers, "Answer:").label == "no"
+    assert parse_class("I do not know", answers, "Answer:") == (None, "invalid")
 
 
 def test_free_texts_are_taken_as_they_are():

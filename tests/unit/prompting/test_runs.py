@@ -294,3 +294,17 @@ def test_a_dry_run_counts_calls_and_costs_and_asks_nothing(tmp_path, monkeypatch
     assert float(gpt[6]) == pytest.approx(expected, abs=0.006)
     assert gemma[6] == "-"
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(("temperature", "count"), [(0.0, 1), (0.7, 3)])
+def test_drawn_answers_are_asked_for_each_seed_and_greedy_ones_once(
+    temperature, count, tmp_path, causal_model
+):
+    own = [f"prompting.model.name={causal_model}", f"prompting.sampling.temperature={temperature}"]
+    config = compose(tmp_path, "data=chronicle_nli", "model=local", *own)
+    (row, *_), keys = examples_of(config), set()
+    for seed in range(3):
+        seeded = replace(config, seed=seed)
+        (question,) = PromptedModel(seeded, config.prompting).questions([row], seeded)
+        keys.add(question.request.key)
+    assert len(keys) == count

@@ -86,6 +86,8 @@ def test_texts_are_translated_by_http_once(tmp_path, reply, monkeypatch):
         assert len(place.requests) == 2
         translator.translate(["b"], "en", "he")
         assert len(place.requests) == 3, "the other direction is another translation"
+        translating(tmp_path, place.url, codes={"he": "heb_Hebr"}).translate(["b"], "he", "en")
+        assert len(place.requests) == 4, "and so is one with the model's own codes"
         assert translator.translate(["b"], "he", "he") == ["b"]
 
 

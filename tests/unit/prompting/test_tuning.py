@@ -108,3 +108,13 @@ def test_mistakes_are_named(tmp_path, causal_model, capsys):
     assert "at most sample=20" in capsys.readouterr().err
     assert tune(tmp_path, causal_model, "sample=5", "candidates=lchaimm") == 2
     assert "Did you mean 'lchaim'" in capsys.readouterr().err
+    own = tmp_path / "own.yaml"
+    for text, said in (
+        ("{name: own, intruction: x}", "'intruction'"),
+        ("{name: own, instruction: x}", "item"),
+    ):
+        own.write_text(text, encoding="utf-8")
+        assert tune(tmp_path, causal_model, "sample=5", f"candidates={own}") == 2
+        error = capsys.readouterr().err
+        assert f"candidates={own}: " in error
+        assert said in error

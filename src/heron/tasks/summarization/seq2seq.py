@@ -109,9 +109,7 @@ def generation_settings(model: Any, generation: Generation) -> GenerationConfig:
     """Convert heron's settings to transformers' ones, with the model's special tokens."""
     settings: GenerationConfig = copy.deepcopy(model.generation_config)
     given = asdict(generation) | {"min_new_tokens": generation.min_new_tokens or None}
-    settings.update(
-        **given, do_sample=False, max_length=None, min_length=None, early_stopping=False
-    )
+    settings.update(**given, do_sample=False, max_length=None, min_length=0, early_stopping=False)
     return settings
 
 

@@ -4,21 +4,25 @@ nothing to write again."""
 import dataclasses
 import math
 from operator import attrgetter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 import yaml
 from torch.nn import functional as F
+from transformers import GenerationConfig
 
 from heron.base import ranks
 from heron.base.errors import ConfigError
 from heron.config.data import TEST, TRAIN, VALIDATION
+from heron.config.schema import GenerationConfig as Generation
 from heron.config.stored import from_yaml, to_yaml
 from heron.data.collate import IGNORED, Collator
 from heron.data.datamodule import DataModule
 from heron.data.sharing import SharingCollator
 from heron.metrics.names import rouge_names
+from heron.reports.model_code import usage_code
 from heron.tasks.summarization.module import part_of
 from heron.tasks.summarization.predictions import (
     SummaryPredictions,
@@ -26,6 +30,7 @@ from heron.tasks.summarization.predictions import (
     choose_rows,
     stored_extractive,
 )
+from heron.tasks.summarization.seq2seq import generation_settings
 from heron.training.build import build_module
 from heron.training.inference import _trainer
 from heron.training.outcome import predict_split
@@ -340,3 +345,18 @@ def test_a_damaged_cache_of_extractive_scores_is_computed_anew(tmp_path, chronic
         file.write_bytes(damaged)
         assert stored_extractive(texts, texts, config) == expected
         assert file.read_bytes() == whole
+
+
+def test_the_models_own_shortest_summary_and_zeros_do_not_reach_beyond_the_settings():
+    own = GenerationConfig(min_length=56, no_repeat_ngram_size=3, length_penalty=2.0)
+    wanted = Generation(length_penalty=0.0, no_repeat_ngram_size=0)
+    found = generation_settings(SimpleNamespace(generation_config=own), wanted)
+    assert (found.min_length, found.no_repeat_ngram_size, found.length_penalty) == (0, 0, 0.0)
+    assert found.min_new_tokens is None
+    config = SimpleNamespace(
+        task=SimpleNamespace(name="summarization", generation=wanted),
+        encoder=SimpleNamespace(max_length=8),
+    )
+    card = usage_code(SimpleNamespace(config=config, loads_as="AutoModelForSeq2SeqLM"), "model")
+    for word in ("length_penalty=0.0", "no_repeat_ngram_size=0", "min_length=0"):
+        assert word in card
