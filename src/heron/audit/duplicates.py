@@ -17,6 +17,7 @@ from heron.audit.texts import (
     WINDOW,
     Splits,
     every,
+    has_events,
     has_summaries,
     is_pair,
     loose,
@@ -45,7 +46,8 @@ def find_duplicates(splits: Splits) -> list[Finding]:
 
 
 def _in_place(splits: Splits, place: _Place) -> list[Finding]:
-    unit = "pair" if is_pair(splits) or has_summaries(splits) else "event pair"
+    unit = "pair" if is_pair(splits) or has_summaries(splits) else "text"
+    unit = "event pair" if has_events(splits) else unit
     found = {level: _copies(splits, place, _whole, level) for level in LEVELS}
     size = min(len(splits[split]) for split in place)
     findings = []

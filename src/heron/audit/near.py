@@ -19,7 +19,7 @@ import numpy.typing as npt
 from datasketch import MinHash, MinHashLSH
 
 from heron.audit.findings import Finding, Row
-from heron.audit.texts import Splits, every, has_summaries, is_pair, loose
+from heron.audit.texts import Splits, every, has_events, is_pair, loose
 from heron.data.examples import Example
 
 THRESHOLD = 0.8
@@ -53,7 +53,7 @@ def find_near_duplicates(
     `near_pairs.<place>` are of pairs, `near_texts.<place>` of other texts. Event pairs are only
     compared across splits: the pairs of one window share their text by design.
     """
-    inside = is_pair(splits) or has_summaries(splits)
+    inside = not has_events(splits)
     texts = {loose(text): None for e in every(splits) for text in (e.text, e.text_pair) if text}
     neighbours = find_neighbours([text for text in texts if text], threshold, progress)
     findings = []

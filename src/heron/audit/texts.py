@@ -25,6 +25,11 @@ def is_pair(splits: Splits) -> bool:
     return any(example.text_pair is not None for example in every(splits))
 
 
+def has_events(splits: Splits) -> bool:
+    """Tell whether the data set's examples are pairs of events in a text."""
+    return any(example.spans for example in every(splits))
+
+
 def has_summaries(splits: Splits) -> bool:
     """Tell whether the data set's examples are articles with summaries."""
     return any(example.target is not None for example in every(splits))

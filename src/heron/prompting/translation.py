@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 
-from heron.base.errors import HeronError
+from heron.base.errors import ConfigError, HeronError
 from heron.base.files import fingerprint
 from heron.base.progress import tracked
 from heron.base.registry import Registry
@@ -47,6 +47,11 @@ class Translator:
         to, back = self.settings.input, self.settings.output
         rows = list(examples)
         if to is not None:
+            if marked := next((row.guid for row in rows if row.spans), None):
+                raise ConfigError(
+                    f"prompting.translation.input={to}: a translation loses where the events of "
+                    f"{marked} are; leave it out"
+                )
             texts = self.translate([row.text for row in rows], self.home, to)
             pairs = self.translate([row.text_pair or "" for row in rows], self.home, to)
             rows = [

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from tests.unit.audit.builders import by_id, event, pair, pairs
 
 from heron.audit.duplicates import find_duplicates
+from heron.data.examples import Example
 
 SENTENCES = ["Casa e mare.", "casa  e mare", "Drum lung.", "Un pod", "un pod!"]
 
@@ -61,6 +62,13 @@ def test_event_pairs_of_one_window_are_no_copies_but_the_same_events_are():
     rows.append(event("3", " " + text + " ", "ate", "left", label="AFTER"))
     found = by_id(find_duplicates({"train": rows}))
     assert [row.guid for row in found["conflicts.train"].rows] == ["2", "3"]
+
+
+def test_repeated_single_texts_are_called_texts():
+    rows = [Example(str(i), text) for i, text in enumerate(("one", "two", "two"))]
+    titles = [found.title for found in find_duplicates({"train": rows})]
+    assert any("text" in each for each in titles)
+    assert not any("event" in each for each in titles)
 
 
 def test_a_few_copies_in_a_large_split_are_a_warning_not_serious():

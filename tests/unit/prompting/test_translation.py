@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from heron.base.errors import ConfigError, HeronError
-from heron.data.examples import Example
+from heron.data.examples import Example, Span
 from heron.prompting import server as server_module
 from heron.prompting.translation import Translator
 from small_prompts import compose, serving, words
@@ -117,6 +117,10 @@ def test_rows_answers_and_examples_are_translated_as_the_run_says(tmp_path):
         assert only_in.answered(["x"]) == ["x"]
         only_out = translating(tmp_path, place.url, input=None)
         assert only_out.asked([row]) == [Example("1", "text", "pair", target="<summary>")]
+        events = Example("2", "came and went", spans=(Span(0, 4), Span(9, 13)))
+        with pytest.raises(ConfigError, match="loses where the events of 2 are"):
+            both.asked([row, events])
+        assert only_out.asked([events]) == [events]
 
 
 def test_a_local_model_translates_sentence_by_sentence(tmp_path, seq2seq):
