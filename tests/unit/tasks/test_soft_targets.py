@@ -200,10 +200,7 @@ def test_scores_and_dynamics_are_of_the_labels(tmp_path) -> None:
         ("optim.suspects.dynamics=[a]", "optim.suspects needs a task with classes"),
         ("optim.suspects.score=confidance", "Did you mean 'confidence'"),
         ("optim.suspects.share=0.2", "optim.suspects.* needs optim.suspects.dynamics=[RUNS]"),
-        (
-            "optim.soft.weight=0.7",
-            "optim.soft.weight needs optim.soft.columns or",
-        ),
+        ("optim.soft.weight=0.7", "optim.soft.weight needs optim.soft.columns or"),
     ],
 )
 def test_what_cannot_work_is_said_before_anything_is_read(words, said, tmp_path, capsys) -> None:
