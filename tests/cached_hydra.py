@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 from hydra._internal import config_loader_impl as hydra_loader
+from hydra._internal import defaults_list
 from hydra._internal.config_repository import CachingConfigRepository, ConfigRepository
 from hydra._internal.defaults_list import DefaultsList
 from omegaconf import DictConfig
@@ -25,6 +26,7 @@ _create_defaults_list = hydra_loader.create_defaults_list
 _merge = hydra_loader.ConfigLoaderImpl._compose_config_from_defaults_list
 _defaults: dict[Any, DefaultsList] = {}
 _load = ConfigRepository.load_config
+_choices = defaults_list._create_interpolation_map
 _merged: dict[Any, bytes] = {}
 _loaded: dict[Any, bytes] = {}
 
@@ -53,6 +55,12 @@ def create_defaults_list(
         )
     plain = [each for each in overrides_list if each not in groups]
     return replace(_defaults[key], config_overrides=plain)
+
+
+def choices(overrides: Any, defaults: list[Any], self_added: bool) -> Any:
+    """Make what `${...}` in a list of defaults may name, where there is any."""
+    needed = any(default.is_interpolation() for default in defaults)
+    return _choices(overrides, defaults, self_added) if needed else None
 
 
 def merge(self: Any, defaults: list[Any], repo: Any) -> DictConfig:
@@ -87,5 +95,6 @@ def install() -> None:
     """Replace what Hydra does in this process."""
     CachingConfigRepository.__init__ = start
     ConfigRepository.load_config = load
+    defaults_list._create_interpolation_map = choices
     hydra_loader.create_defaults_list = create_defaults_list
     hydra_loader.ConfigLoaderImpl._compose_config_from_defaults_list = merge

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
 from omegaconf import DictConfig, OmegaConf
@@ -23,12 +22,6 @@ read_prompting = on_demand("heron.config.prompting:read_prompting")
 explain = on_demand("heron.config.prompting:explain")
 
 
-@cache
-def _defaults() -> DictConfig:
-    """Build the defaults with their types once: it takes a third of reading a configuration."""
-    return OmegaConf.structured(Config)
-
-
 def resolve(config: DictConfig) -> Config:
     """Check a composed configuration and turn it into dataclasses.
 
@@ -39,20 +32,25 @@ def resolve(config: DictConfig) -> Config:
     refuse_unknown(config, Config, "")
     try:
         typed = OmegaConf.get_type(config) is Config  # as Hydra composes it
-        whole = config if typed else OmegaConf.merge(_defaults(), config)
+        whole = config if typed else OmegaConf.merge(OmegaConf.structured(Config), config)
         resolved = OmegaConf.to_object(whole)
     except OmegaConfBaseException as error:
         key = str(error.full_key or "configuration")
         message = explain(error) if is_under(key, "prompting") else str(error).splitlines()[0]
         raise ConfigError(f"{key}: {message}") from error
     assert isinstance(resolved, Config)
-    is_asked = resolved.prompting is not None and resolved.baseline.name == "prompted"
-    resolved.prompting = read_prompting(resolved.prompting) if is_asked else None
-    if resolved.curriculum.name == "none":
-        resolved.curriculum.changes = {}
-    resolve_stages(resolved)
-    check(resolved)
-    return resolved
+    return complete(resolved)
+
+
+def complete(config: Config) -> Config:
+    """Read the parts whose schema another key names, and check the whole."""
+    is_asked = config.prompting is not None and config.baseline.name == "prompted"
+    config.prompting = read_prompting(config.prompting) if is_asked else None
+    if config.curriculum.name == "none":
+        config.curriculum.changes = {}
+    resolve_stages(config)
+    check(config)
+    return config
 
 
 def resolve_stages(config: Config) -> list[StageConfig]:

@@ -2,17 +2,19 @@
 
 import dataclasses
 import os
+from functools import cache
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from omegaconf import OmegaConf
+from omegaconf import MISSING, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from heron.base.errors import ConfigError
 from heron.base.folders import default_cache_dir
 from heron.base.yaml_files import dump_yaml, parse_yaml
 from heron.config.keys import flatten, is_under
-from heron.config.resolve import resolve, resolve_stages
+from heron.config.resolve import complete, resolve, resolve_stages
 from heron.config.schema import Config
 
 # Groups that every version of heron has written; a truncated file lacks the last of them.
@@ -54,11 +56,49 @@ def _from_values(values: dict[str, Any]) -> Config:
     for key, value in flatten(values):
         if "${" in f"{key} {value}":
             raise ConfigError(f"{key}={value}: a stored configuration has no ${{...}}.")
+    if values.get("prompting") is None:
+        try:
+            return complete(_build(values, Config))
+        except TypeError:
+            pass  # of another version: OmegaConf converts what it can, and names what is wrong
     try:
         config = OmegaConf.create(values)
     except OmegaConfBaseException as error:
         raise ConfigError(str(error).splitlines()[0]) from error
     return resolve(config)
+
+
+def _build(value: Any, hint: Any) -> Any:
+    """Turn what YAML has read into the dataclass, list or mapping of a type, as OmegaConf does.
+
+    It takes a tenth of OmegaConf's time, because it converts nothing and fills in nothing.
+
+    Raises:
+        TypeError: a value is not of its field's type, or a field has no value.
+    """
+    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    if value is None and type(None) in kinds:
+        return None
+    kind, inner = get_origin(kinds[0]) or kinds[0], get_args(kinds[0])
+    if kind is Any and type(value) in _ANY:
+        kind, inner = type(value), _ANY[type(value)]
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind) and isinstance(value, dict):
+        hints = _hints(kind)
+        if hints.keys() == value.keys():
+            return kind(**{key: _build(each, hints[key]) for key, each in value.items()})
+    elif type(value) is kind and value != MISSING:
+        if kind is list:
+            return [_build(each, *inner) for each in value]
+        if kind is dict:
+            return {_build(key, inner[0]): _build(each, inner[1]) for key, each in value.items()}
+        return value
+    raise TypeError(value)
+
+
+_hints = cache(get_type_hints)
+# What a field of any type may hold, with the types inside.
+_ANY: dict[type, tuple[Any, ...]] = dict.fromkeys((str, bool, int, float, type(None)), ())
+_ANY |= {list: (Any,), dict: (Any, Any)}
 
 
 def read_stored(path: Path, run_code: bool = False) -> Config:

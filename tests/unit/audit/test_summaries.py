@@ -13,6 +13,7 @@ from heron.audit.summaries import densest, find_in_summaries, fragments
 from heron.base.tables import write_table
 from heron.cli import main
 from heron.data.examples import Example
+from tiers import quick
 
 token = st.lists(st.sampled_from("abcd"), max_size=12)
 
@@ -96,7 +97,7 @@ def articles(lengths):
     return [row(str(i), "cuvânt " * n, f"rezumat {i} " * 6) for i, n in enumerate(lengths)]
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", quick(range(5), 2))
 def test_a_heap_of_articles_of_one_length_is_found_and_natural_lengths_are_none(seed):
     random = np.random.default_rng(seed)
     natural = random.lognormal(5.5, 0.7, 300).astype(int) + 5

@@ -95,7 +95,6 @@ def holds(premise: Premise, claim: Claim) -> bool | None:
     return one.event.cause is not None
 
 
-@settings(max_examples=150, deadline=None)
 @given(SEEDS)
 def test_the_text_entails_excludes_or_leaves_open_as_the_label_says(seed: int) -> None:
     for premise, three in threes(seed):
@@ -111,7 +110,6 @@ def test_labels_hold_in_premises_of_several_stories(seed: int) -> None:
         assert [holds(premise, three[label]) for label in THREE] == [False, True, None], three
 
 
-@settings(max_examples=100, deadline=None)
 @given(SEEDS)
 def test_the_claims_of_three_have_one_form_and_different_words(seed: int) -> None:
     for _, three in threes(seed):
@@ -128,7 +126,6 @@ def test_every_form_is_told() -> None:
     assert min(forms.values()) >= 5
 
 
-@settings(max_examples=100, deadline=None)
 @given(SEEDS)
 def test_only_neighbouring_sentences_order_their_events(seed: int) -> None:
     for premise in premises(seed, stories=2, sentences=(5, 9)):
@@ -139,7 +136,6 @@ def test_only_neighbouring_sentences_order_their_events(seed: int) -> None:
             assert not two.lasting
 
 
-@settings(max_examples=60, deadline=None)
 @given(SEEDS)
 def test_what_is_left_open_is_about_people_and_things_of_the_premise(seed: int) -> None:
     for premise in premises(seed):
@@ -281,7 +277,6 @@ def test_claims_are_told_in_good_grammar(language: str, form: str, sentences: se
     assert len(said) == len(TELLERS[language].statements[form])
 
 
-@settings(max_examples=30, deadline=None)
 @given(SEEDS, st.sampled_from(sorted(TELLERS)), st.booleans())
 def test_linked_sentences_are_clean_and_neutral_ones_are_of_another_story(
     seed: int, language: str, keep: bool

@@ -123,7 +123,6 @@ def test_noise_flips_the_exact_share_of_train_and_keeps_the_truth(
         assert row["text"] == same["text"]
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     language=st.sampled_from(LANGUAGES), seed=st.integers(0, 10**6), number=st.integers(0, 10**6)
 )

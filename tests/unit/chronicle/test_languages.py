@@ -9,7 +9,7 @@ from random import Random
 from types import ModuleType
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chronicle import english_words, hebrew_words, romanian_words, world
@@ -70,7 +70,6 @@ def test_every_pattern_has_templates_that_tell_each_clause_once(teller: type[Tel
             assert sorted(map(int, re.findall(r"\{(\d)", template))) == clauses, template
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.sampled_from(LANGUAGES), st.integers(0, 10**6))
 def test_stories_are_told_whole_in_clean_sentences(language: str, seed: int) -> None:
     story = draw_story(Random(seed))

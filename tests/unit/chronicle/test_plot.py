@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise, product
 from random import Random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chronicle import world
@@ -28,7 +28,6 @@ def test_relation_compares_start_times_on_one_axis_only() -> None:
     assert relation(event(1, axis=1), event(2, axis=1)) == "BEFORE"
 
 
-@settings(max_examples=50, deadline=None)
 @given(SEEDS)
 def test_stories_are_deterministic_and_of_the_promised_length(seed: int) -> None:
     story = draw_story(Random(seed))
@@ -66,7 +65,6 @@ def main_axis(story: Story, sentence: Sentence) -> list[int]:
     return [one.start for one in events if one.axis == 0]
 
 
-@settings(max_examples=200, deadline=None)
 @given(SEEDS)
 def test_sentences_days_apart_do_not_overlap(seed: int) -> None:
     story = draw_story(Random(seed))
@@ -76,7 +74,6 @@ def test_sentences_days_apart_do_not_overlap(seed: int) -> None:
             assert max(main_axis(story, earlier)) < min(main_axis(story, later))
 
 
-@settings(max_examples=200, deadline=None)
 @given(SEEDS)
 def test_links_of_hours_stay_in_the_day_and_settle_every_pair(seed: int) -> None:
     story = draw_story(Random(seed))
@@ -91,7 +88,6 @@ def test_links_of_hours_stay_in_the_day_and_settle_every_pair(seed: int) -> None
             assert heads[0] // world.DAY == heads[1] // world.DAY
 
 
-@settings(max_examples=200, deadline=None)
 @given(SEEDS)
 def test_a_date_is_compared_with_a_date(seed: int) -> None:
     story = draw_story(Random(seed))
@@ -101,7 +97,6 @@ def test_a_date_is_compared_with_a_date(seed: int) -> None:
             assert two.dated
 
 
-@settings(max_examples=200, deadline=None)
 @given(SEEDS)
 def test_events_follow_their_patterns(seed: int) -> None:
     story = draw_story(Random(seed))
@@ -119,14 +114,12 @@ def test_events_follow_their_patterns(seed: int) -> None:
         assert (head.cause is not None) == (sentence.pattern == "because")
 
 
-@settings(max_examples=200, deadline=None)
 @given(SEEDS)
 def test_nobody_acts_on_themselves(seed: int) -> None:
     for one in draw_story(Random(seed)).events:
         assert one.object is None or one.object != one.subject
 
 
-@settings(max_examples=100, deadline=None)
 @given(SEEDS)
 def test_start_times_are_dates_of_the_storys_year(seed: int) -> None:
     story = draw_story(Random(seed))

@@ -136,7 +136,6 @@ def test_rows_hold_the_promised_columns_and_exact_offsets(corpora: dict[str, Row
             assert row["answer"]
 
 
-@settings(max_examples=40, deadline=None)
 @given(SEEDS, st.sampled_from(LANGUAGES))
 def test_the_answer_is_what_the_event_says(seed: int, language: str) -> None:
     for passage, question in answered(seed, language):
@@ -160,7 +159,6 @@ def test_the_answer_is_what_the_event_says(seed: int, language: str) -> None:
         assert effect[1] <= question.answer[0] or effect[0] >= question.answer[1]
 
 
-@settings(max_examples=60, deadline=None)
 @given(SEEDS)
 def test_a_question_names_one_event_that_happened(seed: int) -> None:
     for passage, question in answered(seed):
@@ -178,7 +176,6 @@ def test_a_question_names_one_event_that_happened(seed: int) -> None:
             assert doers.count((fact.event.frame, fact.event.subject)) == 1
 
 
-@settings(max_examples=60, deadline=None)
 @given(SEEDS, st.sampled_from(KINDS))
 def test_a_question_without_an_answer_asks_about_what_did_not_happen(seed: int, kind: str) -> None:
     for passage in drawn(seed):
@@ -233,7 +230,6 @@ def test_the_type_alone_does_not_answer_where_there_are_rivals(kind: str) -> Non
     assert fmean(hits) < 0.6
 
 
-@settings(max_examples=40, deadline=None)
 @given(SEEDS, st.sampled_from(LANGUAGES))
 def test_candidates_count_the_different_answers_of_the_type(seed: int, language: str) -> None:
     parts = {"place": "place", "town": "place", "date": "date", "clock": "clock"}

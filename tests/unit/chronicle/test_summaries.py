@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chronicle import ChronicleConfig, SettingsError, world, write
@@ -85,7 +85,6 @@ def happened(facts: list[Fact]) -> list[Fact]:
     ]  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
 @given(SEEDS)
 def test_what_a_summary_says_is_true_of_the_events(seed: int) -> None:
     facts, said = points(seed)

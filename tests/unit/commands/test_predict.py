@@ -18,6 +18,7 @@ from heron.training.outcome import predict_split as real_predict_split
 from small_baselines import LABELS as PAIR_LABELS
 from small_baselines import train as train_baseline
 from small_runs import heron, train
+from tiers import quick
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
 PROBABILITIES = [f"p/{label}" for label in LABELS]
@@ -76,7 +77,7 @@ def test_predictions_equal_those_of_the_run_itself(
     np.testing.assert_allclose(probabilities(rows), probabilities(test_rows), atol=1e-6)
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+@pytest.mark.parametrize("suffix", quick([".csv", ".jsonl", ".parquet"]))
 def test_a_file_in_several_chunks_is_predicted_as_in_one(
     suffix: str,
     run: RunFolder,

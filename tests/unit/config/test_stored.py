@@ -14,6 +14,7 @@ from omegaconf import OmegaConf
 from heron.base.errors import ConfigError
 from heron.base.files import fingerprint
 from heron.base.yaml_files import dump_yaml, read_yaml
+from heron.config.compose import compose
 from heron.config.constraints import choices
 from heron.config.data import DataConfig
 from heron.config.keys import all_keys, key_types
@@ -65,6 +66,36 @@ def test_yaml_round_trip_of_any_number_and_text(optim, title):
         DEFAULTS, optim=optim, data=dataclasses.replace(DEFAULTS.data, title=title)
     )
     assert from_yaml(to_yaml(config)) == config
+
+
+def refuse(*_):
+    raise TypeError
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ("experiment=trc/window", "optim.soft.columns=[a,b]"),
+        ("experiment=parashoot/stages", "data=parashoot_dev"),
+        ("experiment=ronli/cart_cl", "curriculum.fraction=1"),
+        ("experiment=hesum/mlongt5_base",),
+    ],
+)
+def test_a_stored_configuration_is_read_to_what_omegaconf_makes_of_it(overrides, monkeypatch):
+    text = to_yaml(compose([*overrides, "seed=0"]))
+    with monkeypatch.context() as patch:
+        patch.setattr("heron.config.stored.resolve", refuse)  # not needed where types are right
+        read = from_yaml(text)
+    monkeypatch.setattr("heron.config.stored._build", refuse)
+    assert read == from_yaml(text)
+    assert to_yaml(read) == to_yaml(from_yaml(text)) == text
+
+
+def test_a_stored_value_of_another_type_is_converted_and_a_lacking_one_is_the_default():
+    values = yaml.safe_load(to_yaml(DEFAULTS))
+    values["optim"]["lr"] = 1
+    del values["optim"]["head_lr"]
+    assert from_yaml(dump_yaml(values)) == changed("optim.lr=1.0")
 
 
 def test_yaml_that_is_no_configuration_is_refused():

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -102,7 +102,6 @@ def small_samples(draw):
     return first, second, groups
 
 
-@settings(max_examples=40)
 @given(small_samples())
 def test_with_few_units_the_randomisation_counts_every_way_to_swap(sample):
     first, second, group_N = sample

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, chi2
 from statsmodels.stats.multitest import multipletests
@@ -65,7 +65,6 @@ def test_holm_equals_statsmodels(number):
 SCORES = st.integers(0, 6).map(lambda tenths: tenths / 10)  # few values: ties
 
 
-@settings(max_examples=25)
 @given(st.lists(SCORES, min_size=1, max_size=4), st.lists(SCORES, min_size=1, max_size=4))
 def test_mann_whitney_counts_pairs_and_all_ways_to_split_the_values(first, second):
     values = first + second

@@ -43,8 +43,11 @@ def encodings(monkeypatch):
     "overrides",
     [
         (*NLI, "head=siamese_cls"),
-        (*NLI, "head=siamese_cls", "head.combine=compare", "head.pooling=mean"),
-        (*NLI, "head=mlp3"),
+        pytest.param(
+            (*NLI, "head=siamese_cls", "head.combine=compare", "head.pooling=mean"),
+            marks=pytest.mark.real,
+        ),
+        pytest.param((*NLI, "head=mlp3"), marks=pytest.mark.real),
         (*NLI, *WINDOWS),
         pytest.param((*NLI, *WINDOWS, "head.over_windows=mean_states"), marks=pytest.mark.real),
         ("head=ess",),

@@ -117,7 +117,6 @@ def answers(draw):
     return text, Span(first, last + 1)
 
 
-@settings(max_examples=200, deadline=None)
 @given(TOKENIZERS, answers(), QUESTIONS, st.sampled_from(["windows", "truncate"]))
 def test_an_answer_maps_to_tokens_and_back_or_is_counted_with_the_reason(
     tokenizer, answer, question, overflow

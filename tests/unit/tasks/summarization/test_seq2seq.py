@@ -148,7 +148,7 @@ def test_a_pretrained_pair_scores_as_transformers_own_does(kind, tiny_seq2seq, c
     torch.testing.assert_close(loss, found.loss)
 
 
-@pytest.mark.parametrize("kind", quick(["warm_start", *KINDS], 2))
+@pytest.mark.parametrize("kind", quick(["warm_start", *KINDS]))
 def test_every_kind_learns_a_batch_by_heart_and_writes_it(
     kind, tiny_encoder, tiny_seq2seq, config_of
 ):
