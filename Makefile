@@ -18,11 +18,9 @@ help:  ## list the targets
 
 # The stamp is newer than requirements.txt once installed: a second run installs nothing. Python
 # compiles the few modules that are imported; compiling all of them takes longer than the rest.
-# A new pip chooses versions three times as fast as the one that older Pythons bring.
 .venv/installed: requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev]'
+	$(BIN)/python tests/install.py
 	@touch $@
 
 demo: .venv/installed  ## train, score and draw on the built-in corpus, offline

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from heron.base.folders import conf_dir
+from install import options, pinned_uv
 from pins import LOCKS, MALICIOUS, PINNED, pins
 
 ROOT = conf_dir().parent
@@ -117,3 +118,19 @@ def test_a_lock_has_the_pinned_versions_each_with_hashes_and_no_address(path):
     assert {name: locked.get(name) for name in wanted if name != "torch"} == {
         name: version for name, version in wanted.items() if name != "torch"
     }
+
+
+def test_uv_installs_from_where_pip_is_set_to():
+    settings = """:env:.find-links='/wheels'
+:env:.timeout='9'
+global.extra-index-url='https://a.example/simple https://b.example/simple'
+global.find-links='/old'
+global.index-url='https://c.example/simple'
+install.no-index='false'
+"""
+    assert options(settings) == [
+        *("--index", "https://a.example/simple", "--index", "https://b.example/simple"),
+        *("--find-links", "/wheels", "--default-index", "https://c.example/simple"),
+    ]
+    assert options("install.no-index='true'") == ["--no-index"]
+    assert pinned_uv() in PROJECT["optional-dependencies"]["update"]

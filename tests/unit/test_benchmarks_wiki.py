@@ -13,6 +13,7 @@ def test_the_list_of_phrases_has_the_asked_for_length():
     assert set(found) == set(PHRASES)
 
 
+@pytest.mark.real  # seconds
 @pytest.mark.slow
 def test_the_benchmark_runs_both_ways_on_a_small_dump(tmp_path, capsys):
     words = ["pages=30", "words=100", "rounds=1", f"out={tmp_path}/found.json"]
