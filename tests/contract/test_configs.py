@@ -277,7 +277,8 @@ def under(config, curriculum, protocol):
     ("curriculum", "protocol"),
     # Each curriculum under one protocol with each change, under the others in `make test-real`.
     [
-        pytest.param(name, protocol, marks=[pytest.mark.real] if (i + j) % 3 else [])
+        # Every sixth has its turn with each change, the others in `make test-real`.
+        pytest.param(name, protocol, marks=[pytest.mark.real] if (i + j) % 6 else [])
         for i, name in enumerate(options("curriculum"))
         for j, protocol in enumerate(PROTOCOLS)
     ],

@@ -134,7 +134,14 @@ def plain(cell: Cell) -> Any:
     return cell.value if isinstance(cell, Formatted) else cell
 
 
-@pytest.mark.parametrize(("command", "held"), COMMANDS.items())
+@pytest.mark.parametrize(
+    ("command", "held"),
+    # Every second has its turn with each change, the others in `make test-real`.
+    [
+        pytest.param(*each, marks=pytest.mark.real if i % 2 else [])
+        for i, each in enumerate(COMMANDS.items())
+    ],
+)
 def test_the_json_of_a_command_has_the_values_of_its_tables_and_quiet_only_results(
     command: str,
     held: str,

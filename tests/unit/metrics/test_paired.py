@@ -12,6 +12,7 @@ from benchmarks import significance
 from heron.base.errors import ConfigError, DataError
 from heron.metrics.classification import accuracy, macro_f1
 from heron.metrics.paired import approximate_randomization, paired_bootstrap, paired_counts
+from tiers import quick
 
 
 def system(gold_N, right, seed):
@@ -55,7 +56,7 @@ def test_the_difference_is_that_of_sklearns_scores():
     assert paired_counts(gold_N, first, second, 3).difference(macro_f1) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(("n", "runs"), [(150, 1), (600, 1), (150, 3)])
+@pytest.mark.parametrize(("n", "runs"), quick([(150, 3), (150, 1), (600, 1)]))
 def test_the_bootstrap_has_the_distribution_of_resampling_rows(n, runs):
     gold_N, first, second = rows(n, runs=runs)
     random = np.random.default_rng(1)
@@ -142,7 +143,7 @@ def test_drawn_swaps_come_close_to_all_swaps():
 
 
 @pytest.mark.parametrize("test", [paired_bootstrap, approximate_randomization])
-@pytest.mark.parametrize("runs", [1, 2])
+@pytest.mark.parametrize("runs", quick([2, 1]))
 def test_p_is_uniform_where_the_systems_are_equally_good(test, runs):
     # Of macro F1: equal differences, which make every test cautious, are rare.
     found = [

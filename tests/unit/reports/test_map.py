@@ -18,6 +18,7 @@ from heron.reports.map import (
     save_figure,
 )
 from heron.reports.map_data import Categories, MapRun, Numbers, categories
+from tiers import quick
 
 pytestmark = pytest.mark.usefixtures("drawn")
 
@@ -120,7 +121,7 @@ def test_labels_keep_the_order_of_the_classes():
     assert shown.index_N.tolist() == [1, 1, 0, -1]
 
 
-@pytest.mark.parametrize("form", ["png", "pdf"])
+@pytest.mark.parametrize("form", quick(["png", "pdf"]))
 def test_the_same_map_gives_the_same_bytes(form):
     one, other = (save_figure(map_figure("run", _run(300)), form) for _ in range(2))
     assert one == other

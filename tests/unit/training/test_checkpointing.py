@@ -113,7 +113,7 @@ STOPS = {
 
 @pytest.mark.slow
 class TestResume:
-    @pytest.mark.parametrize("stop", quick(STOPS, 3))
+    @pytest.mark.parametrize("stop", quick(STOPS, 2))
     def test_goes_on_from_any_place(
         self, stop: str, unbroken: Callable[[str], Unbroken], tmp_path: Path
     ) -> None:

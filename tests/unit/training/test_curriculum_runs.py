@@ -145,7 +145,7 @@ EVERY = [
 ]
 
 
-@pytest.mark.parametrize(("form", "name"), quick(EVERY, 4))
+@pytest.mark.parametrize(("form", "name"), quick(EVERY, 2))
 def test_every_curriculum_trains_for_the_steps_of_the_run_without_one(form, name, trained):
     folder, baseline = trained(form, name), trained(form)
     assert folder.state() == "done"

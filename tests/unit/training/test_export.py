@@ -105,11 +105,11 @@ def encoder_of_kind(kind, tiny_encoder, folder):
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("bert", ("data=chronicle", "head=seq_cls")),
+        pytest.param("bert", ("data=chronicle", "head=seq_cls"), marks=pytest.mark.real),
         ("bert", ("data=chronicle", "head=seq_cls", "head.classifier=per_event")),
         ("bert", ("data=chronicle_nli", "head=cross")),
         ("xlm-roberta", ("data=chronicle_nli", "head=cross")),
-        ("longformer", ("data=chronicle_nli", "head=cross")),
+        pytest.param("longformer", ("data=chronicle_nli", "head=cross"), marks=pytest.mark.real),
     ],
 )
 def test_transformers_gives_herons_probabilities_where_it_has_the_head(

@@ -74,7 +74,7 @@ def trained(config, tmp_path):
     return folder
 
 
-@pytest.mark.parametrize("name", quick(SYSTEMS, 3))
+@pytest.mark.parametrize("name", quick(SYSTEMS))
 @pytest.mark.parametrize("data", quick(["chronicle_nli", "chronicle_ronli"]))
 def test_system_trains_scores_and_predicts(name, data, chronicle_config, tmp_path):
     if data == "chronicle_ronli" and ("LCHAIM" in name or "windows" in name or "premises" in name):
