@@ -52,8 +52,14 @@ class HeronModel(nn.Module):
         self.eval()
 
     @torch.no_grad()
-    def predict(self, texts: Sequence[str | tuple[str, str]]) -> list[dict[str, float]]:
+    def predict(
+        self, texts: Sequence[str | tuple[str, str]], batch_size: int = 32
+    ) -> list[dict[str, float]]:
         """Compute the probability of each class; a ValueError where an event is cut or missing."""
+        starts = range(0, len(texts), batch_size)
+        return [each for at in starts for each in self._predict(texts[at : at + batch_size])]
+
+    def _predict(self, texts: Sequence[str | tuple[str, str]]) -> list[dict[str, float]]:
         rows = [self.encode(text) for text in texts]
         batch = self.batch([sequence for row in rows for sequence in row])
         device = next(self.parameters()).device
