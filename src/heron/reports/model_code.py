@@ -1,10 +1,11 @@
 """Code of a model card: how to predict with an exported model without heron."""
 
-from dataclasses import asdict
-
+from heron.base.registry import on_demand
 from heron.data.markers import event_markers
 from heron.tasks.task import task_of
 from heron.training.plain import OWN_CLASS, Plain
+
+generation_options = on_demand("heron.tasks.summarization.seq2seq:generation_options")
 
 PLACE = "FOLDER"  # the model's folder, or its id on the hub
 
@@ -85,11 +86,8 @@ def usage_code(plain: Plain, place: str) -> str:
     first, second = (f'"a {name.replace("_pair", "")}"' for name in task_of(config).texts)
     length = config.encoder.max_length
     if plain.loads_as == "AutoModelForSeq2SeqLM":
-        given = asdict(config.task.generation)
-        generation = {k: v for k, v in given.items() if v or k != "min_new_tokens"}
-        generation |= {"do_sample": False, "early_stopping": False}
-        generation |= {"max_length": None, "min_length": 0}
-        shown = ", ".join(f"{name}={value!r}" for name, value in generation.items())
+        options = generation_options(config.task.generation)
+        shown = ", ".join(f"{name}={value!r}" for name, value in options.items())
         code = _WRITE.format(place=place, text=first, length=length, generation=shown)
     elif plain.loads_as == "AutoModelForQuestionAnswering":
         can_be_empty = len(config.data.label_order) > 1

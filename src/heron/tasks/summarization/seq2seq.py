@@ -108,9 +108,15 @@ class Seq2Seq(Encoder):
 def generation_settings(model: Any, generation: Generation) -> GenerationConfig:
     """Convert heron's settings to transformers' ones, with the model's special tokens."""
     settings: GenerationConfig = copy.deepcopy(model.generation_config)
-    given = asdict(generation) | {"min_new_tokens": generation.min_new_tokens or None}
-    settings.update(**given, do_sample=False, max_length=None, min_length=0, early_stopping=False)
+    settings.update(**generation_options(generation))
     return settings
+
+
+def generation_options(generation: Generation) -> dict[str, Any]:
+    """Name heron's settings as `generate` does; the model's own limits of length do not hold."""
+    given = asdict(generation) | {"min_new_tokens": generation.min_new_tokens or None}
+    own = {"do_sample": False, "early_stopping": False, "max_length": None, "min_length": 0}
+    return given | own
 
 
 def build_seq2seq(config: Config, tokenizer: Any = None) -> Seq2Seq:
