@@ -33,8 +33,9 @@ def options(settings: str) -> list[str]:
     chosen: dict[str, list[str]] = {}
     for line in sorted(settings.splitlines(), key=lambda line: line.startswith(":env:")):
         key, _, value = line.partition("=")
-        if (option := SOURCES.get(key.rpartition(".")[2])) and value:
-            words = str(ast.literal_eval(value)).split()
+        option = SOURCES.get(key.rpartition(".")[2])
+        words = str(ast.literal_eval(value)).split() if option and value else []
+        if option and words:
             switch = [option] if words[0].lower() in ("1", "true", "yes", "on") else []
             pairs = [part for word in words for part in (option, word)]
             chosen[option] = switch if option == "--no-index" else pairs

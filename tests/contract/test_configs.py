@@ -28,7 +28,7 @@ from heron.config.schema import BaselineConfig, EncoderConfig, HeadConfig
 from heron.config.shorthands import follow_the_data, task_of_data_set
 from heron.config.special import tasks_of_baseline
 from heron.data.markers import event_markers
-from tiers import quick
+from tiers import one_in, quick
 
 CONF = conf_dir()
 FORKS = conf_dirs()[1:]
@@ -107,8 +107,7 @@ def turn(i, task):
 
 @pytest.mark.parametrize(
     "i",
-    # Every eighth has its turn with each change, the others in `make test-real`.
-    [i if i % 8 == 0 else pytest.param(i, marks=pytest.mark.real) for i in range(len(EXPERIMENTS))],
+    one_in(8, range(len(EXPERIMENTS))),
     ids=lambda i: EXPERIMENTS[i],
 )
 def test_options_typed_are_what_the_product_below_takes_them_for(i, hydra, run_as_published):
@@ -190,7 +189,7 @@ def require_everything(experiment, protocol, run_as_published):
 
 @pytest.mark.parametrize(
     "i",
-    [i if i % 8 == 0 else pytest.param(i, marks=pytest.mark.real) for i in range(len(EXPERIMENTS))],
+    one_in(8, range(len(EXPERIMENTS))),
     ids=lambda i: EXPERIMENTS[i],
 )
 def test_every_experiment_works_with_every_encoder_head_and_baseline(i, run_as_published):
@@ -277,8 +276,7 @@ def under(config, curriculum, protocol):
     ("curriculum", "protocol"),
     # Each curriculum under one protocol with each change, under the others in `make test-real`.
     [
-        # Every sixth has its turn with each change, the others in `make test-real`.
-        pytest.param(name, protocol, marks=[pytest.mark.real] if (i + j) % 6 else [])
+        pytest.param(name, protocol, marks=[pytest.mark.real] if (i + j) % 3 else [])
         for i, name in enumerate(options("curriculum"))
         for j, protocol in enumerate(PROTOCOLS)
     ],

@@ -132,5 +132,6 @@ install.no-index='false'
         *("--index", "https://a.example/simple", "--index", "https://b.example/simple"),
         *("--find-links", "/wheels", "--default-index", "https://c.example/simple"),
     ]
+    assert options(":env:.index-url=''") == []
     assert options("install.no-index='true'") == ["--no-index"]
     assert pinned_uv() in PROJECT["optional-dependencies"]["update"]

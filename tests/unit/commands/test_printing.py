@@ -28,6 +28,7 @@ from heron.base.table_files import to_json
 from heron.base.tables import read_table, write_table
 from heron.base.terminal import print_lines, print_tables, to_rich
 from small_runs import TINY, heron, in_folder, train
+from tiers import one_in
 
 ISOLATES = "\u2068", "\u2069"
 EDITION = "תַּנַ״ךְ מְנֻקָּד, 中文版 א"
@@ -134,14 +135,7 @@ def plain(cell: Cell) -> Any:
     return cell.value if isinstance(cell, Formatted) else cell
 
 
-@pytest.mark.parametrize(
-    ("command", "held"),
-    # Every second has its turn with each change, the others in `make test-real`.
-    [
-        pytest.param(*each, marks=pytest.mark.real if i % 2 else [])
-        for i, each in enumerate(COMMANDS.items())
-    ],
-)
+@pytest.mark.parametrize(("command", "held"), one_in(2, COMMANDS.items()))
 def test_the_json_of_a_command_has_the_values_of_its_tables_and_quiet_only_results(
     command: str,
     held: str,

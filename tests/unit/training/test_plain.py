@@ -16,6 +16,7 @@ from heron.languages.unicode import normalise
 from heron.training.inference import open_trained
 from heron.training.plain import OWN_CLASS, write_plain
 from small_exports import Exported
+from tiers import one_in
 
 HEADS = [
     ("data=chronicle", "head=ess"),
@@ -53,8 +54,7 @@ def write(config, tmp_path):
 
 @pytest.mark.parametrize(
     "words",
-    # Every second has its turn with each change, the others in `make test-real`.
-    [pytest.param(words, marks=pytest.mark.real if i % 2 else []) for i, words in enumerate(HEADS)],
+    one_in(2, ((words,) for words in HEADS)),
     ids=lambda words: ",".join(words[1:]),
 )
 def test_one_file_without_heron_gives_herons_probabilities(words, chronicle_config, tmp_path):
