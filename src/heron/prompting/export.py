@@ -61,7 +61,7 @@ def _line(prompter: Prompter, row: Example) -> str:
 def _values(prompter: Prompter, row: Example) -> dict[str, Any]:
     """Lay out a row: what templates know of it, and its right answer."""
     is_known = row.label is not None or row.target is not None
-    answer = prompter.gold(row) if is_known else ""
+    answer = prompter.gold(prompter.right_answer(row)) if is_known else ""
     return {"guid": row.guid, **prompter.values(row), "target": answer}
 
 

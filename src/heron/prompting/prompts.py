@@ -83,20 +83,33 @@ class Prompter:
         """What precedes an answer, `Answer:`."""
         return self._render("answer", {})
 
-    def gold(self, example: Example) -> str:
-        """Write the right answer of an example for a prompt; the first one of several."""
+    def right_answer(self, example: Example) -> str:
+        """Return the right answer of an example, the first of several; empty for "no answer"."""
         if self.answers:
             return self.answers[str(example.label)]
         scores = text_scores(self.config.task.name)
         assert scores is not None
         golds = scores.golds(example)
-        return golds[0] if golds and golds[0] else str(self.words["unanswerable"])
+        return golds[0] if golds else ""
 
-    def messages(self, example: Example, shots: Sequence[Example] = ()) -> list[Message]:
-        """Write the messages that ask about a row, after examples with their answers."""
+    def gold(self, answer: str) -> str:
+        """Write a right answer as a prompt shows it."""
+        return answer or str(self.words["unanswerable"])
+
+    def messages(
+        self,
+        example: Example,
+        shots: Sequence[Example] = (),
+        answers: Sequence[str] | None = None,
+    ) -> list[Message]:
+        """Write the messages that ask about a row, after examples with their answers.
+
+        Args:
+            answers: of the examples, where they are not the right answers of their rows.
+        """
         head = self._render("instruction", {})
         asked = [*(self._question(shot) for shot in shots), self._question(example)]
-        golds = [self.gold(shot) for shot in shots]
+        golds = [self.gold(each) for each in answers or map(self.right_answer, shots)]
         if self.prompt.examples == "turns":
             turns: list[Message] = []
             for question, gold in zip(asked, golds, strict=False):

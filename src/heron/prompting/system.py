@@ -97,15 +97,27 @@ class PromptedModel:
         if self.translator is None:
             return [self._question(prompter, *pair) for pair in zip(examples, drawn, strict=True)]
         distinct = {shot.guid: shot for each in drawn for shot in each}
-        known = dict(zip(distinct, self.translator.asked(list(distinct.values())), strict=True))
-        rows = zip(self.translator.asked(examples), drawn, strict=True)
-        return [self._question(prompter, row, [known[s.guid] for s in each]) for row, each in rows]
+        answers = [prompter.right_answer(shot) for shot in distinct.values()]
+        if not prompter.answers:  # those of classes are words of the prompt
+            answers = self.translator.shown(answers)
+        asked = self.translator.asked(list(distinct.values()))
+        known = dict(zip(distinct, zip(asked, answers, strict=True), strict=True))
+        return [
+            self._question(prompter, row, *zip(*(known[shot.guid] for shot in each), strict=True))
+            for row, each in zip(self.translator.asked(examples), drawn, strict=True)
+        ]
 
-    def _question(self, prompter: Prompter, example: Example, shots: Sequence[Example]) -> Question:
+    def _question(
+        self,
+        prompter: Prompter,
+        example: Example,
+        shots: Sequence[Example] = (),
+        answers: Sequence[str] | None = None,
+    ) -> Question:
         choices: tuple[str, ...] = ()
         if self.settings.scoring != "generate":
             choices = tuple(prompter.answers.values())
-        messages = tuple(prompter.messages(example, shots))
+        messages = tuple(prompter.messages(example, shots, answers))
         is_drawn = self.settings.scoring == "generate" and self.settings.sampling.temperature > 0
         seed = (self.config.seed,) if is_drawn else ()
         key = fingerprint(self.model_key, messages, choices, *seed)

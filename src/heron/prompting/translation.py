@@ -27,6 +27,7 @@ from heron.data.hub import loading, origin
 from heron.metrics.summary import split_sentences
 from heron.prompting.answers import Answer, Request, Store
 from heron.prompting.server import Server
+from heron.tasks.task import task_of
 
 _BEAMS = 4  # of the search, as translation models are evaluated
 
@@ -43,25 +44,27 @@ class Translator:
         self.home = config.data.language
 
     def asked(self, examples: Sequence[Example]) -> list[Example]:
-        """Translate what a prompt shows of rows: texts, and right answers that are texts."""
-        to, back = self.settings.input, self.settings.output
-        rows = list(examples)
-        if to is not None:
-            if marked := next((row.guid for row in rows if row.spans), None):
-                raise ConfigError(
-                    f"prompting.translation.input={to}: a translation loses where the events of "
-                    f"{marked} are; leave it out"
-                )
-            texts = self.translate([row.text for row in rows], self.home, to)
-            pairs = self.translate([row.text_pair or "" for row in rows], self.home, to)
-            rows = [
-                replace(row, text=text, text_pair=pair or row.text_pair, spans=())
-                for row, text, pair in zip(rows, texts, pairs, strict=True)
-            ]
-        if back is not None:
-            targets = self.translate([row.target or "" for row in rows], self.home, back)
-            rows = [replace(r, target=t or r.target) for r, t in zip(rows, targets, strict=True)]
-        return rows
+        """Translate the texts of rows."""
+        to = self.settings.input
+        if to is None:
+            return list(examples)
+        has_events = task_of(self.config).has_classes
+        if marked := next((row.guid for row in examples if row.spans and has_events), None):
+            raise ConfigError(
+                f"prompting.translation.input={to}: a translation loses where the events of "
+                f"{marked} are; leave it out"
+            )
+        texts = self.translate([row.text for row in examples], self.home, to)
+        pairs = self.translate([row.text_pair or "" for row in examples], self.home, to)
+        return [
+            replace(row, text=text, text_pair=pair or row.text_pair, spans=())
+            for row, text, pair in zip(examples, texts, pairs, strict=True)
+        ]
+
+    def shown(self, answers: Sequence[str]) -> list[str]:
+        """Translate right answers of examples, which are shown as the model shall answer."""
+        back = self.settings.output
+        return list(answers) if back is None else self.translate(answers, self.home, back)
 
     def answered(self, texts: Sequence[str]) -> list[str]:
         """Translate answers to the data's language."""

@@ -68,7 +68,7 @@ def test_the_other_package_gives_the_same_prompts_and_accuracy(
         assert scores["acc,none"] == pytest.approx(predictions.scores(config)["accuracy"])
     golds = [each["target"] for each in samples]
     prompter = Prompter(config, config.prompting.prompt)
-    assert golds == [prompter.gold(row) for row in rows]
+    assert golds == [prompter.gold(prompter.right_answer(row)) for row in rows]
 
 
 def test_rows_and_yaml_are_written_beside_each_other(tmp_path, capsys):

@@ -10,8 +10,9 @@ import pytest
 from heron.base.errors import ConfigError, HeronError
 from heron.data.examples import Example, Span
 from heron.prompting import server as server_module
+from heron.prompting.system import fit_prompted
 from heron.prompting.translation import Translator
-from small_prompts import compose, serving, words
+from small_prompts import compose, examples_of, serving, words
 from small_runs import heron
 
 pytestmark = pytest.mark.real  # takes ten seconds; changes seldom
@@ -108,19 +109,66 @@ def test_rows_answers_and_examples_are_translated_as_the_run_says(tmp_path):
     row = Example("1", "text", "pair", target="summary")
     with serving(upper) as place:
         both = translating(tmp_path, place.url)
-        assert both.asked([row]) == [Example("1", "<text>", "<pair>", target="<summary>")], (
-            "right answers are shown in the language of the answer"
-        )
-        assert both.answered(["x"]) == ["<x>"]
+        assert both.asked([row]) == [Example("1", "<text>", "<pair>", target="summary")]
+        assert both.answered(["x"]) == both.shown(["x"]) == ["<x>"]
+        assert {(r["source"], r["target"]) for r in place.requests if r["q"] == "x"} == {
+            ("en", "he"),
+            ("he", "en"),
+        }, "right answers of examples go the other way"
         only_in = translating(tmp_path, place.url, output=None)
         assert only_in.asked([row]) == [Example("1", "<text>", "<pair>", target="summary")]
-        assert only_in.answered(["x"]) == ["x"]
+        assert only_in.answered(["x"]) == only_in.shown(["x"]) == ["x"]
         only_out = translating(tmp_path, place.url, input=None)
-        assert only_out.asked([row]) == [Example("1", "text", "pair", target="<summary>")]
-        events = Example("2", "came and went", spans=(Span(0, 4), Span(9, 13)))
-        with pytest.raises(ConfigError, match="loses where the events of 2 are"):
-            both.asked([row, events])
-        assert only_out.asked([events]) == [events]
+        assert only_out.asked([row]) == [row]
+
+
+def test_a_translation_that_loses_the_place_of_events_is_refused(tmp_path):
+    events = Example("2", "came and went", spans=(Span(0, 4), Span(9, 13)))
+    relations = compose(
+        tmp_path,
+        "data=chronicle",
+        "model=gpt-4o",
+        "prompting.translation.backend=server",
+        "prompting.translation.url=http://localhost/translate",
+        "prompting.translation.input=en",
+    )
+    with pytest.raises(ConfigError, match="loses where the events of 2 are"):
+        Translator(relations, relations.prompting).asked([events])
+
+
+def test_examples_of_questions_have_their_answers_translated(tmp_path, causal_model):
+    def qa(*more):
+        return compose(
+            tmp_path,
+            "data=chronicle_qa",
+            "data.generator.unanswerable=0.5",
+            "data.label_order=[answer,no_answer]",
+            "model=local",
+            f"prompting.model.name={causal_model}",
+            "prompting.shots=6",
+            "prompting.prompt.examples=turns",
+            "prompting.translation.backend=server",
+            *more,
+        )
+
+    with serving(upper) as place:
+        config = qa(f"prompting.translation.url={place.url}/translate")
+        rows, pool = examples_of(config)[:3], examples_of(config, "train")
+        plain = fit_prompted(config, pool).questions(rows, config)
+        for ways in ({"output": "en"}, {"input": "en"}, {"input": "en", "output": "en"}):
+            more = [f"prompting.translation.{name}={code}" for name, code in ways.items()]
+            config = qa(f"prompting.translation.url={place.url}/translate", *more)
+            found = fit_prompted(config, pool).questions(rows, config)
+            for one, other in zip(found, plain, strict=True):
+                turns = list(zip(one.request.messages, other.request.messages, strict=True))
+                golds = [(a["content"], b["content"]) for a, b in turns if a["role"] == "assistant"]
+                none = "אין תשובה"
+                assert len(golds) == 6
+                assert {b == none for _, b in golds} == {True, False}
+                for shown, gold in golds:
+                    translated = "output" in ways and gold != none
+                    assert shown == (f"<{gold}>" if translated else gold)
+                assert all(("<" in a["content"]) == ("input" in ways) for a, _ in turns[::2])
 
 
 def test_a_local_model_translates_sentence_by_sentence(tmp_path, seq2seq):
