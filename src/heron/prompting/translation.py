@@ -23,7 +23,7 @@ from heron.config.prompting import ModelConfig, PromptingConfig
 from heron.config.schema import Config, EncoderConfig
 from heron.data.batching import budget
 from heron.data.examples import Example
-from heron.data.hub import loading, origin
+from heron.data.hub import identity, loading, origin
 from heron.metrics.summary import split_sentences
 from heron.prompting.answers import Answer, Request, Store
 from heron.prompting.server import Server
@@ -75,7 +75,10 @@ class Translator:
         """List the translations that texts need; none where source and target are equal."""
         wanted = dict.fromkeys(text for text in texts if text.strip())
         codes = dict(self.settings.codes)
-        place = self.settings.model, self.settings.url, source, target, *([codes] if codes else [])
+        place = [self.settings.model, self.settings.url, source, target, *([codes] if codes else [])]
+        folder = str(self.settings.model).format(source=source, target=target)
+        if self.settings.backend == "local" and Path(folder).is_dir():
+            place.append(identity(EncoderConfig(name=folder)))  # it may hold another model tomorrow
         return [
             Request(
                 fingerprint(place, text),

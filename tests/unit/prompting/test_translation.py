@@ -186,6 +186,11 @@ def test_a_local_model_translates_sentence_by_sentence(tmp_path, seq2seq):
     assert one
     path = translator.store.path
     assert path.is_file()
+    keys = [each.key for each in translator.requests(["הועדה"], "he", "en")]
+    (seq2seq / "spiece.model").write_text("another tokenizer", encoding="utf-8")
+    assert keys != [each.key for each in translator.requests(["הועדה"], "he", "en")], (
+        "a folder may hold another model tomorrow"
+    )
     with pytest.raises(ConfigError, match=r"en-he"):
         translator.translate(["a"], "en", "he")
 
