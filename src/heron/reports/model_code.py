@@ -69,14 +69,18 @@ _NO_ANSWER = """\
         return ""  # the text does not say
 """
 _WRITE = """\
-from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+{needs}from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 tokenizer = AutoTokenizer.from_pretrained("{place}")
 model = AutoModelForSeq2SeqLM.from_pretrained("{place}").eval()
 read = tokenizer({text}, truncation=True, max_length={length}, return_tensors="pt")
 read.pop("token_type_ids", None)
-written = model.generate(**read, {generation})
+{more}written = model.generate(**read, {generation})
 tokenizer.decode(written[0], skip_special_tokens=True).strip()
+"""
+_GLOBAL = """\
+read["global_attention_mask"] = torch.zeros_like(read["input_ids"])
+read["global_attention_mask"][:, 0] = 1
 """
 
 
@@ -88,7 +92,14 @@ def usage_code(plain: Plain, place: str) -> str:
     if plain.loads_as == "AutoModelForSeq2SeqLM":
         options = generation_options(config.task.generation)
         shown = ", ".join(f"{name}={value!r}" for name, value in options.items())
-        code = _WRITE.format(place=place, text=first, length=length, generation=shown)
+        code = _WRITE.format(
+            place=place,
+            text=first,
+            length=length,
+            generation=shown,
+            needs="import torch\n" if plain.attends_globally else "",
+            more=_GLOBAL if plain.attends_globally else "",
+        )
     elif plain.loads_as == "AutoModelForQuestionAnswering":
         can_be_empty = len(config.data.label_order) > 1
         code = _ANSWER.format(

@@ -34,6 +34,7 @@ class Plain:
     config: Config  # of the run
     loads_as: str  # `AutoModelForSequenceClassification` or another class, or `OWN_CLASS`
     threshold: float | None = None  # of questions: see `heron.tasks.qa.head.SpanHead`
+    attends_globally: bool = False  # its first token, to all others: Longformer and LED
 
 
 def write_plain(run: RunFolder, folder: Path) -> Plain:
@@ -60,7 +61,12 @@ def write_plain(run: RunFolder, folder: Path) -> Plain:
         shutil.copyfile(heron_model.__file__, folder / "heron_model.py")
     export(folder, encoder, head, tokenizer, config)
     threshold = getattr(head, "threshold", None)
-    return Plain(config, loads_as, None if threshold is None else float(threshold))
+    return Plain(
+        config,
+        loads_as,
+        None if threshold is None else float(threshold),
+        hasattr(getattr(encoder, "inner", encoder.model).config, "attention_window"),
+    )
 
 
 def _settings(run: RunFolder, head: nn.Module, config: Config) -> dict[str, Any]:

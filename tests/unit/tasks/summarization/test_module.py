@@ -23,6 +23,7 @@ from heron.data.datamodule import DataModule
 from heron.data.sharing import SharingCollator
 from heron.metrics.names import rouge_names
 from heron.reports.model_code import usage_code
+from heron.training.plain import Plain
 from heron.tasks.summarization.module import part_of
 from heron.tasks.summarization.predictions import (
     SummaryPredictions,
@@ -357,6 +358,6 @@ def test_the_models_own_shortest_summary_and_zeros_do_not_reach_beyond_the_setti
         task=SimpleNamespace(name="summarization", generation=wanted),
         encoder=SimpleNamespace(max_length=8),
     )
-    card = usage_code(SimpleNamespace(config=config, loads_as="AutoModelForSeq2SeqLM"), "model")
+    card = usage_code(Plain(config, "AutoModelForSeq2SeqLM"), "model")
     for word in ("length_penalty=0.0", "no_repeat_ngram_size=0", "min_length=0"):
         assert word in card

@@ -2,6 +2,7 @@
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -20,11 +21,13 @@ from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
 from heron.data.collate import Batch
 from heron.models.optim import build_optimizer
+from heron.reports.model_code import usage_code
 from heron.tasks.summarization.seq2seq import Seq2Seq, load_seq2seq
 from heron.training.build import build_encoder, build_head
 from heron.training.export import export
 from heron.training.exported import load_exported
 from heron.training.inference import inference_module
+from heron.training.plain import Plain
 from tiers import quick
 
 CHRONICLE = ("data=chronicle_summaries", "task.generation.max_new_tokens=6")
@@ -146,6 +149,28 @@ def test_a_pretrained_pair_scores_as_transformers_own_does(kind, tiny_seq2seq, c
         torch.testing.assert_close(ours, found.logits[known_BM])
         loss = torch.nn.functional.cross_entropy(ours, batch.target_RM[known_BM])
     torch.testing.assert_close(loss, found.loss)
+
+
+@pytest.mark.parametrize("kind", quick(["led", "t5"]))
+def test_a_model_cards_code_writes_what_the_run_does(kind, tiny_seq2seq, config_of):
+    folder = tiny_seq2seq(kind)
+    config, tokenizer = config_of(folder, "seq2seq"), tokenizer_of(folder)
+    encoder = Seq2Seq(load_seq2seq(config, tokenizer)).eval()
+    text = "the committee met and the minister left " * 6
+    read = tokenizer(text, truncation=True, max_length=64, return_tensors="pt")
+    batch = dataclasses.replace(
+        make_batch(rows=1), tokens_BL=read["input_ids"], mask_BL=read["attention_mask"]
+    )
+    (ids_M,) = encoder.write(batch, config.task.generation)
+    plain = Plain(config, "AutoModelForSeq2SeqLM", attends_globally=kind == "led")
+    code = usage_code(plain, str(folder)).strip("`\n").removeprefix("python\n")
+    assert '"a text"' in code
+    *lines, last = code.replace('"a text"', repr(text)).splitlines()
+    known: dict[str, Any] = {}
+    exec("\n".join(lines), known)
+    assert known["written"][0, 1:].tolist() == ids_M.tolist()
+    assert eval(last, known) == tokenizer.decode(ids_M, skip_special_tokens=True).strip()
+    assert ("global_attention_mask" in known["read"]) == (kind == "led")
 
 
 @pytest.mark.parametrize("kind", quick(["warm_start", *KINDS]))
