@@ -75,7 +75,13 @@ class Translator:
         """List the translations that texts need; none where source and target are equal."""
         wanted = dict.fromkeys(text for text in texts if text.strip())
         codes = dict(self.settings.codes)
-        place = [self.settings.model, self.settings.url, source, target, *([codes] if codes else [])]
+        place = [
+            self.settings.model,
+            self.settings.url,
+            source,
+            target,
+            *([codes] if codes else []),
+        ]
         folder = str(self.settings.model).format(source=source, target=target)
         if self.settings.backend == "local" and Path(folder).is_dir():
             place.append(identity(EncoderConfig(name=folder)))  # it may hold another model tomorrow

@@ -23,7 +23,6 @@ from heron.data.datamodule import DataModule
 from heron.data.sharing import SharingCollator
 from heron.metrics.names import rouge_names
 from heron.reports.model_code import usage_code
-from heron.training.plain import Plain
 from heron.tasks.summarization.module import part_of
 from heron.tasks.summarization.predictions import (
     SummaryPredictions,
@@ -35,6 +34,7 @@ from heron.tasks.summarization.seq2seq import generation_settings
 from heron.training.build import build_module
 from heron.training.inference import _trainer
 from heron.training.outcome import predict_split
+from heron.training.plain import Plain
 
 SMALL = (
     "data=chronicle_summaries",
