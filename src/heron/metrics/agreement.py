@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from heron.base.errors import ConfigError, DataError, Problem, nearest
-from heron.metrics.intervals import percentile_intervals, resample_groups
+from heron.metrics.intervals import number_groups, percentile_intervals, resample_groups
 
 LEVELS = ("interval", "nominal")
 _NOTHING = 1e-9  # of n squared: less expected disagreement than this is rounding
@@ -78,9 +78,9 @@ def krippendorff_alpha(
     value = float(_alpha(total_K))
     low = high = None
     if groups is not None and resamples and math.isfinite(value):
-        names, group_U = np.unique(np.asarray(groups, dtype=str)[counted_U], return_inverse=True)
-        if len(names) > 1:
-            sums_GK = np.zeros((len(names), sums_UK.shape[1]))
+        group_U = number_groups(np.asarray(groups, dtype=object)[counted_U].tolist())
+        if (count := int(group_U.max(initial=0)) + 1) > 1:
+            sums_GK = np.zeros((count, sums_UK.shape[1]))
             np.add.at(sums_GK, group_U, sums_UK[counted_U])
             low, high = _interval(sums_GK, resamples, seed)
     found = value if math.isfinite(value) else None

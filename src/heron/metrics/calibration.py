@@ -108,7 +108,11 @@ def _validated(
         Problem(f"row {row + 1}", f"gold class {gold_N[row]}", f"allowed: 0 to {classes - 1}")
         for row in np.flatnonzero(off_N)
     ] + [
-        Problem(f"row {row + 1}", f"probabilities that add up to {sum_N[row]:.3f}", "expected 1")
+        Problem(
+            f"row {row + 1}",
+            f"probabilities from {probabilities_NC[row].min():.3f} that add up to {sum_N[row]:.3f}",
+            "expected numbers from 0 that add up to 1",
+        )
         for row in np.flatnonzero(~whole_N)
     ]
     if problems:

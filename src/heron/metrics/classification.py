@@ -209,7 +209,8 @@ def bootstrap_intervals(
 
     Args:
         task, gold, prediction, labels, relaxed: as in `score_task`, which raises the same errors.
-        groups: None draws rows; N group names (windows, documents) draw whole groups.
+        groups: None draws rows; N group names (windows, documents) draw whole groups. One group
+            tells nothing of others and gives no intervals.
         seed: the same seed gives the same intervals, whatever the order of the rows.
     """
     from heron.metrics import intervals  # start-up time: task.bootstrap=0 needs none
@@ -219,7 +220,8 @@ def bootstrap_intervals(
         matrix_CC = confusion_matrix(gold, prediction, labels)
         matrix_RCC = intervals.resample_rows(matrix_CC, resamples, seed)
     else:
-        _, group_N = np.unique(np.asarray(groups), return_inverse=True)
-        matrix_GCC = confusion_matrices(gold, prediction, labels, group_N)
+        matrix_GCC = confusion_matrices(gold, prediction, labels, intervals.number_groups(groups))
+        if len(matrix_GCC) == 1 and len(gold):
+            return {}
         matrix_RCC = intervals.resample_groups(matrix_GCC, resamples, seed)
     return intervals.percentile_intervals(scores(matrix_RCC))

@@ -11,7 +11,7 @@ Source: Efron and Tibshirani 1993, chapter 13 (percentile); Davison and Hinkley 
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,13 @@ Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 _TAIL = (1 - 0.95) / 2  # of the resamples, below and above an interval
 Number = TypeVar("Number", np.int64, np.float64)
+
+
+def number_groups(groups: Sequence[Any]) -> Ids:
+    """Number groups in the order of their names, int64 `[N]`; a name may be a whole text."""
+    # An array of strings would hold the longest name N times.
+    numbers = {name: number for number, name in enumerate(sorted(set(groups)))}
+    return np.fromiter(map(numbers.__getitem__, groups), np.int64, len(groups))
 
 
 def resample_rows(matrix_CC: Ids, resamples: int, seed: int) -> Ids:
@@ -70,7 +77,8 @@ def score_intervals(
 
     Args:
         items: values of rows by score, float64 `[N]` each; NaN does not count.
-        groups: None draws rows; N group names (articles) draw whole groups.
+        groups: None draws rows; N group names (articles) draw whole groups. One group tells
+            nothing of others and gives no intervals.
         seed: the same seed gives the same intervals, whatever the order of the rows.
 
     Raises:
@@ -86,7 +94,9 @@ def score_intervals(
         score_NS = score_NS[np.lexsort(score_NS.T)]
         group_N = np.arange(len(score_NS))
     else:
-        _, group_N = np.unique(np.asarray(groups, dtype=str), return_inverse=True)
+        group_N = number_groups(groups)
+        if len(group_N) and not group_N.any():
+            return {}
     counted_NS = ~np.isnan(score_NS)
     sums_G2S = np.zeros((int(group_N.max(initial=0)) + 1, 2, score_NS.shape[1]))
     np.add.at(sums_G2S[:, 0], group_N, np.where(counted_NS, score_NS, 0.0))

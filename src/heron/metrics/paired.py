@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.metrics.classification import Counts, Fractions, Score
+from heron.metrics.intervals import number_groups
 
 Floats = npt.NDArray[np.float64]
 
@@ -128,7 +129,10 @@ def _units(
     if group_N is None:
         columns, count_U = np.unique(columns, axis=1, return_counts=True)
         return columns, np.arange(len(count_U)), count_U
-    _, unit_N = np.unique(np.asarray(group_N), return_inverse=True)
+    unit_N = number_groups(np.asarray(group_N, dtype=object).tolist())
+    if len(unit_N) != columns.shape[1]:
+        what = f"{len(unit_N)} groups for {columns.shape[1]} rows"
+        raise DataError(Problem("scores", what, "one group for each row"))
     # Sums are rounded, so the order of rows would show in the last digit.
     order = np.lexsort([*columns, unit_N])
     count_U = np.ones(unit_N.max(initial=-1) + 1, dtype=np.int64)
@@ -197,6 +201,8 @@ def paired_bootstrap(
     low, high = np.quantile(difference_R, [(1 - level) / 2, (1 + level) / 2])
     beyond = min((difference_R <= _TIE).sum(), (difference_R >= -_TIE).sum())
     p = min(1.0, 2 * (int(beyond) + 1) / (draws + 1))
+    if units.count_U.sum() == 1:
+        p = 1.0  # one unit tells nothing of others
     return Bootstrap(units.difference(score), float(low), float(high), p, draws)
 
 

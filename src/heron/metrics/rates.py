@@ -7,13 +7,13 @@ Legend: N rows (or units), G groups, R resamples.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from heron.base.cells import Interval
-from heron.metrics.intervals import score_intervals
+from heron.metrics.intervals import number_groups, score_intervals
 
 RESAMPLES = 1000  # of means
 _RANK_RESAMPLES = 500
@@ -26,7 +26,7 @@ Ids = npt.NDArray[np.int64]
 def group_ids(groups: Sequence[str]) -> Ids:
     """Number groups by name; each row without one ("") is a group of its own."""
     names = [name or f"\0{row}" for row, name in enumerate(groups)]
-    return np.unique(np.asarray(names, dtype=object), return_inverse=True)[1].astype(np.int64)
+    return number_groups(names)
 
 
 def share(hit_N: npt.ArrayLike, group_N: npt.ArrayLike) -> Interval | None:
@@ -132,15 +132,13 @@ def _correlation(ranks_KN: Floats) -> float:
     return float((xy - xz * yz) / math.sqrt(rest)) if rest > 1e-12 else math.nan
 
 
-def _resamples(group_N: Ids, seed: int) -> list[Ids]:
+def _resamples(group_N: Ids, seed: int) -> Iterator[Ids]:
     """Draw as many groups as there are, with replacement; gives the rows of each draw."""
     random = np.random.default_rng(seed)
     order_N = np.argsort(group_N, kind="stable")
     _, starts_G, counts_G = np.unique(group_N[order_N], return_index=True, return_counts=True)
-    draws = []
     for _ in range(_RANK_RESAMPLES):
         chosen = random.integers(len(starts_G), size=len(starts_G))
         lengths = counts_G[chosen]
         offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        draws.append(order_N[np.repeat(starts_G[chosen], lengths) + offsets])
-    return draws
+        yield order_N[np.repeat(starts_G[chosen], lengths) + offsets]

@@ -28,7 +28,7 @@ LEAD = 3  # sentences
 # A sentence ends at . ! ? or an ellipsis and what closes after it, before a space; not after an
 # initial (א. ב. יהושע, I. L. Caragiale) or a number of a list. Lines and bullets end one as well.
 _END = re.compile(
-    r"(?<=[.!?…])(?<!\b[^\W\d_]\.)(?<!\b\d\.)(?<!\b\d\d\.)(?P<close>[\"'”’»)\]]*)\s+|\s*[\n•]\s*"
+    r"(?<=[.!?…])(?<!\b[^\W\d_]\.)(?<!\b\d\.)(?<!\b\d\d\.)(?P<close>[\"'”’»)\]]*)\s+|[\n•]\s*"
 )
 
 

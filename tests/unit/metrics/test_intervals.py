@@ -1,6 +1,7 @@
 """Bootstrap intervals: the distribution of naive resampling, and honest coverage."""
 
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -12,7 +13,13 @@ from heron.metrics.classification import (
     macro_f1,
     score_task,
 )
-from heron.metrics.intervals import percentile_intervals, resample_groups, resample_rows
+from heron.metrics.intervals import (
+    number_groups,
+    percentile_intervals,
+    resample_groups,
+    resample_rows,
+    score_intervals,
+)
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
 QUANTILES = [0.025, 0.25, 0.5, 0.75, 0.975]
@@ -49,6 +56,30 @@ def test_groups_are_drawn_whole():
     matrix_GCC = np.array([[[7, 0], [0, 0]], [[0, 0], [0, 3]]])
     draws = resample_groups(matrix_GCC, 50, seed=0)
     assert {(int(draw[0, 0]), int(draw[1, 1])) for draw in draws} == {(14, 0), (7, 3), (0, 6)}
+
+
+def test_one_group_tells_nothing_of_others_and_gives_no_interval():
+    assert bootstrap_intervals("nli", ["a", "b"], ["a", "a"], ["a", "b"], groups=["d", "d"]) == {}
+    assert score_intervals({"f1": np.array([0.0, 1.0])}, ["d", "d"]) == {}
+
+
+def test_groups_named_by_whole_texts_need_no_more_memory_than_their_rows():
+    groups = [f"d{row // 4}" for row in range(4_000)]
+    texts = [f"{'x' * 20_000} {group}" if group == "d0" else group for group in groups]
+    values = {"f1": np.linspace(0, 1, len(groups))}
+    expected = score_intervals(values, groups, resamples=10)
+    tracemalloc.start()
+    found = score_intervals(values, texts, resamples=10)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.keys() == expected.keys()
+    assert peak < 10e6, "an array of strings would take 320 MB"
+
+
+def test_groups_are_numbered_in_the_order_of_their_names():
+    assert number_groups(["b", "a", "b", "ג"]).tolist() == [1, 0, 1, 2]
+    assert number_groups([7, 3, 7]).tolist() == [1, 0, 1]
+    assert number_groups([]).tolist() == []
 
 
 def test_rows_that_repeat_each_other_widen_the_interval_of_the_cluster_bootstrap():

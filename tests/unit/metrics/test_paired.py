@@ -196,11 +196,19 @@ def test_one_run_stands_beside_each_run_of_the_other_system():
     assert approximate_randomization(copies, macro_f1).p == alone.p
 
 
+def test_one_document_says_nothing_of_others():
+    gold_N, first, _ = rows(20)
+    whole = paired_counts(gold_N, first, 1 - first.clip(0, 1), 3, ["d"] * 20)
+    assert paired_bootstrap(whole, macro_f1).p == approximate_randomization(whole, macro_f1).p == 1
+
+
 def test_what_cannot_be_compared_is_refused():
     gold_N, first, second = rows(20)
     counts = paired_counts(gold_N, first, second, 3)
     with pytest.raises(DataError, match="20 gold labels, 19 and 20 predictions"):
         paired_counts(gold_N, first[:, 1:], second, 3)
+    with pytest.raises(DataError, match="3 groups for 20 rows"):
+        paired_counts(gold_N, first, second, 3, ["a", "b", "c"])
     empty = paired_counts(gold_N[:0], first[:, :0], second[:, :0], 3)
     for test in (paired_bootstrap, approximate_randomization):
         with pytest.raises(ConfigError, match="draws=0"):

@@ -5,11 +5,12 @@ there has not clearly contradicted the annotators. Papers call different things 
 computes three, named:
 
 - `recode`: where gold is VAGUE, gold becomes the prediction; then macro and weighted F1 over all
-  classes. A forgiven row is a true positive of the predicted class, and VAGUE's recall is 1.
+  classes. A forgiven row is a true positive of the predicted class, and VAGUE's recall is 1. A
+  system that never predicts VAGUE has no such row: VAGUE's F1 is then 0 in the macro average.
 - `drop`: rows whose gold is VAGUE are left out; then macro and weighted F1 over the other classes.
   On the rows that stay, predicting VAGUE misses the gold class.
-- `matres_micro`: VAGUE counts as "no relation"; precision, recall and F1 of all other predictions,
-  pooled. It forgives nothing, and does not reward finding VAGUE.
+- `matres_micro`: VAGUE counts as "no relation"; F1 of all other predictions, pooled. It forgives
+  nothing, and does not reward finding VAGUE.
 
 Source: Yanko, Pariente and Bar, Temporal Relation Classification in Hebrew ("ignoring mistakes of
 non-VAGUE predictions on VAGUE samples"), and its released evaluation, which is `recode`;
