@@ -70,11 +70,11 @@ def _name(error: BaseException, path: Path) -> None:
 
 
 def remove_half_written(paths: Iterable[Path]) -> None:
-    """Remove those of some files that killed processes of this machine left half-written."""
+    """Remove those files and folders that killed processes of this machine left half-written."""
     own = re.compile(rf"\..+\.{re.escape(socket.gethostname())}-(\d+)\.\w{{8}}")
     for path, found in [(path, own.fullmatch(path.name)) for path in paths]:
         if found and not _lives(int(found[1])):
-            path.unlink(missing_ok=True)
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
 def _lives(process: int) -> bool:
@@ -91,12 +91,12 @@ def _lives(process: int) -> bool:
 def atomic_folder(folder: Path) -> Iterator[Path]:
     """Make a temporary folder that replaces `folder`, sealed, if the block raises nothing.
 
-    The caller holds a lock on `folder`. Temporary folders of killed processes are removed.
+    Temporary folders of killed processes are removed.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    for left_behind in folder.parent.glob(f".{folder.name}.*"):
-        shutil.rmtree(left_behind)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    remove_half_written(folder.parent.glob(f".{glob.escape(folder.name)}.*"))
+    mark = f".{folder.name}.{socket.gethostname()}-{os.getpid()}."
+    temporary = Path(tempfile.mkdtemp(prefix=mark, dir=folder.parent))
     try:
         yield temporary
         seal(temporary)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError
 from heron.base.files import (
+    atomic_folder,
     atomic_open,
     fingerprint,
     locked,
@@ -189,6 +190,18 @@ def test_what_killed_processes_were_writing_is_removed_and_nothing_else(tmp_path
     remove_half_written(tmp_path.rglob(".*"))
     assert not half[1].exists()
     assert all(path.is_file() for path in kept)
+    folder = tmp_path / f".out.{here}-{gone}.abc12_xy"
+    own = tmp_path / ".out.backup"
+    for path in (folder, own):
+        path.mkdir()
+        (path / "weights").write_text("half")
+    with atomic_folder(tmp_path / "out") as temporary:
+        assert not folder.exists(), "by whoever makes the folder again"
+        with atomic_folder(tmp_path / "out"):
+            assert temporary.is_dir(), "another is at work"
+        (temporary / "weights").write_text("whole")
+    assert (tmp_path / "out" / "weights").read_text() == "whole"
+    assert (own / "weights").is_file()
 
 
 def test_a_file_system_without_locks_is_said_to_be_one(tmp_path, monkeypatch):
