@@ -267,6 +267,7 @@ class Sweep:
         was_cut = state == "interrupted" or (state == "failed" and status.get("retry") is True)
         if was_cut and self.queue.take_back(job):
             print(f"heron train: {job.folder.path.name}: {error or state}; it goes on", flush=True)
+            job.config.run.resume = True  # else it would begin anew
             self._planned.discard(job.folder.path)
             return
         self._add(Outcome(job, state, error, seconds))

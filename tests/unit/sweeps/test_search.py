@@ -94,6 +94,7 @@ class Trainings:
 
     def __init__(self) -> None:
         self.lrs: list[float] = []
+        self.resumed: list[bool] = []
         self.fail: dict[int, BaseException] = {}
         self.prune: set[int] = set()
 
@@ -102,6 +103,7 @@ class Trainings:
     ) -> dict[str, dict[str, float]] | None:
         number = len(self.lrs)
         self.lrs.append(config.optim.lr)
+        self.resumed.append(config.run.resume)
         if number in self.fail:
             raise self.fail[number]
         if number in self.prune:
@@ -195,6 +197,13 @@ def test_a_job_that_is_cut_goes_on_before_the_next_point_is_chosen(
     assert ran.lrs[3] == ran.lrs[4] == ran.lrs[5]
     assert chosen == optuna_alone(ran.score, 5)
     assert re.search("OutOfMemoryError: .*; it goes on", capsys.readouterr().out)
+
+
+def test_a_job_that_is_cut_goes_on_also_in_a_search_that_begins_anew(ran: Trainings) -> None:
+    ran.fail = {1: MemoryError("killed")}
+    assert again(LR, "run.resume=false", sweeper__trials=3) == 0
+    assert ran.lrs[1] == ran.lrs[2]
+    assert ran.resumed == [False, False, True, False]
 
 
 @pytest.mark.real  # takes too long for every change
