@@ -65,7 +65,10 @@ def write_run_report(run: RunRecord, target: Path, quiet: bool = False) -> Repor
 
 def score_table(run: RunRecord) -> Table:
     """Show one run's headline scores, a column per split, with 95 % intervals where stored."""
-    splits = [split for split in dict.fromkeys((*SPLITS, *run.scores)) if split in run.scores]
+    # The last stage's scores are the run's.
+    last = f"{len(run.setting('stages') or [])}-"
+    named = dict.fromkeys((*SPLITS, *run.scores))
+    splits = [split for split in named if split in run.scores and not split.startswith(last)]
     present = dict.fromkeys(name for split in run.scores.values() for name in split)
     headline = headline_metrics([run])
     calibration = [name for name in _CALIBRATION if name in present]

@@ -18,7 +18,7 @@ from typing import Any
 
 from heron.base import ranks
 from heron.base.errors import ConfigError
-from heron.base.files import write_json
+from heron.base.files import read_json, write_json
 from heron.base.run_folder import RunFolder, Scores
 from heron.base.yaml_files import read_yaml
 from heron.config.curriculum import CurriculumConfig
@@ -91,6 +91,8 @@ def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
     assert done is not None
     if ranks.is_first():
         _link_last_stage(done, folder)
+        folder.update_status(data=done.read_status().get("data"))
+        _join_ledgers(stages, folder)
         write_json(folder.scores, {**last, **every})
     return {**last, **every}
 
@@ -163,6 +165,28 @@ def _follow_task(inner: Config) -> None:
 def _keeps_head(stage: StageConfig, inner: Config, before: Config) -> bool:
     is_same = inner.task.name == before.task.name
     return is_same if stage.keep_head is None else stage.keep_head
+
+
+def _join_ledgers(stages: list[StageConfig], folder: RunFolder) -> None:
+    """Add up what the stages have spent; `unique` counts a data set of two stages once."""
+    names = [f"{number}-{stage.data}" for number, stage in enumerate(stages, 1)]
+    ledgers = [read_json(RunFolder(folder.stages / name).ledger) for name in names]
+    totals = [ledger["total"] for ledger in ledgers]
+    unique: dict[str, int] = {}
+    for stage, total in zip(stages, totals, strict=True):
+        unique[stage.data] = max(unique.get(stage.data, 0), total["unique"])
+    rows = [
+        {**row, "stage": name if row["stage"] == "everything" else f"{name}: {row['stage']}"}
+        for name, ledger in zip(names, ledgers, strict=True)
+        for row in ledger["stages"]
+    ]
+    total = {name: sum(each[name] for each in totals) for name in totals[0]}
+    value = {
+        "planned_steps": sum(ledger["planned_steps"] for ledger in ledgers),
+        "total": {**total, "unique": sum(unique.values())},
+        "stages": rows,
+    }
+    write_json(folder.ledger, value)
 
 
 def _link_last_stage(last: RunFolder, folder: RunFolder) -> None:

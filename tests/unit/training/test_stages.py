@@ -13,6 +13,8 @@ from heron.base.tables import read_table
 from heron.config.resolve import resolve_stages
 from heron.config.stages import StageConfig
 from heron.config.stored import from_yaml
+from heron.reports.run import score_table
+from heron.results.collect import collect
 from heron.training import job, outcome
 from heron.training.export import POINTER
 from heron.training.inference import open_trained, read_splits
@@ -85,6 +87,15 @@ def test_stages_train_in_order_and_each_is_scored_on_every_data_set(
     assert RunFolder(first).dynamics(0).is_file()
     assert RunFolder(second).dynamics(1).is_file()
     assert folder.predictions("village.test").is_file()
+    spent = [read_json(RunFolder(each).ledger)["total"] for each in (first, second)]
+    ledger = read_json(folder.ledger)
+    assert ledger["total"] == {name: spent[0][name] + spent[1][name] for name in spent[0]}
+    assert [row["stage"] for row in ledger["stages"]] == ["1-village", "2-chronicle_nli"]
+    assert folder.read_status()["data"] == RunFolder(second).read_status()["data"]
+    (run,) = collect(folder.path)
+    shown = score_table(run).columns
+    assert {"test", "1-village/test"} <= {*shown}
+    assert "2-chronicle_nli/test" not in shown, "the last stage's scores are the run's"
 
 
 def test_a_stage_begins_with_encoder_and_head_of_the_one_before(
