@@ -76,24 +76,25 @@ def _metadata(run: RunRecord, plain: Plain, name: str) -> str:
         language=data.language,
         library_name="pytorch" if plain.loads_as == OWN_CLASS else "transformers",
         pipeline_tag=task.hub_name if task.hub_name != "other" else None,
-        base_model=_hub_id(str(run.setting("encoder.name"))),
+        base_model=hub_id(run),
         tags=["heron", *(["synthetic-data"] if data.synthetic else [])],
         model_name=name,
         eval_results=results or None,
     ).to_yaml()
 
 
-def _hub_id(encoder: str) -> str | None:
+def hub_id(run: RunRecord) -> str | None:
     """Return an encoder's id on the hub; None for a folder or random weights."""
-    is_id = re.fullmatch(r"[\w.-]+(/[\w.-]+)?", encoder) and encoder != "scratch"
-    return encoder if is_id and not Path(encoder).exists() else None
+    encoder = str(run.setting("encoder.name"))
+    is_id = re.fullmatch(r"\w[\w.-]*(/[\w.-]+)?", encoder) and encoder != "scratch"
+    is_folder = "encoder" in run.status.get("sources", {}) or Path(encoder).exists()
+    return encoder if is_id and not is_folder else None
 
 
 def _introduction(run: RunRecord, config: Config) -> str:
     data, encoder = config.data, str(run.setting("encoder.name"))
-    started = (
-        "random weights" if encoder == "scratch" else f"`{_hub_id(encoder) or Path(encoder).name}`"
-    )
+    own = hub_id(run) or Path(encoder).name
+    started = "random weights" if encoder == "scratch" else f"`{own}`"
     classes = f" Classes: {', '.join(data.label_order)}." if task_of(config).has_classes else ""
     does = task_of(config).does or f"was trained for the task {config.task.name}"
     return (
@@ -206,8 +207,16 @@ def _stands_in_for(name: str) -> str:
     return ", ".join(each.name for each in known if each.substitute == name)
 
 
+def without_folders(word: str) -> str:
+    """Replace the folders in an override by `PATH/`; a whole path may have spaces in it."""
+    key, _, value = word.partition("=")
+    if value.startswith(("/", "~")) and "," not in value:
+        return f"{key}=PATH/{Path(value).name}"
+    return _FOLDERS.sub("PATH/", word)
+
+
 def _training(run: RunRecord) -> str:
-    words = [_FOLDERS.sub("PATH/", str(word)) for word in run.status.get("overrides", ())]
+    words = [without_folders(str(word)) for word in run.status.get("overrides", ())]
     kept = [word for word in words if not word.lstrip("+~").startswith(_OWN_MACHINE)]
     note = (
         " `PATH` was a folder on the computer that trained it." if "PATH/" in "".join(kept) else ""

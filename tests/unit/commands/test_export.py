@@ -1,6 +1,7 @@
 """`heron export`: a folder whose card has code that predicts as heron does; uploads when asked."""
 
 import shutil
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -10,6 +11,8 @@ from heron.base.errors import ConfigError
 from heron.base.files import damaged_files, read_json, write_json
 from heron.base.tables import read_table
 from heron.data.markers import with_markers
+from heron.reports.model_card import hub_id, without_folders
+from heron.results.collect import RunRecord
 from heron.training.inference import open_trained, read_splits
 from heron.training.onnx_export import export_onnx
 from heron.training.plain import OWN_CLASS
@@ -75,6 +78,22 @@ def test_the_card_says_what_is_known_of_the_run(run, exported, tiny_encoder):
     assert str(run.path.parents[2]) not in card.content
     assert (exported / "map.png").read_bytes().startswith(b"\x89PNG")
     assert not (run.path / "map").exists()  # the run is as it was
+
+
+def test_a_card_names_no_folder_of_this_computer():
+    for name, hashes, known in (
+        ("onlplab/alephbert-base", {}, "onlplab/alephbert-base"),
+        ("models/my-bert", {"encoder": "0f"}, None),  # read from another folder than this one
+        ("../my-bert", {}, None),
+    ):
+        encoder = {"encoder": {"name": name}}
+        assert hub_id(RunRecord(Path("run"), encoder, {"sources": hashes}, {})) == known
+    for word, written in (
+        ("encoder=/home/dana levi/models/heb", "encoder=PATH/heb"),
+        ("stages=[{data: a, freeze: /home/dana/b}]", "stages=[{data: a, freeze: PATH/b}]"),
+        ("optim.lr=1e-4", "optim.lr=1e-4"),
+    ):
+        assert without_folders(word) == written
 
 
 def test_the_card_lists_what_was_cut_or_left_out(unmapped, tmp_path):
