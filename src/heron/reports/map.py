@@ -191,7 +191,8 @@ def histogram_edges(name: str, values: NDArray[np.float64], records: int) -> NDA
 def draw_map(folder: RunFolder, path: Path | None = None) -> Path:
     """Draw the figure of `heron map` to `path`, or keep it in the run folder; returns its path."""
     path = path or folder.path / "map" / "map.png"
-    if not path.is_file():
+    recorded = [each.stat().st_mtime for each in folder.dynamics(0).parent.glob("epoch=*")]
+    if not path.is_file() or path.stat().st_mtime < max(recorded, default=0):
         mapped = read_mapped(folder.path)
         write_file(path, save_figure(map_figure(mapped.name, map_run(mapped)), "png"))
     return path

@@ -1,6 +1,7 @@
 """The figure: what is counted, what is drawn, and that it is the same every time."""
 
 import io
+import os
 import re
 
 import numpy as np
@@ -9,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from heron.base.run_folder import RunFolder
 from heron.reports.map import (
     POINTS,
     bands,
+    draw_map,
     histogram_edges,
     map_figure,
     sample_points,
@@ -38,6 +41,15 @@ def _run(count: int, records: int = 5, unseen: int = 0) -> MapRun:
 def _panels(figure):
     left, right = figure.subfigs
     return left.axes[0], right.axes
+
+
+def test_a_map_of_an_earlier_training_is_drawn_again(make_run):
+    folder = RunFolder(make_run())
+    path = draw_map(folder)
+    path.write_bytes(b"kept")
+    assert draw_map(folder).read_bytes() == b"kept"
+    os.utime(path, (0, 0))
+    assert draw_map(folder).read_bytes() != b"kept"
 
 
 def test_points_and_histograms_count_every_example_once():
