@@ -98,6 +98,7 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
         raise ConfigError(
             f"report={report}: {path.name} has no view '{view}'.{nearest(view, views)}"
         )
+    _check(published, views[view], path)
     places = places_of(published)
     tables_of_view = [published.get("tables", {}).get(name, {}) for name in views[view]]
     data = {
@@ -124,6 +125,29 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
         if (rule := Rule.read(table)) and (chosen := chosen_table(named, rule)):
             tables[f"{name} chosen"] = chosen
     return PaperView(tables)
+
+
+def _check(published: Mapping[str, Any], names: Sequence[str], path: Path) -> None:
+    """Refuse published numbers without data, without a view's table, or with rows of other length.
+
+    Raises:
+        ConfigError: which table or row it is, and what is expected.
+    """
+    if not published.get("data"):
+        raise ConfigError(f"{path}: no `data:`, the names of the paper's data sets")
+    tables = published.get("tables", {})
+    for name in (name for name in names if name not in published.get("figures", {})):
+        if name not in tables:
+            raise ConfigError(f"{path}: no table '{name}'.{nearest(name, tables)}")
+        if absent := {"title", "scores", "rows"} - {*tables[name]}:
+            raise ConfigError(f"{path}: {name}: no `{min(absent)}:`")
+        count = len(tables[name]["scores"])
+        for row, numbers in flat_rows(tables[name]["rows"]):
+            if not isinstance(numbers, list) or len(numbers) != count:
+                raise ConfigError(
+                    f"{path}: {name}: {' '.join(row)}: expected a list of {count} numbers, one for "
+                    f"each of {', '.join(tables[name]['scores'])}; found {numbers}"
+                )
 
 
 def places_of(part: Mapping[str, Any]) -> list[Place]:
@@ -243,12 +267,16 @@ def _figure_view(
     Each combination of the other settings has a curve of its own.
     """
     share = view["share"]
+    others = [place for place in places if share not in place.keys]
+    differing = [place for place in others if len({place.of(group) for group in groups}) > 1]
     curves: dict[str, dict[float, Summary]] = {}
     for group in groups:
         fraction = float(group.runs[0].setting(share, 1.0))
         for metric in view["metrics"]:
             if summary := group.summary("test", metric):
-                label = f"{metric} {_other_settings(group, places, but=(share,))}".strip()
+                named = [f"{place.column}={place.of(group)}" for place in differing]
+                named += filter(None, [_other_settings(group, places, but=(share,))])
+                label = f"{metric} {', '.join(named)}".strip()
                 curves.setdefault(label, {})[fraction] = summary
     curves = {label: dict(sorted(points.items())) for label, points in curves.items()}
     note = f"{view['note']} {note}".strip()

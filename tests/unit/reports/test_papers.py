@@ -3,6 +3,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
 from heron.base.cells import Formatted
 from heron.base.errors import ConfigError
@@ -349,6 +350,38 @@ def test_the_groups_of_a_data_map_are_as_large_as_ronli_printed():
     assert groups["easy"]["neutral"] == 17_082
     assert published_groups("trc") is None
     assert published_groups("nobody") is None
+
+
+def test_each_encoder_has_a_curve_of_its_own(make_run, scores):
+    for encoder, score in (("avichr/heBERT", 0.4), ("onlplab/alephbert-base", 0.7)):
+        words = (f"encoder.name={encoder}", "data.sample.fraction=0.5")
+        folder = make_run(encoder.partition("/")[0], words, {**scores, "macro_f1": score})
+    curves = paper_view("trc/figure1", collect(folder.parent), PUBLISHED).curves
+    found = {label: points[0.5].mean for label, points in curves.items() if "relaxed" not in label}
+    assert found == {"macro_f1 encoder=AlephBERT": 0.7, "macro_f1 encoder=HeBERT": 0.4}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"data": None}, "no `data:`"),
+        ({"views": {"table4": ["table9"]}}, "no table 'table9'.*Did you mean 'table4'"),
+        ({"tables": {"table4": {"title": "T", "rows": {}}}}, "table4: no `scores:`"),
+        (
+            {"tables": {"table4": {"title": "T", "scores": {"F1": "f1"}, "rows": {"A": [1, 2]}}}},
+            r"table4: A: expected a list of 1 numbers, one for each of F1; found \[1, 2\]",
+        ),
+    ],
+)
+def test_a_mistake_in_published_numbers_is_named_with_its_place(tmp_path, changes, said):
+    table = {"title": "T", "scores": {"F1": "f1"}, "rows": {"A": [0.5]}}
+    right = {"data": ["trc"], "views": {"table4": ["table4"]}, "tables": {"table4": table}}
+    path = tmp_path / "published.yaml"
+    path.write_text(yaml.safe_dump(right))
+    assert paper_view("own/table4", [], path).tables
+    path.write_text(yaml.safe_dump(right | changes))
+    with pytest.raises(ConfigError, match=f"{path}: {said}"):
+        paper_view("own/table4", [], path)
 
 
 def test_an_unknown_view_names_the_nearest_one():
