@@ -142,7 +142,7 @@ def _epochs(metrics: Path) -> int:
     try:
         with open(metrics, encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
-    except OSError:
+        validated = [row for row in rows if row.get("validation/loss")]
+        return max((int(row["epoch"]) + 1 for row in validated or rows), default=0)
+    except (OSError, ValueError, KeyError, csv.Error):  # absent, or damaged
         return 0
-    validated = [row for row in rows if row.get("validation/loss")]
-    return max((int(row["epoch"]) + 1 for row in validated or rows), default=0)

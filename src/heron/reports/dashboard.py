@@ -28,7 +28,7 @@ from heron.results.groups import (
     group_runs,
     is_seed,
     natural,
-    value_of,
+    values_of,
     varying_keys,
     watched_score,
     without_first_runs,
@@ -94,6 +94,8 @@ def dashboard_data(title: str, runs: Sequence[RunRecord], folder: Path) -> dict[
     metrics = list(dict.fromkeys([*watched, *metrics]))
     links = page_links(runs, folder)
     groups = group_runs(runs)
+    columns = {key: values_of(runs, key) for key in keys}
+    settings = [[column[number] for column in columns.values()] for number in range(len(runs))]
     place = {run.path: number for number, group in enumerate(groups) for run in group.runs}
     content = {
         "version": _FORMAT,
@@ -101,14 +103,19 @@ def dashboard_data(title: str, runs: Sequence[RunRecord], folder: Path) -> dict[
         "synthetic": SYNTHETIC if any(run.synthetic for run in runs) else "",
         "keys": keys,
         "seeds": [key for key in keys if is_seed(key)],
-        "order": {key: sorted({value_of(run, key) for run in runs}, key=natural) for key in keys},
+        "order": {key: sorted({*column}, key=natural) for key, column in columns.items()},
         "metrics": metrics,
         "monitor": monitor,
         "minimised": [name for name in metrics if is_minimised(name)],
         "copied": {name: found for name in metrics if (found := with_copied([name], metrics)[1:])},
         "runs": [
-            {**_run(run, keys, metrics), "group": place[run.path], "link": links.get(run.job)}
-            for run in runs
+            {
+                **_run(run, metrics),
+                "settings": own,
+                "group": place[run.path],
+                "link": links.get(run.job),
+            }
+            for run, own in zip(runs, settings, strict=True)
         ],
         "groups": [group.label for group in groups],
         "best": _best(title, groups, runs, monitor),
@@ -147,21 +154,23 @@ def repeat_command(title: str, group: Group) -> str:
     seeds: dict[str, list[str]] = {}
     words: dict[str, str] = {}
     for run in group.runs:
-        for key, value in run.overrides().items():
+        for word in map(str, run.status.get("overrides", ())):
+            typed, _, value = word.partition("=")
+            key = typed.lstrip("+~")
             if is_seed(key):
-                seeds.setdefault(key, []).append(value)
+                seeds.setdefault(typed, []).append(value)
             elif key.split(".")[0] not in _COMMAND_GROUPS:
-                words[key] = value
+                words[key] = word  # with its `+` or `~`
     several = {key: ",".join(sorted({*each}, key=natural)) for key, each in seeds.items()}
     # A comma in a plain value would be a sweep over two.
     sweep = f"'{title}-again'" if "," in title else f"{title}-again"
-    options = {**words, **several, "run.sweep": sweep}
     flag = ["-m"] if any("," in value for value in several.values()) else []
-    parts = ["heron", "train", *flag, *(f"{key}={value}" for key, value in options.items())]
+    drawn = [f"{key}={value}" for key, value in several.items()]
+    parts = ["heron", "train", *flag, *words.values(), *drawn, f"run.sweep={sweep}"]
     return redact(shlex.join(parts))
 
 
-def _run(run: RunRecord, keys: Sequence[str], metrics: Sequence[str]) -> dict[str, Any]:
+def _run(run: RunRecord, metrics: Sequence[str]) -> dict[str, Any]:
     error = str(run.status.get("error") or "").strip()
     total = run.ledger.get("total", {})
     return {
@@ -171,7 +180,6 @@ def _run(run: RunRecord, keys: Sequence[str], metrics: Sequence[str]) -> dict[st
         "seconds": _rounded(run.status.get("seconds")),
         "steps": _rounded(total.get("steps")),
         "tokens": _rounded(total.get("tokens")),
-        "settings": [value_of(run, key) for key in keys],
         "scores": {
             split: [_rounded(run.scores.get(split, {}).get(name)) for name in metrics]
             for split in SPLITS

@@ -93,7 +93,7 @@ def align(
         own = slice(start, start + len(system.sources))
         start = own.stop
         right_KN = None if found.right_FN is None else found.right_FN[own]
-        chosen = _best_run(system.sources, settings.metric)
+        chosen = best_run(system.sources, settings.metric)
         outcomes.append(SystemOutcomes(system, found.outcome_FN[own], right_KN, *chosen))
     notes += found.notes
     return Aligned(tuple(found.guids), found.scoring, tuple(outcomes), whole, tuple(notes))
@@ -125,17 +125,17 @@ def _read_all(
     return files
 
 
-def _best_run(sources: Sequence[Source], metric: str) -> tuple[int, float | None]:
+def best_run(sources: Sequence[Source], metric: str) -> tuple[int, float | None]:
     """Find the number of the run that is best on validation, and its score.
 
     It is chosen by the metric, or by the run's `trainer.monitor` where the metric is not stored.
     """
     found: list[tuple[float, float | None]] = []
     for run in (source.record for source in sources):
-        scores = run.scores.get("validation", {}) if run else {}
-        name = str(run.setting("trainer.monitor", metric)) if run else metric
-        name = metric if metric in scores else name
-        score = scores.get(name)
+        name, score = metric, run.score("validation", metric) if run else None
+        if run and score is None:
+            name = str(run.setting("trainer.monitor", metric))
+            score = run.score("validation", name)
         found.append((-np.inf if score is None else signed(name, score), score))
     best = int(np.argmax([rank for rank, _ in found]))
     return best, found[best][1]

@@ -108,6 +108,8 @@ def _attempt(read: Callable[[Path], Any], path: Path, missing: list[str]) -> Any
         return read(path)
     except DataError as error:
         missing.append(str(error).replace(f"{path.parent.parent}{os.sep}", ""))
+    except (OSError, ValueError, csv.Error) as error:
+        missing.append(f"{path.name} cannot be read: {error}")
     return None
 
 

@@ -1,5 +1,6 @@
 """Find the runs in a folder, read what they say about themselves, and name the scores to show."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -67,6 +68,11 @@ class RunRecord:
                 return default
             value = value[part]
         return value
+
+    def score(self, split: str, metric: str) -> float | None:
+        """The score; None where the split has none, or one that is undefined (NaN)."""
+        value = self.scores.get(split, {}).get(metric)
+        return value if value is not None and math.isfinite(value) else None
 
     def overrides(self) -> dict[str, str]:
         """The overrides that made this run, `{"head": "ess", "seed": "0"}`."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from heron.base.errors import ConfigError, DataError, HeronError, nearest
 from heron.base.run_folder import RunFolder
-from heron.base.tables import cell_text, read_table
+from heron.base.tables import cell_text, is_missing, read_table
 from heron.config.data import UnicodeOptions
 from heron.config.stored import read_stored
 from heron.languages.unicode import coarsest
@@ -205,7 +205,11 @@ def _find_groups(
     if path is not None:
         table = read_table(path)
         table.require("guid", "group")
-        named = {cell_text(row["guid"]): cell_text(row["group"]) for row in table.rows}
+        if problems := [*table.missing_values("guid"), *table.duplicates("guid")]:
+            raise DataError(problems)
+        guid_of = {cell_text(row["guid"]): row["group"] for row in table.rows}
+        # A row without a group stands alone; its id is a name that no group has.
+        named = {g: f"\0{g}" if is_missing(of) else cell_text(of) for g, of in guid_of.items()}
     absent = [guid for guid in guids if guid not in named]
     if not absent:
         return [named[guid] for guid in guids]

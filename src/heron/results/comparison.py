@@ -170,7 +170,10 @@ def pair_runs(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, in
     """
     if len(first) == 1 or len(second) == 1:
         return [(i, j) for i in range(len(first)) for j in range(len(second))]
-    shared = [(i, second.index(seed)) for i, seed in enumerate(first) if seed in second]
+    left: dict[str, list[int]] = {}  # of one seed several, where each fold is a run
+    for j, seed in enumerate(second):
+        left.setdefault(seed, []).append(j)
+    shared = [(i, left[seed].pop(0)) for i, seed in enumerate(first) if left.get(seed)]
     return shared or list(zip(range(len(first)), range(len(second)), strict=False))
 
 

@@ -91,6 +91,7 @@ def systems_of(
             for run in group.runs
             if run.done
         ]
+        sources.sort(key=lambda source: _setting(source, FOLD))
         sources.sort(key=lambda source: [natural(part) for part in source.seed.split("/")])
         sources = _joined_folds(sources, split, notes)
         names = {text for source in sources for text in (source.name, str(source.home))}

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from heron.base.cells import Summary, summarize
 from heron.base.errors import ConfigError, nearest
@@ -28,8 +29,8 @@ class Group:
 
     def values(self, split: str, metric: str) -> list[float]:
         """The metric in each finished run that has it."""
-        scores = (run.scores.get(split, {}) for run in self.runs if run.done)
-        return [split_scores[metric] for split_scores in scores if metric in split_scores]
+        scores = (run.score(split, metric) for run in self.runs if run.done)
+        return [score for score in scores if score is not None]
 
     def summary(self, split: str, metric: str) -> Summary | None:
         """Mean, sample standard deviation and n over the finished runs."""
@@ -37,18 +38,18 @@ class Group:
 
     def best_run(self, metric: str) -> RunRecord | None:
         """The finished run with the best score on validation; None without a score."""
-        scored = [r for r in self.runs if r.done and metric in r.scores.get("validation", {})]
-        return max(
-            scored, key=lambda run: signed(metric, run.scores["validation"][metric]), default=None
-        )
+        scores = ((run, run.score("validation", metric)) for run in self.runs if run.done)
+        scored = [(signed(metric, score), run) for run, score in scores if score is not None]
+        return max(scored, key=lambda each: each[0], default=(0.0, None))[1]
 
 
 def group_runs(runs: Sequence[RunRecord]) -> list[Group]:
     """Group runs by everything that varies but seeds, ordered by their settings."""
     keys = [key for key in varying_keys(runs) if not is_seed(key)]
     groups: dict[tuple[str, ...], list[RunRecord]] = {}
-    for run in runs:
-        groups.setdefault(tuple(value_of(run, key) for key in keys), []).append(run)
+    columns = [values_of(runs, key) for key in keys]
+    for number, run in enumerate(runs):
+        groups.setdefault(tuple(column[number] for column in columns), []).append(run)
     return [
         Group(dict(zip(keys, values, strict=True)), tuple(groups[values]))
         for values in sorted(groups, key=lambda values: [natural(value) for value in values])
@@ -79,8 +80,8 @@ def varying_keys(runs: Sequence[RunRecord]) -> list[str]:
 
     def values(key: str) -> set[str]:
         # The first runs of a curriculum have no experiment, which is no other value.
-        known = (run for run in runs if key != "experiment" or run.setting(key) is not None)
-        return {value_of(run, key) for run in known}
+        known = [run for run in runs if key != "experiment" or run.setting(key) is not None]
+        return set(values_of(known, key))
 
     keys = dict.fromkeys(key for run in runs for key in run.overrides())
     return [key for key in keys if not _is_under(key, NEUTRAL) and len(values(key)) > 1]
@@ -116,16 +117,30 @@ def is_seed(key: str) -> bool:
     )
 
 
-def value_of(run: RunRecord, key: str) -> str:
-    """Read a key's value in a run, also where it was left at its default.
+def values_of(runs: Sequence[RunRecord], key: str) -> list[str]:
+    """Read a key's value in each run, also where it was left at its default.
 
-    The resolved value comes first, so that `3e-5` and `0.00003` are one setting; a config group
-    (`head=ess`) resolves to a mapping, whose name is the override itself or the mapping's.
+    The resolved value comes first, so that `3e-5` and `0.00003` are one setting. A config group
+    (`head=ess`) resolves to a mapping. Its name is the override of a run with equal settings, or
+    else the mapping's own.
     """
-    value = run.setting(key)
-    if isinstance(value, Mapping):
-        value = run.overrides().get(key) or value.get("name")
-    return str(run.overrides().get(key, "–") if value is None else value)
+    values, typed = [run.setting(key) for run in runs], [run.overrides().get(key) for run in runs]
+    words: dict[frozenset[tuple[str, str]], str] = {}
+    for value, word in zip(values, typed, strict=True):
+        if isinstance(value, Mapping) and word:
+            words.setdefault(_content(key, value), word)
+    found = []
+    for value, word in zip(values, typed, strict=True):
+        if isinstance(value, Mapping):
+            value = words.get(_content(key, value)) or value.get("name")
+        found.append(str((word or "–") if value is None else value))
+    return found
+
+
+def _content(key: str, values: Mapping[str, Any]) -> frozenset[tuple[str, str]]:
+    """Collect the settings of a config group, without seeds."""
+    pairs = flatten(values, f"{key}.")
+    return frozenset((name, repr(value)) for name, value in pairs if not is_seed(name))
 
 
 def match_systems(

@@ -320,6 +320,11 @@ def test_whole_documents_are_drawn_where_asked(sweep):
     # Documents of one row are rows.
     write_table("alone.csv", {"guid": GUIDS, "group": GUIDS})
     assert run(sweep, "groups=alone.csv") == by_rows
+    write_table("blank.csv", {"guid": GUIDS, "group": ["a", "a", *[""] * (len(GUIDS) - 2)]})
+    assert run(sweep, "groups=blank.csv")["groups"] == len(GUIDS) - 1, "each stands alone"
+    write_table("twice.csv", {"guid": [GUIDS[0], *GUIDS], "group": ["a", *GUIDS]})
+    with pytest.raises(ConfigError, match=r"twice.csv:3: guid .* is already on line 2"):
+        run(sweep, "groups=twice.csv")
     # A column of the predictions says the same.
     assert run(sweep, "mine.parquet", "resample=group")["groups"] == 30
     write_table("groups.csv", {"guid": GUIDS[:5], "group": documents[:5]})
@@ -354,6 +359,7 @@ def test_runs_are_paired_by_seed():
     assert pair_runs(["0", "1", "2"], ["2", "1"]) == [(1, 1), (2, 0)]
     assert pair_runs(["0", "1"], ["7", "8", "9"]) == [(0, 0), (1, 1)]
     assert pair_runs([""], ["7", "8"]) == [(0, 0), (0, 1)]
+    assert pair_runs(["0", "0", "1"], ["0", "0", "1"]) == [(0, 0), (1, 1), (2, 2)], "by fold"
 
 
 @pytest.mark.parametrize(

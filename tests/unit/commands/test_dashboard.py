@@ -154,6 +154,15 @@ def test_the_command_for_the_best_starts_no_search_and_no_workers(sweep: Path) -
     assert "launcher" not in command
 
 
+def test_the_command_for_the_best_keeps_how_a_key_was_typed(sweep: Path) -> None:
+    for path in sweep.glob("*/status.json"):
+        status = json.loads(path.read_text(encoding="utf-8"))
+        status["overrides"] += ["+batching.multipliers.BEFORE=2", "~optim.options.x"]
+        path.write_text(json.dumps(status), encoding="utf-8")
+    words = shlex.split(_read(write_dashboard(sweep))["best"]["command"])
+    assert {"+batching.multipliers.BEFORE=2", "~optim.options.x", "seed=0,1"} <= {*words}
+
+
 def test_a_sweep_without_finished_runs_has_a_page_too(tmp_path: Path) -> None:
     sweep = make_sweep(tmp_path)
     for path in sweep.glob("*/scores.json"):

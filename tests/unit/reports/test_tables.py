@@ -1,3 +1,5 @@
+import json
+import math
 import statistics
 
 import pytest
@@ -5,7 +7,9 @@ import pytest
 from heron.base.cells import Interval
 from heron.reports.run import class_table, score_table
 from heron.reports.sweep import group_table, runs_table
+from heron.results.alignment import best_run
 from heron.results.collect import collect, headline_metrics
+from heron.results.finding import Source
 from heron.results.groups import group_runs, varying_keys
 
 
@@ -75,6 +79,29 @@ def test_a_key_left_at_its_default_is_the_same_setting_as_the_default_said_aloud
     make_run("b", ("seed=1",))
     folder = make_run("c", ("seed=2", "optim.lr=0.00003"))
     assert varying_keys(collect(folder.parent)) == ["seed"]
+
+
+def test_a_config_group_left_at_its_default_is_the_group_said_aloud(make_run):
+    named = {"encoder": {"name": "someone/alephbert-512", "max_length": 512}}
+    make_run("a", ("seed=0",), config=named)
+    make_run("b", ("seed=1", "encoder=alephbert"), config=named)
+    folder = make_run("c", ("seed=2", "encoder=short"), config={"encoder": {"max_length": 128}})
+    groups = group_runs(collect(folder.parent))
+    assert [(group.label, len(group.runs)) for group in groups] == [
+        ("encoder=alephbert", 2),
+        ("encoder=short", 1),
+    ]
+
+
+def test_an_undefined_score_is_no_score(make_run):
+    for job, score in (("a", math.nan), ("b", 0.4), ("c", 0.6)):
+        folder = make_run(job, (f"seed={job}",))
+        (folder / "scores.json").write_text(json.dumps({"validation": {"mcc": score}}))
+    (group,) = group_runs(collect(folder.parent))
+    assert group.values("validation", "mcc") == [0.4, 0.6]
+    assert group.best_run("mcc").path == folder
+    sources = [Source(run.job, run.path, record=run) for run in group.runs]
+    assert best_run(sources, "mcc") == (2, 0.6)
 
 
 def test_seeds_of_draws_repeat_a_run_and_neutral_keys_change_nothing(make_run):

@@ -6,6 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from heron.base.errors import DataError
+from heron.commands.sweep import read_progress
 from heron.results.artefacts import (
     confusion_counts,
     read_artefacts,
@@ -33,6 +34,16 @@ def test_what_is_missing_is_named(make_run):
     missing = " / ".join(read_artefacts(run).missing)
     for part in ("predictions/test.parquet", "metrics.csv", "dynamics", "scores.json"):
         assert part in missing
+
+
+def test_a_damaged_file_is_named_and_stops_no_report(make_run):
+    folder = make_run()
+    (folder / "metrics.csv").write_bytes(b"\xff\xfe\x00bad")
+    (run,) = collect(folder)
+    (missing,) = read_artefacts(run).missing
+    assert missing.startswith("metrics.csv cannot be read: ")
+    (job,) = read_progress(folder.parent)
+    assert job.epochs == 0
 
 
 def test_a_baseline_misses_neither_curves_nor_dynamics(make_run):
