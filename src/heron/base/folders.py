@@ -65,7 +65,7 @@ def data_set_file(name: str) -> Path:
     """Find a data set's YAML by its name; a ConfigError where there is none."""
     paths = data_sets()
     if name not in paths:
-        raise ConfigError(f"no data set '{name}'.{nearest(name, paths)}")
+        raise ConfigError(f"no data set '{name}'.{nearest(name, paths)} heron data lists all")
     return paths[name]
 
 

@@ -134,5 +134,6 @@ def open_run(path: Path) -> RunFolder:
     if not folder.config.is_file():
         inside = sorted(entry.parent.name for entry in Path(path).glob("*/config.yaml"))
         hint = f" It is a sweep folder; name one of its runs: {', '.join(inside)}" if inside else ""
-        raise ConfigError(f"{path} is not a run folder: it has no config.yaml.{hint}")
+        why = "it has no config.yaml" if folder.path.is_dir() else "there is no such folder"
+        raise ConfigError(f"{path} is not a run folder: {why}.{hint}")
     return folder

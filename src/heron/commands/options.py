@@ -14,7 +14,7 @@ _WIDTH = 100
 def run(arguments: Sequence[str]) -> int:
     """Print groups, the options of one, or keys; returns the exit code."""
     if len(arguments) > 1:
-        raise ConfigError("heron options takes one group or key, such as head or optim.lr")
+        raise ConfigError("name one group or key, such as head or optim.lr")
     from heron.config import describe  # loads OmegaConf
 
     if not arguments:

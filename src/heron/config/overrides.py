@@ -347,6 +347,10 @@ def explain(overrides: Sequence[str], error: Exception, folders: Sequence[Path] 
     if isinstance(error, ValidationError) and (said := _kind(where, overrides)):
         return said
     message = str(error).splitlines()[0]
+    if found := re.match(r"Ambiguous value for argument '(\S+?)=(.*?)'", message):
+        key, value = found.groups()
+        one = f"'{key}=[{value}]'"
+        return f"{key}={value}: several values make a sweep; add -m. One list is written {one}"
     return f"{where}: {message}" if where else re.sub(r"\s*\n\s*", " ", str(error))
 
 

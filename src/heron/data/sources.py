@@ -156,7 +156,8 @@ def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
             named = dict(zip(order, weights, strict=True))
             settings = replace(settings, class_weights=tuple(named[label] for label in labels))
     except chronicle.SettingsError as error:
-        raise ConfigError(str(error)) from None
+        said = str(error).removeprefix("chronicle: ")
+        raise ConfigError(f"data.generator: {said}") from None
     modules = sorted(Path(chronicle.__file__).parent.rglob("*.py"))
     key = fingerprint(asdict(settings), [sha256_file(module) for module in modules])
     folder = cache_dir / "chronicle" / key[:16]

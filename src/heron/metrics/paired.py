@@ -237,8 +237,8 @@ def approximate_randomization(
     runs = math.lcm(own, others)
     if runs > max(_MOST_COPIES, own, others):
         raise ConfigError(
-            f"{own} runs beside {others} cannot be swapped: give both systems equally many, or a "
-            "divisor of the other's"
+            f"{own} runs beside {others} cannot be swapped: the test needs equally many of both "
+            "systems, or numbers of which one divides the other, such as 3 and 1"
         )
     first_UKX = np.concatenate([units.first_UKX] * (runs // own), axis=1)
     second_UKX = np.concatenate([units.second_UJX] * (runs // others), axis=1)

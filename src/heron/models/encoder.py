@@ -162,7 +162,7 @@ def check_positions(config: EncoderConfig, positions: int | None) -> None:
     """Raise a ConfigError where `max_length` needs more positions than a model has."""
     if positions and config.max_length > positions:
         raise ConfigError(
-            f"encoder.max_length={config.max_length}: {config.name} has {positions} positions"
+            f"encoder.max_length={config.max_length}: {config.name} reads only {positions} tokens"
         )
 
 
@@ -185,7 +185,9 @@ def freeze_below(model: PreTrainedModel, freeze: str) -> list[nn.Module]:
         depth = 0 if freeze == "embeddings" else int(freeze)
         layers = find_layers(model)
         if depth > len(layers):
-            raise ConfigError(f"encoder.freeze={freeze}: the encoder uses {len(layers)} layers")
+            raise ConfigError(
+                f"encoder.freeze={freeze}: the encoder has only {len(layers)} layers"
+            )
         frozen = [*_embeddings(model), *layers[:depth]]
     for module in frozen:
         module.requires_grad_(False)

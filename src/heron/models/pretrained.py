@@ -22,7 +22,7 @@ def pretrained_model(config: EncoderConfig) -> PreTrainedModel:
     if config.num_layers is not None:
         if config.num_layers > settings.num_hidden_layers:
             raise ConfigError(
-                f"encoder.num_layers={config.num_layers}: {config.name} has "
+                f"encoder.num_layers={config.num_layers}: {config.name} has only "
                 f"{settings.num_hidden_layers} layers"
             )
         settings.num_hidden_layers = config.num_layers

@@ -73,8 +73,8 @@ class Shots:
         self.left_out = len(pool) - len(self.pool)
         if len(self.pool) < settings.shots:
             raise ConfigError(
-                f"prompting.shots={settings.shots}: the pool has {len(self.pool)} rows, without "
-                f"the {self.left_out} that are among the questions"
+                f"prompting.shots={settings.shots}: only {len(self.pool)} rows of the pool can be "
+                f"examples ({self.left_out} others are questions)"
             )
         self.by_label = {label: [e for e in self.pool if e.label == label] for label in labels}
         if settings.draw == "balanced" and settings.shots:

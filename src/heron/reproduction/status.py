@@ -16,7 +16,8 @@ from heron.reproduction.targets import Target
 
 RUNS, PART, PEOPLE, LACKS, PENDING = "runs", "in part", "needs people", "lacks", "not yet"
 _NOTE = (
-    "runs: nothing is missing; in part: without the files named; not yet: heron lacks it. A "
+    "runs: nothing is missing; in part: without the files named; needs people: sheets to fill in, "
+    "or a run to name by from=; lacks: data or encoders are missing; not yet: heron lacks it. A "
     "missing encoder can be replaced (encoder=DIR), and so can a data set (data=NAME); every cell "
     "that this touches is marked. from=: what the command adds up, such as filled sheets or a "
     "finished run. heron data NAME fetch=true downloads files that have an address."
@@ -43,7 +44,8 @@ def status_table(targets: Sequence[Target], data_dir: Path, cache_dir: Path) -> 
 
 def missing_for(target: Target, data_dir: Path, cache_dir: Path) -> tuple[list[str], str]:
     """Name the files and models that a target needs and that are not here; and its state."""
-    found, present = [], not target.data
+    found = [f"file {name}" for name in target.files if not (data_dir / name).is_file()]
+    present = not target.data and not found
     for name, splits in target.data.items():
         missing = _missing_files(name, data_dir, cache_dir)
         lacking = [split for split in splits if split in missing]

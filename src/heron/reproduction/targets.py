@@ -31,6 +31,7 @@ class Target:
     prompted: bool = False  # whether `heron prompt` runs the experiment, and not `heron train`
     # What it needs: files by data set (`{trc: [train, test]}`), ids of models.
     data: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    files: Sequence[str] = ()  # other files that it needs, below `paths.data`
     instead: str = ""  # what its function, or its runs, read where none of these files is there
     models: Sequence[str] = ()
     hardware: str = ""  # more than two cores and 24 GiB, in words
@@ -145,5 +146,6 @@ def choose_targets(word: str, targets: Mapping[str, Target]) -> list[Target]:
     if word not in targets:
         paper = word.partition(":")[0]
         known = [name for name in targets if name.startswith(f"{paper}:")] or [*targets, *papers]
-        raise ConfigError(f"no target '{word}'.{nearest(word, known)}")
+        hint = nearest(word, known) or f" Papers: {', '.join(papers)}."
+        raise ConfigError(f"no target '{word}'.{hint}")
     return [targets[word]]

@@ -191,7 +191,10 @@ def _data_set(options: Options, words: Sequence[str]) -> DataConfig | None:
     """Read the data set, if one is named, with the words laid over it."""
     if options.data is None:
         if words:
-            raise ConfigError(f"{words[0].partition('=')[0]} changes a data set: say data=NAME")
+            raise ConfigError(
+                f"{words[0].partition('=')[0]}: no option of heron score; to change how a data set "
+                "is read, name it: data=NAME"
+            )
         return None
     config = read_data_set(options.data)
     with_classes = tuple(task for task in TASKS if isinstance(scores_of(task), ClassScores))

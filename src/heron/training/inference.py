@@ -353,9 +353,9 @@ def require_unseen(
         seen = {(each.guid, each.text, each.text_pair) for each in trained_on}
         if common := len(asked & seen):
             raise ConfigError(
-                f"{name} was trained on {common} of the {len(asked)} rows that are {split} of "
-                f"{trained.names[0]}: its data.validation, data.holdout or data.files "
-                "divide them differently; average runs that held out the same rows"
+                f"these runs cannot be averaged: {name} was trained on {common} of the "
+                f"{len(asked)} {split} rows of {trained.names[0]}. Name runs with the same "
+                "data.validation, data.holdout and data.files"
             )
 
 

@@ -116,7 +116,7 @@ def test_a_wholly_frozen_encoder_gives_equal_states_in_train_mode(settings, make
 
 
 def test_freezing_more_layers_than_there_are_is_refused(settings):
-    with pytest.raises(ConfigError, match=r"encoder.freeze=3: the encoder uses 2 layers"):
+    with pytest.raises(ConfigError, match=r"encoder.freeze=3: the encoder has only 2 layers"):
         load(settings, freeze="3")
 
 
@@ -135,16 +135,16 @@ def test_the_width_is_the_models(settings):
 
 
 def test_more_layers_than_the_encoder_has_are_refused(settings):
-    with pytest.raises(ConfigError, match=r"encoder.num_layers=3: .* has 2 layers"):
+    with pytest.raises(ConfigError, match=r"encoder.num_layers=3: .* has only 2 layers"):
         load(settings, num_layers=3)
 
 
 def test_a_length_beyond_the_positions_is_refused(settings):
     load(settings, max_length=256)
-    with pytest.raises(ConfigError, match=r"encoder.max_length=257: .* has 256 positions"):
+    with pytest.raises(ConfigError, match=r"encoder.max_length=257: .* reads only 256 tokens"):
         load(settings, max_length=257)
     scratch = EncoderConfig(max_length=33, scratch=ScratchConfig(positions=32))
-    with pytest.raises(ConfigError, match="max_length=33: scratch has 32 positions"):
+    with pytest.raises(ConfigError, match="max_length=33: scratch reads only 32 tokens"):
         load(scratch, vocabulary=50)
 
 
@@ -152,7 +152,7 @@ def test_roberta_has_two_positions_less_than_its_config_says(tmp_path, make_batc
     settings = saved(tmp_path, RobertaModel(RobertaConfig(**SHAPE, num_hidden_layers=1)))
     encoder = load(settings, max_length=38)
     assert encoder(make_batch(lengths=(38,), rows=(1,))).shape == (1, 38, 16)
-    with pytest.raises(ConfigError, match="has 38 positions"):
+    with pytest.raises(ConfigError, match="reads only 38 tokens"):
         load(settings, max_length=39)
 
 
@@ -344,7 +344,7 @@ def test_a_longformer_can_be_cut_after_a_layer(longformer, make_batch):
 
 
 def test_a_longformer_has_two_positions_less_than_its_config_says(longformer):
-    with pytest.raises(ConfigError, match="has 64 positions"):
+    with pytest.raises(ConfigError, match="reads only 64 tokens"):
         load(longformer, max_length=65)
 
 

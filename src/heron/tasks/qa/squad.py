@@ -119,7 +119,7 @@ def read_answer_cells(text: Any, start: Any) -> Answers:
     if isinstance(text, list):
         starts = [None] * len(text) if start is None else start
         if not isinstance(starts, list) or len(starts) != len(text):
-            raise AnswersError("as many answer starts as answers are needed")
+            raise AnswersError("each answer needs one start, and each start an answer")
         return list(zip(text, starts, strict=True))
     if is_blank(text):
         return []

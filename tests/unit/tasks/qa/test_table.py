@@ -68,7 +68,7 @@ def test_a_list_of_answers_and_the_shape_of_other_libraries_are_read(read):
     assert [CONTEXT[slice(*span)] for span in example.spans] == [ANSWER, "2002"]
     (example,) = read([shipped], "required").examples
     assert [CONTEXT[slice(*span)] for span in example.spans] == [ANSWER]
-    assert "as many answer starts" in problem(read, row(answer=["a", "b"], answer_start=[1]))
+    assert "each answer needs one start" in problem(read, row(answer=["a", "b"], answer_start=[1]))
 
 
 def test_answer_start_may_be_left_out_where_the_answer_stands_once(read, config):
