@@ -7,8 +7,6 @@ in the normalised text.
 
 import re
 import unicodedata
-from collections.abc import Iterable
-from dataclasses import replace
 from functools import lru_cache
 
 from heron.config.data import UnicodeOptions
@@ -21,17 +19,6 @@ _NIQQUD = "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
 _HEBREW_PUNCTUATION = {"\u05be": "-", "\u05f3": "'", "\u05f4": '"'}
 
 UNIFY_ALL = UnicodeOptions(niqqud="strip", punctuation="unify")
-
-
-def coarsest(readings: Iterable[UnicodeOptions]) -> UnicodeOptions:
-    """Make options that unify what any of `readings` unifies; without any, the default."""
-    every = list(readings)
-    unified = {
-        name: each
-        for name, each in vars(UNIFY_ALL).items()
-        if any(getattr(reading, name) == each for reading in every)
-    }
-    return replace(every[0], **unified) if every else UnicodeOptions()
 
 
 def normalise(text: str, language: Language | None, options: UnicodeOptions) -> str:

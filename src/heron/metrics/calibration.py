@@ -29,11 +29,6 @@ class ReliabilityBins:
         return self.accuracy - self.confidence
 
 
-def rounding_tolerance(classes: int) -> float:
-    """Compute the tolerance for rows whose probabilities are rounded to two decimals."""
-    return max(TOLERANCE, 0.005 * classes) + 1e-9  # sums of floats miss the border itself
-
-
 def calibration_scores(
     probabilities_NC: npt.ArrayLike,
     gold_N: npt.ArrayLike,

@@ -185,9 +185,7 @@ def freeze_below(model: PreTrainedModel, freeze: str) -> list[nn.Module]:
         depth = 0 if freeze == "embeddings" else int(freeze)
         layers = find_layers(model)
         if depth > len(layers):
-            raise ConfigError(
-                f"encoder.freeze={freeze}: the encoder has only {len(layers)} layers"
-            )
+            raise ConfigError(f"encoder.freeze={freeze}: the encoder has only {len(layers)} layers")
         frozen = [*_embeddings(model), *layers[:depth]]
     for module in frozen:
         module.requires_grad_(False)

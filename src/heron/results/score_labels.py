@@ -20,7 +20,7 @@ from heron.data.rows import (
     read_labels,
 )
 from heron.data.sources import State, inspect
-from heron.metrics.calibration import calibration_scores, rounding_tolerance
+from heron.metrics.calibration import TOLERANCE, calibration_scores
 from heron.metrics.classification import (
     Counts,
     bootstrap_intervals,
@@ -115,7 +115,7 @@ def _calibration(scored: Scored) -> dict[str, float]:
     numbers = {name: number for number, name in enumerate(scored.probabilities)}
     rows = list(zip(*scored.probabilities.values(), strict=True))
     gold = [numbers[label] for label in scored.gold]
-    return calibration_scores(rows, gold, tolerance=rounding_tolerance(len(numbers)))
+    return calibration_scores(rows, gold, tolerance=_rounding_tolerance(len(numbers)))
 
 
 def _check_options(options: Options) -> None:
@@ -347,7 +347,7 @@ def _probabilities(
             for name, value in values.items()
             if value is None
         ]
-        if not wrong and abs(total - 1) > rounding_tolerance(len(names)):
+        if not wrong and abs(total - 1) > _rounding_tolerance(len(names)):
             wrong = [f"the probabilities add up to {total:.3f}, not to 1"]
         fix = "two decimals or more are needed" if wrong else ""
         problems += [Problem(predictions.where(row), what, fix) for what in wrong]
@@ -378,3 +378,8 @@ def _share(cell: object) -> float | None:
     except (TypeError, ValueError):
         return None
     return value if 0 <= value <= 1 else None
+
+
+def _rounding_tolerance(classes: int) -> float:
+    """Compute the tolerance for rows whose probabilities are rounded to two decimals."""
+    return max(TOLERANCE, 0.005 * classes) + 1e-9  # sums of floats miss the border itself
