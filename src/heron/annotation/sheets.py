@@ -1,7 +1,7 @@
 """Sheets on which people label or rate rows of a data set, and what they answered.
 
-A sheet is CSV: texts that a spreadsheet would run have an apostrophe in front. It shows no gold
-label; the key, which is not for raters, does.
+A sheet is CSV: texts that a spreadsheet would run have an apostrophe in front. It shows no class;
+the key, which is not for raters, does.
 """
 
 from __future__ import annotations
@@ -87,13 +87,18 @@ def draw_rows(examples: Sequence[Example], rows: int, by_label: bool, seed: int)
 
 
 def write_sheets(
-    drawn: Sequence[Example], key: Key, out: Path, show: Sequence[str] = ()
+    drawn: Sequence[Example], key: Key, out: Path, shown: Mapping[str, Sequence[str]]
 ) -> list[Path]:
     """Write a sheet for each rater, each row in `per_row` of them, and the key.
 
     Raters take turns, so that each shares rows with the next ones and none are a group apart.
 
-    `show` names columns of `Example.side` that raters see, such as the original of a translation.
+    Args:
+        drawn: the rows.
+        key: what is asked, and of whom.
+        out: a folder without a key.
+        shown: further columns that raters see, a text for each row, such as the original of a
+            translation, or a summary.
 
     Raises:
         ConfigError: `out` has a key already: sheets may be with people.
@@ -104,16 +109,12 @@ def write_sheets(
     paths = []
     columns = [name for name in TEXTS if any(getattr(e, name) is not None for e in drawn)]
     for number, rater in enumerate(key.raters):
-        ours = [
-            example
-            for row, example in enumerate(drawn)
-            if (number - row) % len(key.raters) < key.per_row
-        ]
-        texts = {name: [cell_text(example.side[name]) for example in ours] for name in show}
-        texts |= {name: [getattr(example, name) or "" for example in ours] for name in columns}
+        ours = [row for row in range(len(drawn)) if (number - row) % len(key.raters) < key.per_row]
+        texts = {name: [getattr(drawn[row], name) or "" for row in ours] for name in columns}
+        texts |= {name: [of[row] for row in ours] for name, of in shown.items()}
         empty = {name: [""] * len(ours) for name in key.questions}
         paths.append(out / f"{rater}.csv")
-        write_table(paths[-1], {"guid": [example.guid for example in ours], **texts, **empty})
+        write_table(paths[-1], {"guid": [drawn[row].guid for row in ours], **texts, **empty})
     write_json(path, asdict(key))
     return [*paths, path]
 

@@ -23,13 +23,15 @@ from heron.annotation.sheets import (
 from heron.base.cells import Table, summarize
 from heron.base.errors import ConfigError, nearest
 from heron.base.folders import default_cache_dir, default_data_dir
-from heron.base.tables import write_table
+from heron.base.tables import cell_text, write_table
 from heron.base.terminal import print_lines, print_tables
+from heron.config.data import DataConfig
 from heron.config.options import DataFolders, parse_options, parse_with_data
 from heron.config.overrides import configure
+from heron.data.examples import Example
 from heron.data.markers import with_markers
 from heron.results.shipped import read_shipped
-from heron.tasks.task import task_of
+from heron.tasks.task import task_of, text_scores
 
 STEPS = ("draw", "collect")
 MAJORITY = "majority"  # stands among the raters in what `collect` writes
@@ -98,12 +100,22 @@ def _draw(arguments: Sequence[str]) -> int:
     if has_classes:
         drawn = [dataclasses.replace(each, text=with_markers(each, config)) for each in drawn]
     key = Key(config.task, config.name, options.split, questions, gold, names, options.per_row)
-    *sheets, path = write_sheets(drawn, key, options.out, options.show)
+    shown = {name: [cell_text(each.side[name]) for each in drawn] for name in options.show}
+    shown |= _golds(drawn, config)
+    *sheets, path = write_sheets(drawn, key, options.out, shown)
     said = f"{len(drawn)} of {len(examples)} rows, {options.per_row} raters for each:"
     print_lines(" ".join([said, *map(str, sheets)]), files=[*sheets, path])
     print_lines(*(f"{name}: {', '.join(allowed)}" for name, allowed in questions.items()))
     print(f"not for raters: {path}; then heron annotate collect sheets=... key={path} out=DIR")
     return 0
+
+
+def _golds(drawn: Sequence[Example], config: DataConfig) -> dict[str, list[str]]:
+    """List the right answers or summaries of a task without classes: they are what is rated."""
+    if not (texts := text_scores(config.task)):
+        return {}
+    golds = ["\n".join(texts.golds(e) if e.label or e.target else ()) for e in drawn]
+    return {texts.predicts: golds} if any(golds) else {}
 
 
 def _collect(arguments: Sequence[str]) -> int:

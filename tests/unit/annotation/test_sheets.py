@@ -10,9 +10,12 @@ from hypothesis import strategies as st
 
 from heron.annotation.sheets import draw_rows, parse_questions
 from heron.base.errors import ConfigError
+from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.tables import read_table, write_table
 from heron.cli import main
+from heron.config.overrides import configure
 from heron.data.examples import Example
+from heron.results.shipped import read_shipped
 
 
 @pytest.fixture
@@ -60,6 +63,23 @@ def test_each_row_goes_to_as_many_raters_as_asked_without_its_label(sheets):
 def test_a_rater_sees_which_events_are_asked_about(sheets):
     texts = [row["text"] for row in read_table(sheets() / "anna.csv").rows]
     assert all("[א1]" in text and "[/א2]" in text for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("data", "column", "of"), [("qa", "answer", "answers"), ("summaries", "summary", "target")]
+)
+def test_a_rater_sees_the_answers_or_the_summary_that_are_rated(tmp_path, data, column, of):
+    words = [f"data=chronicle_{data}", "rows=5", "raters=anna,ben", "ask=good:1-5"]
+    assert main(["annotate", "draw", *words, f"out={tmp_path}"]) == 0
+    sheet = read_table(tmp_path / "anna.csv", own=True)
+    assert sheet.columns[-2:] == (column, "good")
+    config = configure(f"chronicle_{data}", [])
+    shipped = read_shipped(config, default_data_dir(), default_cache_dir()).splits["test"]
+    examples = {example.guid: example for example in shipped}
+    for row in sheet.rows:
+        example = examples[row["guid"]]
+        golds = example.side["answers"] if of == "answers" else [example.target]
+        assert row[column] == "\n".join(golds)
 
 
 def test_answers_are_scored_as_any_systems_predictions(sheets, capsys):
