@@ -37,6 +37,7 @@ class Key:
     gold: Mapping[str, str]  # class of each row, by guid; empty without classes
     raters: Sequence[str]
     per_row: int
+    scales: Sequence[str]  # the questions whose answers are averaged
 
 
 def parse_questions(ask: Sequence[str], classes: Sequence[str]) -> dict[str, list[str]]:
@@ -63,6 +64,11 @@ def parse_questions(ask: Sequence[str], classes: Sequence[str]) -> dict[str, lis
             labels = f"{LABEL} ({', '.join(classes)}), " if classes else ""
             raise ConfigError(f"ask={word}: expected {labels}name:1-5 or name:yes/no")
     return found
+
+
+def scales_of(ask: Sequence[str]) -> list[str]:
+    """List the questions that are scales."""
+    return [scale["name"] for word in ask if (scale := _SCALE.fullmatch(word))]
 
 
 def draw_rows(examples: Sequence[Example], rows: int, by_label: bool, seed: int) -> list[Example]:
@@ -130,8 +136,14 @@ def read_key(path: Path) -> Key:
     except ValueError as error:
         raise DataError(Problem(str(path), "is no JSON", fix)) from error
     names = {field.name for field in fields(Key)}
-    if not isinstance(found, dict) or set(found) != names:
+    if not isinstance(found, dict) or set(found) | {"scales"} != names:
         raise DataError(Problem(str(path), "is no key of sheets", fix))
+    if "scales" not in found:  # a key of an earlier version
+        found["scales"] = [
+            name
+            for name, allowed in found["questions"].items()
+            if name != LABEL and all(map(str.isdigit, allowed))
+        ]
     return Key(**found)
 
 

@@ -18,6 +18,7 @@ from heron.annotation.sheets import (
     parse_questions,
     read_answers,
     read_key,
+    scales_of,
     write_sheets,
 )
 from heron.base.cells import Table, summarize
@@ -99,7 +100,8 @@ def _draw(arguments: Sequence[str]) -> int:
     gold = {example.guid: example.label or "" for example in drawn}
     if has_classes:
         drawn = [dataclasses.replace(each, text=with_markers(each, config)) for each in drawn]
-    key = Key(config.task, config.name, options.split, questions, gold, names, options.per_row)
+    asked = (questions, gold, names, options.per_row, scales_of(options.ask))
+    key = Key(config.task, config.name, options.split, *asked)
     shown = {name: [cell_text(each.side[name]) for each in drawn] for name in options.show}
     shown |= _golds(drawn, config)
     *sheets, path = write_sheets(drawn, key, options.out, shown)
@@ -148,12 +150,11 @@ def _labels(answers: Answers, question: str) -> Labels:
 
 def _tables(answers: Answers, key: Key) -> list[Table]:
     """Show the mean and the raters' difference of scales, and the agreement on other questions."""
-    scales = [name for name, of in key.questions.items() if all(map(str.isdigit, of))]
-    others = [name for name in key.questions if name not in scales]
+    others = [name for name in key.questions if name not in key.scales]
     tables = []
-    if scales:
+    if key.scales:
         rows = []
-        for name in scales:
+        for name in key.scales:
             ratings = [float(found[name]) for *_, found in answers.rows]
             error = rating_differences(_labels(answers, name))
             rows.append((name, summarize(ratings), error.value, error.low, error.high, error.n))

@@ -129,6 +129,28 @@ def test_ratings_have_their_mean_and_the_raters_difference(sheets, capsys):
     assert not list((study / "done").glob("*.gold.csv"))  # nobody was asked for labels
 
 
+@pytest.mark.parametrize("is_old", [False, True], ids=["key", "key of an earlier version"])
+def test_only_what_was_asked_as_a_scale_is_averaged(sheets, capsys, is_old):
+    study = sheets("ask=label,fluency:1-5,valid:yes/no", "raters=2")
+    key = json.loads((study / "key.json").read_text("utf-8"))
+    # Data sets may have classes that are named with digits.
+    key["questions"]["label"] = ["0", "1"]
+    key["questions"]["valid"] = ["yes", "no"] if is_old else ["0", "1"]
+    if is_old:
+        del key["scales"]
+    (study / "key.json").write_text(json.dumps(key))
+    answers = {"label": "1", "fluency": "4", "valid": "yes" if is_old else "1"}
+    for name in ("rater1", "rater2"):
+        fill(study / f"{name}.csv", lambda row: answers)
+    assert collect(study, "rater1", "rater2") == 0
+    ratings, agreement = capsys.readouterr().out.split("Agreement")
+    assert "fluency" in ratings
+    assert "label" not in ratings.split("Ratings")[1]
+    assert "valid" not in ratings.split("Ratings")[1]
+    assert "label" in agreement
+    assert "valid" in agreement
+
+
 def test_unfinished_rows_are_left_out_and_counted(sheets, capsys):
     study = sheets("raters=2")
     rows = [row["guid"] for row in read_table(study / "rater1.csv").rows]
