@@ -53,6 +53,22 @@ def test_fleiss_kappa_equals_statsmodels():
     assert fleiss(values) == pytest.approx(fleiss_kappa(counts), abs=1e-12)
 
 
+def test_fleiss_kappa_is_of_the_items_with_the_most_frequent_number_of_labels():
+    """Whoever gave them: each of four raters has labelled some rows only."""
+    values = list(zip(A, B, C, strict=True))
+    pairs = [(a, "", b, "") if n % 2 else ("", b, "", a) for n, (a, b, _) in enumerate(values)]
+    triples = [(*said, "") for said in values[:4]]
+    counts, _ = aggregate_raters(np.asarray([[a, b] for a, b, _ in values]))
+    got = found([*triples, *pairs, ("yes", "", "", "")])["Fleiss' kappa"]
+    assert (got.value, got.n) == (pytest.approx(fleiss_kappa(counts), abs=1e-12), 10)
+    assert got.low < got.value < got.high
+    assert found([*triples, *pairs[:4]])["Fleiss' kappa"].n == 4
+    counts, _ = aggregate_raters(np.asarray(values[:4]))
+    tied = found([*triples, *pairs[:4]])["Fleiss' kappa"].value
+    assert tied == pytest.approx(fleiss_kappa(counts), abs=1e-12), "the larger number"
+    assert found([("a", "", ""), ("", "b", "")])["Fleiss' kappa"].value is None
+
+
 @given(rows)
 def test_draws_by_counts_equal_the_repeated_rows(values):
     kinds = sorted(set(values))
