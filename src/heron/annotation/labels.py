@@ -22,7 +22,7 @@ class Labels:
     items: Sequence[str]  # their names, each once
     raters: Sequence[str]
     values: Sequence[Sequence[str]]  # [items, raters]
-    groups: Sequence[str]  # of the items; all empty without `by`
+    groups: Sequence[str]  # of the items; empty for those in none
     texts: Sequence[str]  # of the items, for people who decide; empty where files have none
 
     def of_group(self, group: str) -> Labels:
@@ -57,7 +57,8 @@ def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
 
     Raises:
         ConfigError: the files say of no two raters what they said, or labels differ only in case.
-        DataError: missing columns, an item that one rater has twice; names file and line.
+        DataError: missing columns, a row without item or rater, an item that one rater has twice;
+            names file and line.
     """
     _check_names(files, layout)
     tables = [read_table(path) for path in files]
@@ -69,20 +70,21 @@ def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
         columns = list(layout.raters) or [layout.label]
         columns += [each for each in (layout.rater, layout.by) if each]
         table.require(*columns)
+        named = filter(None, (key, layout.rater))
+        if missing := [each for name in named for each in table.missing_values(name)]:
+            problems += missing
+            continue
         for index, row in enumerate(table.rows):
             item = cell_text(row[key]) if key else str(index)
-            said = {name: row[name] for name in layout.raters} or {
-                cell_text(row[layout.rater]) if layout.rater else table_stem(table.path): row[
-                    layout.label
-                ]
-            }
+            rater = cell_text(row[layout.rater]) if layout.rater else table_stem(table.path)
+            said = {name: row[name] for name in layout.raters} or {rater: row[layout.label]}
             facts.setdefault(item, _facts(row, layout))
             for rater, value in said.items():
                 of_item = found.setdefault(item, {})
                 if rater in of_item:
                     what = f"{rater} has labelled '{item}' already"
                     problems.append(Problem(table.where(index), what, "one label of each rater"))
-                text = "" if is_missing(value) else cell_text(value)
+                text = _text(value)
                 of_item[rater] = "" if text in layout.ignore else text
     if problems:
         raise DataError(problems)
@@ -134,5 +136,8 @@ def _key_of(table: Table, layout: Layout) -> str:
 
 def _facts(row: Mapping[str, Any], layout: Layout) -> tuple[str, str]:
     """Read an item's group and its text."""
-    group = cell_text(row[layout.by]) if layout.by else ""
-    return group, cell_text(row.get(layout.text))
+    return _text(row[layout.by]) if layout.by else "", _text(row.get(layout.text))
+
+
+def _text(value: Any) -> str:
+    return "" if is_missing(value) else cell_text(value)

@@ -69,7 +69,7 @@ def run(arguments: Sequence[str]) -> int:
         raise ConfigError(f"relaxed={options.relaxed}: nobody gave this label.{near}")
     parts = [("all", labels)]
     if options.by:
-        parts += [(group, labels.of_group(group)) for group in sorted(set(labels.groups))]
+        parts += [(group, labels.of_group(group)) for group in sorted({*labels.groups} - {""})]
     print_tables(_tables(parts, options))
     if options.majority:
         _write_majority(labels, options.majority)

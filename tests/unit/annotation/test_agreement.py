@@ -191,6 +191,18 @@ def test_null_and_nan_are_no_labels_in_any_format(tmp_path):
         ]  # fmt: skip
 
 
+def test_rows_without_an_item_or_a_rater_are_named_and_no_cell_is_called_none(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": null, "who": "x", "label": "a"}\n{"id": "1", "label": "a"}\n')
+    with pytest.raises(DataError) as caught:
+        read_labels([path], Layout(rater="who"))
+    assert "a.jsonl:1: 'id' is empty" in str(caught.value)
+    assert "a.jsonl:2: 'who' is empty" in str(caught.value)
+    path.write_text('{"id": 1, "x": "a", "y": "b", "part": null, "text": null}\n')
+    got = read_labels([path], Layout(raters=("x", "y"), by="part"))
+    assert [*got.groups, *got.texts] == ["", ""]
+
+
 def test_labels_that_differ_in_case_are_refused_made_one_or_kept(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("id,x,y\n1,Yes,yes\n2,Yes,No\n")
