@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ LABEL = "label"  # the question for the class of a row
 _SCALE = re.compile(r"(?P<name>\w+):(?P<low>\d+)-(?P<high>\d+)")
 _CHOICE = re.compile(r"(?P<name>\w+):(?P<words>\w+(?:/\w+)+)")
 TEXTS = ("text", "text_pair")
+COLUMNS = ("guid", "rater", *TEXTS)  # of sheets and of answers, beside the questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +41,32 @@ class Key:
     scales: Sequence[str]  # the questions whose answers are averaged
 
 
-def parse_questions(ask: Sequence[str], classes: Sequence[str]) -> dict[str, list[str]]:
+def parse_questions(
+    ask: Sequence[str], classes: Sequence[str], shown: Collection[str] = ()
+) -> dict[str, list[str]]:
     """Read questions: `label`, a scale `fluency:1-5`, or words `valid:yes/no`.
+
+    Args:
+        ask: the questions.
+        classes: of the data set; empty without any.
+        shown: further columns of the sheet.
 
     Raises:
         ConfigError: another form, or `label` for a data set without classes; a question asked
-            twice, or named like another column of a sheet.
+            twice, or named like another column of sheets or answers, or like the question for the
+            class.
     """
     found: dict[str, list[str]] = {}
     for word in ask:
         name = word.partition(":")[0]
-        if name in found or name in ("guid", *TEXTS):
-            why = "asked twice" if name in found else "the sheet has a column of this name"
+        why = ""
+        if name in found:
+            why = "asked twice"
+        elif name in (*COLUMNS, *shown):
+            why = "sheets or answers have a column of this name"
+        elif name == LABEL != word:
+            why = f"'{LABEL}' is the question for the class"
+        if why:
             raise ConfigError(f"ask={word}: {why}; name each question differently")
         if word == LABEL and classes:
             found[LABEL] = list(classes)

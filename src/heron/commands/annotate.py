@@ -11,6 +11,7 @@ from pathlib import Path
 from heron.annotation.agreement import agreement_table, agreements, majority, rating_differences
 from heron.annotation.labels import Labels
 from heron.annotation.sheets import (
+    COLUMNS,
     LABEL,
     Answers,
     Key,
@@ -95,15 +96,17 @@ def _draw(arguments: Sequence[str]) -> int:
         raise ConfigError(f"per_row={options.per_row}: 1 to {len(names)}, the number of raters")
     if wrong := [name for name in options.show if name not in config.columns.side]:
         raise ConfigError(f"show={wrong[0]}: not in data.columns.side of {config.name}")
-    questions = parse_questions(options.ask, config.label_order if has_classes else ())
     drawn = draw_rows(examples, options.rows, has_classes, options.seed)
+    golds = _golds(drawn, config)
+    if wrong := [name for name in options.show if name in (*COLUMNS, *golds)]:
+        raise ConfigError(f"show={wrong[0]}: sheets have a column of this name")
+    shown = {name: [cell_text(e.side[name]) for e in drawn] for name in options.show} | golds
+    questions = parse_questions(options.ask, config.label_order if has_classes else (), shown)
     gold = {example.guid: example.label or "" for example in drawn}
     if has_classes:
         drawn = [dataclasses.replace(each, text=with_markers(each, config)) for each in drawn]
     asked = (questions, gold, names, options.per_row, scales_of(options.ask))
     key = Key(config.task, config.name, options.split, *asked)
-    shown = {name: [cell_text(each.side[name]) for each in drawn] for name in options.show}
-    shown |= _golds(drawn, config)
     *sheets, path = write_sheets(drawn, key, options.out, shown)
     said = f"{len(drawn)} of {len(examples)} rows, {options.per_row} raters for each:"
     print_lines(" ".join([said, *map(str, sheets)]), files=[*sheets, path])

@@ -189,7 +189,9 @@ def test_sheets_that_may_be_with_people_are_not_written_again(sheets, capsys):
         ("split=tset", "no such split here"),
         ("ask=how_good", "name:1-5"),
         ("ask=good:5-1", "name:1-5"),
-        ("ask=text:1-5", "the sheet has a column of this name"),
+        ("ask=text:1-5", "have a column of this name"),
+        ("ask=rater:1-5", "have a column of this name"),
+        ("ask=label:yes/no", "'label' is the question for the class"),
         ("ask=good:1-5,good:yes/no", "asked twice"),
         ("raters=a,a", "name each rater once"),
         ("raters=majority,b", "not 'majority'"),
@@ -200,6 +202,29 @@ def test_a_wrong_option_is_explained(word, says, tmp_path, capsys):
     given = ["split=validation", "raters=a,b,c", "per_row=2", "ask=label"]
     given = [each for each in given if each.split("=")[0] != word.split("=")[0]]
     assert main(["annotate", "draw", "data=chronicle", f"out={tmp_path}", *given, word]) == 2
+    assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("data", "words", "says"),
+    [
+        (
+            "chronicle_nli",
+            ["ask=reasoning:1-5", "show=reasoning"],
+            "ask=reasoning:1-5: sheets or answers have a column of this name",
+        ),
+        (
+            "chronicle_nli",
+            ["show=guid", "data.columns.side=[guid]"],
+            "show=guid: sheets have a column of this name",
+        ),
+        ("chronicle_qa", ["ask=answer:1-5"], "ask=answer:1-5: sheets or answers"),
+    ],
+)
+def test_no_question_and_no_shown_column_takes_the_place_of_another(
+    tmp_path, capsys, data, words, says
+):
+    assert main(["annotate", "draw", f"data={data}", f"out={tmp_path}", *words]) == 2
     assert says in capsys.readouterr().err
 
 
