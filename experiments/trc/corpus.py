@@ -17,6 +17,7 @@ import numpy as np
 
 from heron.annotation.agreement import agreement_table, agreements, confusion_table, undecided
 from heron.annotation.labels import Labels
+from heron.annotation.people import write_for_people
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.tables import Table as FileTable
@@ -247,7 +248,7 @@ def _pairs(arguments: Sequence[str]) -> int:
     columns = {name: [getattr(pair, name) for pair in pairs] for name in COLUMNS}
     if documents[0].labels is None:
         columns |= {"q1": [""] * len(pairs), "q2": [""] * len(pairs)}
-    write_table(options.out / "pairs.csv", columns)
+    write_for_people(options.out / "pairs.csv", columns)
     print_lines(options.out / "pairs.csv")
     if options.inception:
         folder = options.out / "inception"
@@ -283,7 +284,7 @@ def _collect(arguments: Sequence[str]) -> int:
     columns |= {name: [values[r][n] for r in unlike] for n, name in enumerate(raters)}
     # With what is decided already: `decided` may be this file.
     columns["label"] = [decided.get(guids[r], "") for r in unlike]
-    write_table(options.out / "adjudicate.csv", columns)
+    write_for_people(options.out / "adjudicate.csv", columns)
     left, without = columns["label"].count(""), sum(not any(said) for said in values)
     path = options.out / "adjudicate.csv"
     print_lines(f"{path}: {left} pairs to decide (decided=FILE)", files=[path])

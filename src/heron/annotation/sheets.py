@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from heron.annotation.people import write_for_people
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import read_json, write_json
-from heron.base.tables import Table, cell_text, read_table, table_stem, write_table
+from heron.base.tables import Table, cell_text, read_table, table_stem
 from heron.data.examples import Example
 
 LABEL = "label"  # the question for the class of a row
@@ -135,7 +136,7 @@ def write_sheets(
         texts |= {name: [of[row] for row in ours] for name, of in shown.items()}
         empty = {name: [""] * len(ours) for name in key.questions}
         paths.append(out / f"{rater}.csv")
-        write_table(paths[-1], {"guid": [drawn[row].guid for row in ours], **texts, **empty})
+        write_for_people(paths[-1], {"guid": [drawn[row].guid for row in ours], **texts, **empty})
     write_json(path, asdict(key))
     return [*paths, path]
 

@@ -16,6 +16,7 @@ from heron.annotation.agreement import (
     undecided,
 )
 from heron.annotation.labels import CASES, Labels, Layout, read_labels
+from heron.annotation.people import write_for_people
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, nearest
 from heron.base.tables import write_table
@@ -115,5 +116,5 @@ def _write_undecided(labels: Labels, path: Path) -> None:
         **said,
         "label": [""] * len(rows),
     }
-    write_table(path, columns)
+    write_for_people(path, columns)
     print_lines(f"{path}: {len(rows)} items to decide, in the column 'label'", files=[path])

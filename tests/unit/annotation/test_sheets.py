@@ -34,7 +34,7 @@ def sheets(tmp_path):
 
 def fill(path, answer):
     """Fill a sheet in: `answer(row)` gives the cells of each row."""
-    with path.open(encoding="utf-8", newline="") as file:
+    with path.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     rows = [{**row, **answer(row)} for row in rows]
     write_table(path, {name: [row[name] for row in rows] for name in rows[0]})
@@ -106,7 +106,7 @@ def test_answers_are_scored_as_any_systems_predictions(sheets, capsys):
 def test_a_sheet_may_have_semicolons_as_spreadsheets_of_some_countries_write(sheets):
     study = sheets("raters=anna,ben")
     for name in ("anna", "ben"):
-        with (study / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        with (study / f"{name}.csv").open(encoding="utf-8-sig", newline="") as file:
             rows = [{**row, "label": "AFTER"} for row in csv.DictReader(file)]
         # Texts have commas and semicolons in them; Excel begins the file with a byte-order mark.
         rows[0]["text"] += "; a, b"
