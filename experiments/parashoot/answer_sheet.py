@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from heron.annotation.people import write_for_people
+from heron.annotation.people import read_from_people, write_for_people
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.tables import cell_text, read_table
+from heron.base.tables import cell_text
 from heron.data.examples import Example
 from heron.metrics.rates import group_ids, group_mean, share
 from heron.metrics.span import item_scores
@@ -107,7 +107,7 @@ def read_sheet(path: Path) -> tuple[list[Judged], int]:
     Raises:
         DataError: unreadable or contradictory marks; names all lines.
     """
-    table = read_table(path, own=True)
+    table = read_from_people(path)
     table.require("guid", "context", "answer", *_MARKS, _CORRECTED)
     problems = list(table.duplicates("guid"))
     judged: list[Judged] = []

@@ -17,11 +17,11 @@ import numpy as np
 
 from heron.annotation.agreement import agreement_table, agreements, confusion_table, undecided
 from heron.annotation.labels import Labels
-from heron.annotation.people import write_for_people
+from heron.annotation.people import read_from_people, write_for_people
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.tables import Table as FileTable
-from heron.base.tables import cell_text, read_table, write_table
+from heron.base.tables import cell_text, write_table
 from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Count, Fraction, Natural, OneOf
 from heron.config.options import parse_options
@@ -261,7 +261,7 @@ def _pairs(arguments: Sequence[str]) -> int:
 
 def _collect(arguments: Sequence[str]) -> int:
     options = parse_options(CollectOptions, arguments)
-    table = read_table(options.pairs, own=True)
+    table = read_from_people(options.pairs)
     table.require(*COLUMNS[:4])
     if problems := [*table.missing_values("guid"), *table.duplicates("guid")]:
         raise DataError(problems)
@@ -351,7 +351,7 @@ def _read_answers(path: Path, guids: set[str]) -> dict[str, str]:
 
 def _read_sheet(path: Path) -> list[tuple[str, str, list[str]]]:
     """Read line, guid, and the answers q1 and q2 or the label, of each row of a table."""
-    table = read_table(path, own=True)
+    table = read_from_people(path)
     asked = ("q1", "q2") if "q1" in table.columns else ("label",)
     table.require("guid", *asked)
     return [

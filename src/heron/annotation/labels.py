@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from heron.annotation.people import filled_rows
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.tables import Table, cell_text, is_missing, read_table, table_stem
 
@@ -67,6 +68,8 @@ def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
     problems: list[Problem] = []
     for table in tables:
         key = _key_of(table, layout)
+        # Without a key, the position of a row names its item.
+        table = filled_rows(table) if key else table
         columns = list(layout.raters) or [layout.label]
         columns += [each for each in (layout.rater, layout.by) if each]
         table.require(*columns)

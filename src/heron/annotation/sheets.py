@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from heron.annotation.people import write_for_people
+from heron.annotation.people import read_from_people, write_for_people
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import read_json, write_json
-from heron.base.tables import Table, cell_text, read_table, table_stem
+from heron.base.tables import Table, cell_text, table_stem
 from heron.data.examples import Example
 
 LABEL = "label"  # the question for the class of a row
@@ -189,7 +189,7 @@ def read_answers(paths: Sequence[Path], key: Key) -> Answers:
             fix = f"one sheet of each, named {', '.join(f'{name}.csv' for name in key.raters)}"
             problems.append(Problem(str(path), f"{what} '{rater}'", fix))
             continue
-        table = read_table(path, own=True)
+        table = read_from_people(path)
         table.require("guid", *key.questions)
         problems += table.duplicates("guid")
         unfinished[rater] = 0

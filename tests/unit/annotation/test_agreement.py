@@ -203,6 +203,13 @@ def test_rows_without_an_item_or_a_rater_are_named_and_no_cell_is_called_none(tm
     assert [*got.groups, *got.texts] == ["", ""]
 
 
+def test_empty_rows_name_no_item_but_count_where_positions_do(tmp_path):
+    (tmp_path / "a.csv").write_text("id,x,y\n1,a,b\n,,\n2,a,a\n,,\n")
+    assert read_labels([tmp_path / "a.csv"], Layout(raters=("x", "y"))).items == ["1", "2"]
+    (tmp_path / "b.csv").write_text("x,y\na,b\n,\na,a\n")
+    assert read_labels([tmp_path / "b.csv"], Layout(raters=("x", "y"))).items == ["0", "1", "2"]
+
+
 def test_labels_that_differ_in_case_are_refused_made_one_or_kept(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("id,x,y\n1,Yes,yes\n2,Yes,No\n")

@@ -161,6 +161,17 @@ def test_unfinished_rows_are_left_out_and_counted(sheets, capsys):
     assert len(read_table(study / "done/answers.csv").rows) == 17
 
 
+def test_empty_rows_below_the_last_one_are_no_rows_of_a_sheet(sheets, capsys):
+    study = sheets("raters=2")
+    for name in ("rater1", "rater2"):
+        fill(study / f"{name}.csv", lambda row: {"label": "BEFORE"})
+        with (study / f"{name}.csv").open("a", encoding="utf-8") as file:
+            file.write(",,\n,,\n")
+    assert collect(study, "rater1", "rater2") == 0
+    assert "left out" not in capsys.readouterr().out
+    assert len(read_table(study / "done/answers.csv").rows) == 20
+
+
 def test_every_answer_that_is_not_allowed_is_named_by_line(sheets, capsys):
     study = sheets("raters=2")
     fill(study / "rater1.csv", lambda row: {"label": "perhaps"})

@@ -162,6 +162,8 @@ def test_collected_pairs_keep_their_guids_texts_and_windows(treebank, tmp_path):
     write_table(out / "pairs.csv", {**columns, "window": [f"{w}.0" for w in columns["window"]]})
     answers = {"guid": columns["guid"], "q1": ["yes"] * len(asked), "q2": ["no"] * len(asked)}
     write_table(out / "anna.csv", answers)
+    with (out / "anna.csv").open("a") as file:
+        file.write(",,\n,,\n")  # a spreadsheet's empty rows
     words = [f"pairs={out}/pairs.csv", f"answers={out}/anna.csv", f"out={out}"]
     assert main(["build", "trc", "collect", *words]) == 0
     found = [r for s in ("train", "test") for r in read_table(out / f"{s}.csv", own=True).rows]
