@@ -11,6 +11,9 @@ from typing import Any
 from heron.annotation.people import filled_rows
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.tables import Table, cell_text, is_missing, read_table, table_stem
+from heron.config.data import UnicodeOptions
+from heron.languages import get_language
+from heron.languages.unicode import normalise
 
 CASES = ("ignore", "keep")
 KEYS = ("guid", "id", "item")  # columns that may name an item, in this order
@@ -50,14 +53,16 @@ class Layout:
     by: str = ""  # of the group
     text: str = "text"
     ignore: Sequence[str] = ()  # values that mean that nothing was said
-    case: str = ""  # labels that differ only in case: `ignore` or `keep`; empty: refused
+    # Labels that differ only in case or Unicode form: `ignore` or `keep`; empty: refused.
+    case: str = ""
 
 
 def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
     """Read labels: a column for each rater, a row for each label, or a file for each rater.
 
     Raises:
-        ConfigError: the files say of no two raters what they said, or labels differ only in case.
+        ConfigError: the files say of no two raters what they said, or labels differ only in case
+            or Unicode form.
         DataError: missing columns, a row without item or rater, an item that one rater has twice;
             names file and line.
     """
@@ -115,19 +120,25 @@ def _check_names(files: Sequence[Path], layout: Layout) -> None:
 
 
 def _same_case(values: Sequence[Sequence[str]], case: str) -> list[list[str]]:
-    """Write labels that differ only in case as the most frequent of them, if asked to."""
+    """Write labels that differ only in case or Unicode form as the most frequent, if asked to."""
     counts = Counter(label for said in values for label in said if label)
     same: dict[str, list[str]] = {}
     for label, _ in counts.most_common():
-        same.setdefault(label.casefold(), []).append(label)
+        same.setdefault(_folded(label), []).append(label)
     if not case and (several := next((of for of in same.values() if len(of) > 1), None)):
         listed = " and ".join(f"'{label}' ({counts[label]:,})" for label in several)
         raise ConfigError(
-            f"labels {listed} differ only in case: case=ignore makes them one, case=keep keeps them"
+            f"labels {listed} differ only in case or Unicode form: case=ignore makes them one, "
+            "case=keep keeps them"
         )
     if case != "ignore":
         return [list(said) for said in values]
-    return [[same[label.casefold()][0] if label else "" for label in said] for said in values]
+    return [[same[_folded(label)][0] if label else "" for label in said] for said in values]
+
+
+def _folded(label: str) -> str:
+    """Unify case, composed and decomposed letters, Romanian's cedillas, and direction marks."""
+    return normalise(label, get_language("ro"), UnicodeOptions()).casefold()
 
 
 def _key_of(table: Table, layout: Layout) -> str:

@@ -38,7 +38,7 @@ class AgreementOptions:
     by: str = ""  # column of groups to show apart
     text: str = "text"  # column of the text, for the list of items to decide
     ignore: list[str] = field(default_factory=list)  # values that mean "not labelled", as NONE
-    case: str = ""  # labels that differ only in case: ignore or keep
+    case: str = ""  # labels that differ only in case or Unicode form: ignore or keep
     relaxed: str = ""  # a label that counts as the other rater's
     measure: str = "labels"  # or mae: ratings, by their mean absolute difference
     majority: Path | None = None  # a table for the label of most raters

@@ -221,6 +221,17 @@ def test_labels_that_differ_in_case_are_refused_made_one_or_kept(tmp_path):
     assert two.values == [["Yes", "yes"], ["Yes", "No"]]
 
 
+@pytest.mark.parametrize("form", ["contradict\u0327ie", "contradic\u0163ie", "contradict\u0326ie"])
+def test_labels_that_differ_in_unicode_form_are_refused_made_one_or_kept(tmp_path, form):
+    path = tmp_path / "a.csv"
+    path.write_text(f"id,x,y\n1,contradic\u021bie,{form}\n2,contradic\u021bie,neutru\n", "utf-8")
+    with pytest.raises(ConfigError, match="differ only in case or Unicode form"):
+        read_labels([path], Layout(raters=("x", "y")))
+    one = read_labels([path], Layout(raters=("x", "y"), case="ignore"))
+    assert one.values[0] == ["contradic\u021bie"] * 2
+    assert read_labels([path], Layout(raters=("x", "y"), case="keep")).values[0][1] == form
+
+
 def test_files_of_one_name_are_refused_where_the_name_is_the_raters(tmp_path):
     for rater in ("anna", "ben"):
         (tmp_path / rater).mkdir()
