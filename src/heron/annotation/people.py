@@ -42,5 +42,5 @@ def filled_rows(table: Table) -> Table:
     kept = [n for n, row in enumerate(table.rows) if not all(map(is_missing, row.values()))]
     if not kept:
         raise DataError(Problem(str(table.path), "has no rows", "at least one is needed"))
-    rows, lines = ([part[n] for n in kept] for part in (table.rows, table.lines))
+    rows, lines = [table.rows[n] for n in kept], [table.lines[n] for n in kept]
     return dataclasses.replace(table, rows=rows, lines=lines)
