@@ -2,6 +2,8 @@
 
 A sheet is CSV: texts that a spreadsheet would run have an apostrophe in front. It shows no class;
 the key, which is not for raters, does.
+
+Legend: R raters.
 """
 
 from __future__ import annotations
@@ -108,12 +110,32 @@ def draw_rows(examples: Sequence[Example], rows: int, by_label: bool, seed: int)
     return [drawn[place] for place in random.permutation(len(drawn))]
 
 
+def assign_raters(
+    rows: int, raters: int, per_row: int, random: np.random.Generator
+) -> list[list[int]]:
+    """Give each row to `per_row` raters; the numbers of its raters for each row, ascending.
+
+    Loads differ by one row at most. Of equally free raters, those who share fewest rows are chosen:
+    every two raters should share some, to show how they agree.
+    """
+    loads = np.zeros(raters, np.int64)
+    together_RR = np.zeros((raters, raters), np.int64)
+    chosen: list[list[int]] = []
+    for _ in range(rows):
+        team: list[int] = []
+        for _ in range(per_row):
+            free = [one for one in random.permutation(raters).tolist() if one not in team]
+            team.append(min(free, key=lambda one: (loads[one], together_RR[one, team].sum())))
+        loads[team] += 1
+        together_RR[np.ix_(team, team)] += 1
+        chosen.append(sorted(team))
+    return chosen
+
+
 def write_sheets(
-    drawn: Sequence[Example], key: Key, out: Path, shown: Mapping[str, Sequence[str]]
+    drawn: Sequence[Example], key: Key, out: Path, shown: Mapping[str, Sequence[str]], seed: int
 ) -> list[Path]:
     """Write a sheet for each rater, each row in `per_row` of them, and the key.
-
-    Raters take turns, so that each shares rows with the next ones and none are a group apart.
 
     Args:
         drawn: the rows.
@@ -121,6 +143,7 @@ def write_sheets(
         out: a folder without a key.
         shown: further columns that raters see, a text for each row, such as the original of a
             translation, or a summary.
+        seed: decides who gets which row.
 
     Raises:
         ConfigError: `out` has a key already: sheets may be with people.
@@ -128,10 +151,12 @@ def write_sheets(
     path = out / "key.json"
     if path.exists():
         raise ConfigError(f"{path} exists: sheets may be with people; choose another out=DIR")
+    random = np.random.default_rng([seed, 1])  # not the draw's
+    teams = assign_raters(len(drawn), len(key.raters), key.per_row, random)
     paths = []
     columns = [name for name in TEXTS if any(getattr(e, name) is not None for e in drawn)]
     for number, rater in enumerate(key.raters):
-        ours = [row for row in range(len(drawn)) if (number - row) % len(key.raters) < key.per_row]
+        ours = [row for row, team in enumerate(teams) if number in team]
         texts = {name: [getattr(drawn[row], name) or "" for row in ours] for name in columns}
         texts |= {name: [of[row] for row in ours] for name, of in shown.items()}
         empty = {name: [""] * len(ours) for name in key.questions}

@@ -107,7 +107,7 @@ def _draw(arguments: Sequence[str]) -> int:
         drawn = [dataclasses.replace(each, text=with_markers(each, config)) for each in drawn]
     asked = (questions, gold, names, options.per_row, scales_of(options.ask))
     key = Key(config.task, config.name, options.split, *asked)
-    *sheets, path = write_sheets(drawn, key, options.out, shown)
+    *sheets, path = write_sheets(drawn, key, options.out, shown, options.seed)
     said = f"{len(drawn)} of {len(examples)} rows, {options.per_row} raters for each:"
     print_lines(" ".join([said, *map(str, sheets)]), files=[*sheets, path])
     print_lines(*(f"{name}: {', '.join(allowed)}" for name, allowed in questions.items()))

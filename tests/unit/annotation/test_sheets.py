@@ -3,12 +3,14 @@
 import csv
 import json
 from collections import Counter
+from itertools import combinations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.annotation.sheets import draw_rows, parse_questions
+from heron.annotation.sheets import assign_raters, draw_rows, parse_questions
 from heron.base.errors import ConfigError
 from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.tables import read_table, write_table
@@ -266,13 +268,32 @@ def test_questions_are_labels_scales_and_words():
         parse_questions(["label"], ())
 
 
-def test_raters_share_rows_with_each_other_in_one_ring(sheets):
+@given(st.integers(0, 40), st.integers(1, 8), st.integers(0, 2**32 - 1), st.data())
+def test_every_row_has_its_raters_and_nobody_has_two_more_than_another(n, raters, seed, data):
+    per_row = data.draw(st.integers(1, raters))
+    teams = assign_raters(n, raters, per_row, np.random.default_rng(seed))
+    assert [len(set(team)) for team in teams] == [per_row] * n
+    loads = np.bincount([one for team in teams for one in team], minlength=raters)
+    assert np.ptp(loads) <= 1
+
+
+def test_every_two_raters_share_about_as_many_rows():
+    teams = assign_raters(60, 6, 2, np.random.default_rng(0))
+    shared = {}
+    for first, second in teams:
+        shared[first, second] = shared.get((first, second), 0) + 1
+    assert len(shared) == 15
+    assert max(shared.values()) - min(shared.values()) <= 2
+
+
+def test_every_two_raters_share_rows(sheets):
     study = sheets("raters=a,b,c,d")
     guids = {
         name: {row["guid"] for row in read_table(study / f"{name}.csv").rows} for name in "abcd"
     }
-    for one, next_ in ("ab", "bc", "cd", "da"):
-        assert guids[one] & guids[next_]
+    shared = [len(guids[one] & guids[other]) for one, other in combinations("abcd", 2)]
+    assert sum(shared) == 10
+    assert set(shared) <= {1, 2}
 
 
 def test_sheets_of_nobody_in_the_study_and_second_sheets_are_refused(sheets, capsys):
