@@ -61,6 +61,8 @@ def ratings(request: Request) -> Filled:
                 labels, column = replace(labels, values=points), "label"
             found = rating_differences(labels)
             given = [float(x) for said in labels.values for x in said if x]
+            if not given:  # a criterion that nobody rated
+                continue
             values[path.stem, column] = Estimate(float(np.mean(given)), n=len(given), of="ratings")
             if found.low is not None and found.high is not None:
                 half = (found.high - found.low) / 2

@@ -5,7 +5,6 @@ Source: ParaShoot, section 3.1 and Table 2.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from heron.annotation.people import read_from_people, write_for_people
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.files import atomic_open
-from heron.base.tables import as_text, cell_text, read_table
+from heron.base.tables import cell_text
 from heron.data.examples import Example
 from heron.metrics.rates import group_ids, group_mean, share
 from heron.metrics.span import item_scores
@@ -85,14 +84,10 @@ def write_sheet(path: Path, examples: Sequence[Example], sample: int, seed: int)
         raise ConfigError(f"sample={sample}: from 1 to {len(answered)}, the answered questions")
     drawn = np.random.default_rng(seed).choice(sorted(answered), sample, replace=False).tolist()
     chosen = set(drawn)
-    with atomic_open(path) as file:
-        file.write("\ufeff")  # without it, spreadsheet programs do not expect UTF-8
-        writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
-        writer.writerow(COLUMNS)
-        for guid, example in answered.items():
-            if guid in chosen:
-                empty = [""] * (len(COLUMNS) - len(_GIVEN))
-                writer.writerow([*map(as_text, _given(example)), *empty])
+    rows = [_given(example) for guid, example in answered.items() if guid in chosen]
+    columns = dict(zip(_GIVEN, map(list, zip(*rows, strict=True)), strict=True))
+    empty = [""] * len(rows)
+    write_for_people(path, columns | dict.fromkeys((*_MARKS, _CORRECTED), empty))
     return len(answered)
 
 
@@ -112,7 +107,7 @@ def read_sheet(path: Path) -> tuple[list[Judged], int]:
     Raises:
         DataError: unreadable or contradictory marks; names all lines.
     """
-    table = read_table(path, own=True)
+    table = read_from_people(path)
     table.require("guid", "context", "answer", *_MARKS, _CORRECTED)
     problems = list(table.duplicates("guid"))
     judged: list[Judged] = []

@@ -17,9 +17,11 @@ import numpy as np
 
 from heron.annotation.agreement import agreement_table, agreements, confusion_table, undecided
 from heron.annotation.labels import Labels
+from heron.annotation.people import read_from_people, write_for_people
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem, nearest
-from heron.base.tables import cell_text, read_table, write_table
+from heron.base.tables import Table as FileTable
+from heron.base.tables import cell_text, write_table
 from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Count, Fraction, Natural, OneOf
 from heron.config.options import parse_options
@@ -57,17 +59,12 @@ class Document:
 class Pair:
     """Two events of a window."""
 
+    guid: str  # document, window and number in the document, as in the released table
     document: str
     window: int  # position of its first sentence
-    number: int  # position in the document
     text: str  # of the window, with markers around the two events
     label: str
     events: tuple[int, int] = (0, 0)  # positions in `Document.events`
-
-    @property
-    def guid(self) -> str:
-        """Document, window and number, in the form of the released table."""
-        return f"{self.document}.{self.window}.{self.number}"
 
 
 def make_pairs(document: Document, markers: Markers, size: int = 2) -> Iterator[Pair]:
@@ -95,7 +92,8 @@ def make_pairs(document: Document, markers: Markers, size: int = 2) -> Iterator[
                 events = [document.events[event] for event in (first, second)]
                 places = [Span(start - low, end - low) for start, end in events]
                 text = mark(document.text[low:high], places, markers).text
-                yield Pair(document.name, window, number, text, label, (first, second))
+                guid = f"{document.name}.{window}.{number}"
+                yield Pair(guid, document.name, window, text, label, (first, second))
                 number += 1
 
 
@@ -250,7 +248,7 @@ def _pairs(arguments: Sequence[str]) -> int:
     columns = {name: [getattr(pair, name) for pair in pairs] for name in COLUMNS}
     if documents[0].labels is None:
         columns |= {"q1": [""] * len(pairs), "q2": [""] * len(pairs)}
-    write_table(options.out / "pairs.csv", columns)
+    write_for_people(options.out / "pairs.csv", columns)
     print_lines(options.out / "pairs.csv")
     if options.inception:
         folder = options.out / "inception"
@@ -263,16 +261,18 @@ def _pairs(arguments: Sequence[str]) -> int:
 
 def _collect(arguments: Sequence[str]) -> int:
     options = parse_options(CollectOptions, arguments)
-    table = read_table(options.pairs, own=True)
+    table = read_from_people(options.pairs)
     table.require(*COLUMNS[:4])
-    guids = [cell_text(row["guid"]) for row in table.rows]
+    if problems := [*table.missing_values("guid"), *table.duplicates("guid")]:
+        raise DataError(problems)
+    guids, windows = [cell_text(row["guid"]) for row in table.rows], _windows(table)
     raters = [path.stem for path in options.answers]
     taken = ["guid", "text", "label", *raters]
     if twice := [name for name in raters if taken.count(name) > 1]:
         raise ConfigError(f"answers: {twice[0]} is no annotator's name of its own; rename the file")
     said = [_read_answers(path, set(guids)) for path in options.answers]
     values = [[answers.get(guid, "") for answers in said] for guid in guids]
-    texts = [cell_text(row["text"]) for row in table.rows]
+    texts = [str(row["text"]) for row in table.rows]
     labels = Labels(guids, raters, values, [""] * len(guids), texts)
     if len(raters) > 1:
         more = [confusion_table(labels)] if len(raters) == 2 else []
@@ -284,14 +284,14 @@ def _collect(arguments: Sequence[str]) -> int:
     columns |= {name: [values[r][n] for r in unlike] for n, name in enumerate(raters)}
     # With what is decided already: `decided` may be this file.
     columns["label"] = [decided.get(guids[r], "") for r in unlike]
-    write_table(options.out / "adjudicate.csv", columns)
+    write_for_people(options.out / "adjudicate.csv", columns)
     left, without = columns["label"].count(""), sum(not any(said) for said in values)
     path = options.out / "adjudicate.csv"
     print_lines(f"{path}: {left} pairs to decide (decided=FILE)", files=[path])
     if without:
         print_lines(f"{without:,} pairs have no answer")
     pairs = [
-        Pair(cell_text(row["document"]), int(row["window"]), n, texts[n], final[n])
+        Pair(guids[n], cell_text(row["document"]), windows[n], texts[n], final[n])
         for n, row in enumerate(table.rows)
         if final[n]
     ]
@@ -300,6 +300,20 @@ def _collect(arguments: Sequence[str]) -> int:
     language = _language_of(texts[0])
     _write_data_set(pairs, options.out, language, options.test, options.seed)
     return 0
+
+
+def _windows(table: FileTable) -> list[int]:
+    """Read the positions of windows; 7.0 is 7, as pandas writes columns with gaps."""
+    found, problems = [], []
+    for index, row in enumerate(table.rows):
+        try:
+            found.append(int(float(row["window"])))
+        except (TypeError, ValueError, OverflowError):
+            what = f"window '{row['window']}'"
+            problems.append(Problem(table.where(index), what, "a number, as in pairs.csv"))
+    if problems:
+        raise DataError(problems)
+    return found
 
 
 def _common(values: Sequence[str]) -> str:
@@ -337,7 +351,7 @@ def _read_answers(path: Path, guids: set[str]) -> dict[str, str]:
 
 def _read_sheet(path: Path) -> list[tuple[str, str, list[str]]]:
     """Read line, guid, and the answers q1 and q2 or the label, of each row of a table."""
-    table = read_table(path, own=True)
+    table = read_from_people(path)
     asked = ("q1", "q2") if "q1" in table.columns else ("label",)
     table.require("guid", *asked)
     return [

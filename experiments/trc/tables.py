@@ -7,11 +7,12 @@ from pathlib import Path
 
 from heron.annotation.agreement import agreements
 from heron.annotation.labels import Layout, read_labels
+from heron.annotation.people import read_from_people
 from heron.base.cards import cut_text
 from heron.base.cells import Cell, Table
 from heron.base.errors import DataError, Problem
 from heron.base.files import sha256_file
-from heron.base.tables import cell_text, read_table
+from heron.base.tables import cell_text
 from heron.config.overrides import configure
 from heron.data.markers import event_markers, mark
 from heron.reproduction.targets import Estimate, Filled, Names, Request
@@ -73,7 +74,7 @@ def label_map(request: Request) -> Filled:
 
 
 def _labelled(path: Path) -> Table:
-    table = read_table(path)
+    table = read_from_people(path)
     table.require("q1", "q2")
     found, problems = dict.fromkeys(LABELS.values(), 0), []
     for index, row in enumerate(table.rows):

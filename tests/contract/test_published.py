@@ -69,6 +69,12 @@ def test_a_table_has_definition_unit_and_number_of_items(table):
 
 
 @pytest.mark.parametrize("table", TABLES)
+def test_digits_by_column_name_every_column(table):
+    if isinstance(decimals := table.get("decimals"), dict):
+        assert list(decimals) == list(table.get("scores") or table["columns"])
+
+
+@pytest.mark.parametrize("table", TABLES)
 def test_every_number_lies_in_the_range_of_its_unit(table):
     cells = list(published_cells(table))
     assert cells

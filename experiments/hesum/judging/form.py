@@ -5,7 +5,6 @@ Neither names a system or a guid.
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,9 +12,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from heron.base.files import atomic_open, write_file
+from heron.annotation.people import write_for_people
+from heron.base.files import write_file
 from heron.base.pages import clean_text, escape_json, render
-from heron.base.tables import as_text
 from heron.languages import get_language
 
 from .study import NO_ERROR, RATINGS, TEMPLATES, Study, get_wording
@@ -94,17 +93,14 @@ def csv_columns(study: Study) -> list[str]:
 def _write_csv(path: Path, study: Study, rater: str, content: Mapping[str, Any]) -> None:
     """Write one row per summary; an article is in the row of its first summary only."""
     columns = csv_columns(study)
-    empty = [""] * (len(columns) - 5)
-    with atomic_open(path) as file:
-        file.write("\ufeff")  # spreadsheet programs take a file without it for Latin letters
-        writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
-        writer.writerow(map(as_text, columns))
-        for article in content["articles"]:
-            text = article["text"]
-            for one in article["summaries"]:
-                row = [study.id, rater, one["item"], text, one["text"], *empty]
-                writer.writerow(map(as_text, row))
-                text = ""
+    rows: list[list[str]] = []
+    for article in content["articles"]:
+        text = article["text"]
+        for one in article["summaries"]:
+            rows.append([study.id, rater, one["item"], text, one["text"]])
+            text = ""
+    given = {name: [row[n] for row in rows] for n, name in enumerate(columns[:5])}
+    write_for_people(path, given | {name: [""] * len(rows) for name in columns[5:]})
 
 
 def _instructions(study: Study, wording: Wording) -> str:

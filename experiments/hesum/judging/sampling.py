@@ -1,6 +1,6 @@
 """`heron judge sample`: draw articles, hide who wrote what, write forms and key.
 
-Legend: A articles, R raters, S systems.
+Legend: A articles, S systems.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from heron.annotation.sheets import assign_raters
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import fingerprint, sha256_file
 from heron.config.bertscore import BertScoreOptions
@@ -218,28 +219,6 @@ def _identity(options: SampleOptions, systems: Sequence[System], guids: Sequence
 
 def _plain(options: SampleOptions) -> dict[str, object]:
     return {**dataclasses.asdict(options), "out": str(options.out)}
-
-
-def assign_raters(
-    articles: int, raters: int, overlap: int, random: np.random.Generator
-) -> list[list[int]]:
-    """Give every article to `overlap` raters; numbers of its raters for each article, ascending.
-
-    Loads differ by one article at most. Of equally free raters, those who have judged least
-    together are chosen: every pair of raters should share articles, to show how they agree.
-    """
-    loads = np.zeros(raters, np.int64)
-    together_RR = np.zeros((raters, raters), np.int64)
-    chosen: list[list[int]] = []
-    for _ in range(articles):
-        team: list[int] = []
-        for _ in range(overlap):
-            free = [one for one in random.permutation(raters).tolist() if one not in team]
-            team.append(min(free, key=lambda one: (loads[one], together_RR[one, team].sum())))
-        loads[team] += 1
-        together_RR[np.ix_(team, team)] += 1
-        chosen.append(sorted(team))
-    return chosen
 
 
 def system_orders(articles: int, systems: int, random: np.random.Generator) -> Ids:

@@ -61,8 +61,7 @@ def agreements(
             found.append(_measure("relaxed raw agreement", _raw, agreed, resamples, seed))
             found.append(_measure("relaxed Cohen's kappa", cohen, agreed, resamples, seed))
     else:
-        whole = [said for said in labels.values if all(said)]
-        found.append(_measure("Fleiss' kappa", fleiss, whole, resamples, seed))
+        found.append(_measure("Fleiss' kappa", fleiss, _equally_often(labels), resamples, seed))
     return [*found, _alpha(labels, resamples, seed)]
 
 
@@ -90,7 +89,7 @@ def cohen(pairs: Values, counts: Counts = None) -> float:
 
 
 def fleiss(values: Values, counts: Counts = None) -> float:
-    """Compute Fleiss' kappa of items that all raters have labelled; NaN where it is undefined."""
+    """Compute Fleiss' kappa of items with equally many labels; NaN where it is undefined."""
     counts_IC, _ = aggregate_raters(np.asarray(values, dtype=str))
     counts_IC = counts_IC if counts is None else np.repeat(counts_IC, counts, axis=0)
     return math.nan if (counts_IC.sum(axis=0) > 0).sum() < 2 else float(fleiss_kappa(counts_IC))
@@ -99,6 +98,18 @@ def fleiss(values: Values, counts: Counts = None) -> float:
 def _several(labels: Labels) -> list[list[str]]:
     given = ([label for label in said if label] for said in labels.values)
     return [said for said in given if len(said) > 1]
+
+
+def _equally_often(labels: Labels) -> list[list[str]]:
+    """List the labels of the items that have the most frequent number of them, 2 or more.
+
+    Fleiss' kappa needs a fixed number of labels of each item, not the same raters. Of equally
+    frequent numbers, the larger counts.
+    """
+    given = _several(labels)
+    sizes = Counter(map(len, given))
+    most = max(sizes, key=lambda size: (sizes[size], size), default=0)
+    return [said for said in given if len(said) == most]
 
 
 def _raw(values: Values, counts: Counts = None) -> float:

@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from heron.annotation.people import filled_rows
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.tables import Table, cell_text, is_missing, read_table, table_stem
+from heron.config.data import UnicodeOptions
+from heron.languages import get_language
+from heron.languages.unicode import normalise
 
 CASES = ("ignore", "keep")
 KEYS = ("guid", "id", "item")  # columns that may name an item, in this order
@@ -22,7 +26,7 @@ class Labels:
     items: Sequence[str]  # their names, each once
     raters: Sequence[str]
     values: Sequence[Sequence[str]]  # [items, raters]
-    groups: Sequence[str]  # of the items; all empty without `by`
+    groups: Sequence[str]  # of the items; empty for those in none
     texts: Sequence[str]  # of the items, for people who decide; empty where files have none
 
     def of_group(self, group: str) -> Labels:
@@ -49,15 +53,18 @@ class Layout:
     by: str = ""  # of the group
     text: str = "text"
     ignore: Sequence[str] = ()  # values that mean that nothing was said
-    case: str = ""  # labels that differ only in case: `ignore` or `keep`; empty: refused
+    # Labels that differ only in case or Unicode form: `ignore` or `keep`; empty: refused.
+    case: str = ""
 
 
 def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
     """Read labels: a column for each rater, a row for each label, or a file for each rater.
 
     Raises:
-        ConfigError: the files say of no two raters what they said, or labels differ only in case.
-        DataError: missing columns, an item that one rater has twice; names file and line.
+        ConfigError: the files say of no two raters what they said, or labels differ only in case
+            or Unicode form.
+        DataError: missing columns, a row without item or rater, an item that one rater has twice;
+            names file and line.
     """
     _check_names(files, layout)
     tables = [read_table(path) for path in files]
@@ -66,23 +73,26 @@ def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
     problems: list[Problem] = []
     for table in tables:
         key = _key_of(table, layout)
+        # Without a key, the position of a row names its item.
+        table = filled_rows(table) if key else table
         columns = list(layout.raters) or [layout.label]
         columns += [each for each in (layout.rater, layout.by) if each]
         table.require(*columns)
+        named = filter(None, (key, layout.rater))
+        if missing := [each for name in named for each in table.missing_values(name)]:
+            problems += missing
+            continue
         for index, row in enumerate(table.rows):
             item = cell_text(row[key]) if key else str(index)
-            said = {name: row[name] for name in layout.raters} or {
-                cell_text(row[layout.rater]) if layout.rater else table_stem(table.path): row[
-                    layout.label
-                ]
-            }
+            rater = cell_text(row[layout.rater]) if layout.rater else table_stem(table.path)
+            said = {name: row[name] for name in layout.raters} or {rater: row[layout.label]}
             facts.setdefault(item, _facts(row, layout))
             for rater, value in said.items():
                 of_item = found.setdefault(item, {})
                 if rater in of_item:
                     what = f"{rater} has labelled '{item}' already"
                     problems.append(Problem(table.where(index), what, "one label of each rater"))
-                text = "" if is_missing(value) else cell_text(value)
+                text = _text(value)
                 of_item[rater] = "" if text in layout.ignore else text
     if problems:
         raise DataError(problems)
@@ -110,19 +120,25 @@ def _check_names(files: Sequence[Path], layout: Layout) -> None:
 
 
 def _same_case(values: Sequence[Sequence[str]], case: str) -> list[list[str]]:
-    """Write labels that differ only in case as the most frequent of them, if asked to."""
+    """Write labels that differ only in case or Unicode form as the most frequent, if asked to."""
     counts = Counter(label for said in values for label in said if label)
     same: dict[str, list[str]] = {}
     for label, _ in counts.most_common():
-        same.setdefault(label.casefold(), []).append(label)
+        same.setdefault(_folded(label), []).append(label)
     if not case and (several := next((of for of in same.values() if len(of) > 1), None)):
         listed = " and ".join(f"'{label}' ({counts[label]:,})" for label in several)
         raise ConfigError(
-            f"labels {listed} differ only in case: case=ignore makes them one, case=keep keeps them"
+            f"labels {listed} differ only in case or Unicode form: case=ignore makes them one, "
+            "case=keep keeps them"
         )
     if case != "ignore":
         return [list(said) for said in values]
-    return [[same[label.casefold()][0] if label else "" for label in said] for said in values]
+    return [[same[_folded(label)][0] if label else "" for label in said] for said in values]
+
+
+def _folded(label: str) -> str:
+    """Unify case, composed and decomposed letters, Romanian's cedillas, and direction marks."""
+    return normalise(label, get_language("ro"), UnicodeOptions()).casefold()
 
 
 def _key_of(table: Table, layout: Layout) -> str:
@@ -134,5 +150,8 @@ def _key_of(table: Table, layout: Layout) -> str:
 
 def _facts(row: Mapping[str, Any], layout: Layout) -> tuple[str, str]:
     """Read an item's group and its text."""
-    group = cell_text(row[layout.by]) if layout.by else ""
-    return group, cell_text(row.get(layout.text))
+    return _text(row[layout.by]) if layout.by else "", _text(row.get(layout.text))
+
+
+def _text(value: Any) -> str:
+    return "" if is_missing(value) else cell_text(value)

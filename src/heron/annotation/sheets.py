@@ -1,29 +1,33 @@
 """Sheets on which people label or rate rows of a data set, and what they answered.
 
-A sheet is CSV: texts that a spreadsheet would run have an apostrophe in front. It shows no gold
-label; the key, which is not for raters, does.
+A sheet is CSV: texts that a spreadsheet would run have an apostrophe in front. It shows no class;
+the key, which is not for raters, does.
+
+Legend: R raters.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from heron.annotation.people import read_from_people, write_for_people
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import read_json, write_json
-from heron.base.tables import Table, cell_text, read_table, table_stem, write_table
+from heron.base.tables import Table, cell_text, table_stem
 from heron.data.examples import Example
 
 LABEL = "label"  # the question for the class of a row
 _SCALE = re.compile(r"(?P<name>\w+):(?P<low>\d+)-(?P<high>\d+)")
 _CHOICE = re.compile(r"(?P<name>\w+):(?P<words>\w+(?:/\w+)+)")
 TEXTS = ("text", "text_pair")
+COLUMNS = ("guid", "rater", *TEXTS)  # of sheets and of answers, beside the questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +41,35 @@ class Key:
     gold: Mapping[str, str]  # class of each row, by guid; empty without classes
     raters: Sequence[str]
     per_row: int
+    scales: Sequence[str]  # the questions whose answers are averaged
 
 
-def parse_questions(ask: Sequence[str], classes: Sequence[str]) -> dict[str, list[str]]:
+def parse_questions(
+    ask: Sequence[str], classes: Sequence[str], shown: Collection[str] = ()
+) -> dict[str, list[str]]:
     """Read questions: `label`, a scale `fluency:1-5`, or words `valid:yes/no`.
+
+    Args:
+        ask: the questions.
+        classes: of the data set; empty without any.
+        shown: further columns of the sheet.
 
     Raises:
         ConfigError: another form, or `label` for a data set without classes; a question asked
-            twice, or named like another column of a sheet.
+            twice, or named like another column of sheets or answers, or like the question for the
+            class.
     """
     found: dict[str, list[str]] = {}
     for word in ask:
         name = word.partition(":")[0]
-        if name in found or name in ("guid", *TEXTS):
-            why = "asked twice" if name in found else "the sheet has a column of this name"
+        why = ""
+        if name in found:
+            why = "asked twice"
+        elif name in (*COLUMNS, *shown):
+            why = "sheets or answers have a column of this name"
+        elif name == LABEL != word:
+            why = f"'{LABEL}' is the question for the class"
+        if why:
             raise ConfigError(f"ask={word}: {why}; name each question differently")
         if word == LABEL and classes:
             found[LABEL] = list(classes)
@@ -63,6 +82,11 @@ def parse_questions(ask: Sequence[str], classes: Sequence[str]) -> dict[str, lis
             labels = f"{LABEL} ({', '.join(classes)}), " if classes else ""
             raise ConfigError(f"ask={word}: expected {labels}name:1-5 or name:yes/no")
     return found
+
+
+def scales_of(ask: Sequence[str]) -> list[str]:
+    """List the questions that are scales."""
+    return [scale["name"] for word in ask if (scale := _SCALE.fullmatch(word))]
 
 
 def draw_rows(examples: Sequence[Example], rows: int, by_label: bool, seed: int) -> list[Example]:
@@ -86,14 +110,40 @@ def draw_rows(examples: Sequence[Example], rows: int, by_label: bool, seed: int)
     return [drawn[place] for place in random.permutation(len(drawn))]
 
 
+def assign_raters(
+    rows: int, raters: int, per_row: int, random: np.random.Generator
+) -> list[list[int]]:
+    """Give each row to `per_row` raters; the numbers of its raters for each row, ascending.
+
+    Loads differ by one row at most. Of equally free raters, those who share fewest rows are chosen:
+    every two raters should share some, to show how they agree.
+    """
+    loads = np.zeros(raters, np.int64)
+    together_RR = np.zeros((raters, raters), np.int64)
+    chosen: list[list[int]] = []
+    for _ in range(rows):
+        team: list[int] = []
+        for _ in range(per_row):
+            free = [one for one in random.permutation(raters).tolist() if one not in team]
+            team.append(min(free, key=lambda one: (loads[one], together_RR[one, team].sum())))
+        loads[team] += 1
+        together_RR[np.ix_(team, team)] += 1
+        chosen.append(sorted(team))
+    return chosen
+
+
 def write_sheets(
-    drawn: Sequence[Example], key: Key, out: Path, show: Sequence[str] = ()
+    drawn: Sequence[Example], key: Key, out: Path, shown: Mapping[str, Sequence[str]], seed: int
 ) -> list[Path]:
     """Write a sheet for each rater, each row in `per_row` of them, and the key.
 
-    Raters take turns, so that each shares rows with the next ones and none are a group apart.
-
-    `show` names columns of `Example.side` that raters see, such as the original of a translation.
+    Args:
+        drawn: the rows.
+        key: what is asked, and of whom.
+        out: a folder without a key.
+        shown: further columns that raters see, a text for each row, such as the original of a
+            translation, or a summary.
+        seed: decides who gets which row.
 
     Raises:
         ConfigError: `out` has a key already: sheets may be with people.
@@ -101,19 +151,17 @@ def write_sheets(
     path = out / "key.json"
     if path.exists():
         raise ConfigError(f"{path} exists: sheets may be with people; choose another out=DIR")
+    random = np.random.default_rng([seed, 1])  # not the draw's
+    teams = assign_raters(len(drawn), len(key.raters), key.per_row, random)
     paths = []
     columns = [name for name in TEXTS if any(getattr(e, name) is not None for e in drawn)]
     for number, rater in enumerate(key.raters):
-        ours = [
-            example
-            for row, example in enumerate(drawn)
-            if (number - row) % len(key.raters) < key.per_row
-        ]
-        texts = {name: [cell_text(example.side[name]) for example in ours] for name in show}
-        texts |= {name: [getattr(example, name) or "" for example in ours] for name in columns}
+        ours = [row for row, team in enumerate(teams) if number in team]
+        texts = {name: [getattr(drawn[row], name) or "" for row in ours] for name in columns}
+        texts |= {name: [of[row] for row in ours] for name, of in shown.items()}
         empty = {name: [""] * len(ours) for name in key.questions}
         paths.append(out / f"{rater}.csv")
-        write_table(paths[-1], {"guid": [example.guid for example in ours], **texts, **empty})
+        write_for_people(paths[-1], {"guid": [drawn[row].guid for row in ours], **texts, **empty})
     write_json(path, asdict(key))
     return [*paths, path]
 
@@ -129,8 +177,14 @@ def read_key(path: Path) -> Key:
     except ValueError as error:
         raise DataError(Problem(str(path), "is no JSON", fix)) from error
     names = {field.name for field in fields(Key)}
-    if not isinstance(found, dict) or set(found) != names:
+    if not isinstance(found, dict) or set(found) | {"scales"} != names:
         raise DataError(Problem(str(path), "is no key of sheets", fix))
+    if "scales" not in found:  # a key of an earlier version
+        found["scales"] = [
+            name
+            for name, allowed in found["questions"].items()
+            if name != LABEL and all(map(str.isdigit, allowed))
+        ]
     return Key(**found)
 
 
@@ -160,7 +214,7 @@ def read_answers(paths: Sequence[Path], key: Key) -> Answers:
             fix = f"one sheet of each, named {', '.join(f'{name}.csv' for name in key.raters)}"
             problems.append(Problem(str(path), f"{what} '{rater}'", fix))
             continue
-        table = read_table(path, own=True)
+        table = read_from_people(path)
         table.require("guid", *key.questions)
         problems += table.duplicates("guid")
         unfinished[rater] = 0

@@ -16,6 +16,7 @@ from heron.annotation.agreement import (
     undecided,
 )
 from heron.annotation.labels import CASES, Labels, Layout, read_labels
+from heron.annotation.people import write_for_people
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, nearest
 from heron.base.tables import write_table
@@ -37,7 +38,7 @@ class AgreementOptions:
     by: str = ""  # column of groups to show apart
     text: str = "text"  # column of the text, for the list of items to decide
     ignore: list[str] = field(default_factory=list)  # values that mean "not labelled", as NONE
-    case: str = ""  # labels that differ only in case: ignore or keep
+    case: str = ""  # labels that differ only in case or Unicode form: ignore or keep
     relaxed: str = ""  # a label that counts as the other rater's
     measure: str = "labels"  # or mae: ratings, by their mean absolute difference
     majority: Path | None = None  # a table for the label of most raters
@@ -69,7 +70,7 @@ def run(arguments: Sequence[str]) -> int:
         raise ConfigError(f"relaxed={options.relaxed}: nobody gave this label.{near}")
     parts = [("all", labels)]
     if options.by:
-        parts += [(group, labels.of_group(group)) for group in sorted(set(labels.groups))]
+        parts += [(group, labels.of_group(group)) for group in sorted({*labels.groups} - {""})]
     print_tables(_tables(parts, options))
     if options.majority:
         _write_majority(labels, options.majority)
@@ -115,5 +116,5 @@ def _write_undecided(labels: Labels, path: Path) -> None:
         **said,
         "label": [""] * len(rows),
     }
-    write_table(path, columns)
+    write_for_people(path, columns)
     print_lines(f"{path}: {len(rows)} items to decide, in the column 'label'", files=[path])

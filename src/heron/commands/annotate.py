@@ -11,6 +11,7 @@ from pathlib import Path
 from heron.annotation.agreement import agreement_table, agreements, majority, rating_differences
 from heron.annotation.labels import Labels
 from heron.annotation.sheets import (
+    COLUMNS,
     LABEL,
     Answers,
     Key,
@@ -18,18 +19,21 @@ from heron.annotation.sheets import (
     parse_questions,
     read_answers,
     read_key,
+    scales_of,
     write_sheets,
 )
 from heron.base.cells import Table, summarize
 from heron.base.errors import ConfigError, nearest
 from heron.base.folders import default_cache_dir, default_data_dir
-from heron.base.tables import write_table
+from heron.base.tables import cell_text, write_table
 from heron.base.terminal import print_lines, print_tables
+from heron.config.data import DataConfig
 from heron.config.options import DataFolders, parse_options, parse_with_data
 from heron.config.overrides import configure
+from heron.data.examples import Example
 from heron.data.markers import with_markers
 from heron.results.shipped import read_shipped
-from heron.tasks.task import task_of
+from heron.tasks.task import task_of, text_scores
 
 STEPS = ("draw", "collect")
 MAJORITY = "majority"  # stands among the raters in what `collect` writes
@@ -92,18 +96,31 @@ def _draw(arguments: Sequence[str]) -> int:
         raise ConfigError(f"per_row={options.per_row}: 1 to {len(names)}, the number of raters")
     if wrong := [name for name in options.show if name not in config.columns.side]:
         raise ConfigError(f"show={wrong[0]}: not in data.columns.side of {config.name}")
-    questions = parse_questions(options.ask, config.label_order if has_classes else ())
     drawn = draw_rows(examples, options.rows, has_classes, options.seed)
+    golds = _golds(drawn, config)
+    if wrong := [name for name in options.show if name in (*COLUMNS, *golds)]:
+        raise ConfigError(f"show={wrong[0]}: sheets have a column of this name")
+    shown = {name: [cell_text(e.side[name]) for e in drawn] for name in options.show} | golds
+    questions = parse_questions(options.ask, config.label_order if has_classes else (), shown)
     gold = {example.guid: example.label or "" for example in drawn}
     if has_classes:
         drawn = [dataclasses.replace(each, text=with_markers(each, config)) for each in drawn]
-    key = Key(config.task, config.name, options.split, questions, gold, names, options.per_row)
-    *sheets, path = write_sheets(drawn, key, options.out, options.show)
+    asked = (questions, gold, names, options.per_row, scales_of(options.ask))
+    key = Key(config.task, config.name, options.split, *asked)
+    *sheets, path = write_sheets(drawn, key, options.out, shown, options.seed)
     said = f"{len(drawn)} of {len(examples)} rows, {options.per_row} raters for each:"
     print_lines(" ".join([said, *map(str, sheets)]), files=[*sheets, path])
     print_lines(*(f"{name}: {', '.join(allowed)}" for name, allowed in questions.items()))
     print(f"not for raters: {path}; then heron annotate collect sheets=... key={path} out=DIR")
     return 0
+
+
+def _golds(drawn: Sequence[Example], config: DataConfig) -> dict[str, list[str]]:
+    """List the right answers or summaries of a task without classes: they are what is rated."""
+    if not (texts := text_scores(config.task)):
+        return {}
+    golds = ["\n".join(texts.golds(e) if e.label or e.target else ()) for e in drawn]
+    return {texts.predicts: golds} if any(golds) else {}
 
 
 def _collect(arguments: Sequence[str]) -> int:
@@ -136,12 +153,11 @@ def _labels(answers: Answers, question: str) -> Labels:
 
 def _tables(answers: Answers, key: Key) -> list[Table]:
     """Show the mean and the raters' difference of scales, and the agreement on other questions."""
-    scales = [name for name, of in key.questions.items() if all(map(str.isdigit, of))]
-    others = [name for name in key.questions if name not in scales]
+    others = [name for name in key.questions if name not in key.scales]
     tables = []
-    if scales:
+    if key.scales:
         rows = []
-        for name in scales:
+        for name in key.scales:
             ratings = [float(found[name]) for *_, found in answers.rows]
             error = rating_differences(_labels(answers, name))
             rows.append((name, summarize(ratings), error.value, error.low, error.high, error.n))

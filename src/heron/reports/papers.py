@@ -25,6 +25,7 @@ _NEVER_NAMED = (
     "experiment",
 )  # not in row names: one chooses the table, one other settings
 _STAGES = "fine_tuned_on"
+DECIMALS = 2  # of numbers in tables that do not say
 
 
 class Place(NamedTuple):
@@ -155,6 +156,20 @@ def places_of(part: Mapping[str, Any]) -> list[Place]:
     return [Place(p["column"], p["setting"], p.get("names", {})) for p in part.get("places", ())]
 
 
+def printed_digits(decimals: int | Mapping[str, int], column: str, value: float | None) -> int:
+    """Count the digits that a paper prints: `decimals` of the column, or the number's own if more.
+
+    Without a number, those of the column.
+    """
+    given = decimals if isinstance(decimals, int) else decimals.get(column, DECIMALS)
+    return max(given, own_digits(value))
+
+
+def own_digits(value: float | None) -> int:
+    """Count the decimals of a number as it is written, without zeros at its end."""
+    return len(repr(value).partition(".")[2].rstrip("0")) if isinstance(value, float) else 0
+
+
 def _score_table(
     table: Mapping[str, Any], places: Sequence[Place], groups: Sequence[Group], note: str
 ) -> Table:
@@ -169,7 +184,7 @@ def _score_table(
     printed = dict(flat_rows(table["rows"]))
     placed = [(tuple(place.of(group) for place in places), group) for group in groups]
     ours = [((*key, name) if classes else key, g) for key, g in placed for name in classes or [""]]
-    best, decimals = table.get("best_run"), table.get("decimals", 2)
+    best, decimals = table.get("best_run"), table.get("decimals", DECIMALS)
     rows: list[tuple[Cell, ...]] = []
     copied: dict[str, None] = {}
     for key in dict.fromkeys([*printed, *(key for key, _ in ours)]):
@@ -188,11 +203,13 @@ def _score_table(
             )
             chosen = group.best_run(best) if group and best else None
             cells: list[Cell] = []
-            for value, metric in zip(published, metrics, strict=True):
+            for title, value, metric in zip(scores, published, metrics, strict=True):
                 mean = group.summary(split, metric) if group else None
                 if isinstance(value, Mapping):
                     value = value.get("corrected", value["printed"])
-                paper = None if value is None else Formatted(value, f".{decimals}f")
+                paper = None
+                if value is not None:
+                    paper = Formatted(value, f".{printed_digits(decimals, title, value)}f")
                 change = Formatted(mean.mean - value, "+.3f") if mean and paper else None
                 single = [chosen.scores.get(split, {}).get(metric) if chosen else None]
                 cells += [paper, mean, *(single if best else []), change]

@@ -13,7 +13,16 @@ from typing import Any, NamedTuple
 from scipy import stats
 
 from heron.base.cells import Cell, Table
-from heron.reports.papers import Place, Rule, choose, flat_rows, places_of, split_of
+from heron.reports.papers import (
+    Place,
+    Rule,
+    choose,
+    flat_rows,
+    own_digits,
+    places_of,
+    printed_digits,
+    split_of,
+)
 from heron.reproduction.targets import Estimate, Names
 from heron.results.collect import RunRecord
 from heron.results.groups import Group, group_runs
@@ -44,7 +53,11 @@ class Compared(NamedTuple):
 
 
 def comparison_table(
-    title: str, columns: Sequence[str], rows: Sequence[Compared], decimals: int | None, note: str
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Compared],
+    decimals: int | Mapping[str, int] | None,
+    note: str,
 ) -> Table:
     """Lay out comparisons.
 
@@ -52,13 +65,15 @@ def comparison_table(
         title: of the table.
         columns: names of the columns before the numbers; the last is that of the score.
         rows: the comparisons.
-        decimals: of the printed numbers; None: the most that a number of the same column has.
+        decimals: of the printed numbers, or those of each column; None: the most that a number of
+            the same column has.
         note: what is said below, beside the legend of marks and corrections.
     """
     written = defaultdict[str, int](int)
     for row in rows:
-        written[row.names[-1]] = max(written[row.names[-1]], _digits(row.published))
-    cells = [_cells(row, written[row.names[-1]] if decimals is None else decimals) for row in rows]
+        written[row.names[-1]] = max(written[row.names[-1]], own_digits(row.published))
+    given = written if decimals is None else decimals
+    cells = [_cells(row, printed_digits(given, row.names[-1], row.published)) for row in rows]
     marks = dict.fromkeys(row.estimate.mark for row in rows if row.estimate and row.estimate.mark)
     doubts = [f"{', '.join(row.names)}: {row.printed}" for row in rows if row.printed]
     notes = [note, _NOTE, *(f"{DAGGER} {mark}." for mark in marks)]
@@ -89,11 +104,6 @@ def _cells(row: Compared, digits: int) -> tuple[Cell, ...]:
     mark = f" {DAGGER}" if found.mark else ""
     others = (f"{text}{mark}" if text else None for text in (shown, change, between, said))
     return (*row.names, published, *others)
-
-
-def _digits(value: float | None) -> int:
-    """Count the decimals of a number as it is written, without zeros at its end."""
-    return len(repr(value).partition(".")[2].rstrip("0")) if isinstance(value, float) else 0
 
 
 def against_published(published: float, found: Estimate, digits: int) -> str:

@@ -18,7 +18,7 @@ from heron.base.table_files import to_latex, to_markdown
 from heron.base.tables import write_table
 from heron.base.yaml_files import read_yaml
 from heron.config.extensions import STATISTICS
-from heron.reports.papers import PaperView, paper_view
+from heron.reports.papers import DECIMALS, PaperView, paper_view
 from heron.reports.run import data_url
 from heron.reproduction.comparing import (
     DAGGER,
@@ -115,7 +115,7 @@ def of_runs(target: Target, runs: Sequence[RunRecord], typed: Collection[str] = 
         if "scores" not in table:
             continue
         rows, headings = compare_runs(published, table, runs, typed)
-        decimals = table.get("decimals", 2)
+        decimals = table.get("decimals", DECIMALS)
         note = note_of(table)
         tables.append(comparison_table(table["title"], headings, rows, decimals, note))
     if target.table in published.get("figures", {}):

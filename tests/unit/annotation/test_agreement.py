@@ -53,6 +53,22 @@ def test_fleiss_kappa_equals_statsmodels():
     assert fleiss(values) == pytest.approx(fleiss_kappa(counts), abs=1e-12)
 
 
+def test_fleiss_kappa_is_of_the_items_with_the_most_frequent_number_of_labels():
+    """Whoever gave them: each of four raters has labelled some rows only."""
+    values = list(zip(A, B, C, strict=True))
+    pairs = [(a, "", b, "") if n % 2 else ("", b, "", a) for n, (a, b, _) in enumerate(values)]
+    triples = [(*said, "") for said in values[:4]]
+    counts, _ = aggregate_raters(np.asarray([[a, b] for a, b, _ in values]))
+    got = found([*triples, *pairs, ("yes", "", "", "")])["Fleiss' kappa"]
+    assert (got.value, got.n) == (pytest.approx(fleiss_kappa(counts), abs=1e-12), 10)
+    assert got.low < got.value < got.high
+    assert found([*triples, *pairs[:4]])["Fleiss' kappa"].n == 4
+    counts, _ = aggregate_raters(np.asarray(values[:4]))
+    tied = found([*triples, *pairs[:4]])["Fleiss' kappa"].value
+    assert tied == pytest.approx(fleiss_kappa(counts), abs=1e-12), "the larger number"
+    assert found([("a", "", ""), ("", "b", "")])["Fleiss' kappa"].value is None
+
+
 @given(rows)
 def test_draws_by_counts_equal_the_repeated_rows(values):
     kinds = sorted(set(values))
@@ -175,6 +191,25 @@ def test_null_and_nan_are_no_labels_in_any_format(tmp_path):
         ]  # fmt: skip
 
 
+def test_rows_without_an_item_or_a_rater_are_named_and_no_cell_is_called_none(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": null, "who": "x", "label": "a"}\n{"id": "1", "label": "a"}\n')
+    with pytest.raises(DataError) as caught:
+        read_labels([path], Layout(rater="who"))
+    assert "a.jsonl:1: 'id' is empty" in str(caught.value)
+    assert "a.jsonl:2: 'who' is empty" in str(caught.value)
+    path.write_text('{"id": 1, "x": "a", "y": "b", "part": null, "text": null}\n')
+    got = read_labels([path], Layout(raters=("x", "y"), by="part"))
+    assert [*got.groups, *got.texts] == ["", ""]
+
+
+def test_empty_rows_name_no_item_but_count_where_positions_do(tmp_path):
+    (tmp_path / "a.csv").write_text("id,x,y\n1,a,b\n,,\n2,a,a\n,,\n")
+    assert read_labels([tmp_path / "a.csv"], Layout(raters=("x", "y"))).items == ["1", "2"]
+    (tmp_path / "b.csv").write_text("x,y\na,b\n,\na,a\n")
+    assert read_labels([tmp_path / "b.csv"], Layout(raters=("x", "y"))).items == ["0", "1", "2"]
+
+
 def test_labels_that_differ_in_case_are_refused_made_one_or_kept(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("id,x,y\n1,Yes,yes\n2,Yes,No\n")
@@ -184,6 +219,17 @@ def test_labels_that_differ_in_case_are_refused_made_one_or_kept(tmp_path):
     assert one.values == [["Yes", "Yes"], ["Yes", "No"]]
     two = read_labels([path], Layout(raters=("x", "y"), case="keep"))
     assert two.values == [["Yes", "yes"], ["Yes", "No"]]
+
+
+@pytest.mark.parametrize("form", ["contradict\u0327ie", "contradic\u0163ie", "contradict\u0326ie"])
+def test_labels_that_differ_in_unicode_form_are_refused_made_one_or_kept(tmp_path, form):
+    path = tmp_path / "a.csv"
+    path.write_text(f"id,x,y\n1,contradic\u021bie,{form}\n2,contradic\u021bie,neutru\n", "utf-8")
+    with pytest.raises(ConfigError, match="differ only in case or Unicode form"):
+        read_labels([path], Layout(raters=("x", "y")))
+    one = read_labels([path], Layout(raters=("x", "y"), case="ignore"))
+    assert one.values[0] == ["contradic\u021bie"] * 2
+    assert read_labels([path], Layout(raters=("x", "y"), case="keep")).values[0][1] == form
 
 
 def test_files_of_one_name_are_refused_where_the_name_is_the_raters(tmp_path):

@@ -3,16 +3,21 @@
 import csv
 import json
 from collections import Counter
+from itertools import combinations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.annotation.sheets import draw_rows, parse_questions
+from heron.annotation.sheets import assign_raters, draw_rows, parse_questions
 from heron.base.errors import ConfigError
+from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.tables import read_table, write_table
 from heron.cli import main
+from heron.config.overrides import configure
 from heron.data.examples import Example
+from heron.results.shipped import read_shipped
 
 
 @pytest.fixture
@@ -31,7 +36,7 @@ def sheets(tmp_path):
 
 def fill(path, answer):
     """Fill a sheet in: `answer(row)` gives the cells of each row."""
-    with path.open(encoding="utf-8", newline="") as file:
+    with path.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     rows = [{**row, **answer(row)} for row in rows]
     write_table(path, {name: [row[name] for row in rows] for name in rows[0]})
@@ -62,6 +67,23 @@ def test_a_rater_sees_which_events_are_asked_about(sheets):
     assert all("[א1]" in text and "[/א2]" in text for text in texts)
 
 
+@pytest.mark.parametrize(
+    ("data", "column", "of"), [("qa", "answer", "answers"), ("summaries", "summary", "target")]
+)
+def test_a_rater_sees_the_answers_or_the_summary_that_are_rated(tmp_path, data, column, of):
+    words = [f"data=chronicle_{data}", "rows=5", "raters=anna,ben", "ask=good:1-5"]
+    assert main(["annotate", "draw", *words, f"out={tmp_path}"]) == 0
+    sheet = read_table(tmp_path / "anna.csv", own=True)
+    assert sheet.columns[-2:] == (column, "good")
+    config = configure(f"chronicle_{data}", [])
+    shipped = read_shipped(config, default_data_dir(), default_cache_dir()).splits["test"]
+    examples = {example.guid: example for example in shipped}
+    for row in sheet.rows:
+        example = examples[row["guid"]]
+        golds = example.side["answers"] if of == "answers" else [example.target]
+        assert row[column] == "\n".join(golds)
+
+
 def test_answers_are_scored_as_any_systems_predictions(sheets, capsys):
     study = sheets()
     gold = json.loads((study / "key.json").read_text("utf-8"))["gold"]
@@ -86,7 +108,7 @@ def test_answers_are_scored_as_any_systems_predictions(sheets, capsys):
 def test_a_sheet_may_have_semicolons_as_spreadsheets_of_some_countries_write(sheets):
     study = sheets("raters=anna,ben")
     for name in ("anna", "ben"):
-        with (study / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        with (study / f"{name}.csv").open(encoding="utf-8-sig", newline="") as file:
             rows = [{**row, "label": "AFTER"} for row in csv.DictReader(file)]
         # Texts have commas and semicolons in them; Excel begins the file with a byte-order mark.
         rows[0]["text"] += "; a, b"
@@ -109,6 +131,28 @@ def test_ratings_have_their_mean_and_the_raters_difference(sheets, capsys):
     assert not list((study / "done").glob("*.gold.csv"))  # nobody was asked for labels
 
 
+@pytest.mark.parametrize("is_old", [False, True], ids=["key", "key of an earlier version"])
+def test_only_what_was_asked_as_a_scale_is_averaged(sheets, capsys, is_old):
+    study = sheets("ask=label,fluency:1-5,valid:yes/no", "raters=2")
+    key = json.loads((study / "key.json").read_text("utf-8"))
+    # Data sets may have classes that are named with digits.
+    key["questions"]["label"] = ["0", "1"]
+    key["questions"]["valid"] = ["yes", "no"] if is_old else ["0", "1"]
+    if is_old:
+        del key["scales"]
+    (study / "key.json").write_text(json.dumps(key))
+    answers = {"label": "1", "fluency": "4", "valid": "yes" if is_old else "1"}
+    for name in ("rater1", "rater2"):
+        fill(study / f"{name}.csv", lambda row: answers)
+    assert collect(study, "rater1", "rater2") == 0
+    ratings, agreement = capsys.readouterr().out.split("Agreement")
+    assert "fluency" in ratings
+    assert "label" not in ratings.split("Ratings")[1]
+    assert "valid" not in ratings.split("Ratings")[1]
+    assert "label" in agreement
+    assert "valid" in agreement
+
+
 def test_unfinished_rows_are_left_out_and_counted(sheets, capsys):
     study = sheets("raters=2")
     rows = [row["guid"] for row in read_table(study / "rater1.csv").rows]
@@ -117,6 +161,17 @@ def test_unfinished_rows_are_left_out_and_counted(sheets, capsys):
     assert collect(study, "rater1", "rater2") == 0
     assert "left out: rater1 3" in capsys.readouterr().out
     assert len(read_table(study / "done/answers.csv").rows) == 17
+
+
+def test_empty_rows_below_the_last_one_are_no_rows_of_a_sheet(sheets, capsys):
+    study = sheets("raters=2")
+    for name in ("rater1", "rater2"):
+        fill(study / f"{name}.csv", lambda row: {"label": "BEFORE"})
+        with (study / f"{name}.csv").open("a", encoding="utf-8") as file:
+            file.write(",,\n,,\n")
+    assert collect(study, "rater1", "rater2") == 0
+    assert "left out" not in capsys.readouterr().out
+    assert len(read_table(study / "done/answers.csv").rows) == 20
 
 
 def test_every_answer_that_is_not_allowed_is_named_by_line(sheets, capsys):
@@ -147,7 +202,9 @@ def test_sheets_that_may_be_with_people_are_not_written_again(sheets, capsys):
         ("split=tset", "no such split here"),
         ("ask=how_good", "name:1-5"),
         ("ask=good:5-1", "name:1-5"),
-        ("ask=text:1-5", "the sheet has a column of this name"),
+        ("ask=text:1-5", "have a column of this name"),
+        ("ask=rater:1-5", "have a column of this name"),
+        ("ask=label:yes/no", "'label' is the question for the class"),
         ("ask=good:1-5,good:yes/no", "asked twice"),
         ("raters=a,a", "name each rater once"),
         ("raters=majority,b", "not 'majority'"),
@@ -158,6 +215,29 @@ def test_a_wrong_option_is_explained(word, says, tmp_path, capsys):
     given = ["split=validation", "raters=a,b,c", "per_row=2", "ask=label"]
     given = [each for each in given if each.split("=")[0] != word.split("=")[0]]
     assert main(["annotate", "draw", "data=chronicle", f"out={tmp_path}", *given, word]) == 2
+    assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("data", "words", "says"),
+    [
+        (
+            "chronicle_nli",
+            ["ask=reasoning:1-5", "show=reasoning"],
+            "ask=reasoning:1-5: sheets or answers have a column of this name",
+        ),
+        (
+            "chronicle_nli",
+            ["show=guid", "data.columns.side=[guid]"],
+            "show=guid: sheets have a column of this name",
+        ),
+        ("chronicle_qa", ["ask=answer:1-5"], "ask=answer:1-5: sheets or answers"),
+    ],
+)
+def test_no_question_and_no_shown_column_takes_the_place_of_another(
+    tmp_path, capsys, data, words, says
+):
+    assert main(["annotate", "draw", f"data={data}", f"out={tmp_path}", *words]) == 2
     assert says in capsys.readouterr().err
 
 
@@ -188,13 +268,32 @@ def test_questions_are_labels_scales_and_words():
         parse_questions(["label"], ())
 
 
-def test_raters_share_rows_with_each_other_in_one_ring(sheets):
+@given(st.integers(0, 40), st.integers(1, 8), st.integers(0, 2**32 - 1), st.data())
+def test_every_row_has_its_raters_and_nobody_has_two_more_than_another(n, raters, seed, data):
+    per_row = data.draw(st.integers(1, raters))
+    teams = assign_raters(n, raters, per_row, np.random.default_rng(seed))
+    assert [len(set(team)) for team in teams] == [per_row] * n
+    loads = np.bincount([one for team in teams for one in team], minlength=raters)
+    assert np.ptp(loads) <= 1
+
+
+def test_every_two_raters_share_about_as_many_rows():
+    teams = assign_raters(60, 6, 2, np.random.default_rng(0))
+    shared = {}
+    for first, second in teams:
+        shared[first, second] = shared.get((first, second), 0) + 1
+    assert len(shared) == 15
+    assert max(shared.values()) - min(shared.values()) <= 2
+
+
+def test_every_two_raters_share_rows(sheets):
     study = sheets("raters=a,b,c,d")
     guids = {
         name: {row["guid"] for row in read_table(study / f"{name}.csv").rows} for name in "abcd"
     }
-    for one, next_ in ("ab", "bc", "cd", "da"):
-        assert guids[one] & guids[next_]
+    shared = [len(guids[one] & guids[other]) for one, other in combinations("abcd", 2)]
+    assert sum(shared) == 10
+    assert set(shared) <= {1, 2}
 
 
 def test_sheets_of_nobody_in_the_study_and_second_sheets_are_refused(sheets, capsys):

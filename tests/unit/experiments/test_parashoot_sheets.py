@@ -86,6 +86,14 @@ def test_a_spreadsheet_runs_nothing_in_a_sheet_and_its_texts_come_back(tmp_path)
     assert (judged.guid, judged.group, judged.answer) == ("@q", "=a", "=HYPERLINK(0)")
 
 
+def test_empty_rows_below_the_last_one_are_no_questions(sheet):
+    fill(sheet, rest="minimal=x")
+    with sheet.open("a", encoding="utf-8") as file:
+        file.write("," * (len(COLUMNS) - 1) + "\n")
+    judged, empty = read_sheet(sheet)
+    assert (len(judged), empty) == (10, 0)
+
+
 def test_questions_without_an_answer_are_not_drawn(tmp_path):
     examples = [example(0), Example("none", CONTEXT, "מי?", (), "no_answer")]
     assert write_sheet(tmp_path / "s.csv", examples, sample=1, seed=0) == 1

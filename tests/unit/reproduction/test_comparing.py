@@ -192,6 +192,21 @@ def test_a_number_that_ends_in_zeros_is_compared_by_the_digits_of_its_column():
     assert [row[-1] for row in shown] == ["differs", "equal to the printed digits", None, None]
 
 
+@pytest.mark.parametrize(
+    ("paper", "name", "printed"),
+    [
+        ("lchaim", "table1", {"fluency": "4.127", "fluency, error": "0.0495", "label": "4.890"}),
+        ("lchaim", "table1", {"fluency, error": "0.031"}),
+        ("hesum", "table3", {"ROUGE-2": "0.0370", "BERTScore": "0.770"}),
+    ],
+)
+def test_a_number_is_shown_with_the_digits_that_its_paper_prints(paper, name, printed):
+    table = read_yaml(ROOT / f"experiments/{paper}/published.yaml")["tables"][name]
+    rows, _ = compare_values(table, {})
+    shown = comparison_table("t", ["row", "score"], rows, table["decimals"], "").rows
+    assert {*printed.items()} <= {row[1:3] for row in shown}
+
+
 def test_latex_escapes_what_latex_would_read_as_commands():
     text = to_latex(Table("50 % of a_b", ("x", "n"), (("a & b", 1), ("שלום", 2)), "$5 ± 1"))
     assert r"\caption{50 \% of a\_b}" in text

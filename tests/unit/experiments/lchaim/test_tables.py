@@ -47,6 +47,18 @@ def test_ratings_have_means_and_the_error_between_raters(tmp_path):
     assert cells[3] == "3.5000 (6 ratings)"
 
 
+def test_a_criterion_that_nobody_rated_is_left_out(tmp_path):
+    path = tmp_path / "DictaLM-2.0.csv"
+    lines = ["guid,rater,accuracy,fluency,label,valid", "1,anna,5,,,yes", "1,ben,3,,,no"]
+    path.write_text("\n".join(lines))
+    values = fill("T1", path).values["table1"]
+    found = {column: each.value for (_, column), each in values.items()}
+    assert found == {
+        **{"accuracy": 4, "accuracy, difference of raters": 2},
+        **{"label": 2.5, "label, difference of raters": 5},
+    }
+
+
 def test_what_raters_answered_on_drawn_sheets_fills_the_table(tmp_path):
     study, out = tmp_path / "study", tmp_path / "Amazon Translate"
     ask = "ask=accuracy:1-5,fluency:1-5,culture:1-5,valid:yes/no"

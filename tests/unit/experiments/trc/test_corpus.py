@@ -153,6 +153,42 @@ def test_answers_become_labels_agreement_and_a_data_set(treebank, tmp_path, caps
     assert labels == {"BEFORE": 1, "VAGUE": 1, "EQUAL": 1}
 
 
+def test_collected_pairs_keep_their_guids_texts_and_windows(treebank, tmp_path):
+    out = tmp_path / "out"
+    assert main(["build", "trc", "pairs", f"from={treebank}", "language=en", f"out={out}"]) == 0
+    asked = read_table(out / "pairs.csv", own=True).rows
+    columns = {name: [row[name] for row in asked] for name in asked[0]}
+    # pandas writes whole numbers so, where a column has gaps.
+    write_table(out / "pairs.csv", {**columns, "window": [f"{w}.0" for w in columns["window"]]})
+    answers = {"guid": columns["guid"], "q1": ["yes"] * len(asked), "q2": ["no"] * len(asked)}
+    write_table(out / "anna.csv", answers)
+    with (out / "anna.csv").open("a") as file:
+        file.write(",,\n,,\n")  # a spreadsheet's empty rows
+    words = [f"pairs={out}/pairs.csv", f"answers={out}/anna.csv", f"out={out}"]
+    assert main(["build", "trc", "collect", *words]) == 0
+    found = [r for s in ("train", "test") for r in read_table(out / f"{s}.csv", own=True).rows]
+    assert len({row["document"] for row in asked}) == 2
+    names = ("guid", "document", "window", "text")
+    assert sorted([row[name] for name in names] for row in found) == sorted(
+        [row[name] for name in names] for row in asked
+    )
+
+
+def test_pairs_without_a_window_or_a_guid_of_their_own_are_named(treebank, tmp_path, capsys):
+    main(["build", "trc", "pairs", f"from={treebank}", "language=en", f"out={tmp_path}"])
+    write_table(tmp_path / "anna.csv", {"guid": ["1.0.0"], "q1": ["yes"], "q2": ["no"]})
+    words = [f"pairs={tmp_path}/pairs.csv", f"answers={tmp_path}/anna.csv", f"out={tmp_path}"]
+    columns = {"guid": ["1.0.0", "1.1.1"], "document": [1, 1], "text": ["a", "b"]}
+    write_table(tmp_path / "pairs.csv", {**columns, "window": ["", "first"]})
+    assert main(["build", "trc", "collect", *words]) == 2
+    said = capsys.readouterr().err
+    assert "pairs.csv:2: window ''" in said
+    assert "pairs.csv:3: window 'first'" in said
+    write_table(tmp_path / "pairs.csv", {**columns, "guid": ["1.0.0"] * 2, "window": [0, 1]})
+    assert main(["build", "trc", "collect", *words]) == 2
+    assert "pairs.csv:3: guid '1.0.0' is already on line 2" in capsys.readouterr().err
+
+
 def test_wrong_answers_are_all_named(treebank, tmp_path, capsys):
     main(["build", "trc", "pairs", f"from={treebank}", "language=en", f"out={tmp_path}"])
     (tmp_path / "anna.csv").write_text("guid,q1,q2\n1.0.0,perhaps,no\n9.9.9,yes,no\n")
