@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.tables import is_missing, table_format
-from heron.languages.spelling import Spell, speller
-from heron.languages.unicode import coarsest
+from heron.languages.spelling import Spell, coarsest, speller
 from heron.results.systems import NAMES, System
 
 GOLD = "gold"  # the references as a system

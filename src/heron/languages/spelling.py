@@ -8,7 +8,8 @@ Scores use the texts as they are given: exact match, F1 and ROUGE then equal tho
 and of XL-Sum's fork. Scores named by a language or heron (`he_f1`, `rouge1_heron`) unify variants.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import takewhile
 
 from heron.config.data import UnicodeOptions
@@ -22,6 +23,17 @@ _BEFORE = 20  # of them, what stands before the first difference
 KEPT_APART = (
     "they differ only in Unicode variants that data.unicode does not unify: spell both alike"
 )
+
+
+def coarsest(readings: Iterable[UnicodeOptions]) -> UnicodeOptions:
+    """Make options that unify what any of `readings` unifies; without any, the default."""
+    every = list(readings)
+    unified = {
+        name: each
+        for name, each in vars(UNIFY_ALL).items()
+        if any(getattr(reading, name) == each for reading in every)
+    }
+    return replace(every[0], **unified) if every else UnicodeOptions()
 
 
 def speller(language: str | None, options: UnicodeOptions | None = None) -> Spell:

@@ -1,7 +1,7 @@
 """`heron compare`: its options, defaults from the runs, and the documents of rows."""
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +12,7 @@ from heron.base.run_folder import RunFolder
 from heron.base.tables import cell_text, is_missing, read_table
 from heron.config.data import UnicodeOptions
 from heron.config.stored import read_stored
-from heron.languages.unicode import UNIFY_ALL
+from heron.languages.spelling import coarsest
 from heron.metrics.names import copied_names
 from heron.results.alignment import align
 from heron.results.collect import RunRecord
@@ -221,14 +221,3 @@ def _find_groups(
     places = Path(config.paths.data), Path(config.paths.cache)
     examples = find_examples(guids, inner, data, *places)
     return [example.group or example.text for example in examples]
-
-
-def coarsest(readings: Iterable[UnicodeOptions]) -> UnicodeOptions:
-    """Make options that unify what any of `readings` unifies; without any, the default."""
-    every = list(readings)
-    unified = {
-        name: each
-        for name, each in vars(UNIFY_ALL).items()
-        if any(getattr(reading, name) == each for reading in every)
-    }
-    return dataclasses.replace(every[0], **unified) if every else UnicodeOptions()

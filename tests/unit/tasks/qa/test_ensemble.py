@@ -162,6 +162,6 @@ def test_a_member_that_was_trained_on_the_rows_to_score_is_refused(parted, capsy
     runs = f"run={parted(0)},{parted(5)}"
     assert heron("evaluate", runs, "split=validation") == 2
     said = capsys.readouterr().err
-    assert "seed5 was trained on 4 of the 4 rows that are validation of" in said
+    assert "seed5 was trained on 4 of the 4 validation rows of" in said
     assert "Traceback" not in said
     assert heron("evaluate", runs) == 0, "both held out the test file"
