@@ -16,6 +16,7 @@ from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example, count_mended, text_key
 from heron.data.features import CUT, FITS, INEXACT, TOKENLESS, Features
+from heron.tasks.task import task_of
 
 known_findings = on_demand("heron.audit.findings:warnings")  # of a higher layer
 
@@ -109,9 +110,8 @@ def describe_training(data: DataModule) -> dict[str, Any]:
         `unknown`: share of the train split's tokens that the tokenizer does not know; `steps`:
         optimizer steps of the first epoch; under `bucket`, `batch_tokens`: padded tokens a batch.
     """
-    config, features = data.config, data.features[TRAIN]
-    batching, rows = data.batching, len(features)
-    steps = -(-len(data.plan(0)) // config.optim.accumulate)
+    config, features, batching = data.config, data.features[TRAIN], data.batching
+    rows, steps = len(features), -(-len(data.plan(0)) // config.optim.accumulate)
     known: dict[str, Any] = {"unknown": _unknown(data), "steps": steps}
     if known["unknown"] >= _MOST_UNKNOWN:
         say(
@@ -122,7 +122,7 @@ def describe_training(data: DataModule) -> dict[str, Any]:
     counts_C = data.label_counts_C
     if rows < _FEWEST_ROWS:
         say(f"train: {rows} rows are too few to learn from; see data.files.train and data.sample")
-    elif len(counts_C) > 1 and np.count_nonzero(counts_C) == 1:
+    elif task_of(config).has_classes and len(counts_C) > 1 and np.count_nonzero(counts_C) == 1:
         label = config.data.label_order[int(counts_C.argmax())]
         say(
             f"train: all {rows} rows are of class {label}: nothing can be learnt; see "

@@ -56,6 +56,17 @@ def test_one_class_in_train_is_named_with_the_keys_of_labels(
     assert "rows are of class BEFORE: nothing can be learnt; see data.columns.label" in said
 
 
+def test_questions_that_all_have_an_answer_can_be_learnt_from(
+    chronicle_config: Callable[..., Config], capsys: pytest.CaptureFixture[str]
+) -> None:
+    begin()
+    words = ("data=chronicle_qa", "data.generator.unanswerable=0.1")
+    data = DataModule(chronicle_config(*words, "data.label_order=[answer,no_answer]"))
+    labels_R = np.zeros_like(data.features[TRAIN].labels_R)
+    describe_training(with_train(data, labels_R=labels_R))
+    assert "of class" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("word", "said"),
     [
