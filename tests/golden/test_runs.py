@@ -127,12 +127,13 @@ class TestRunFolder:
         assert {name: scores[name] for name in again} == again
 
     def test_scores_are_fractions_never_percent(self, run: RunFolder) -> None:
-        for scores in json.loads(run.scores.read_text()).values():
+        for split, scores in json.loads(run.scores.read_text()).items():
             fractions = {k: v for k, v in scores.items() if not k.startswith(("support", "refuse"))}
             assert 0 <= fractions.pop("brier") <= 2  # a sum over classes, not a fraction
             assert all(0 <= value <= 1 for value in fractions.values())
             assert sum(scores[f"support/{label}"] for label in LABELS) in (16, 32)
-            assert scores["macro_f1_low"] <= scores["macro_f1"] <= scores["macro_f1_high"]
+            if split == "test":  # the rows of validation are of one document
+                assert scores["macro_f1_low"] <= scores["macro_f1"] <= scores["macro_f1_high"]
 
     @pytest.mark.parametrize("epoch", range(EPOCHS))
     def test_dynamics_hold_each_training_row_once(

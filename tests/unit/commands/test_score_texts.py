@@ -58,7 +58,7 @@ def test_squad_s_own_form_is_read_and_both_profiles_are_scored(gold, tmp_path, c
     assert scores["no_answer_accuracy"] == 1
     assert scores["answerable_f1"] == pytest.approx((2 / 3 + 0) / 2)
     assert scores["answerable_he_f1"] == pytest.approx((2 / 3 + 1) / 2)  # gershayim are one sign
-    assert scores["f1_low"] <= scores["f1"] <= scores["f1_high"]
+    assert "f1_low" not in scores, "one article tells nothing of others"
     assert "qa, 3 questions" in capsys.readouterr().out
 
 

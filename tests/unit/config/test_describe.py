@@ -90,4 +90,4 @@ def test_wrong_words_exit_with_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert heron("options", "hed") == 2
     assert "Did you mean 'head'" in capsys.readouterr().err
     assert heron("options", "head", "optim") == 2
-    assert "takes one group or key" in capsys.readouterr().err
+    assert "name one group or key" in capsys.readouterr().err
