@@ -157,6 +157,7 @@ def test_a_question_data_set_says_how_answers_are_read_and_what_was_done_to_them
     assert "normalize_case" not in shown
 
 
+@pytest.mark.real  # takes six seconds; changes seldom
 def test_on_a_terminal_no_line_of_the_overview_is_longer_than_it(capsys, monkeypatch):
     assert main(["data"]) == 0
     whole = capsys.readouterr().out

@@ -48,7 +48,7 @@ def encodings(monkeypatch):
             marks=pytest.mark.real,
         ),
         pytest.param((*NLI, "head=mlp3"), marks=pytest.mark.real),
-        (*NLI, *WINDOWS),
+        pytest.param((*NLI, *WINDOWS), marks=pytest.mark.real),
         pytest.param((*NLI, *WINDOWS, "head.over_windows=mean_states"), marks=pytest.mark.real),
         ("head=ess",),
         ("head=window",),
