@@ -75,16 +75,12 @@ class Translator:
         """List the translations that texts need; none where source and target are equal."""
         wanted = dict.fromkeys(text for text in texts if text.strip())
         codes = dict(self.settings.codes)
-        place = [
-            self.settings.model,
-            self.settings.url,
-            source,
-            target,
-            *([codes] if codes else []),
-        ]
-        folder = str(self.settings.model).format(source=source, target=target)
-        if self.settings.backend == "local" and Path(folder).is_dir():
-            place.append(identity(EncoderConfig(name=folder)))  # it may hold another model tomorrow
+        place: list[Any] = [self.settings.model, self.settings.url, source, target]
+        place += [codes] if codes else []
+        if self.settings.backend == "local":
+            folder = model_name(self.settings.model, source, target)
+            if Path(folder).is_dir():  # it may hold another model tomorrow
+                place.append(identity(EncoderConfig(name=folder)))
         return [
             Request(
                 fingerprint(place, text),
@@ -124,6 +120,11 @@ class Translator:
             )
         by_text = {r.messages[0]["content"]: found[r.key].text for r in requests.values()}
         return [by_text.get(text, text) for text in texts]
+
+
+def model_name(model: str | None, source: str, target: str) -> str:
+    """Name the model for two languages: `{source}` and `{target}` stand for their codes."""
+    return str(model).format(source=source, target=target)
 
 
 class LocalTranslation:
@@ -168,7 +169,7 @@ class LocalTranslation:
     def _model(self, source: str, target: str) -> tuple[Any, Any]:
         from transformers import AutoModelForSeq2SeqLM, AutoTokenizer  # start-up time
 
-        name = str(self.settings.model).format(source=source, target=target)
+        name = model_name(self.settings.model, source, target)
         if name not in self._loaded:
             with loading(name):
                 place = origin(EncoderConfig(name=name))

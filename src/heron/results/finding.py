@@ -91,8 +91,7 @@ def systems_of(
             for run in group.runs
             if run.done
         ]
-        sources.sort(key=lambda source: _setting(source, FOLD))
-        sources.sort(key=lambda source: [natural(part) for part in source.seed.split("/")])
+        sources.sort(key=lambda s: ([natural(n) for n in s.seed.split("/")], _setting(s, FOLD)))
         sources = _joined_folds(sources, split, notes)
         names = {text for source in sources for text in (source.name, str(source.home))}
         names |= {name} - {""} if len(groups) == 1 else set()
