@@ -115,7 +115,7 @@ def test_the_task_trains_on_its_data(heron, place):
         ]
         path = write_table(place / f"{split}.csv", ("guid", "headline", "body", "label"), rows)
         data.append(f"data.files.{split}.path={path}")
-    heron("train", *SMALL, *data, "run.job=task")
+    heron("train", *SMALL, *data, "run.job=task", "run.isolate=false")
     (found,) = (place / "runs").glob("*/task")
     assert "accuracy" in json.loads((found / "scores.json").read_text())["test"]
 

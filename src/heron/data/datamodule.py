@@ -159,7 +159,7 @@ class DataModule(pl.LightningDataModule):
             classes = len(self.config.data.label_order)
             collate = SharingCollator(collate, classes, ranks.rank(), ranks.ranks())
         return DataLoader(
-            plan,  # type: ignore[arg-type]  # a sequence of batches is all that is needed
+            plan,  # a sequence of batches is all that is needed
             batch_size=None,
             sampler=RestOfPlan(len(plan), done),
             collate_fn=collate,

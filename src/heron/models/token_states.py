@@ -135,7 +135,7 @@ class TokenEncoder:
             for row, sequence, states_LD in zip(rows, read, self._forward(read), strict=True):
                 found[row] = states_LD[: len(sequence.ids)][sequence.kept].clone()
         states = iter(found)
-        return [torch.cat(list(itertools.islice(states, len(part)))) for part in parts]  # type: ignore[arg-type]
+        return [torch.cat(list(itertools.islice(states, len(part)))) for part in parts]
 
     def _windows(self, pieces: Pieces) -> list[_Sequence]:
         room = self._room(pieces)

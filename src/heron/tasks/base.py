@@ -239,7 +239,7 @@ class TaskModule(pl.LightningModule):
         return ({"encoder": optim.lr * factor} if learns else {}) | {"head": head * factor}
 
     @classmethod
-    def load_from_checkpoint(  # type: ignore[override]  # other arguments come from the run folder
+    def load_from_checkpoint(  # other arguments come from the run folder
         cls, checkpoint_path: str | Path, map_location: torch.device | str = "cpu"
     ) -> TaskModule:
         """Load a finished run's module, in evaluation mode, with the weights of a checkpoint.

@@ -76,7 +76,7 @@ def _named_layers(head: Head, model_type: str) -> dict[str, Tensor]:
         return named(dense, pooler.dense) | named(out, pooler.classes)
     if head.config.classifier != "linear":
         return {}
-    linear: Any = list(head.classifier)[-1]  # type: ignore[call-overload]  # the first is dropout
+    linear: Any = list(head.classifier)[-1]  # the first is dropout
     eye = torch.eye(linear.in_features, dtype=linear.weight.dtype) / _SCALE
     return {
         f"{dense}.weight": eye,

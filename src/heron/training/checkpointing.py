@@ -236,7 +236,7 @@ def _restore_random_state(state: dict[str, Any]) -> None:
 
 def ended_early(trainer: pl.Trainer) -> dict[str, Any] | None:
     """Return the epochs and the score at which a search ended the training; None if none has."""
-    callbacks: list[Any] = trainer.callbacks  # type: ignore[attr-defined]
+    callbacks: list[Any] = trainer.callbacks
     return next((found for each in callbacks if (found := getattr(each, "pruned", None))), None)
 
 

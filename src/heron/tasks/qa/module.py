@@ -178,7 +178,7 @@ class ExtractionModule(TaskModule):
 
     def on_validation_epoch_end(self) -> None:
         """Log every score of the split under `validation/`."""
-        data: Any = self.trainer.datamodule  # type: ignore[attr-defined]
+        data: Any = self.trainer.datamodule
         outputs = [output for part in ranks.gather(self.validated) for output in part]
         self.validated = []
         predictions = self.collect(outputs, data, VALIDATION).tuned()

@@ -78,7 +78,7 @@ class SummaryCache(pl.Callback):
         """Generate the missing summaries; returns the stored ones, too. See `KeptParts`."""
         before = ranks.from_first(self.read() if ranks.is_first() else [])
         loader = data.evaluation_loader(split, [r for out in before for r in out.rows_R.tolist()])
-        callbacks: list[pl.Callback] = trainer.callbacks  # type: ignore[attr-defined]
+        callbacks: list[pl.Callback] = trainer.callbacks
         callbacks.append(self)
         try:
             outputs: Any = trainer.predict(module, loader) if len(loader) else []
@@ -181,7 +181,7 @@ class SummarizationModule(TaskModule):
 
     def on_validation_epoch_start(self) -> None:
         """Choose the rows to summarize, and start collecting summaries."""
-        data: Any = self.trainer.datamodule  # type: ignore[attr-defined]
+        data: Any = self.trainer.datamodule
         guids = data.features[VALIDATION].guids
         self.chosen_N = torch.from_numpy(choose_rows(guids, self.config.task.validation_samples))
         self.validated: list[Written] = []
@@ -200,7 +200,7 @@ class SummarizationModule(TaskModule):
 
     def on_validation_epoch_end(self) -> None:
         """Log ROUGE of the chosen rows under `validation/`."""
-        data: Any = self.trainer.datamodule  # type: ignore[attr-defined]
+        data: Any = self.trainer.datamodule
         outputs = [output for part in ranks.gather(self.validated) for output in part]
         self.validated = []
         scores = self.collect(outputs, data, VALIDATION).scores(self.config, intervals=False)
