@@ -7,7 +7,7 @@ Legend: N examples, V words, C classes.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ from heron.languages import LANGUAGES
 Counts = npt.NDArray[np.int64]
 
 _LAST_MARKS = re.compile(r"[\"'”’»)\]\s]+$")
+_HYPHEN = re.compile("[‐‑־-]")
 _LEAST_ROWS = 10  # that hold a word, and at least this share of all:
 _LEAST_SHARE = 0.002
 _BEST = 5
@@ -83,6 +84,11 @@ _OF_PAIR: tuple[tuple[str, str, Callable[[str, str], float]], ...] = (
 )
 
 
+def _negates(text: str, negation: Set[str]) -> bool:
+    """Find a word of negation, alone or with a word joined to it by a hyphen (nu-i, n-am)."""
+    return any(word in negation or _HYPHEN.split(word)[0] in negation for word in words(text))
+
+
 def measure(examples: Sequence[Example], language: str) -> list[Feature]:
     """Measure every feature of every example; `language` decides which words negate.
 
@@ -94,8 +100,7 @@ def measure(examples: Sequence[Example], language: str) -> list[Feature]:
     of_text = list(_OF_TEXT)
     known = LANGUAGES.find(language)
     if known and (negation := known.negation):
-        has_negation = ("negation", "word of negation", lambda t: bool(negation & set(words(t))))
-        of_text.append(has_negation)
+        of_text.append(("negation", "word of negation", lambda t: _negates(t, negation)))
     found = [
         Feature(family, field, f"{field}: {name}", _values(value(t.get(field, "")) for t in texts))
         for field in texts[0]

@@ -60,7 +60,8 @@ class Language:
     # Letters of old fonts and what each stands for, in pairs (`şșŢȚ`); replaced under
     # `data.unicode.cedilla=comma`.
     variants: str = ""
-    # Words that negate, as `heron.languages.words` splits them: for the audit.
+    # Words that negate, as `heron.languages.words` splits them: for the audit. `nu` is also found
+    # in nu-i, before a hyphen.
     negation: frozenset[str] = field(default=frozenset(), compare=False)
     # Question words, for the analysis of question answering.
     questions: QuestionWords | None = field(default=None, compare=False)

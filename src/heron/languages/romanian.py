@@ -4,10 +4,10 @@ from pathlib import Path
 
 from heron.languages.language import Language, question_words
 
-# Function words.
+# Function words; "n" stands before a hyphen: n-am, n-are.
 _NEGATION = """
-nu n-a n-am n-au n-ai n-ați n-ar n-aș nici niciun nicio niciunul niciuna niciodată nicăieri nimeni
-nimănui nimic fără nicicum nicidecum
+nu n nici niciun nicio niciunul niciuna niciodată nicăieri nimeni nimănui nimic fără nicicum
+nicidecum
 """
 
 # Romanian marks questions for yes or no by tone alone unless `oare` does, so few are found.

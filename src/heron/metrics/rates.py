@@ -96,11 +96,11 @@ def rank_correlation(
     group_N: npt.ArrayLike,
     given_N: npt.ArrayLike | None = None,
     seed: int = 0,
-) -> Interval | None:
+) -> Interval | float | None:
     """Compute Spearman's correlation of x and y; with `given_N`, the partial one.
 
-    The interval resamples whole groups, which `group_N` numbers; ranks are those of all rows. None
-    is returned where the correlation is undefined (a constant).
+    The interval resamples whole groups, which `group_N` numbers; ranks are those of all rows. One
+    group gives the correlation alone, a constant None: there it is undefined.
     """
     from scipy.stats import rankdata  # start-up time
 
@@ -109,9 +109,12 @@ def rank_correlation(
     value = _correlation(ranks_KN)
     if not math.isfinite(value):
         return None
-    draws = [_correlation(ranks_KN[:, rows]) for rows in _resamples(np.asarray(group_N), seed)]
+    groups_N = np.asarray(group_N)
+    draws = [_correlation(ranks_KN[:, rows]) for rows in _resamples(groups_N, seed)]
     finite = [draw for draw in draws if math.isfinite(draw)]
-    low, high = np.quantile(finite, [0.025, 0.975]) if finite else (value, value)
+    if not finite or len(np.unique(groups_N)) == 1:
+        return value
+    low, high = np.quantile(finite, [0.025, 0.975])
     return Interval(value, float(low), float(high))
 
 

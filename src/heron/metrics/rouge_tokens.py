@@ -7,10 +7,10 @@ one token in both profiles: Arrow finds, lowers and numbers them, all others are
   papers report. Letters of every script count, and Hebrew points stay. But an acronym is two
   tokens (צה״ל is צה and ל), and so is a number with a separator (3,5 is 3 and 5).
 - `heron` compares words as `heron.languages.words` defines them, in one spelling: acronyms and
-  numbers are whole, whatever quotation mark stands in them (צה״ל, צה"ל, צה”ל); Hebrew points and
-  direction marks are removed; Romanian has its comma-below letters. Maqaf and hyphens separate
-  words, digits are separated from letters (ב-1974 and ב1974 are ב and 1974), and everything else is
-  dropped, emoji and currency signs included.
+  numbers are whole, whatever quotation mark stands in them (צה״ל, צה"ל, צה”ל); Hebrew points,
+  direction marks and soft hyphens are removed; Romanian has its comma-below letters. Maqaf and
+  hyphens separate words, digits are separated from letters (ב-1974 and ב1974 are ב and 1974), and
+  everything else is dropped, emoji and currency signs included.
 
 Source: https://github.com/csebuetnlp/xl-sum, multilingual_rouge_scoring (which splits with
 pyonmttok's `aggressive` mode); checked character by character against both.
@@ -116,6 +116,7 @@ def _xlsum_word(word: str) -> list[str]:
 _ONE_SPELLING = UnicodeOptions(niqqud="strip", punctuation="unify")
 _QUOTES_AND_DASHES = str.maketrans(
     {
+        **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff"),  # not seen: dropped
         **dict.fromkeys("‘’‚‛ʼ′´`", "'"),
         **dict.fromkeys("“”„‟″", '"'),
         **dict.fromkeys("-‐‑‒–—−", " "),

@@ -72,6 +72,23 @@ def test_a_word_of_negation_and_the_word_itself_are_found():
     assert typical[0] == "nu"
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "negates"),
+    [
+        ("ro", "El nu-și amintește .", True),
+        ("ro", "N-are timp .", True),
+        ("ro", "Într-un an , s-a dus .", False),
+        ("he", "זה לא־חוקי", True),
+        ("he", "בית־לא", False),
+        ("en", "a non-empty n-gram", False),
+    ],
+)
+def test_a_word_of_negation_is_found_before_a_hyphen(language, text, negates):
+    rows = [pair("0", text, "x", "a"), pair("1", "x", "x", "b")]
+    found = [f for f in measure(rows, language) if f.family == "negation" and f.field == "premise"]
+    assert list(found[0].values_N) == ["yes" if negates else "no", "no"]
+
+
 def test_a_language_without_words_of_negation_is_named():
     parts = labelled({"train": pairs(30)}, LABELS)
     assert "negation.unknown" in by_id(find_shortcuts(parts, LABELS, "xx"))

@@ -105,3 +105,9 @@ def test_groups_widen_the_interval_of_a_correlation():
     alone = rank_correlation(*copies, np.arange(300))
     whole = rank_correlation(*copies, np.repeat(np.arange(60), 5))
     assert whole.high - whole.low > 1.6 * (alone.high - alone.low)
+
+
+def test_one_group_has_a_correlation_without_an_interval():
+    x, y = np.random.default_rng(4).normal(size=(2, 30))
+    found = rank_correlation(x, y, np.zeros(30))
+    assert found == pytest.approx(spearmanr(x, y).statistic)
