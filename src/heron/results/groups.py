@@ -122,24 +122,25 @@ def values_of(runs: Sequence[RunRecord], key: str) -> list[str]:
 
     The resolved value comes first, so that `3e-5` and `0.00003` are one setting. A config group
     (`head=ess`) resolves to a mapping. Its name is the override of a run with equal settings, or
-    else the mapping's own.
+    else the mapping's own. A list is shown as a run with an equal one gives it, too.
     """
     values, typed = [run.setting(key) for run in runs], [run.overrides().get(key) for run in runs]
     words: dict[frozenset[tuple[str, str]], str] = {}
     for value, word in zip(values, typed, strict=True):
-        if isinstance(value, Mapping) and word:
+        if isinstance(value, Mapping | list) and word:
             words.setdefault(_content(key, value), word)
     found = []
     for value, word in zip(values, typed, strict=True):
-        if isinstance(value, Mapping):
-            value = words.get(_content(key, value)) or value.get("name")
+        if isinstance(value, Mapping | list):
+            own = value.get("name") if isinstance(value, Mapping) else value
+            value = words.get(_content(key, value)) or own
         found.append(str((word or "–") if value is None else value))
     return found
 
 
-def _content(key: str, values: Mapping[str, Any]) -> frozenset[tuple[str, str]]:
-    """Collect the settings of a config group, without seeds."""
-    pairs = flatten(values, f"{key}.")
+def _content(key: str, values: Mapping[str, Any] | list[Any]) -> frozenset[tuple[str, str]]:
+    """Collect the settings of a config group, without seeds; of a list the whole."""
+    pairs = flatten({"": values} if isinstance(values, list) else values, f"{key}.")
     return frozenset((name, repr(value)) for name, value in pairs if not is_seed(name))
 
 

@@ -93,6 +93,15 @@ def test_a_config_group_left_at_its_default_is_the_group_said_aloud(make_run):
     ]
 
 
+def test_a_list_is_shown_as_it_was_typed(make_run):
+    stage = {"data": "heq_dev", "lr": None, "changes": {}}
+    make_run("a", ("stages=[heq_dev]",), config={"stages": [stage]})
+    make_run("b", ("stages=[{data: heq_dev}]",), config={"stages": [stage]})
+    folder = make_run("c", (), config={"stages": []})
+    labels = [group.label for group in group_runs(collect(folder.parent))]
+    assert labels == ["stages=[]", "stages=[heq_dev]"]
+
+
 def test_an_undefined_score_is_no_score(make_run):
     for job, score in (("a", math.nan), ("b", 0.4), ("c", 0.6)):
         folder = make_run(job, (f"seed={job}",))
