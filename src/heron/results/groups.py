@@ -132,7 +132,7 @@ def values_of(runs: Sequence[RunRecord], key: str) -> list[str]:
     found = []
     for value, word in zip(values, typed, strict=True):
         if isinstance(value, Mapping | list):
-            own = value.get("name") if isinstance(value, Mapping) else value
+            own = value.get("name") if isinstance(value, Mapping) else str(value).replace("'", "")
             value = words.get(_content(key, value)) or own
         found.append(str((word or "–") if value is None else value))
     return found

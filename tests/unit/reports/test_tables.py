@@ -97,9 +97,9 @@ def test_a_list_is_shown_as_it_was_typed(make_run):
     stage = {"data": "heq_dev", "lr": None, "changes": {}}
     make_run("a", ("stages=[heq_dev]",), config={"stages": [stage]})
     make_run("b", ("stages=[{data: heq_dev}]",), config={"stages": [stage]})
-    folder = make_run("c", (), config={"stages": []})
+    folder = make_run("c", (), config={"stages": ["trc"]})
     labels = [group.label for group in group_runs(collect(folder.parent))]
-    assert labels == ["stages=[]", "stages=[heq_dev]"]
+    assert labels == ["stages=[heq_dev]", "stages=[trc]"]
 
 
 def test_an_undefined_score_is_no_score(make_run):
