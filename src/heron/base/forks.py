@@ -5,11 +5,14 @@ import importlib.util
 import sys
 import traceback
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from heron.base.errors import ConfigError, HeronError
-from heron.base.folders import PACKAGE, Fork, find_forks
+from heron.base.files import sha256_file
+from heron.base.folders import PACKAGE, Fork, experiment_roots, find_forks
 
 
 def load_forks(roots: Sequence[Path]) -> None:
@@ -55,3 +58,20 @@ def _where(error: Exception, folder: Path) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)]
     return f"{own[-1].filename}:{own[-1].lineno}" if own else str(folder / "__init__.py")
+
+
+def code_hashes(part: Any) -> list[str]:
+    """Hash the Python that a function or class is written in: all files of its fork.
+
+    Of what is in no fork, its own file; empty for what is heron's, which versions its caches.
+    """
+    while isinstance(part, partial):
+        part = part.func
+    name = str(part.__module__)
+    if name.startswith("heron."):
+        return []
+    for fork in find_forks(experiment_roots()):
+        if f"{name}.".startswith(f"{fork.module}.") and fork.folder.is_dir():
+            return [sha256_file(path) for path in sorted(fork.folder.rglob("*.py"))]
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return [sha256_file(Path(file))] if file else []

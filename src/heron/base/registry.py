@@ -28,6 +28,7 @@ def on_demand(place: str) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         return load(place)(*args, **kwargs)
 
+    call.__module__ = place.partition(":")[0]
     return call
 
 

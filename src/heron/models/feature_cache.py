@@ -21,7 +21,9 @@ from torch import nn
 
 from heron.base import array_store
 from heron.base.files import fingerprint
+from heron.base.forks import code_hashes
 from heron.base.progress import tracked
+from heron.config.registries import HEADS, POOLINGS
 from heron.config.schema import Config, HeadConfig
 from heron.data.batching import budget, plan_evaluation
 from heron.data.collate import Collator
@@ -106,7 +108,18 @@ def encoding(config: Config, data: DataModule) -> str:
         # From scratch, or with embeddings of new tokens: the seed has drawn some weights.
         settings["seed"] = config.seed
     pooling = (head.input, head.pooling, head.combine, head.over_windows, head.distance > 0)
-    return fingerprint(settings, weights, pooling, precision(config))
+    return fingerprint(settings, weights, pooling, precision(config), *_code_of_forks(head))
+
+
+def _code_of_forks(head: HeadConfig) -> list[Any]:
+    """Hash the code of a fork's pooling or head that a pooled vector depends on; core: empty."""
+    code: list[Any] = code_hashes(POOLINGS[head.pooling].pool)
+    build: Any = Head if head.module is None else HEADS[head.module]
+    if any(
+        getattr(build, name, None) is not getattr(Head, name) for name in ("pool", "pools_rows")
+    ):
+        code += [dataclasses.asdict(head), *code_hashes(build)]
+    return code
 
 
 def _autocast(config: Config, device: torch.device) -> Callable[[], Any]:

@@ -26,8 +26,9 @@ def pretrained_model(config: EncoderConfig) -> PreTrainedModel:
                 f"{settings.num_hidden_layers} layers"
             )
         settings.num_hidden_layers = config.num_layers
-        if isinstance(windows := getattr(settings, "attention_window", None), list):
-            settings.attention_window = windows[: config.num_layers]  # Longformer: one a layer
+        for name in ("attention_window", "layer_types"):  # Longformer's, ModernBERT's: one a layer
+            if isinstance(values := getattr(settings, name, None), list):
+                setattr(settings, name, values[: config.num_layers])
     if config.dropout is not None:
         _set_dropout(config.dropout, settings)
     check_positions(config, count_positions(settings))

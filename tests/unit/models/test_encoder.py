@@ -16,6 +16,8 @@ from transformers import (
     GPT2Model,
     LongformerConfig,
     LongformerModel,
+    ModernBertConfig,
+    ModernBertModel,
     RobertaConfig,
     RobertaModel,
 )
@@ -271,6 +273,18 @@ def test_an_encoder_with_one_segment_is_told_nothing_of_two(settings, make_batch
     batch = dataclasses.replace(plain, second_B=torch.tensor([4, 6, 5]))
     assert torch.equal(encoder(batch), encoder(plain))
     assert encoder._extras(batch) == {}
+
+
+def test_an_encoder_that_lists_the_types_of_its_layers_is_cut_and_stored_again(tmp_path):
+    types = ["full_attention", "sliding_attention", "full_attention", "sliding_attention"]
+    shape = {"vocab_size": 100, "hidden_size": 16, "intermediate_size": 16, "pad_token_id": 1}
+    settings = ModernBertConfig(
+        **shape, num_hidden_layers=4, num_attention_heads=2, layer_types=types
+    )
+    config = saved(tmp_path / "modern", ModernBertModel(settings))
+    encoder = load(dataclasses.replace(config, num_layers=2))
+    assert encoder.model.config.layer_types == types[:2]
+    encoder.model.save_pretrained(tmp_path / "cut")
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,16 @@
 """A frozen encoder is computed once: the scores are those of computing it every time."""
 
+import dataclasses
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from heron.base.files import read_json
+from heron.base.folders import experiment_roots
+from heron.base.forks import load_forks
 from heron.base.run_folder import RunFolder
+from heron.config.registries import HEADS, POOLINGS
 from heron.models import encoder, feature_cache
 from heron.training import job
 from heron.training.export import POINTER
@@ -133,3 +139,56 @@ def test_a_run_on_a_pretrained_frozen_encoder_points_to_it_and_predicts(
     stored = read_table(folder.predictions("test")).rows
     expected = [[row[f"p/{label}"] for label in trained.config.data.label_order] for row in stored]
     np.testing.assert_allclose(predictions.probabilities_RC, expected, atol=1e-5)
+
+
+FORK = """
+from heron.config.registries import HEADS, POOLINGS, Pooling
+from heron.models.heads import Head
+
+def first(states_BLD, batch):
+    return states_BLD[:, 0]
+
+class Doubled(Head):
+    def pool(self, states_BLD, batch):
+        return 2 * super().pool(states_BLD, batch)
+
+class Scaled(Head):
+    def classify(self, pooled_XP, batch):
+        return 2 * super().classify(pooled_XP, batch)
+
+POOLINGS.register("fork_first", Pooling(first))
+HEADS.register("doubled", Doubled)
+HEADS.register("scaled", Scaled)
+"""
+
+
+def test_the_code_of_a_fork_that_pools_is_part_of_the_key(
+    chronicle_config, tiny_encoder, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    for registry in (POOLINGS, HEADS):
+        monkeypatch.setattr(registry, "_added", dict(registry._added))
+    fork = tmp_path / "experiments" / "pooling_fork"
+    fork.mkdir(parents=True)
+    (fork / "__init__.py").write_text(FORK, encoding="utf-8")
+    load_forks(experiment_roots())
+    config = chronicle_config(*FROZEN, *NLI, "head=siamese_cls", f"encoder.name={tiny_encoder}")
+    data = SimpleNamespace(tokenizer="word", known_tokens=4)
+
+    def keys():
+        heads = (
+            {"pooling": "fork_first"},
+            {"module": "doubled"},
+            {"module": "scaled"},
+            {"pooling": "cls"},
+        )
+        for head in heads:
+            changed = dataclasses.replace(config, head=dataclasses.replace(config.head, **head))
+            yield feature_cache.encoding(changed, data)
+
+    pooled, doubled, scaled, plain = keys()
+    assert len({pooled, doubled, plain}) == 3
+    assert scaled == plain  # it pools as heron's own heads do
+    (fork / "helper.py").write_text("NEW = 1\n", encoding="utf-8")
+    again = list(keys())
+    assert (again[0] != pooled, again[1] != doubled, again[2:]) == (True, True, [scaled, plain])

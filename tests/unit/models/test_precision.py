@@ -101,6 +101,18 @@ def test_status_names_the_choice_and_the_rates_and_a_resumed_run_keeps_its_own(
     assert folder.read_status() == status
 
 
+def test_a_run_that_goes_on_on_another_device_has_what_is_chosen_there(
+    tmp_path, machine, monkeypatch
+) -> None:
+    folder = small_runs.train(tmp_path, "trainer.precision=auto")
+    folder.last.parent.mkdir(parents=True, exist_ok=True)
+    folder.last.touch()
+    folder.update_status(accelerator="cuda")
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: False)
+    assert with_precision(auto(tmp_path), folder).trainer.precision == "bf16-mixed"
+
+
 def test_a_run_of_an_earlier_version_is_continued_in_what_it_began_with(
     tmp_path, machine, monkeypatch
 ) -> None:
