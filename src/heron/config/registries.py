@@ -162,11 +162,7 @@ for _name, _width, _inputs in (
 
 # From a head's configuration, P and C to a module that maps pooled_XP to logits_XC.
 CLASSIFIERS: Registry[Callable[[HeadConfig, int, int], nn.Module]] = Registry(
-    "classifier",
-    {
-        "linear": "heron.models.heads:linear",
-        "mlp": "heron.models.heads:mlp",
-    },
+    "classifier", {"linear": "heron.models.heads:linear", "mlp": "heron.models.heads:mlp"}
 )
 
 # Whole heads (`head.module`): from a head's configuration, D and C to a `heron.models.heads.Head`.

@@ -134,12 +134,12 @@ class TaskConfig:
 class ScratchConfig:
     """Shape of an encoder with random weights; its tokenizer is trained on the train split."""
 
-    vocabulary: int = 4000  # most word pieces
+    vocabulary: Count = 4000  # most word pieces
     hidden: Count = 128  # width D
     layers: Count = 2  # number of layers
     heads: Count = 4  # attention heads
-    intermediate: int = 256  # width of the feed-forward layers
-    positions: int = 256  # longest sequence, in tokens
+    intermediate: Count = 256  # width of the feed-forward layers
+    positions: Count = 256  # longest sequence, in tokens
 
     def problems(self) -> Iterator[str]:
         """Check that the heads share the width evenly."""
@@ -219,16 +219,12 @@ class HeadConfig:
     # sequence), `separate` (a sequence each), `premise` or `hypothesis` (only that one); `text`
     # (one text to classify); `question` (question and context); `article` (text to summarize);
     # `masked` (raw text)
-    input: Annotated[
-        str,
-        OneOf(*_FORMS, registry="heron.config.registries:FORMS"),
-    ] = "marked"
+    input: Annotated[str, OneOf(*_FORMS, registry="heron.config.registries:FORMS")] = "marked"
     # `cls`, `last_token`, `mean`; of events `event_start`, `mention_pool`, `span_ends`; of answers,
     # summaries and masked tokens `tokens` (no pooling)
-    pooling: Annotated[
-        str,
-        OneOf("tokens", registry="heron.config.registries:POOLINGS"),
-    ] = "event_start"
+    pooling: Annotated[str, OneOf("tokens", registry="heron.config.registries:POOLINGS")] = (
+        "event_start"
+    )
     # how `separate` combines its vectors u and v: `concat` (u, v) or `compare` (u, v, |u - v|, u *
     # v)
     combine: Annotated[str, OneOf("concat", "compare")] = "concat"
@@ -356,10 +352,12 @@ class OptimConfig:
     head_lr: Rate | None = None  # peak learning rate of the head, or of the decoder; null: `lr`
     # factor on the learning rate for each layer further from the head
     layer_decay: Annotated[float, Ge(0)] = 1.0
-    weight_decay: Annotated[float, Ge(0)] = 0.01  # of matrices; biases and normalisation have none
+    weight_decay: Annotated[float, Interval(ge=0, lt=float("inf"))] = (
+        0.01  # of matrices; biases and normalisation have none
+    )
     # of `adamw`: decay of the running means of the gradient and of its square
     betas: Annotated[list[Fraction], Len(2, 2)] = field(default_factory=lambda: [0.9, 0.999])
-    eps: float = 1e-8  # of `adamw`: added to the root of the mean square, against division by 0
+    eps: Positive = 1e-8  # of `adamw`: added to the root of the mean square, against division by 0
     # `constant`, `linear`, `cosine` (both decay to 0)
     schedule: Annotated[str, OneOf("constant", "linear", "cosine")] = "linear"
     # fraction of all optimizer steps in which the learning rate rises to its peak
@@ -410,7 +408,7 @@ class BatchingConfig:
     # the class's own) or `multipliers`
     oversample: Annotated[str, OneOf("none", "balanced", "multipliers")] = "none"
     # copies per class under `multipliers`; 1 for a class that is not named
-    multipliers: dict[str, int] = field(default_factory=dict)
+    multipliers: dict[str, Count] = field(default_factory=dict)
 
 
 @dataclass

@@ -15,7 +15,9 @@ import torch
 from torch.utils.data import DataLoader, Sampler
 
 from heron.base import ranks
+from heron.base.errors import ConfigError
 from heron.base.files import fingerprint, sha256_file
+from heron.base.forks import code_hashes
 from heron.config.data import TRAIN, VALIDATION
 from heron.config.schema import Config
 from heron.data.batching import budget, copies, fit_budget, plan_epoch, plan_evaluation
@@ -200,8 +202,7 @@ def prepare_once(config: Config) -> Prepared:
     key = fingerprint(
         [asdict(each) for each in sets],
         asdict(config.encoder),
-        config.head.input,
-        config.head.classifier == "warm_start",
+        (config.also_test, config.head.input, config.head.classifier == "warm_start"),
         config.task.max_target_tokens,
         [(str(path), sha256_file(path)) for path in files],
         str(cache.absolute()),
@@ -219,6 +220,7 @@ def prepare(config: Config, examples: Splits | None = None, tokenizer: Any = Non
     if examples is None:
         loaded = load_run_data(config)
         examples, dropped = loaded.examples, loaded.dropped
+        _require_rows(config, examples)
     task = task_named(config.data.task)
     added = task.added_tokens(config)
     if tokenizer is None:
@@ -228,6 +230,7 @@ def prepare(config: Config, examples: Splits | None = None, tokenizer: Any = Non
     _remove_limits(tokenizer)  # the last call's would change the keys below
     state = tokenizer.backend_tokenizer.to_str()
     features, keys = {}, {}
+    code = code_hashes(task.features) and [config.data.task, *code_hashes(task.features)]
     for split, rows in examples.items():
         options = feature_options(config, training=split == TRAIN)
         content = (
@@ -235,7 +238,7 @@ def prepare(config: Config, examples: Splits | None = None, tokenizer: Any = Non
             + (() if e.target is None else (e.target,))
             for e in rows
         )
-        keys[split] = fingerprint(FEATURES_VERSION, content, state, asdict(options))
+        keys[split] = fingerprint(FEATURES_VERSION, content, state, asdict(options), *code)
         build = partial(task.features, rows, tokenizer, options)
         features[split] = load_features(cache, keys[split], build)
         nothing_left = split in (TRAIN, VALIDATION) and not len(features[split])
@@ -243,6 +246,17 @@ def prepare(config: Config, examples: Splits | None = None, tokenizer: Any = Non
             require_none_refused(features[split], split)
     _remove_limits(tokenizer)  # or they would be exported where no features were stored
     return Prepared(examples, dropped, tokenizer, len(tokenizer) - len(added), features, keys)
+
+
+def _require_rows(config: Config, examples: Splits) -> None:
+    """Raise a ConfigError where there is nothing to train on, or to choose an epoch by."""
+    trainer, wanted = config.trainer, {TRAIN: "train on"}
+    if trainer.select == "best" or trainer.patience is not None:
+        wanted[VALIDATION] = "choose an epoch by (trainer.select=best, trainer.patience)"
+    for split, what in wanted.items():
+        if not examples.get(split):
+            fix = f"see data.files.{split}, data.unlabelled and data.validation"
+            raise ConfigError(f"data={config.data.name} has no rows to {what}: {fix}")
 
 
 def _remove_limits(tokenizer: Any) -> None:

@@ -8,15 +8,7 @@ from pathlib import Path
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.folders import data_set_file
 from heron.base.registry import on_demand
-from heron.config.data import (
-    SPLITS,
-    TEST,
-    TRAIN,
-    VALIDATION,
-    Columns,
-    DataConfig,
-    read_config,
-)
+from heron.config.data import SPLITS, TEST, TRAIN, VALIDATION, Columns, DataConfig, read_config
 from heron.config.resolve import resolve_stages
 from heron.config.schema import Config
 from heron.data.examples import Example
@@ -63,11 +55,11 @@ def load_with_report(config: DataConfig, data_dir: Path, cache_dir: Path) -> Loa
     paths = locate(config, data_dir, cache_dir)
     files = _read_splits(config, paths)
     carved = {split: rows.examples for split, rows in files.items()}
-    if config.folds.count:
+    if config.folds.count and carved.get(TRAIN):
         carved[TRAIN], carved[VALIDATION] = take_fold(carved[TRAIN], config.folds)
     for split, how in ((TEST, config.holdout), (VALIDATION, config.validation)):
         is_shipped = split in carved or config.folds.count > 0
-        if not is_shipped and TRAIN in carved and how.fraction > 0:
+        if not is_shipped and carved.get(TRAIN) and how.fraction > 0:
             carved[TRAIN], carved[split] = carve(carved[TRAIN], how)
     splits = dict(carved)
     if config.duplicates != "keep":

@@ -218,7 +218,7 @@ class RowReader(TableReader):
             side["truth"] = self._class(self.truth_reader, row.get(columns.truth), line)
         if len(self.problems) > found:
             return None
-        group = "" if is_missing(group) else str(group)
+        group = "" if is_missing(group) else cell_text(group)
         return Example(guid, text, text_pair, spans, label, group=group, side=side)
 
     def text(self, row: Mapping[str, Any], line: int, column: str) -> str:

@@ -18,13 +18,7 @@ from heron.config.registries import BASELINES
 from heron.languages import LANGUAGES
 from heron.metrics.names import COPIED_NOTE, is_copied, with_copied
 from heron.results.artefacts import Artefacts, confusion_counts, predicted_names, read_artefacts
-from heron.results.collect import (
-    SPLITS,
-    RunRecord,
-    cell_of,
-    headline_metrics,
-    is_whole,
-)
+from heron.results.collect import SPLITS, RunRecord, cell_of, headline_metrics, is_whole
 from heron.results.predictions import PredictedRow
 from heron.tasks.task import text_scores
 

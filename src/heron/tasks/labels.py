@@ -38,11 +38,12 @@ class LabelPredictions:
         """See `Predictions`."""
         task, labels = config.task, config.data.label_order
         rows = np.flatnonzero(self.gold_R != UNLABELLED)
+        if not len(rows):
+            return {}  # nothing to score is no score of 0
         names = np.asarray(labels, dtype=object)
         gold, predicted = names[self.gold_R[rows]], names[self.predicted_R[rows]]
         scores = score_task(task.name, gold, predicted, labels, relaxed=task.relaxed)
-        if len(gold):
-            scores |= calibration_scores(self.probabilities_RC[rows], self.gold_R[rows])
+        scores |= calibration_scores(self.probabilities_RC[rows], self.gold_R[rows])
         if task.bootstrap:
             scores |= bootstrap_intervals(
                 task.name,

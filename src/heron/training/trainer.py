@@ -19,12 +19,7 @@ from heron.data.datamodule import DataModule
 from heron.metrics.names import LOSS
 from heron.models.precision import precision
 from heron.tasks.base import TaskModule
-from heron.training.callbacks import (
-    EpochLines,
-    Ledger,
-    StepCount,
-    progress_bar,
-)
+from heron.training.callbacks import EpochLines, Ledger, StepCount, progress_bar
 from heron.training.checkpointing import (
     LOG_EVERY,
     History,

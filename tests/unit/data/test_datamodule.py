@@ -6,8 +6,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from heron.base.errors import DataError
+from heron.base.errors import ConfigError, DataError
+from heron.base.registry import on_demand
+from heron.config.registries import TASKS
 from heron.config.schema import BatchingConfig
+from heron.data import datamodule
 from heron.data.datamodule import DataModule, RestOfPlan
 from heron.data.markers import event_markers
 from heron.tasks.relation import features
@@ -71,6 +74,26 @@ def test_what_decides_features_decides_the_key(config, data, change, monkeypatch
     )
     DataModule(config, examples, data.tokenizer)
     assert built
+
+
+def test_the_code_and_the_name_of_a_fork_s_task_decide_the_key(config, data, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    fork = tmp_path / "experiments" / "tokenizing_fork"
+    fork.mkdir(parents=True)
+    relation = TASKS["relation"]
+    tokenize = on_demand("heron_forks.tokenizing_fork:tokenize")  # written, but never called
+    monkeypatch.setattr(datamodule, "load_features", lambda *_: data.features["train"])
+
+    def key(name, tokenizes):
+        task = dataclasses.replace(relation, features=tokenizes)
+        monkeypatch.setitem(TASKS._added, name, task)
+        return DataModule(with_data(config, task=name), data.examples).keys["train"]
+
+    (fork / "__init__.py").write_text("tokenize = None\n", encoding="utf-8")
+    keys = [key("ours", relation.features), key("first", tokenize), key("second", tokenize)]
+    (fork / "__init__.py").write_text("tokenize = True\n", encoding="utf-8")
+    assert len({*keys, key("first", tokenize)}) == 4
+    assert keys[0] == data.keys["train"]
 
 
 def test_markers_are_tokens_in_the_marked_form_alone(chronicle_config):
@@ -181,3 +204,14 @@ def test_a_number_of_steps_takes_the_epochs_it_needs_and_cuts_the_last(
         assert list(map(list, batches)) == list(map(list, whole.plan(epoch)))
     expected = whole.plan(len(first))[: len(last)]
     assert list(map(list, last)) == list(map(list, expected))
+
+
+@pytest.mark.parametrize(("lacking", "what"), [("train", "train on"), ("validation", "choose an")])
+def test_a_run_without_rows_to_train_on_or_to_choose_by_is_refused(
+    config, monkeypatch, lacking, what
+):
+    loaded = datamodule.load_run_data(config)
+    monkeypatch.setitem(loaded.examples, lacking, [])
+    monkeypatch.setattr(datamodule, "load_run_data", lambda _: loaded)
+    with pytest.raises(ConfigError, match=f"no rows to {what}.*data.files.{lacking}"):
+        datamodule.prepare(config)

@@ -91,6 +91,14 @@ def test_what_one_job_does_to_its_splits_stays_with_it(chronicle_config, reading
     assert not DataModule(config).vectors
 
 
+def test_a_run_that_is_also_tested_on_its_own_data_has_that_split(chronicle_config, readings):
+    config = chronicle_config()
+    DataModule(config)
+    own = config.data.name
+    tested = DataModule(dataclasses.replace(config, also_test=[own]))
+    assert set(tested.features) == {"train", "validation", "test", f"{own}.test"}
+
+
 def test_given_examples_are_never_remembered(chronicle_config, readings):
     config = chronicle_config()
     data = DataModule(config)

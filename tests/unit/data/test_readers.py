@@ -213,7 +213,7 @@ def joined(config: DataConfig) -> None:
 def test_join_brings_guid_group_and_side_columns(write, read, config):
     joined(config)
     write("text,label", f"{A},BEFORE", f"{B},AFTER")
-    write("id,doc,r1,text", f"1.1,1,x,{B}", f"2.1,2,y,{A}", name="all.csv")
+    write("id,doc,r1,text", f"1.1,1,x,{B}", f"2.1,2 ,y,{A}", name="all.csv")  # a blank: trimmed
     first, second = read()["train"]
     assert (first.guid, first.group, first.side["rater"]) == ("2.1", "2", "y")
     assert (second.guid, second.group) == ("1.1", "1")

@@ -91,3 +91,8 @@ def test_compare_draws_the_documents_even_where_the_data_is_gone(run, tmp_path):
     comparison = compare_runs(collect(tmp_path / "two"), options=CompareOptions(draws=50))
     assert comparison.groups == len({example.group for example in examples})
     assert not any("Rows are drawn" in note for note in comparison.notes)
+
+
+def test_a_split_without_a_labelled_row_has_no_score_rather_than_0(chronicle_config):
+    found = LabelPredictions(["a"], np.eye(4, dtype=np.float32)[:1], np.array([-1]), ["text"])
+    assert found.scores(chronicle_config()) == {}
