@@ -17,7 +17,7 @@ from torch.utils.data import DataLoader, Sampler
 from heron.base import ranks
 from heron.base.errors import ConfigError
 from heron.base.files import fingerprint, sha256_file
-from heron.base.forks import code_hashes
+from heron.base.registry import on_demand
 from heron.config.data import TRAIN, VALIDATION
 from heron.config.schema import Config
 from heron.data.batching import budget, copies, fit_budget, plan_epoch, plan_evaluation
@@ -38,6 +38,7 @@ from heron.data.sources import locate
 from heron.data.tokenizer import load_tokenizer
 
 Splits = dict[str, list[Example]]
+code_hashes = on_demand("heron.base.forks:code_hashes")  # start-up time
 
 
 class DataModule(pl.LightningDataModule):
@@ -230,7 +231,8 @@ def prepare(config: Config, examples: Splits | None = None, tokenizer: Any = Non
     _remove_limits(tokenizer)  # the last call's would change the keys below
     state = tokenizer.backend_tokenizer.to_str()
     features, keys = {}, {}
-    code = code_hashes(task.features) and [config.data.task, *code_hashes(task.features)]
+    is_own = task.features.__module__.startswith("heron.")
+    code = () if is_own else (config.data.task, code_hashes(task.features))
     for split, rows in examples.items():
         options = feature_options(config, training=split == TRAIN)
         content = (

@@ -11,6 +11,7 @@ from heron.base.run_folder import RunFolder
 from heron.base.tables import write_table
 from heron.commands import score
 from heron.data.examples import Example
+from heron.data.features import UNLABELLED
 from heron.data.readers import load
 from heron.results.collect import collect
 from heron.results.comparing import CompareOptions, compare_runs
@@ -94,5 +95,7 @@ def test_compare_draws_the_documents_even_where_the_data_is_gone(run, tmp_path):
 
 
 def test_a_split_without_a_labelled_row_has_no_score_rather_than_0(chronicle_config):
-    found = LabelPredictions(["a"], np.eye(4, dtype=np.float32)[:1], np.array([-1]), ["text"])
+    found = LabelPredictions(
+        ["a"], np.eye(4, dtype=np.float32)[:1], np.array([UNLABELLED]), ["text"]
+    )
     assert found.scores(chronicle_config()) == {}
