@@ -143,10 +143,13 @@ def read_treebank(path: Path, forms: Sequence[str] = NO_EVENTS, every: int = 0) 
     An event is the whole token, with its prefixes, as in the released texts. Documents begin at
     `# newdoc`; where a treebank has none, every `every` sentences are one (0: the file is one).
     """
+    sentences = list(read_conllu(path))
+    begins = [any(key.startswith("newdoc") for key in each.comments) for each in sentences]
+    if every and not any(begins):
+        begins = [number % every == 0 for number in range(len(sentences))]
     groups: list[list[Sentence]] = []
-    for number, sentence in enumerate(read_conllu(path)):
-        begins = any(key.startswith("newdoc") for key in sentence.comments)
-        if not groups or begins or (every and number % every == 0):
+    for sentence, is_first in zip(sentences, begins, strict=True):
+        if is_first or not groups:
             groups.append([])
         groups[-1].append(sentence)
     return [_parsed(f"{n + 1}", group, forms) for n, group in enumerate(groups)]

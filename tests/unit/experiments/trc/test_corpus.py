@@ -88,6 +88,10 @@ def test_documents_of_a_treebank_without_any_are_made_of_some_sentences(tmp_path
     assert len(read_treebank(path)) == 1
 
 
+def test_documents_that_a_treebank_names_are_not_cut(treebank):
+    assert [len(each.sentences) for each in read_treebank(treebank, every=2)] == [3, 1]
+
+
 def test_no_document_is_in_both_splits_and_a_seed_repeats_the_split():
     names = [str(n) for n in range(20)]
     held = split_documents(names * 3, 0.2, seed=1)
