@@ -410,7 +410,7 @@ def _loading(model: ModelConfig) -> Iterator[dict[str, Any]]:
 def _check_beginnings(choices: Sequence[str], paths: Sequence[Sequence[int]]) -> None:
     """Refuse an answer whose tokens begin those of another, which would never be chosen."""
     for (short, begun), (long, path) in permutations(zip(choices, paths, strict=True), 2):
-        if list(path[: len(begun)]) == list(begun):
+        if len(begun) < len(path) and list(path[: len(begun)]) == list(begun):
             raise ConfigError(
                 f"prompting.prompt.answers: the tokens of '{short}' begin those of '{long}', which "
                 "would never be chosen; choose words that differ at the start, or scoring=generate"
