@@ -175,6 +175,14 @@ def test_what_is_serious_is_kept_for_training(audited):
     assert warnings(config, sources, folder / "cache") == []
 
 
+def test_only_an_audit_with_the_default_threshold_is_kept_for_training(folder):
+    files = leaky_files(folder)
+    assert heron(folder, "near=0.999", *files) == 0
+    assert not (folder / "cache/audit").exists()
+    assert heron(folder, *files) == 0
+    assert len(list((folder / "cache/audit").iterdir())) == 1
+
+
 def test_event_pairs_are_audited_and_what_does_not_apply_is_said(folder):
     words = ["data.generator.size=200", "paths.cache=cache", "out=report"]
     assert main(["audit", "data=chronicle", *words]) == 0
