@@ -97,17 +97,22 @@ def _first_line(text: str, lead: str, answers: Sequence[str]) -> str:
     """Take the first line, unless a later one names another answer."""
     first, *others = [line for line in text.splitlines() if line.strip()] or [""]
     read = _lead(first, lead, answers) or _plain(first)
-    rest = " ".join(others).casefold()
-    return "" if _named(rest, answers) - {read.casefold()} else read
+    rest = _plain(" ".join(others))
+    return "" if _named(_like(answers, rest), answers) - {_like(answers, read)} else read
 
 
 def _beginning(text: str, lead: str, answers: Sequence[str]) -> str:
     """Take the answer before the first sign, `e, because ...`, unless another one follows."""
-    plain = (_lead(text, lead, answers) or _plain(text)).casefold()
+    plain = _like(answers, _lead(text, lead, answers) or _plain(text))
     found = _pattern(answers).match(plain)
     if found is None or plain[found.end() :].lstrip(" ")[:1] not in _EDGES:
         return ""
     return found[0] if _named(plain, answers) == {found[0]} else ""
+
+
+def _like(answers: Sequence[str], text: str) -> str:
+    """Case-fold a text unless the answers are not: then some of them differ in case only."""
+    return text.casefold() if all(each == each.casefold() for each in answers) else text
 
 
 def _named(text: str, answers: Sequence[str]) -> set[str]:
@@ -120,7 +125,7 @@ def _pattern(answers: Sequence[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)")
 
 
-# In this order; the first that reads a class counts. All ignore case.
+# In this order; the first that reads a class counts. All ignore case where the answers' forms do.
 RULES: dict[str, Callable[[str, str, Sequence[str]], str]] = {
     "signs or case": _signs,
     "class name": _signs,

@@ -90,6 +90,10 @@ def test_answers_that_differ_in_case_only_keep_their_case():
     assert parse_class("A", answers).label == "large"
     assert parse_class("a.", answers).label == "small"
     assert parse_class("A.", answers).label == "large"
+    assert parse_class("A, because it is big", answers) == ("large", "beginning")
+    assert parse_class("a: it is small", answers) == ("small", "beginning")
+    assert parse_class("A\nnot small", answers) == ("large", "first line")
+    assert parse_class("A\nor a", answers) == (None, "invalid")
 
 
 def test_answers_that_differ_in_signs_only_are_read_as_written_and_not_guessed():
