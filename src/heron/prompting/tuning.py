@@ -79,11 +79,17 @@ def tune(config: Config, rounds: int, sample: int, candidates: Sequence[str], ou
         out: a folder.
 
     Raises:
-        ConfigError: no or too few rows of validation, or an unknown candidate.
+        ConfigError: no or too few rows of validation, an unknown candidate, or more than rounds.
     """
     settings = config.prompting
     if settings is None:
         raise ConfigError("heron prompt tune asks a model: leave baseline= and experiment= out")
+    if len(candidates) > rounds:
+        raise ConfigError(
+            f"candidates: {len(candidates)} prompts, but rounds={rounds}; set "
+            f"rounds={len(candidates)}, or name fewer"
+        )
+    given = [(name, _read(name)) for name in candidates]
     examples = load_run_data(config).examples
     seen, apart = _halves(examples.get(VALIDATION, []), config, sample)
 
@@ -93,7 +99,7 @@ def tune(config: Config, rounds: int, sample: int, candidates: Sequence[str], ou
         here = replace(config, prompting=replace(settings, prompt=prompt))
         return _values(replace(system, settings=here.prompting), rows, here)
 
-    tried = _tried(settings.prompt, candidates, rounds, config.seed)
+    tried = _tried(settings.prompt, given, rounds, config.seed)
     found = list(climb(settings.prompt, tried, seen, sample, config.seed, score))
     last = [each for each in found if each.is_kept][-1]
     held_out = compare(score(settings.prompt, apart), score(last.prompt, apart), config.seed)
@@ -194,9 +200,8 @@ def _score_name(config: Config) -> str:
 
 
 def _tried(
-    first: PromptConfig, candidates: Sequence[str], rounds: int, seed: int
+    first: PromptConfig, given: Sequence[tuple[str, PromptConfig]], rounds: int, seed: int
 ) -> Callable[[PromptConfig, int], tuple[str, PromptConfig] | None]:
-    given = [(name, _read(name)) for name in candidates]
     source, seen = random.Random(seed), {first.instruction}
 
     def next_prompt(kept: PromptConfig, number: int) -> tuple[str, PromptConfig] | None:

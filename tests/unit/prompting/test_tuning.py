@@ -103,6 +103,13 @@ def test_the_command_asks_validation_only_and_writes_the_last_prompt(
     assert "lchaim_en" in capsys.readouterr().out
 
 
+def test_no_candidate_is_left_out_for_want_of_rounds(tmp_path, causal_model, capsys):
+    candidates = "candidates=lchaim,lchaim_en,nli"
+    assert tune(tmp_path, causal_model, "sample=5", "rounds=2", candidates) == 2
+    assert "candidates: 3 prompts, but rounds=2; set rounds=3" in capsys.readouterr().err
+    assert tune(tmp_path, causal_model, "sample=5", "rounds=3", candidates) == 0
+
+
 def test_mistakes_are_named(tmp_path, causal_model, capsys):
     assert tune(tmp_path, causal_model, "sample=21") == 2
     assert "at most sample=20" in capsys.readouterr().err
