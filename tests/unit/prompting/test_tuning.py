@@ -119,6 +119,9 @@ def test_mistakes_are_named(tmp_path, causal_model, capsys):
     for text, said in (
         ("{name: own, intruction: x}", "'intruction'"),
         ("{name: own, instruction: x}", "item"),
+        ("{name: own, instruction: x, item: y, examples: turn}", "examples=turn: unknown"),
+        ("{name: own, instruction: x, item: '{{ txt }}'}", "'txt' is undefined"),
+        ("{name: own, instruction: x, item: y, answers: {neutre: n}}", "neutre: no class of"),
     ):
         own.write_text(text, encoding="utf-8")
         assert tune(tmp_path, causal_model, "sample=5", f"candidates={own}") == 2
