@@ -49,7 +49,8 @@ class PromptConfig:
     """
 
     name: str = MISSING  # name in tables
-    language: str | None = None  # of `words` and of the answers; null: the data's
+    # of `words` and of the answers; null: the data's
+    language: Annotated[str, OneOf(registry="heron.languages:LANGUAGES")] | None = None
     instruction: str = MISSING  # what is to be done
     item: str = MISSING  # one row
     answer: str = "{{ words.answer }}:"  # what precedes the answer
