@@ -179,9 +179,9 @@ def test_rows_that_are_left_out_are_counted_by_reason(folder):
     texts = [["g1", "unu doi", "trei", "da"], ["g2", "unu", "", "da"], ["g3", "a", "b c", "da"]]
     path = put(folder, "test.csv", [*texts, ["g4", "d", "e", "da"]])
     columns = "data.columns={text: premise, target: hypothesis, guid: guid}"
-    words = ["paths.cache=cache", "out=report", path, "data.language=ro", "data.summaries.empty=drop"]
-    short = "data.summaries.min_summary_tokens=2"
-    assert main(["audit", "own_summaries", columns, *words, short]) == 0
+    words = ["paths.cache=cache", "out=report", path, "data.language=ro"]
+    left_out = ["data.summaries.empty=drop", "data.summaries.min_summary_tokens=2"]
+    assert main(["audit", "own_summaries", columns, *words, *left_out]) == 0
     found = json.loads((folder / "report/findings.json").read_text(encoding="utf-8"))["findings"]
     (only,) = [each for each in found if each["id"] == "unlabelled"]
     assert only["title"] == "3 rows were left out: 2 short summary, 1 empty"
