@@ -77,7 +77,8 @@ def make_pairs(document: Document, markers: Markers, size: int = 2) -> Iterator[
     """
     seen: set[tuple[int, int]] = set()
     number = 0
-    for window in range(max(len(document.sentences) - size + 1, 1)):
+    last = len(document.sentences) - size
+    for window in range(max(last + 1, 1) if document.sentences else 0):
         sentences = document.sentences[window : window + size]
         low, high = sentences[0].start, sentences[-1].end
         inside = [

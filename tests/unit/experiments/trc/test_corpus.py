@@ -17,6 +17,7 @@ from heron.cli import main
 from heron.data.markers import Markers
 from heron.languages import get_language
 from heron_forks.trc.corpus import (
+    _document,
     make_pairs,
     read_documents,
     read_treebank,
@@ -117,6 +118,11 @@ def test_documents_with_labels_give_labelled_pairs(tmp_path):
     (pair,) = make_pairs(read_documents(path)[0], ENGLISH)
     assert (pair.guid, pair.label) == ("7.0.0", "BEFORE")
     assert pair.text == "[E1] Rain [/E1] fell. We [E2] went [/E2] home."
+
+
+def test_a_document_without_text_has_no_pairs():
+    empty = {"document_id": 1, "text": "", "events": [], "temporal_relations": []}
+    assert list(make_pairs(_document(Path("x"), empty), ENGLISH)) == []
 
 
 def test_an_event_that_is_not_at_its_place_is_named(tmp_path):
