@@ -137,6 +137,8 @@ class PromptingConfig:
                 f"prompting.scoring={self.scoring} needs a local model: a "
                 f"{self.model.backend} gives texts only; set prompting.scoring=generate"
             )
+        if self.model.form == "completion" and self.model.backend == "batch":
+            yield "prompting.model.backend=batch writes chats; set prompting.model.form=chat"
         if self.model.api == "azure" and not (self.model.url and self.model.version):
             yield "prompting.model.api=azure needs prompting.model.url and prompting.model.version"
 

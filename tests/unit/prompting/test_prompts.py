@@ -142,6 +142,11 @@ def test_an_unknown_language_of_a_prompt_names_its_own_key(tmp_path):
         prompter(tmp_path, "data=chronicle_nli", "prompting.prompt.language=xx")
 
 
+def test_files_of_requests_hold_chats_only(tmp_path):
+    with pytest.raises(ConfigError, match=r"batch writes chats; set prompting\.model\.form=chat"):
+        prompter(tmp_path, "prompting.model.backend=batch", "prompting.model.form=completion")
+
+
 def test_a_language_without_words_for_prompts_is_named(tmp_path, monkeypatch):
     found = prompter(tmp_path, "data=chronicle_nli", "prompting.prompt.language=en")
     without = replace(get_language("en"), wording=None)
