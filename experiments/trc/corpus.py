@@ -28,7 +28,7 @@ from heron.config.options import parse_options
 from heron.data.built import write_config
 from heron.data.examples import Span
 from heron.data.markers import Markers, mark
-from heron.languages import get_language
+from heron.languages import LANGUAGES, get_language
 from heron.languages.analysis import Token
 from heron.languages.conllu import Sentence, read_conllu
 
@@ -77,7 +77,8 @@ def make_pairs(document: Document, markers: Markers, size: int = 2) -> Iterator[
     """
     seen: set[tuple[int, int]] = set()
     number = 0
-    for window in range(max(len(document.sentences) - size + 1, 1)):
+    last = len(document.sentences) - size
+    for window in range(max(last + 1, 1) if document.sentences else 0):
         sentences = document.sentences[window : window + size]
         low, high = sentences[0].start, sentences[-1].end
         inside = [
@@ -143,10 +144,13 @@ def read_treebank(path: Path, forms: Sequence[str] = NO_EVENTS, every: int = 0) 
     An event is the whole token, with its prefixes, as in the released texts. Documents begin at
     `# newdoc`; where a treebank has none, every `every` sentences are one (0: the file is one).
     """
+    sentences = list(read_conllu(path))
+    begins = [any(key.startswith("newdoc") for key in each.comments) for each in sentences]
+    if every and not any(begins):
+        begins = [number % every == 0 for number in range(len(sentences))]
     groups: list[list[Sentence]] = []
-    for number, sentence in enumerate(read_conllu(path)):
-        begins = any(key.startswith("newdoc") for key in sentence.comments)
-        if not groups or begins or (every and number % every == 0):
+    for sentence, is_first in zip(sentences, begins, strict=True):
+        if is_first or not groups:
             groups.append([])
         groups[-1].append(sentence)
     return [_parsed(f"{n + 1}", group, forms) for n, group in enumerate(groups)]
@@ -246,6 +250,7 @@ def _pairs(arguments: Sequence[str]) -> int:
     )
     print_tables([Table("Event pairs", ("what", "number"), tuple(row for row in rows if row[1]))])
     columns = {name: [getattr(pair, name) for pair in pairs] for name in COLUMNS}
+    columns["language"] = [options.language] * len(pairs)
     if documents[0].labels is None:
         columns |= {"q1": [""] * len(pairs), "q2": [""] * len(pairs)}
     write_for_people(options.out / "pairs.csv", columns)
@@ -297,7 +302,7 @@ def _collect(arguments: Sequence[str]) -> int:
     ]
     if not pairs:
         raise DataError(Problem(str(options.pairs), "no pair has a label", "q1 and q2: yes or no"))
-    language = _language_of(texts[0])
+    language = _language_of(options.pairs, table)
     _write_data_set(pairs, options.out, language, options.test, options.seed)
     return 0
 
@@ -321,10 +326,17 @@ def _common(values: Sequence[str]) -> str:
     return given.pop() if len(given) == 1 else ""
 
 
-def _language_of(text: str) -> str:
-    """Choose a language with the markers of a text."""
-    codes = ("he", "en")
-    return next((c for c in codes if get_language(c).event_markers[0] in text), "en")
+def _language_of(path: Path, table: FileTable) -> str:
+    """Read the language of pairs; of older tables, the only one whose markers are in the texts."""
+    row = table.rows[0]
+    if code := cell_text(row.get("language") or ""):
+        get_language(code)  # a ConfigError where there is none
+        return code
+    marks = {code: get_language(code).event_markers[0] for code in LANGUAGES}
+    if len(fitting := [code for code, mark in marks.items() if mark in str(row["text"])]) == 1:
+        return fitting[0]
+    fix = f"add a column language: one of {', '.join(fitting or LANGUAGES)}"
+    raise DataError(Problem(str(path), "does not say the language of its texts", fix))
 
 
 def _read_answers(path: Path, guids: set[str]) -> dict[str, str]:

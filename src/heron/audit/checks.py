@@ -1,5 +1,6 @@
 """The checks of `heron audit`, one after the other."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -44,7 +45,7 @@ def audit(shipped: Shipped, near: float, step: Callable[[str], Progress]) -> lis
 
 
 def _completeness(shipped: Shipped) -> list[Finding]:
-    """Report what was not checked: missing files, rows without a label, checks for pairs."""
+    """Report what was not checked: missing files, rows left out, checks for pairs."""
     name = shipped.config.name
     findings = [
         Finding(
@@ -56,11 +57,13 @@ def _completeness(shipped: Shipped) -> list[Finding]:
         for split, path in shipped.missing.items()
     ]
     if shipped.dropped:
+        reasons = sum(map(Counter, shipped.dropped.values()), Counter[str]())
         measures: list[Measure] = [
-            {"split": split, "rows": rows} for split, rows in shipped.dropped.items()
+            {"split": split, "rows": sum(rows.values()), **{r: rows.get(r, 0) for r in reasons}}
+            for split, rows in shipped.dropped.items()
         ]
-        what = task_of(shipped.config).writes or "gold label"
-        title = f"{sum(shipped.dropped.values()):,} rows have no {what} and were left out"
+        why = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
+        title = f"{reasons.total():,} rows were left out: {why}"
         findings.append(Finding("unlabelled", "info", title, measures))
     if task_of(shipped.config).writes:
         return findings

@@ -79,11 +79,12 @@ def in_order(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def text_options(config: DataConfig) -> dict[str, Any]:
-    """List the options that decide which text and label a row of the files gets."""
+    """List the options that decide which rows of the files are used, and their texts and labels."""
     return {
         "unicode": asdict(config.unicode),
         "normalize_case": config.normalize_case,
         "phrases": config.phrases.remove,
+        "summaries": asdict(config.summaries),
         "columns": asdict(config.columns),
         "label_field": dict(config.label_field),
         "label_aliases": dict(config.label_aliases),
@@ -135,9 +136,7 @@ def _answered(id: str, config: DataConfig, measured: bool = False) -> bool:
     """
     across = _check(id) == "conflicts" and id.count(".") == 2
     key, values = _REMEDIES.get("duplicates" if across else _check(id), ("", ()))
-    if not key or (measured and key in _MEASURED):
-        return False
-    return getattr(config, key) in values
+    return bool(key) and not (measured and key in _MEASURED) and getattr(config, key) in values
 
 
 def _latest(config: DataConfig, sources: Mapping[str, str], cache: Path) -> Mapping[str, Any]:

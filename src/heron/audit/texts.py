@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 
 from heron.data.examples import Example
+from heron.languages.words import folded_words
 
 Splits = Mapping[str, Sequence[Example]]
 
@@ -15,8 +16,6 @@ WINDOW, EVENTS, BETWEEN = "window", "events", "between"
 TEXT = "text"  # the only one
 EVIDENCE = (EVENTS, BETWEEN, TEXT)  # evidence for the label: a rule on it is no leak
 
-# A word may hold an apostrophe, gershayim or a hyphen inside: don't, צה"ל, într-un.
-_WORD = re.compile(r"\w+(?:['\"׳״־-]\w+)*")
 _NO_WORD = re.compile(r"[\W_]+")
 
 
@@ -65,8 +64,8 @@ def fields(example: Example) -> dict[str, str]:
 
 
 def words(text: str) -> list[str]:
-    """Split into words, case folded; punctuation that is not inside a word is left out."""
-    return _WORD.findall(text.casefold().replace("’", "'"))
+    """Split into words (see `heron.languages.words`), case folded; ’ is an apostrophe."""
+    return folded_words(text.replace("’", "'"))
 
 
 @lru_cache(maxsize=200_000)

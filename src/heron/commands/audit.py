@@ -37,7 +37,8 @@ def run(arguments: Sequence[str]) -> int:
         findings = audit(shipped, options.near, step)
     report = Report(shipped, in_order(findings), [f"data={options.data}", *overrides])
     files = write(report, options.out or Path("runs") / "audit" / config.name)
-    store(shipped.config, shipped.sha256, findings, cache)
+    if options.near == AuditOptions.near:  # `heron train` tells of the near copies of the default
+        store(shipped.config, shipped.sha256, findings, cache)
     print_summary(report)
     print_lines(*files)
     return int(options.strict and any(finding.severity == "serious" for finding in findings))

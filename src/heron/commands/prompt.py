@@ -22,7 +22,13 @@ _plan = on_demand("heron.prompting.plan:plan")
 _tune = on_demand("heron.prompting.tuning:tune")
 _export = on_demand("heron.prompting.export:export")
 _GROUPS = ("model", "prompt")
-_DRY_RUN = "dry_run="
+
+
+@dataclass
+class AskOptions:
+    """Options of `heron prompt` itself; all other words are those of a run."""
+
+    dry_run: bool = False  # count calls, tokens and costs, and send nothing
 
 
 @dataclass
@@ -53,12 +59,12 @@ def run(arguments: Sequence[str]) -> int:
         config, options = _composed(arguments[1:], ExportOptions)
         _export(config, options.out)
         return 0
-    words = [word for word in arguments if not word.startswith(_DRY_RUN)]
-    if len(words) == len(arguments) or "dry_run=false" in arguments:
-        return train(spelt_out(words))
+    own, words = parted(arguments, AskOptions)
+    if not parse_options(AskOptions, own).dry_run:
+        return train(words)
     begin()
     found: list[Composition] = []
-    compose_and_run("train", spelt_out(words), found.append)
+    compose_and_run("train", words, found.append)
     print_tables([_plan([each.resolved() for each in found])])
     return 0
 

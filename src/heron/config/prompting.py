@@ -49,7 +49,8 @@ class PromptConfig:
     """
 
     name: str = MISSING  # name in tables
-    language: str | None = None  # of `words` and of the answers; null: the data's
+    # of `words` and of the answers; null: the data's
+    language: Annotated[str, OneOf(registry="heron.languages:LANGUAGES")] | None = None
     instruction: str = MISSING  # what is to be done
     item: str = MISSING  # one row
     answer: str = "{{ words.answer }}:"  # what precedes the answer
@@ -136,6 +137,8 @@ class PromptingConfig:
                 f"prompting.scoring={self.scoring} needs a local model: a "
                 f"{self.model.backend} gives texts only; set prompting.scoring=generate"
             )
+        if self.model.form == "completion" and self.model.backend == "batch":
+            yield "prompting.model.backend=batch writes chats; set prompting.model.form=chat"
         if self.model.api == "azure" and not (self.model.url and self.model.version):
             yield "prompting.model.api=azure needs prompting.model.url and prompting.model.version"
 

@@ -39,6 +39,12 @@ def export(config: Config, out: Path) -> None:
             "heron prompt export writes the same examples for every question, as text: "
             "same=true prompting.prompt.examples=text"
         )
+    translation = settings.translation
+    if settings.calibrate or translation.input or translation.output:
+        raise ConfigError(
+            "heron prompt export writes no calibration and no translation: leave "
+            "prompting.calibrate and prompting.translation out"
+        )
     loaded = load_run_data(config).examples
     splits = BASELINES["prompted"].splits(config, list(loaded))
     prompter = Prompter(config, settings.prompt)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -169,6 +169,8 @@ class LocalModel:
         answers: dict[_Row, list[list[int]]] = {}  # of each row, which several choices may share
         for prompt in prompts:
             whole = self._with_choices(prompt, choices)
+            if not self.settings.calibrate:  # else the longer answer may win
+                _check_beginnings(choices, whole)
             shared = _count_common([prompt.ids, *map(tuple, whole)])
             # The last token is predicted, and need not be read.
             pairs = [(_Row(tuple(ids[:-1]), prompt), ids[shared:]) for ids in whole]
@@ -270,12 +272,14 @@ class LocalModel:
             return []
         # Where the first token of an answer joins the prompt's last one, the answer alone counts.
         before = len(prompt.ids)
-        return [
+        paths = [
             tuple(ids[before:]) if tuple(ids[:before]) == prompt.ids else tuple(alone)
             for ids, alone in zip(
                 self._with_choices(prompt, choices), self._encode_plain(choices), strict=True
             )
         ]
+        _check_beginnings(choices, paths)
+        return paths
 
     @torch.inference_mode()
     def _continue(
@@ -401,6 +405,16 @@ def _loading(model: ModelConfig) -> Iterator[dict[str, Any]]:
     except ConfigError as error:
         said = str(error).replace("encoder.name", "prompting.model.name")
         raise ConfigError(said) from error
+
+
+def _check_beginnings(choices: Sequence[str], paths: Sequence[Sequence[int]]) -> None:
+    """Refuse an answer whose tokens begin those of another, which would never be chosen."""
+    for (short, begun), (long, path) in permutations(zip(choices, paths, strict=True), 2):
+        if len(begun) < len(path) and list(path[: len(begun)]) == list(begun):
+            raise ConfigError(
+                f"prompting.prompt.answers: the tokens of '{short}' begin those of '{long}', which "
+                "would never be chosen; choose words that differ at the start, or scoring=generate"
+            )
 
 
 def _count_common(rows: Sequence[Any]) -> int:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 _EDGES = " \t\r\n.,:;!?\"'`*()[]{}<>«»„”“’‘־–-"
 _MARKS = re.compile("[\u0591-\u05c7\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # niqqud, directions
+_CEDILLAS = str.maketrans("şŞţŢ", "șȘțȚ")
 
 
 class Parsed(NamedTuple):
@@ -34,11 +35,11 @@ def parse_class(text: str, answers: Mapping[str, str], lead: str = "") -> Parsed
     as_given = {answer.strip(): label for label, answer in answers.items()}
     if (found := (wanted | as_given).get(text.strip())) is not None:
         return Parsed(found, "exact")
-    folded = _by_form(answers, lambda answer: _plain(answer).casefold())
+    folded = _by_form(answers, _folded)
     keep_case = len(folded) < len(wanted)  # some answers differ in case only
     if keep_case:
         folded = wanted
-    names = {label.casefold(): label for label in answers}
+    names = _by_form({label: label for label in answers}, _folded)
     for name, rule in RULES.items():
         known = names if name == "class name" else folded
         read = rule(text, lead, list(folded))
@@ -73,8 +74,13 @@ def _by_form(answers: Mapping[str, str], form: Callable[[str], str]) -> dict[str
 
 
 def _plain(text: str) -> str:
-    """Strip niqqud, marks of direction, and signs at both ends."""
-    return _MARKS.sub("", unicodedata.normalize("NFC", text)).strip(_EDGES)
+    """Strip niqqud, marks of direction and signs at both ends; ş and ţ of old fonts are ș and ț."""
+    text = unicodedata.normalize("NFC", text).translate(_CEDILLAS)
+    return _MARKS.sub("", text).strip(_EDGES)
+
+
+def _folded(text: str) -> str:
+    return _plain(text).casefold()
 
 
 def _signs(text: str, lead: str, answers: Sequence[str]) -> str:
@@ -91,17 +97,22 @@ def _first_line(text: str, lead: str, answers: Sequence[str]) -> str:
     """Take the first line, unless a later one names another answer."""
     first, *others = [line for line in text.splitlines() if line.strip()] or [""]
     read = _lead(first, lead, answers) or _plain(first)
-    rest = " ".join(others).casefold()
-    return "" if _named(rest, answers) - {read.casefold()} else read
+    rest = _plain(" ".join(others))
+    return "" if _named(_like(answers, rest), answers) - {_like(answers, read)} else read
 
 
 def _beginning(text: str, lead: str, answers: Sequence[str]) -> str:
     """Take the answer before the first sign, `e, because ...`, unless another one follows."""
-    plain = (_lead(text, lead, answers) or _plain(text)).casefold()
+    plain = _like(answers, _lead(text, lead, answers) or _plain(text))
     found = _pattern(answers).match(plain)
     if found is None or plain[found.end() :].lstrip(" ")[:1] not in _EDGES:
         return ""
     return found[0] if _named(plain, answers) == {found[0]} else ""
+
+
+def _like(answers: Sequence[str], text: str) -> str:
+    """Case-fold a text unless the answers are not: then some of them differ in case only."""
+    return text.casefold() if all(each == each.casefold() for each in answers) else text
 
 
 def _named(text: str, answers: Sequence[str]) -> set[str]:
@@ -114,7 +125,7 @@ def _pattern(answers: Sequence[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)")
 
 
-# In this order; the first that reads a class counts. All ignore case.
+# In this order; the first that reads a class counts. All ignore case where the answers' forms do.
 RULES: dict[str, Callable[[str, str, Sequence[str]], str]] = {
     "signs or case": _signs,
     "class name": _signs,

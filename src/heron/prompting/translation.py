@@ -124,7 +124,13 @@ class Translator:
 
 def model_name(model: str | None, source: str, target: str) -> str:
     """Name the model for two languages: `{source}` and `{target}` stand for their codes."""
-    return str(model).format(source=source, target=target)
+    try:
+        return str(model).format(source=source, target=target)
+    except (LookupError, ValueError, AttributeError) as error:
+        raise ConfigError(
+            f"prompting.translation.model={model}: only {{source}} and {{target}} may stand in "
+            "braces"
+        ) from error
 
 
 class LocalTranslation:
@@ -203,9 +209,12 @@ class TranslationServer(Server):
             options={"headers": {"X-goog-api-key": self._key.get("api_key", "")}},
         )
         found = response.json()
-        if "data" in found:
-            found = found["data"]["translations"][0]
-        return Answer(str(found["translatedText"]).strip())
+        try:
+            if "data" in found:
+                found = found["data"]["translations"][0]
+            return Answer(str(found["translatedText"]).strip())
+        except (LookupError, TypeError) as error:
+            raise ValueError(f"no translation: {found!s:.80}") from error
 
 
 TRANSLATORS: Registry[Any] = Registry(

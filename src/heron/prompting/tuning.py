@@ -29,6 +29,7 @@ from heron.base.files import write_file, write_json
 from heron.base.table_files import to_markdown
 from heron.base.terminal import print_lines, print_tables
 from heron.base.yaml_files import dump_yaml, read_yaml
+from heron.config.constraints import check
 from heron.config.data import TRAIN, VALIDATION
 from heron.config.describe import group_options
 from heron.config.prompting import PromptConfig
@@ -37,6 +38,7 @@ from heron.data.examples import Example
 from heron.data.readers import load_run_data
 from heron.languages import get_language
 from heron.metrics.intervals import score_intervals
+from heron.prompting.prompts import Prompter
 from heron.prompting.system import PromptedModel, fit_prompted
 from heron.tasks.task import TextScores, scores_of
 
@@ -79,21 +81,28 @@ def tune(config: Config, rounds: int, sample: int, candidates: Sequence[str], ou
         out: a folder.
 
     Raises:
-        ConfigError: no or too few rows of validation, or an unknown candidate.
+        ConfigError: no or too few rows of validation, an unknown candidate, or more than rounds.
     """
     settings = config.prompting
     if settings is None:
         raise ConfigError("heron prompt tune asks a model: leave baseline= and experiment= out")
+    if len(candidates) > rounds:
+        raise ConfigError(
+            f"candidates: {len(candidates)} prompts, but rounds={rounds}; set "
+            f"rounds={len(candidates)}, or name fewer"
+        )
+    given = [(name, _read(name)) for name in candidates]
     examples = load_run_data(config).examples
     seen, apart = _halves(examples.get(VALIDATION, []), config, sample)
-
+    for name, prompt in given:  # before the first request
+        _check_rendering(name, Prompter(config, prompt), seen[0])
     system = fit_prompted(config, examples.get(TRAIN, []))
 
     def score(prompt: PromptConfig, rows: Sequence[Example]) -> Floats:
         here = replace(config, prompting=replace(settings, prompt=prompt))
         return _values(replace(system, settings=here.prompting), rows, here)
 
-    tried = _tried(settings.prompt, candidates, rounds, config.seed)
+    tried = _tried(settings.prompt, given, rounds, config.seed)
     found = list(climb(settings.prompt, tried, seen, sample, config.seed, score))
     last = [each for each in found if each.is_kept][-1]
     held_out = compare(score(settings.prompt, apart), score(last.prompt, apart), config.seed)
@@ -194,9 +203,8 @@ def _score_name(config: Config) -> str:
 
 
 def _tried(
-    first: PromptConfig, candidates: Sequence[str], rounds: int, seed: int
+    first: PromptConfig, given: Sequence[tuple[str, PromptConfig]], rounds: int, seed: int
 ) -> Callable[[PromptConfig, int], tuple[str, PromptConfig] | None]:
-    given = [(name, _read(name)) for name in candidates]
     source, seen = random.Random(seed), {first.instruction}
 
     def next_prompt(kept: PromptConfig, number: int) -> tuple[str, PromptConfig] | None:
@@ -239,12 +247,21 @@ def _read(name: str) -> PromptConfig:
         raise ConfigError(f"candidates={name}: no such prompt or file.{nearest(name, known)}")
     try:
         values = OmegaConf.merge(OmegaConf.structured(PromptConfig), read_yaml(path) or {})
-        return cast(PromptConfig, OmegaConf.to_object(values))
-    except (OmegaConfBaseException, ValueError) as error:
+        prompt = cast(PromptConfig, OmegaConf.to_object(values))
+        check(prompt)
+        return prompt
+    except (OmegaConfBaseException, ConfigError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise ConfigError(
             f"candidates={name}: {reason}. It is a file like those in conf/prompt"
         ) from error
+
+
+def _check_rendering(name: str, prompter: Prompter, example: Example) -> None:
+    try:
+        prompter.messages(example, [example])
+    except ConfigError as error:
+        raise ConfigError(f"candidates={name}: {error}") from error
 
 
 def _yaml(prompt: PromptConfig) -> str:

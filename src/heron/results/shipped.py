@@ -32,7 +32,7 @@ class Shipped:
     splits: dict[str, list[Example]]  # examples of each split, in file order
     missing: dict[str, Path]  # paths of the files that are not there, by name
     sha256: dict[str, str]  # hash of each split file that was read
-    dropped: Mapping[str, int]  # number of rows left out for want of a gold label, by split
+    dropped: Mapping[str, Mapping[str, int]]  # rows left out, by split and reason
 
 
 def read_shipped(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shipped:
@@ -69,8 +69,7 @@ def read_shipped(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shipped
     loaded = load_with_report(config, data_dir, cache_dir)
     paths = locate(config, data_dir, cache_dir)
     sha256 = {split: sha256_file(paths[split]) for split in SPLITS if split in paths}
-    dropped = {split: sum(counts.values()) for split, counts in loaded.dropped.items()}
-    return Shipped(config, loaded.examples, missing, sha256, dropped)
+    return Shipped(config, loaded.examples, missing, sha256, loaded.dropped)
 
 
 def choose_present(name: str, substitute: str, data_dir: Path, cache_dir: Path) -> DataConfig:

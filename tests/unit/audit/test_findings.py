@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from heron.audit.findings import Finding, store, warnings
-from heron.config.data import DataConfig
+from heron.config.data import DataConfig, SummariesConfig
 
 FILES = {"train": "a1", "test": "b2"}
 CASING = Finding("casing", "serious", "capitals tell")
@@ -59,6 +59,12 @@ def test_what_the_yaml_says_is_told_until_an_audit_says_it_better(config, tmp_pa
     assert warnings(config, FILES, tmp_path) == ["casing: capitals tell", "conflicts: two labels"]
     config.normalize_case = "lower"
     assert warnings(config, FILES, tmp_path) == ["conflicts: two labels"]
+
+
+def test_an_audit_of_other_rows_of_the_files_is_kept_beside_it(config, tmp_path):
+    short = dataclasses.replace(config, summaries=SummariesConfig(min_summary_tokens=9))
+    assert store(config, FILES, [CASING], tmp_path) != store(short, FILES, [], tmp_path)
+    assert warnings(config, FILES, tmp_path) == ["casing: capitals tell"]
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"version": 1, "sha256": 3}', "null"])

@@ -34,6 +34,10 @@ def test_words_keep_what_is_inside_them():
     assert words('Don’t! într-un, צה"ל.') == ["don't", "într-un", 'צה"ל']
 
 
+def test_points_do_not_cut_words_into_letters():
+    assert words("שָׁלוֹם לָעוֹלָם") == ["שָׁלוֹם", "לָעוֹלָם"]
+
+
 def test_a_pair_has_premise_and_hypothesis():
     assert fields(Example("g", "p", "h")) == {"hypothesis": "h", "premise": "p"}
 

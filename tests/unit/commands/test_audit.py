@@ -175,6 +175,27 @@ def test_what_is_serious_is_kept_for_training(audited):
     assert warnings(config, sources, folder / "cache") == []
 
 
+def test_rows_that_are_left_out_are_counted_by_reason(folder):
+    texts = [["g1", "unu doi", "trei", "da"], ["g2", "unu", "", "da"], ["g3", "a", "b c", "da"]]
+    path = put(folder, "test.csv", [*texts, ["g4", "d", "e", "da"]])
+    columns = "data.columns={text: premise, target: hypothesis, guid: guid}"
+    words = ["paths.cache=cache", "out=report", path, "data.language=ro"]
+    left_out = ["data.summaries.empty=drop", "data.summaries.min_summary_tokens=2"]
+    assert main(["audit", "own_summaries", columns, *words, *left_out]) == 0
+    found = json.loads((folder / "report/findings.json").read_text(encoding="utf-8"))["findings"]
+    (only,) = [each for each in found if each["id"] == "unlabelled"]
+    assert only["title"] == "3 rows were left out: 2 short summary, 1 empty"
+    assert only["measures"] == [{"split": "test", "rows": 3, "short summary": 2, "empty": 1}]
+
+
+def test_only_an_audit_with_the_default_threshold_is_kept_for_training(folder):
+    files = leaky_files(folder)
+    assert heron(folder, "near=0.999", *files) == 0
+    assert not (folder / "cache/audit").exists()
+    assert heron(folder, *files) == 0
+    assert len(list((folder / "cache/audit").iterdir())) == 1
+
+
 def test_event_pairs_are_audited_and_what_does_not_apply_is_said(folder):
     words = ["data.generator.size=200", "paths.cache=cache", "out=report"]
     assert main(["audit", "data=chronicle", *words]) == 0

@@ -91,7 +91,15 @@ def test_an_export_needs_no_model(tmp_path):
     assert "output_type: multiple_choice" in task.read_text(encoding="utf-8")
 
 
-def test_what_the_other_package_cannot_do_is_refused(tmp_path, capsys):
-    own = ["data=chronicle_nli", "prompting.shots=2", "prompting.same=false"]
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        (["shots=2", "same=false"], "same=true"),
+        (["scoring=likelihood", "calibrate=true"], "leave prompting.calibrate and"),
+        (["translation.input=en", "translation.model=opus"], "and prompting.translation out"),
+    ],
+)
+def test_what_the_other_package_cannot_do_is_refused(tmp_path, capsys, own, said):
+    own = ["data=chronicle_nli", "prompt=lchaim", *own]
     assert heron("prompt", "export", *words(tmp_path, *own), f"out={tmp_path / 'out'}") == 2
-    assert "same=true" in capsys.readouterr().err
+    assert said in capsys.readouterr().err

@@ -8,6 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from heron.base.errors import ConfigError
 from heron.config.prompting import ModelConfig, PromptingConfig, SamplingConfig
 from heron.prompting.answers import Request
 from heron.prompting.local import LocalModel, _count_common
@@ -118,6 +119,18 @@ def test_a_constrained_answer_is_one_of_the_choices_and_the_greedy_one(causal_mo
             after = {p[len(written)] for p in paths if p[: len(written)] == written}
             written.append(max(after, key=lambda token: float(logits[token])))
         assert answer.text == CHOICES[paths.index(written)]
+
+
+@pytest.mark.parametrize("scoring", ["constrained", "likelihood"])
+def test_an_answer_that_begins_another_is_refused(causal_model, tmp_path, scoring):
+    model = model_of(causal_model, tmp_path, scoring=scoring)
+    with pytest.raises(ConfigError, match="the tokens of 'not' begin those of 'not at all'"):
+        answers_of(model, requests(("not at all", "maybe so", "not")))
+
+
+def test_a_calibrated_answer_may_begin_another(causal_model, tmp_path):
+    model = model_of(causal_model, tmp_path, scoring="likelihood", calibrate=True)
+    assert all(len(a.logprobs) == 2 for a in answers_of(model, requests(("not at all", "not"))))
 
 
 def test_sampled_answers_differ_between_seeds_and_repeat_within_one(causal_model, tmp_path):

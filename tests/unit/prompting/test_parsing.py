@@ -74,11 +74,26 @@ def test_every_answer_is_read_whatever_stands_around_it(name, sign):
     assert found.rule in (*RULES, "exact")
 
 
+def test_letters_of_old_romanian_fonts_are_read_as_todays():
+    answers = {"contradiction": "contradicție", "neutral": "neşters"}
+    assert parse_class("contradicţie", answers).label == "contradiction"
+    assert parse_class("Neșters.", answers) == ("neutral", "signs or case")
+    assert parse_class("Neşters", {"neşters": "x", "b": "y"}) == ("neşters", "class name")
+
+
+def test_names_of_classes_that_differ_in_signs_only_are_not_guessed():
+    assert parse_class("-1", {"-1": "worse", "1": "better"}) == (None, "invalid")
+
+
 def test_answers_that_differ_in_case_only_keep_their_case():
     answers = {"small": "a", "large": "A"}
     assert parse_class("A", answers).label == "large"
     assert parse_class("a.", answers).label == "small"
     assert parse_class("A.", answers).label == "large"
+    assert parse_class("A, because it is big", answers) == ("large", "beginning")
+    assert parse_class("a: it is small", answers) == ("small", "beginning")
+    assert parse_class("A\nnot small", answers) == ("large", "first line")
+    assert parse_class("A\nor a", answers) == (None, "invalid")
 
 
 def test_answers_that_differ_in_signs_only_are_read_as_written_and_not_guessed():

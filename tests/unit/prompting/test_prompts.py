@@ -1,5 +1,7 @@
 """Prompts: the papers' texts, words of the language, templates that cannot reach out."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from heron.base.errors import ConfigError
 from heron.config.describe import options
 from heron.data.examples import Example, Span
-from heron.languages import LANGUAGES
+from heron.languages import LANGUAGES, get_language
 from heron.prompting.prompts import Prompter, as_text
 from small_prompts import compose, examples_of
 
@@ -135,9 +137,21 @@ def test_answers_that_cannot_work_are_refused(tmp_path, answers, said):
         found.messages(PAIR)
 
 
-def test_a_language_without_words_for_prompts_is_named(tmp_path):
-    found = prompter(tmp_path, "data=chronicle_nli", "prompting.prompt.language=xx")
-    with pytest.raises(ConfigError, match="xx"):
+def test_an_unknown_language_of_a_prompt_names_its_own_key(tmp_path):
+    with pytest.raises(ConfigError, match=r"prompting\.prompt\.language=xx: unknown\. Allowed: en"):
+        prompter(tmp_path, "data=chronicle_nli", "prompting.prompt.language=xx")
+
+
+def test_files_of_requests_hold_chats_only(tmp_path):
+    with pytest.raises(ConfigError, match=r"batch writes chats; set prompting\.model\.form=chat"):
+        prompter(tmp_path, "prompting.model.backend=batch", "prompting.model.form=completion")
+
+
+def test_a_language_without_words_for_prompts_is_named(tmp_path, monkeypatch):
+    found = prompter(tmp_path, "data=chronicle_nli", "prompting.prompt.language=en")
+    without = replace(get_language("en"), wording=None)
+    monkeypatch.setattr("heron.prompting.prompts.get_language", lambda code: without)
+    with pytest.raises(ConfigError, match="language=en: this language has no words for prompts"):
         found.messages(PAIR)
 
 

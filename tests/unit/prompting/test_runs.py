@@ -297,6 +297,14 @@ def test_a_dry_run_counts_calls_and_costs_and_asks_nothing(tmp_path, monkeypatch
     assert not (tmp_path / "runs").exists()
 
 
+def test_only_a_true_dry_run_asks_nothing(monkeypatch, capsys):
+    monkeypatch.setattr("heron.commands.prompt.train", lambda words: 7)
+    for word in ("dry_run=False", "dry_run=no", "shots=1"):
+        assert heron("prompt", word) == 7
+    assert heron("prompt", "dry_run=perhaps") == 2
+    assert "dry_run=perhaps: expected true or false" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("temperature", "count"), [(0.0, 1), (0.7, 3)])
 def test_drawn_answers_are_asked_for_each_seed_and_greedy_ones_once(
     temperature, count, tmp_path, causal_model

@@ -103,6 +103,13 @@ def test_the_command_asks_validation_only_and_writes_the_last_prompt(
     assert "lchaim_en" in capsys.readouterr().out
 
 
+def test_no_candidate_is_left_out_for_want_of_rounds(tmp_path, causal_model, capsys):
+    candidates = "candidates=lchaim,lchaim_en,nli"
+    assert tune(tmp_path, causal_model, "sample=5", "rounds=2", candidates) == 2
+    assert "candidates: 3 prompts, but rounds=2; set rounds=3" in capsys.readouterr().err
+    assert tune(tmp_path, causal_model, "sample=5", "rounds=3", candidates) == 0
+
+
 def test_mistakes_are_named(tmp_path, causal_model, capsys):
     assert tune(tmp_path, causal_model, "sample=21") == 2
     assert "at most sample=20" in capsys.readouterr().err
@@ -112,6 +119,9 @@ def test_mistakes_are_named(tmp_path, causal_model, capsys):
     for text, said in (
         ("{name: own, intruction: x}", "'intruction'"),
         ("{name: own, instruction: x}", "item"),
+        ("{name: own, instruction: x, item: y, examples: turn}", "examples=turn: unknown"),
+        ("{name: own, instruction: x, item: '{{ txt }}'}", "'txt' is undefined"),
+        ("{name: own, instruction: x, item: y, answers: {neutre: n}}", "neutre: no class of"),
     ):
         own.write_text(text, encoding="utf-8")
         assert tune(tmp_path, causal_model, "sample=5", f"candidates={own}") == 2

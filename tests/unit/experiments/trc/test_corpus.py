@@ -12,10 +12,12 @@ import pytest
 
 from heron.base.errors import DataError
 from heron.base.tables import read_table, write_table
+from heron.base.yaml_files import read_yaml
 from heron.cli import main
 from heron.data.markers import Markers
 from heron.languages import get_language
 from heron_forks.trc.corpus import (
+    _document,
     make_pairs,
     read_documents,
     read_treebank,
@@ -88,6 +90,10 @@ def test_documents_of_a_treebank_without_any_are_made_of_some_sentences(tmp_path
     assert len(read_treebank(path)) == 1
 
 
+def test_documents_that_a_treebank_names_are_not_cut(treebank):
+    assert [len(each.sentences) for each in read_treebank(treebank, every=2)] == [3, 1]
+
+
 def test_no_document_is_in_both_splits_and_a_seed_repeats_the_split():
     names = [str(n) for n in range(20)]
     held = split_documents(names * 3, 0.2, seed=1)
@@ -112,6 +118,11 @@ def test_documents_with_labels_give_labelled_pairs(tmp_path):
     (pair,) = make_pairs(read_documents(path)[0], ENGLISH)
     assert (pair.guid, pair.label) == ("7.0.0", "BEFORE")
     assert pair.text == "[E1] Rain [/E1] fell. We [E2] went [/E2] home."
+
+
+def test_a_document_without_text_has_no_pairs():
+    empty = {"document_id": 1, "text": "", "events": [], "temporal_relations": []}
+    assert list(make_pairs(_document(Path("x"), empty), ENGLISH)) == []
 
 
 def test_an_event_that_is_not_at_its_place_is_named(tmp_path):
@@ -172,6 +183,36 @@ def test_collected_pairs_keep_their_guids_texts_and_windows(treebank, tmp_path):
     assert sorted([row[name] for name in names] for row in found) == sorted(
         [row[name] for name in names] for row in asked
     )
+
+
+def collected(out, treebank, change):
+    """Label pairs in Romanian after a change to their columns; returns the command's exit code."""
+    main(["build", "trc", "pairs", f"from={treebank}", "language=ro", f"out={out}"])
+    rows = read_table(out / "pairs.csv", own=True).rows
+    write_table(out / "pairs.csv", change({name: [row[name] for row in rows] for name in rows[0]}))
+    write_table(out / "anna.csv", {"guid": ["1.0.0"], "q1": ["yes"], "q2": ["no"]})
+    words = [f"pairs={out}/pairs.csv", f"answers={out}/anna.csv", f"out={out}"]
+    return main(["build", "trc", "collect", *words])
+
+
+def test_collected_pairs_keep_their_language(treebank, tmp_path):
+    assert collected(tmp_path, treebank, lambda columns: columns) == 0
+    assert read_yaml(tmp_path / "conf/data/pairs.yaml")["language"] == "ro"
+
+
+def test_pairs_of_an_unknown_language_are_refused_and_not_guessed(treebank, tmp_path, capsys):
+    def without(columns):
+        return {name: values for name, values in columns.items() if name != "language"}
+
+    assert collected(tmp_path, treebank, without) == 2
+    assert "add a column language: one of ro, en" in capsys.readouterr().err
+
+    def hebrew(columns):
+        texts = ["[א1] a [/א1] [א2] b [/א2]"] * len(columns["text"])
+        return {**without(columns), "text": texts}
+
+    assert collected(tmp_path, treebank, hebrew) == 0
+    assert read_yaml(tmp_path / "conf/data/pairs.yaml")["language"] == "he"
 
 
 def test_pairs_without_a_window_or_a_guid_of_their_own_are_named(treebank, tmp_path, capsys):
