@@ -62,6 +62,10 @@ def curriculum_problems(config: Config) -> Iterator[str]:
             "curriculum.pacing=self_paced needs the loss of every example after every epoch: "
             "dynamics.enabled=true dynamics.mode=evaluation"
         )
+    if curriculum.budget == "own" and config.trainer.max_steps is not None:
+        yield (
+            "trainer.max_steps: curriculum.budget=own trains the steps of its stages; leave one out"
+        )
     by_class = curriculum.by_class or curriculum.sampling == "stratified"
     if by_class and config.head.input == "window":
         yield (

@@ -93,6 +93,10 @@ class Curriculum:
         self.losses_U: np.ndarray | None = None
         steps = [-(-count // accumulate) for count in batches]
         if config.pacing == "self_paced":
+            if not len(ranking.order_U):
+                raise ConfigError(
+                    "curriculum.order=groups: no group has a row; raise curriculum.fraction"
+                )
             self.stages = [Stage(f"epoch {number}", size) for number, size in enumerate(steps, 1)]
         else:
             self.stages = plan_stages(config, sum(steps))

@@ -74,6 +74,9 @@ def export_jsonl(folder: Path | str, out: Path | str) -> list[Path]:
                 line = {"guid": guid, f"logits_epoch_{number}": logits, "gold": gold}
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
         written.append(path)
+    if Path(folder).resolve() != Path(out).resolve():  # an earlier export may have more records
+        for path in set((Path(out) / FOLDER).glob("dynamics_epoch_*.jsonl")) - set(written):
+            path.unlink()
     return written
 
 

@@ -11,11 +11,12 @@ import torch
 from torch import Tensor
 
 from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.tables import Table, is_missing, read_table
+from heron.base.tables import Table, cell_text, is_missing, read_table
 from heron.config.data import TRAIN, VALIDATION
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
+from heron.data.rows import LabelError, LabelReader
 from heron.dynamics.cartography import Statistics, statistics
 from heron.dynamics.difficulty import difficulty
 from heron.dynamics.files import read_dynamics
@@ -91,18 +92,18 @@ def _add_labels(
     sum_RC: np.ndarray, name: str, rows: dict[str, int], data: DataModule, config: Config
 ) -> None:
     """Count one annotator's labels; cells without a label do not count."""
-    labels, aliases = config.data.label_order, config.data.label_aliases
+    labels, reader = config.data.label_order, LabelReader(config.data, name)
     problems = []
     for example in data.examples[TRAIN]:
         said = example.side.get(name)
-        if is_missing(said) or str(said) in config.data.no_label or example.guid not in rows:
-            continue
-        label = aliases.get(str(said), str(said))
-        if label in labels:
-            sum_RC[rows[example.guid], labels.index(label)] += 1
-        else:
+        try:
+            label = reader.read(said)
+        except LabelError:
             what = f"{name} is '{said}', not one of {', '.join(labels)}"
             problems.append(Problem(example.guid, what, "map it by data.label_aliases"))
+        else:
+            if label is not None and example.guid in rows:
+                sum_RC[rows[example.guid], labels.index(label)] += 1
     if problems:
         raise DataError(problems)
 
@@ -113,9 +114,22 @@ def _add_predictions(
     """Add a teacher's probabilities of the rows that it has predicted."""
     columns = [f"p/{label}" for label in labels]
     table.require("guid", *columns)
-    for row in table.rows:
-        if (place := rows.get(str(row["guid"]))) is not None:
-            sum_RC[place] += [float(row[column]) for column in columns]
+    problems = []
+    for number, row in enumerate(table.rows):
+        place, cells = rows.get(cell_text(row["guid"])), [row[column] for column in columns]
+        if place is None or all(map(is_missing, cells)):
+            continue  # not a train row, or the teacher says nothing
+        try:
+            shares = np.array(cells, dtype=float)
+        except (TypeError, ValueError):
+            shares = np.array([np.nan])
+        if np.isfinite(shares).all() and (shares >= 0).all():
+            sum_RC[place] += shares
+        else:
+            found = Problem(table.where(number), f"p/<class> is {cells}", "a probability per class")
+            problems.append(found)
+    if problems:
+        raise DataError(problems)
 
 
 def _weights(config: Config, data: DataModule) -> np.ndarray:

@@ -189,6 +189,13 @@ TYPED = {
         ("curriculum=a", "curriculum.stages=[{steps: 100}]"),
         "steps need curriculum.budget=own",
     ),
+    "a budget beside steps": (
+        (
+            *("curriculum=a", "curriculum.budget=own", "curriculum.stages=[{steps: 9}]"),
+            "trainer.max_steps=3",
+        ),
+        "trainer.max_steps: curriculum.budget=own",
+    ),
     "self-pacing without losses": (
         ("curriculum=self_paced", "dynamics.mode=train"),
         "dynamics.mode=evaluation",

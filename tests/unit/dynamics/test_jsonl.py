@@ -104,7 +104,11 @@ def test_exported_lines_are_those_of_the_tools(tmp_path):
     ones = np.ones(1)
     one = dynamics_table(["a"], np.ones(1), ones, ones, ones, ones, np.array([[0.1, -2]]), meta)
     write_dynamics(tmp_path / "epoch=0.parquet", one)
+    earlier = tmp_path / "out" / "training_dynamics" / "dynamics_epoch_7.jsonl"
+    earlier.parent.mkdir(parents=True)
+    earlier.touch()  # of a longer training
     (path,) = export_jsonl(tmp_path, tmp_path / "out")
+    assert not earlier.exists()
     assert path == tmp_path / "out" / "training_dynamics" / "dynamics_epoch_0.jsonl"
     assert json.loads(path.read_text()) == {
         "guid": "a",

@@ -3,6 +3,7 @@
 import json
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,11 +14,12 @@ from torch.nn import functional as F
 import small_runs
 from heron.base.errors import ConfigError, DataError
 from heron.base.run_folder import RunFolder
+from heron.base.tables import Table
 from heron.config.compose import compose
 from heron.data.datamodule import DataModule
 from heron.dynamics.cartography import statistics
 from heron.dynamics.files import read_dynamics
-from heron.tasks.soft_targets import soft_loss, soft_targets
+from heron.tasks.soft_targets import _add_predictions, soft_loss, soft_targets
 from heron.training.build import build_module
 from heron.training.job import run_job
 
@@ -74,6 +76,34 @@ def test_an_unknown_label_of_an_annotator_is_named_by_its_row(tmp_path) -> None:
         soft_targets(config, data)
     config.data.label_aliases["LATER"] = "AFTER"
     assert len(soft_targets(config, data))
+
+
+def test_labels_of_annotators_are_read_as_the_labels_are(tmp_path) -> None:
+    plain, other = [("AFTER", "BEFORE", "AFTER")] * 4, [("AFTER", " before ", "after")] * 4
+    targets = [
+        by_guid(*data_of(tmp_path, *written(tmp_path / name, people)))
+        for name, people in (("plain", plain), ("other", other))
+    ]
+    assert targets[0].keys() == targets[1].keys()
+    for guid, target_C in targets[0].items():
+        assert target_C == pytest.approx(targets[1][guid])
+
+
+def test_a_teacher_may_say_nothing_of_a_row_but_nothing_that_is_no_probability() -> None:
+    columns = ("guid", "p/a", "p/b")
+
+    def add(*rows):
+        named = [dict(zip(columns, row, strict=True)) for row in rows]
+        sum_RC, lines = np.zeros((2, 2)), list(range(2, 2 + len(rows)))
+        table = Table(Path("t.csv"), columns, named, lines, [])
+        _add_predictions(sum_RC, table, {"1": 0, "2": 1}, ["a", "b"])
+        return sum_RC.tolist()
+
+    rows = [(1.0, 0.25, 0.75), ("2", None, float("nan")), ("9", 1, 0)]
+    assert add(*rows) == [[0.25, 0.75], [0, 0]]
+    for cells in (("x", 1), (0.5, float("nan")), (-1, 2)):
+        with pytest.raises(DataError, match=r"t\.csv:2: p/<class> is"):
+            add(("1", *cells))
 
 
 def test_a_column_that_no_row_has_is_an_error_that_says_where_columns_come_from(tmp_path) -> None:

@@ -295,6 +295,14 @@ def test_the_threshold_has_the_highest_f1_of_all():
         assert f1(tuned) == max(f1(at) for at in np.linspace(-4, 4, 1601))
 
 
+@pytest.mark.parametrize(
+    ("none", "golds", "threshold"),
+    [([-5, -4, -3], [["x"]] * 3, 0.0), ([-1, 9], [["x"], []], 0.0), ([2, 9], [["x"], []], 5.5)],
+)
+def test_of_thresholds_that_are_as_good_0_is_chosen(none, golds, threshold):
+    assert made_up(none, [True] * len(none), golds).tuned().threshold == threshold
+
+
 def test_where_all_have_answers_there_is_no_threshold(built):
     module, data, batch = built("head=span")
     with torch.no_grad():
