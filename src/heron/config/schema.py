@@ -352,9 +352,7 @@ class OptimConfig:
     head_lr: Rate | None = None  # peak learning rate of the head, or of the decoder; null: `lr`
     # factor on the learning rate for each layer further from the head
     layer_decay: Annotated[float, Ge(0)] = 1.0
-    weight_decay: Annotated[float, Interval(ge=0, lt=float("inf"))] = (
-        0.01  # of matrices; biases and normalisation have none
-    )
+    weight_decay: Annotated[float, Ge(0)] = 0.01  # of matrices; biases and normalisation have none
     # of `adamw`: decay of the running means of the gradient and of its square
     betas: Annotated[list[Fraction], Len(2, 2)] = field(default_factory=lambda: [0.9, 0.999])
     eps: Positive = 1e-8  # of `adamw`: added to the root of the mean square, against division by 0
