@@ -75,10 +75,11 @@ def make_pairs(document: Document, markers: Markers, size: int = 2) -> Iterator[
         markers: to put around the events.
         size: sentences of a window; a document with fewer is one window.
     """
+    if not document.sentences:
+        return
     seen: set[tuple[int, int]] = set()
     number = 0
-    last = len(document.sentences) - size
-    for window in range(max(last + 1, 1) if document.sentences else 0):
+    for window in range(max(len(document.sentences) - size + 1, 1)):
         sentences = document.sentences[window : window + size]
         low, high = sentences[0].start, sentences[-1].end
         inside = [

@@ -20,11 +20,12 @@ from heron.audit.rules import Ids, Values, majority
 from heron.audit.texts import EVENTS, HYPOTHESIS, PREMISE, fields, words
 from heron.data.examples import Example
 from heron.languages import LANGUAGES
+from heron.languages.words import HYPHENS
 
 Counts = npt.NDArray[np.int64]
 
 _LAST_MARKS = re.compile(r"[\"'”’»)\]\s]+$")
-_HYPHEN = re.compile("[‐‑־-]")
+_HYPHEN = re.compile(f"[{HYPHENS}]")
 _LEAST_ROWS = 10  # that hold a word, and at least this share of all:
 _LEAST_SHARE = 0.002
 _BEST = 5

@@ -136,7 +136,9 @@ def _answered(id: str, config: DataConfig, measured: bool = False) -> bool:
     """
     across = _check(id) == "conflicts" and id.count(".") == 2
     key, values = _REMEDIES.get("duplicates" if across else _check(id), ("", ()))
-    return bool(key) and not (measured and key in _MEASURED) and getattr(config, key) in values
+    if not key or (measured and key in _MEASURED):
+        return False
+    return getattr(config, key) in values
 
 
 def _latest(config: DataConfig, sources: Mapping[str, str], cache: Path) -> Mapping[str, Any]:

@@ -452,6 +452,10 @@ class TrainerConfig:
         field(default_factory=dict)
     )
 
+    def needs_validation(self) -> bool:
+        """Tell whether scores on validation choose the epoch or end the training."""
+        return self.select == "best" or self.patience is not None
+
     def problems(self) -> Iterator[str]:
         """See `heron.config.special.trainer_problems`."""
         if self.devices * self.num_nodes > 1 or self.strategy != "auto" or self.select == "mean":
@@ -679,8 +683,7 @@ def _head_problems(config: Config) -> Iterator[str]:
 
 
 def _selection_problems(config: Config) -> Iterator[str]:
-    trainer = config.trainer
-    if not config.is_validated() and (trainer.select == "best" or trainer.patience is not None):
+    if not config.is_validated() and config.trainer.needs_validation():
         yield (
             "trainer.select=best and trainer.patience need a validation split: name "
             "data.files.validation, or set data.validation.fraction above 0"

@@ -252,8 +252,8 @@ def prepare(config: Config, examples: Splits | None = None, tokenizer: Any = Non
 
 def _require_rows(config: Config, examples: Splits) -> None:
     """Raise a ConfigError where there is nothing to train on, or to choose an epoch by."""
-    trainer, wanted = config.trainer, {TRAIN: "train on"}
-    if trainer.select == "best" or trainer.patience is not None:
+    wanted = {TRAIN: "train on"}
+    if config.trainer.needs_validation():
         wanted[VALIDATION] = "choose an epoch by (trainer.select=best, trainer.patience)"
     for split, what in wanted.items():
         if not examples.get(split):

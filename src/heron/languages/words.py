@@ -15,7 +15,8 @@ _MARKS = "".join(
     chr(code) for code in range(0x0300, 0x2100) if unicodedata.category(chr(code)).startswith("M")
 )
 _RUN = rf"(?:[^\W_]|[{_MARKS}])+"
-_JOINER = r"['’ʼ׳\"״‐‑־-]|(?<=\d)[.,](?=\d)"
+HYPHENS = "‐‑־-"  # maqaf among them
+_JOINER = rf"['’ʼ׳\"״{HYPHENS}]|(?<=\d)[.,](?=\d)"
 _WORD = re.compile(rf"{_RUN}(?:(?:{_JOINER}){_RUN})*")
 _WORD_OR_MARK = re.compile(rf"{_WORD.pattern}|(?P<mark>\S)")
 

@@ -110,9 +110,11 @@ def rank_correlation(
     if not math.isfinite(value):
         return None
     groups_N = np.asarray(group_N)
+    if len(np.unique(groups_N)) == 1:
+        return value
     draws = [_correlation(ranks_KN[:, rows]) for rows in _resamples(groups_N, seed)]
     finite = [draw for draw in draws if math.isfinite(draw)]
-    if not finite or len(np.unique(groups_N)) == 1:
+    if not finite:
         return value
     low, high = np.quantile(finite, [0.025, 0.975])
     return Interval(value, float(low), float(high))

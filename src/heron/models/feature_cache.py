@@ -115,9 +115,8 @@ def _code_of_forks(head: HeadConfig) -> list[Any]:
     """Hash the code of a fork's pooling or head that a pooled vector depends on; core: empty."""
     code: list[Any] = code_hashes(POOLINGS[head.pooling].pool)
     build: Any = Head if head.module is None else HEADS[head.module]
-    if any(
-        getattr(build, name, None) is not getattr(Head, name) for name in ("pool", "pools_rows")
-    ):
+    pools = ("pool", "pools_rows")
+    if any(getattr(build, name, None) is not getattr(Head, name) for name in pools):
         code += [dataclasses.asdict(head), *code_hashes(build)]
     return code
 

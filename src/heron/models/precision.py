@@ -42,9 +42,8 @@ def with_precision(config: Config, folder: RunFolder) -> Config:
     name = ""
     if ranks.is_first():
         name, gflops = _choose(config)
-        if (
-            folder.last.is_file() and "accelerator" not in folder.read_status()
-        ):  # an earlier version has begun it, by the CPU's instructions
+        # An earlier version has begun it, by the CPU's instructions.
+        if folder.last.is_file() and "accelerator" not in folder.read_status():
             has_bf16 = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
             name, gflops = (HALF if has_bf16 else FULL), {}
         folder.update_status(precision=name, accelerator=_accelerator(config), gflops=gflops)

@@ -11,9 +11,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from heron.languages.romanian import ROMANIAN
+
 _EDGES = " \t\r\n.,:;!?\"'`*()[]{}<>«»„”“’‘־–-"
 _MARKS = re.compile("[\u0591-\u05c7\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # niqqud, directions
-_CEDILLAS = str.maketrans("şŞţŢ", "șȘțȚ")
+_CEDILLAS = str.maketrans(ROMANIAN.variants[::2], ROMANIAN.variants[1::2])
 
 
 class Parsed(NamedTuple):
