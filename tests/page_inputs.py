@@ -13,6 +13,7 @@ import yaml
 
 from heron.base.tables import read_table
 from heron.config.data import read_config
+from heron.config.overrides import override
 from heron_forks.hesum.judging.study import read_key
 from page_commands import FENCED
 from small_heron import ROOT, TEXTS, Row, rows_of, stand_ins, write_rows
@@ -31,7 +32,9 @@ def write_inputs(place: Path, line: str) -> None:
     for start, write in WRITTEN.items():
         if line.startswith(f"heron {start}"):
             write(place)
-    given = dict(word.split("=", 1) for word in shlex.split(line) if "=" in word)
+    words = shlex.split(line)
+    given = dict(word.split("=", 1) for word in words if "=" in word)
+    labels = [word for word in words if word.startswith("data.label_order=")]
     task = given.get("task")
     if "run" in given and (run := place / given["run"] / "config.yaml").is_file():
         task = yaml.safe_load(run.read_text(encoding="utf-8"))["data"]["task"]
@@ -39,7 +42,7 @@ def write_inputs(place: Path, line: str) -> None:
     for key, split in READ.items():
         path = place / given.get(key, "/")
         if path.suffix and path.parent == place:
-            config = read_config(ROOT / "conf" / "data" / f"{data}.yaml")
+            config = override(read_config(ROOT / "conf" / "data" / f"{data}.yaml"), labels)
             rows = stand_ins(config, split, given.get("data.language", ""))
             _write_input(path, rows, config.task, key == "predictions")
 
