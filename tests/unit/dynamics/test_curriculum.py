@@ -245,6 +245,9 @@ def test_a_group_without_examples_is_refused():
     nobody = {group: np.zeros(9, bool) for group in ("easy", "ambiguous", "hard")}
     with pytest.raises(ConfigError, match=r"ambiguous.*curriculum\.fraction"):
         Curriculum(shipped("a"), pool, Ranking(np.arange(9), nobody), [3], 1, 0).plan(0)
+    in_order = dataclasses.replace(shipped("self_paced"), order="groups")
+    with pytest.raises(ConfigError, match=r"order=groups.* of 9 .*curriculum\.fraction"):
+        Curriculum(in_order, pool, Ranking(np.empty(0, int), nobody), [3], 1, 0)
 
 
 class TestSelfPaced:
