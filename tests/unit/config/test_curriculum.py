@@ -14,6 +14,7 @@ from heron.config.schema import (
     DynamicsConfig,
     HeadConfig,
     TaskConfig,
+    TrainerConfig,
 )
 from heron.dynamics import difficulty, groups
 from small_runs import heron
@@ -55,11 +56,13 @@ def test_dynamics_are_asked_for_where_a_statistic_is(changes, wanted):
     assert settings.needs_dynamics(CurriculumConfig(**changes)) == wanted
 
 
-def config(task="nli", **changes):
+def config(task="nli", max_steps=None, **changes):
     """Make a configuration with a curriculum."""
+    trainer = TrainerConfig(max_steps=max_steps)
     curriculum = CurriculumConfig(**{"name": "mine", **changes})
     head = HeadConfig(input="pair", pooling="cls") if task == "nli" else HeadConfig()
-    return Config(DataConfig(task=task), task=TaskConfig(task), head=head, curriculum=curriculum)
+    parts = {"head": head, "curriculum": curriculum, "trainer": trainer}
+    return Config(DataConfig(task=task), task=TaskConfig(task), **parts)
 
 
 WRONG = {
@@ -118,6 +121,18 @@ WRONG = {
     "external without a column": (
         {"pacing": "linear", "difficulty": "external", "scores": "a.csv"},
         r"curriculum\.column=NAME",
+    ),
+    "scores that no difficulty reads": (
+        {"stages": [STAGE], "scores": "a.csv"},
+        r"curriculum\.scores=a\.csv needs curriculum\.difficulty=external, not eq1_swapped",
+    ),
+    "vectors that no difficulty compares": (
+        {"stages": [STAGE], "embeddings": "trained"},
+        r"curriculum\.embeddings=trained needs curriculum\.difficulty=sts, not eq1_swapped",
+    ),
+    "two budgets": (
+        {"budget": "own", "stages": [{"steps": 5}], "max_steps": 3},
+        r"trainer\.max_steps=3: .* trainer\.max_steps=null or curriculum\.budget=equal",
     ),
     "similarity of one text": (
         {"pacing": "linear", "difficulty": "sts", "task": "relation"},
