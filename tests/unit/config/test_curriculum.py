@@ -6,7 +6,7 @@ from heron.base.errors import ConfigError
 from heron.config import curriculum as settings
 from heron.config import registries
 from heron.config.constraints import check
-from heron.config.data import DataConfig
+from heron.config.data import Columns, DataConfig
 from heron.config.schema import (
     BaselineConfig,
     Config,
@@ -62,7 +62,9 @@ def config(task="nli", max_steps=None, **changes):
     curriculum = CurriculumConfig(**{"name": "mine", **changes})
     head = HeadConfig(input="pair", pooling="cls") if task == "nli" else HeadConfig()
     parts = {"head": head, "curriculum": curriculum, "trainer": trainer}
-    return Config(DataConfig(task=task), task=TaskConfig(task), **parts)
+    format, second = ("pair_table", "hypothesis") if task == "nli" else ("marked_table", None)
+    data = DataConfig(task=task, format=format, columns=Columns(text_pair=second))
+    return Config(data, task=TaskConfig(task), **parts)
 
 
 WRONG = {

@@ -65,6 +65,21 @@ def test_both_readings_are_trained(built):
 
 
 @pytest.mark.parametrize(
+    "words", [("head=cross",), ("head=siamese_cls",), ("head=hypothesis_only",)]
+)
+def test_what_reads_a_hypothesis_needs_a_format_that_has_one(chronicle_config, words):
+    marked = ("data=chronicle_nli", "data.format=marked_table", "data.columns.text_pair=null")
+    with pytest.raises(ConfigError, match=r"data\.format=pair_table and data\.columns\.text_pair"):
+        chronicle_config(*marked, *words)
+    chronicle_config(*marked, *words, "head.input=premise")
+
+
+def test_what_reads_events_needs_a_format_that_marks_them(chronicle_config):
+    with pytest.raises(ConfigError, match=r"task=relation needs data\.format=marked_table"):
+        chronicle_config("data.format=pair_table", "data.columns.text_pair=text_2")
+
+
+@pytest.mark.parametrize(
     ("overrides", "message"),
     [
         (("head=ess", "head.both_ways=true"), "needs head.input=window"),
