@@ -8,6 +8,7 @@ from heron.base.errors import ConfigError
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
 from heron.training.build import build_module
+from heron.training.inference import prediction_trainer
 
 # BEFORE, AFTER, EQUAL, VAGUE: read from event 2, before is after and the others stay.
 INVERSE = [1, 0, 2, 3]
@@ -39,6 +40,24 @@ def test_a_batch_without_labels_has_logits_and_no_loss(built):
     output = module.step(batch)
     assert output.loss is None
     assert output.logits_RC.shape == (len(batch), 4)
+
+
+@pytest.mark.parametrize("more", [(), ("optim.label_smoothing=0.1",)])
+def test_the_validation_loss_does_not_depend_on_how_the_split_is_divided(
+    chronicle_config, tmp_path, more
+):
+    losses, lengths = [], []
+    for tokens in (60, 4000):
+        words = ("head=window", "optim.class_weights=balanced", f"batching.tokens={tokens}", *more)
+        data = DataModule(chronicle_config(*words))
+        torch.manual_seed(0)
+        module = build_module(data.config, data).eval()
+        loader = data.evaluation_loader("validation")
+        trainer = prediction_trainer(data.config, tmp_path, accelerator="cpu")
+        losses.append(trainer.validate(module, loader, verbose=False)[0]["validation/loss"])
+        lengths.append(len(loader))
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+    assert lengths[0] > lengths[1]
 
 
 def test_read_both_ways_a_turned_pair_has_the_inverted_probabilities(built):
