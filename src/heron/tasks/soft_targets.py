@@ -5,13 +5,14 @@ Shape suffixes: R rows, C classes.
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.tables import Table, is_missing, read_table
+from heron.base.tables import Table, cell_text, is_missing, read_table
 from heron.config.data import TRAIN, VALIDATION
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
@@ -110,12 +111,30 @@ def _add_labels(
 def _add_predictions(
     sum_RC: np.ndarray, table: Table, rows: dict[str, int], labels: Sequence[str]
 ) -> None:
-    """Add a teacher's probabilities of the rows that it has predicted."""
+    """Add a teacher's probabilities of the rows that it has predicted; empty rows say nothing."""
     columns = [f"p/{label}" for label in labels]
     table.require("guid", *columns)
-    for row in table.rows:
-        if (place := rows.get(str(row["guid"]))) is not None:
-            sum_RC[place] += [float(row[column]) for column in columns]
+    problems = []
+    for index, row in enumerate(table.rows):
+        cells = {column: row[column] for column in columns}
+        place = rows.get(cell_text(row["guid"]))
+        if place is None or all(map(is_missing, cells.values())):
+            continue
+        if wrong := [column for column, cell in cells.items() if not _is_probability(cell)]:
+            what = f"{wrong[0]} is {cells[wrong[0]]!r}, not a number of at least 0"
+            fix = "give each class a probability, or leave the row out"
+            problems.append(Problem(table.where(index), what, fix))
+        else:
+            sum_RC[place] += [float(cell) for cell in cells.values()]
+    if problems:
+        raise DataError(problems)
+
+
+def _is_probability(cell: Any) -> bool:
+    try:
+        return 0 <= float(cell) < np.inf
+    except (TypeError, ValueError):
+        return False
 
 
 def _weights(config: Config, data: DataModule) -> np.ndarray:
@@ -154,11 +173,13 @@ def _check(
         what = f"its dynamics lack {len(absent)} of {len(golds)} train rows, first {absent[0]}"
         fix = "give both the same data.* and encoder.max_length"
         raise DataError([Problem(str(folder), what, fix)])
-    labels = known.labels or tuple(config.data.label_order)
+    order = config.data.label_order
+    labels = known.labels or tuple(order)
+    # Other tools number the classes, in the order that the data have for them.
+    if labels == tuple(map(str, range(len(order)))) and set(labels) != set(order):
+        labels = tuple(order)
     if changed := [
-        guid
-        for guid, gold in golds.items()
-        if labels[known.gold_N[places[guid]]] != config.data.label_order[gold]
+        guid for guid, gold in golds.items() if labels[known.gold_N[places[guid]]] != order[gold]
     ]:
         what = f"the labels of {len(changed)} train rows have changed since, first {changed[0]}"
         raise DataError([Problem(str(folder), what, "train it again with the labels of now")])

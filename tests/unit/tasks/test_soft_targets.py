@@ -103,6 +103,56 @@ def test_a_teacher_is_read_from_a_file_and_from_the_folds_of_a_sweep(tmp_path) -
         soft_targets(*data_of(tmp_path, "optim.soft.predictions=[nowhere]"))
 
 
+def test_a_teacher_s_empty_rows_say_nothing_and_half_empty_ones_are_named(tmp_path) -> None:
+    words = [*written(tmp_path / "d"), "optim.soft.columns=[]", "optim.soft.weight=1"]
+    words.append(f"optim.soft.predictions=[{tmp_path / 'teacher.csv'}]")
+    config, data = data_of(tmp_path, *words)
+    teacher = pd.DataFrame({"guid": data.features["train"].guids})
+    teacher[[f"p/{label}" for label in LABELS]] = [0.1, 0.2, 0.3, 0.4]
+    teacher.loc[0, teacher.columns[1:]] = None
+    teacher.to_csv(tmp_path / "teacher.csv", index=False)
+    first, *others = by_guid(config, data).values()
+    assert sorted(first) == [0, 0, 0, 1]
+    assert np.allclose(others, [0.1, 0.2, 0.3, 0.4])
+    for wrong in (None, np.inf, -0.5):
+        teacher.loc[3, "p/EQUAL"] = wrong
+        teacher.to_csv(tmp_path / "teacher.csv", index=False)
+        with pytest.raises(DataError, match=r"teacher\.csv:5: p/EQUAL is .*, not a number of at"):
+            soft_targets(config, data)
+
+
+def test_a_teacher_s_guids_may_be_stored_as_numbers(tmp_path) -> None:
+    train = pd.DataFrame({"guid": range(24), "label": LABELS * 6})
+    train["text"] = "He [א1] came [/א1] and [א2] went [/א2] ."
+    words = written(tmp_path / "d")
+    train.to_csv(tmp_path / "d" / "train.csv", index=False)
+    teacher = pd.DataFrame({"guid": np.arange(24.0)})
+    teacher[[f"p/{label}" for label in LABELS]] = [0.1, 0.2, 0.3, 0.4]
+    teacher.to_parquet(tmp_path / "teacher.parquet")
+    words = [*words, "data.columns.side=[]", "optim.soft.columns=[]", "optim.soft.weight=1"]
+    words.append(f"optim.soft.predictions=[{tmp_path / 'teacher.parquet'}]")
+    assert np.allclose([*by_guid(*data_of(tmp_path, *words)).values()], [0.1, 0.2, 0.3, 0.4])
+
+
+def test_suspects_may_come_from_another_tool_which_numbers_the_classes(tmp_path) -> None:
+    words = [*written(tmp_path / "d"), "optim.soft.columns=[]", "optim.suspects.share=0.25"]
+    words += [f"optim.suspects.dynamics=[{tmp_path / 'tool'}]", "optim.suspects.weight=0.5"]
+    config, data = data_of(tmp_path, *words)
+    train = data.features["train"]
+    record = tmp_path / "tool" / "training_dynamics" / "dynamics_epoch_0.jsonl"
+    record.parent.mkdir(parents=True)
+    lines = [
+        {"guid": guid, "gold": int(gold), "logits_epoch_0": [0.0, 0.0, 0.0, float(row)]}
+        for row, (guid, gold) in enumerate(zip(train.guids, train.labels_R, strict=True))
+    ]
+    record.write_text("\n".join(map(json.dumps, lines)))
+    weights = [target_C.sum() for target_C in by_guid(config, data).values()]
+    assert weights.count(0.5) == round(len(weights) / 4)
+    record.write_text(record.read_text().replace('"gold": 3', '"gold": 2'))
+    with pytest.raises(DataError, match=r"the labels of \d+ train rows have changed since, first"):
+        soft_targets(config, data)
+
+
 def test_suspects_are_found_by_the_run_of_the_same_fold_and_weigh_what_is_set(tmp_path) -> None:
     words = [*small_runs.TINY, *small_runs.in_folder(tmp_path), "trainer.max_epochs=2"]
     first = [*words, "run.sweep=first", "dynamics.enabled=true", "folds=2"]
