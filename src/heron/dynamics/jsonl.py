@@ -21,6 +21,7 @@ import numpy as np
 from heron.base.errors import DataError, Problem
 from heron.base.files import atomic_open, parse_json
 from heron.base.tables import cell_text, is_missing
+from heron.dynamics import files
 from heron.dynamics.files import Meta, dynamics_table, records
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def export_jsonl(folder: Path | str, out: Path | str) -> list[Path]:
     """Write a run's dynamics for other tools, as `<out>/training_dynamics/`; gives the files.
 
     Records are numbered from 0 in order, so that several of an epoch stay apart; guids are strings.
+    Files of further records, which a longer run has left there, are removed.
 
     Raises:
         DataError: no dynamics there, or without logits.
@@ -74,6 +76,10 @@ def export_jsonl(folder: Path | str, out: Path | str) -> list[Path]:
                 line = {"guid": guid, f"logits_epoch_{number}": logits, "gold": gold}
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
         written.append(path)
+    kept = {path.resolve() for path in (*written, *files.record_paths(folder))}
+    for path in (Path(out) / FOLDER).iterdir():
+        if _NAME.fullmatch(path.name) and path.resolve() not in kept:
+            path.unlink()
     return written
 
 
