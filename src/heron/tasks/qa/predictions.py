@@ -146,6 +146,8 @@ class SpanPredictions:
         # With a threshold after the k-th lowest score, the first k rows get an answer.
         totals = np.concatenate([[0.0], np.cumsum(gain)])
         places = np.concatenate([[none[0] - 1], (none[:-1] + none[1:]) / 2, [none[-1] + 1]])
+        low, high = np.append(-np.inf, none), np.append(none, np.inf)
+        places[(low <= 0) & (high > 0)] = 0
         distinct = np.concatenate([[True], none[:-1] < none[1:], [True]])
         best = totals[distinct].max()
         good = places[distinct][totals[distinct] >= best - 1e-9]

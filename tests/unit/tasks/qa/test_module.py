@@ -295,6 +295,15 @@ def test_the_threshold_has_the_highest_f1_of_all():
         assert f1(tuned) == max(f1(at) for at in np.linspace(-4, 4, 1601))
 
 
+@pytest.mark.parametrize(
+    ("none", "right", "threshold"),
+    [([-5, -4, -3], [1, 1, 1], 0), ([-1, 9], [1, 0], 0), ([2, 3], [0, 0], 0), ([1, 3], [1, 0], 2)],
+)
+def test_of_equally_good_thresholds_the_nearest_to_0_is_taken(none, right, threshold):
+    golds = [["x"] if ok else [] for ok in right]
+    assert made_up(none, right, golds).tuned().threshold == threshold
+
+
 def test_where_all_have_answers_there_is_no_threshold(built):
     module, data, batch = built("head=span")
     with torch.no_grad():
