@@ -1,17 +1,18 @@
-"""Keys of the curriculum, and which of its settings cannot work together."""
+"""Keys of the curriculum; `heron.config.special` checks them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 from annotated_types import Ge
 
-from heron.base.errors import nearest
+from heron.base.registry import on_demand
 from heron.config.constraints import Count, OneOf, Share
 from heron.config.registries import DIFFICULTIES
 
 GROUPS = ("easy", "ambiguous", "hard")
-_KEYS = ("name", "share", "steps", "unlock", "groups")
+# Most runs have no curriculum to check.
+_plan_problems = on_demand("heron.config.special:plan_problems")
 
 
 @dataclass
@@ -75,7 +76,7 @@ class CurriculumConfig:
     embeddings: Annotated[str, OneOf("pretrained", "trained")] = "pretrained"
 
     def problems(self) -> Iterator[str]:
-        """List what cannot work together."""
+        """See `heron.config.special.plan_problems`."""
         if self.name == "none":
             # An experiment may say `changes` for the curricula that a sweep sets beside it.
             if replace(self, changes={}) != CurriculumConfig():
@@ -83,24 +84,8 @@ class CurriculumConfig:
                     "curriculum.* is set, but curriculum=none draws from everything: choose one of "
                     "conf/curriculum to change it"
                 )
-            return
-        if self.pacing == "stages":
-            yield from _stage_problems(self)
-        elif self.budget == "own" or self.stages:
-            yield (
-                f"curriculum.stages and curriculum.budget=own need curriculum.pacing=stages, not "
-                f"{self.pacing}"
-            )
-        if self.difficulty == "external" and not (self.scores and self.column):
-            yield (
-                "curriculum.difficulty=external needs curriculum.scores=FILE and "
-                "curriculum.column=NAME"
-            )
-        if uses_groups(self) and self.reverse:
-            yield (
-                "curriculum.reverse=true reverses the order by difficulty; stages with groups and "
-                "curriculum.order=groups have an order of their own"
-            )
+        else:
+            yield from _plan_problems(self)
 
 
 def uses_groups(config: CurriculumConfig) -> bool:
@@ -118,38 +103,3 @@ def needs_dynamics(config: CurriculumConfig) -> bool:
 def compares_trained(config: CurriculumConfig) -> bool:
     """Tell whether texts are compared by an encoder that an earlier run has fine-tuned."""
     return config.difficulty == "sts" and config.embeddings == "trained"
-
-
-def _stage_problems(config: CurriculumConfig) -> Iterator[str]:
-    if not config.stages:
-        yield "curriculum.pacing=stages needs curriculum.stages"
-        return
-    wanted = "steps" if config.budget == "own" else "share"
-    for number, entry in enumerate(config.stages, 1):
-        if problem := _stage_problem(entry, wanted):
-            yield f"curriculum.stages, number {number}: {problem}"
-            return
-    shares = sum(float(entry.get("share", 0)) for entry in config.stages)
-    if wanted == "share" and abs(shares - 1) > 1e-6:
-        yield f"curriculum.stages: the shares add up to {shares:g}, not to 1"
-
-
-def _stage_problem(entry: Mapping[str, Any], wanted: str) -> str:
-    for key in entry:
-        if key not in _KEYS:
-            return f"unknown key '{key}'.{nearest(str(key), _KEYS)}"
-    size, unlock = entry.get(wanted), entry.get("unlock", 1.0)
-    whole = wanted == "steps"
-    if not isinstance(size, int if whole else int | float) or not size > 0:
-        what = "optimizer steps, a whole" if whole else "the share of all steps, a"
-        hint = "" if whole or "steps" not in entry else "; steps need curriculum.budget=own"
-        return f"{wanted}={size}; it needs {what} number above 0{hint}"
-    if not isinstance(unlock, int | float) or not 0 < unlock <= 1:
-        return f"unlock={unlock}: must be in (0, 1]"
-    if "groups" in entry and "unlock" in entry:
-        return "either unlock or groups, not both"
-    groups = entry.get("groups", ())
-    if not isinstance(groups, list | tuple):
-        return f"groups is a list, such as [{groups or 'easy'}]"
-    unknown = [str(group) for group in groups if group not in GROUPS]
-    return f"no group '{unknown[0]}'.{nearest(unknown[0], GROUPS)}" if unknown else ""

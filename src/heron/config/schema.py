@@ -108,8 +108,8 @@ class TaskConfig:
     # unit of a resample: `group` (documents; texts where there are none) or `row`. Pairs of one
     # document are not independent, so `row` gives intervals that are too narrow.
     resample: Annotated[str, OneOf("group", "row")] = "group"
-    # of `relation`: null takes each pair's most probable class; `transitive` the most probable
-    # classes of a window's pairs that do not contradict each other
+    # of `relation`, once the epoch is chosen: null takes each pair's most probable class;
+    # `transitive` the most probable classes of a window's pairs that do not contradict each other
     decoding: Annotated[str | None, OneOf("transitive")] = None
     max_answer_tokens: Count = 30  # of `qa`: longest answer, in tokens
     n_best: Count = 20  # of `qa`: spans kept for each window and each question
@@ -417,8 +417,8 @@ class TrainerConfig:
     # optimizer steps, in place of `max_epochs`; the last epoch is cut short. null: `max_epochs`
     # decides.
     max_steps: Count | None = None
-    # the validation score in `scores.json` that chooses the best epoch (the highest), or `loss`
-    # (the lowest)
+    # the validation score, without `task.decoding`, that chooses the best epoch (the highest), or
+    # `loss` (the lowest)
     monitor: str = "macro_f1"
     # `best` epoch (by `monitor`, needs a validation split), `last`, or the `mean` of the weights
     # after each of the last `mean_of` epochs

@@ -1,9 +1,14 @@
 """Checks of what most runs do not have: a search, a baseline, a curriculum, several devices, ..."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from heron.base.errors import nearest
+from heron.config.curriculum import GROUPS, CurriculumConfig, uses_groups
 from heron.config.registries import BASELINES, TASKS
 from heron.config.schema import BertScoreConfig, Config, EncoderConfig, TrainerConfig
+
+_KEYS_OF_STAGES = ("name", "share", "steps", "unlock", "groups")
 
 
 def search_problems(config: Config) -> Iterator[str]:
@@ -64,7 +69,8 @@ def curriculum_problems(config: Config) -> Iterator[str]:
         )
     if curriculum.budget == "own" and config.trainer.max_steps is not None:
         yield (
-            "trainer.max_steps: curriculum.budget=own trains the steps of its stages; leave one out"
+            f"trainer.max_steps={config.trainer.max_steps}: curriculum.budget=own takes the steps "
+            "of its stages: set trainer.max_steps=null or curriculum.budget=equal"
         )
     by_class = curriculum.by_class or curriculum.sampling == "stratified"
     if by_class and config.head.input == "window":
@@ -72,6 +78,68 @@ def curriculum_problems(config: Config) -> Iterator[str]:
             "curriculum.by_class and curriculum.sampling=stratified need one row per sequence; "
             "with head.input=window a text comes with all its pairs"
         )
+
+
+def plan_problems(config: CurriculumConfig) -> Iterator[str]:
+    """List which settings of a curriculum cannot work together."""
+    if config.pacing == "stages":
+        yield from _stage_problems(config)
+    elif config.budget == "own" or config.stages:
+        yield (
+            f"curriculum.stages and curriculum.budget=own need curriculum.pacing=stages, not "
+            f"{config.pacing}"
+        )
+    if config.difficulty == "external" and not (config.scores and config.column):
+        yield (
+            "curriculum.difficulty=external needs curriculum.scores=FILE and curriculum.column=NAME"
+        )
+    for key, difficulty in (("scores", "external"), ("column", "external"), ("embeddings", "sts")):
+        value = getattr(config, key)
+        if value != getattr(CurriculumConfig, key) and config.difficulty != difficulty:
+            yield (
+                f"curriculum.{key}={value} needs curriculum.difficulty={difficulty}, not "
+                f"{config.difficulty}"
+            )
+    if uses_groups(config) and config.reverse:
+        yield (
+            "curriculum.reverse=true reverses the order by difficulty; stages with groups and "
+            "curriculum.order=groups have an order of their own"
+        )
+
+
+def _stage_problems(config: CurriculumConfig) -> Iterator[str]:
+    if not config.stages:
+        yield "curriculum.pacing=stages needs curriculum.stages"
+        return
+    wanted = "steps" if config.budget == "own" else "share"
+    for number, entry in enumerate(config.stages, 1):
+        if problem := _stage_problem(entry, wanted):
+            yield f"curriculum.stages, number {number}: {problem}"
+            return
+    shares = sum(float(entry.get("share", 0)) for entry in config.stages)
+    if wanted == "share" and abs(shares - 1) > 1e-6:
+        yield f"curriculum.stages: the shares add up to {shares:g}, not to 1"
+
+
+def _stage_problem(entry: Mapping[str, Any], wanted: str) -> str:
+    for key in entry:
+        if key not in _KEYS_OF_STAGES:
+            return f"unknown key '{key}'.{nearest(str(key), _KEYS_OF_STAGES)}"
+    size, unlock = entry.get(wanted), entry.get("unlock", 1.0)
+    whole = wanted == "steps"
+    if not isinstance(size, int if whole else int | float) or not size > 0:
+        what = "optimizer steps, a whole" if whole else "the share of all steps, a"
+        hint = "" if whole or "steps" not in entry else "; steps need curriculum.budget=own"
+        return f"{wanted}={size}; it needs {what} number above 0{hint}"
+    if not isinstance(unlock, int | float) or not 0 < unlock <= 1:
+        return f"unlock={unlock}: must be in (0, 1]"
+    if "groups" in entry and "unlock" in entry:
+        return "either unlock or groups, not both"
+    groups = entry.get("groups", ())
+    if not isinstance(groups, list | tuple):
+        return f"groups is a list, such as [{groups or 'easy'}]"
+    unknown = [str(group) for group in groups if group not in GROUPS]
+    return f"no group '{unknown[0]}'.{nearest(unknown[0], GROUPS)}" if unknown else ""
 
 
 def tasks_of_baseline(name: str) -> list[str]:

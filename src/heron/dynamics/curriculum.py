@@ -93,17 +93,13 @@ class Curriculum:
         self.losses_U: np.ndarray | None = None
         steps = [-(-count // accumulate) for count in batches]
         if config.pacing == "self_paced":
-            if not len(ranking.order_U):
-                raise ConfigError(
-                    "curriculum.order=groups: no group has a row; raise curriculum.fraction"
-                )
             self.stages = [Stage(f"epoch {number}", size) for number, size in enumerate(steps, 1)]
         else:
             self.stages = plan_stages(config, sum(steps))
-            self._refuse_empty()
             if config.budget == "own":  # the last epoch may be shorter than the others
                 whole, rest = divmod(sum(stage.steps for stage in self.stages), steps[0])
                 batches = [batches[0]] * whole + ([rest * accumulate] if rest else [])
+        self._refuse_empty()
         self.batches = list(batches)
         stage_of_step = np.repeat(np.arange(len(self.stages)), [s.steps for s in self.stages])
         self._stages_of: list[np.ndarray] = []  # by epoch: of each batch
@@ -154,12 +150,17 @@ class Curriculum:
         return unlock(stage.unlock, self.ranking.order_U, self._classes())
 
     def _refuse_empty(self) -> None:
-        """Refuse a stage whose groups have no example to draw."""
-        if empty := [stage.name for stage in self.stages if not len(self.unlocked(stage))]:
-            config = self.config
+        """Refuse a stage, or an order by groups, without an example to draw."""
+        config = self.config
+        if config.pacing == "self_paced":
+            empty = [] if len(self.ranking.order_U) else ["order=groups: {} a group"]
+        else:
+            names = [stage.name for stage in self.stages if not len(self.unlocked(stage))]
+            empty = [f"stages: {{}} the stage {name}" for name in names]
+        if empty:
+            what = empty[0].format(f"no example of {len(self.pool.units)} is in")
             raise ConfigError(
-                f"curriculum.stages: no example of {len(self.pool.units)} is in the stage "
-                f"{empty[0]} (curriculum.grouping={config.grouping}, "
+                f"curriculum.{what} (curriculum.grouping={config.grouping}, "
                 f"curriculum.fraction={config.fraction:g}): raise curriculum.fraction or take more "
                 "data"
             )

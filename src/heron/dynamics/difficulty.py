@@ -38,7 +38,7 @@ def difficulty(name: str, statistics: Statistics) -> np.ndarray:
         float64_N; NaN for examples that no record visited.
 
     Raises:
-        ConfigError: another name, or `aum` where the task has no margins.
+        ConfigError: another name, or `aum` of dynamics without margins.
 
     Source: RoNLI, equation 1 and its released code.
     """
@@ -47,8 +47,8 @@ def difficulty(name: str, statistics: Statistics) -> np.ndarray:
     score_N = _SCORES[name](statistics)
     if name == "aum" and len(score_N) and np.isnan(score_N).all():
         raise ConfigError(
-            "difficulty score 'aum' needs margins, which only tasks with classes have; "
-            "choose 'confidence' or 'loss'"
+            "difficulty score 'aum' needs margins, which these dynamics lack; choose 'confidence' "
+            "or 'loss'"
         )
     return score_N
 

@@ -41,7 +41,7 @@ class Meta:
     epoch: float  # end of the record, in epochs; 1.0 is the end of the first one
     mode: str  # `train` (the training passes, dropout on) or `evaluation` (a pass of its own)
     task: str  # its name
-    # Class names in the order of the ids; empty where the task has no classes.
+    # Names in the order of the ids, `data.label_order`; another tool's ids where it has no names.
     labels: tuple[str, ...]
 
 
@@ -50,7 +50,7 @@ class Dynamics:
     """The records of one run, aligned by guid."""
 
     guids: list[str]  # length N, in order of first appearance; each once
-    gold_N: np.ndarray  # int16 class ids; -1 where the task has no classes
+    gold_N: np.ndarray  # int16 ids, indices into `labels`
     # Float32 probability of the gold label (of the gold span, or the mean one of the gold tokens);
     # like the next two NaN where the record did not visit the example.
     p_gold_EN: np.ndarray

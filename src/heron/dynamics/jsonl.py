@@ -21,6 +21,7 @@ import numpy as np
 from heron.base.errors import DataError, Problem
 from heron.base.files import atomic_open, parse_json
 from heron.base.tables import cell_text, is_missing
+from heron.dynamics import files
 from heron.dynamics.files import Meta, dynamics_table, records
 
 if TYPE_CHECKING:
@@ -74,8 +75,9 @@ def export_jsonl(folder: Path | str, out: Path | str) -> list[Path]:
                 line = {"guid": guid, f"logits_epoch_{number}": logits, "gold": gold}
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
         written.append(path)
-    if Path(folder).resolve() != Path(out).resolve():  # an earlier export may have more records
-        for path in set((Path(out) / FOLDER).glob("dynamics_epoch_*.jsonl")) - set(written):
+    kept = {path.resolve() for path in (*written, *files.record_paths(folder))}
+    for path in (Path(out) / FOLDER).glob("dynamics_epoch_*.jsonl"):
+        if path.resolve() not in kept:  # of an earlier export with more records
             path.unlink()
     return written
 

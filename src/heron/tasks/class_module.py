@@ -182,10 +182,15 @@ class ClassificationModule(TaskModule):
             each = LOSSES[optim.loss] if soft_RC is None else each
             labels_R = batch.labels_R[labelled_R]
             loss = each(logits_RC[labelled_R], labels_R, self.weights_C).sum()
-            if counts_C is None:
-                counts_C = torch.bincount(labels_R, minlength=logits_RC.shape[1])
-        weighed = counts_C if self.weights_C is None else counts_C * self.weights_C
-        return loss * ranks.ranks() / weighed.sum()
+        return loss * ranks.ranks() / self._weight(batch)
+
+    def _weight(self, batch: Batch) -> Tensor:
+        """Count the labelled rows of the whole batch, each times the weight of its class."""
+        counts_C = batch.whole_C
+        if counts_C is None:
+            labels_R = batch.labels_R[batch.labels_R != UNLABELLED]
+            counts_C = torch.bincount(labels_R, minlength=len(self.config.data.label_order))
+        return (counts_C if self.weights_C is None else counts_C * self.weights_C).sum()
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
         """Count the batch; scores are computed once, over the whole split."""
@@ -194,9 +199,9 @@ class ClassificationModule(TaskModule):
         predicted_R = output.logits_RC.argmax(dim=1)
         self.validation_scores.update(predicted_R[labelled_R], output.labels_R[labelled_R])
         assert output.loss is not None  # validation splits are labelled
-        # With this weight, the mean over batches does not depend on how a batch is divided.
-        rows = int(labelled_R.sum() if batch.whole_C is None else batch.whole_C.sum())
-        self.log("validation/loss", output.loss, prog_bar=True, batch_size=rows, sync_dist=True)
+        # With this weight, the mean over batches does not depend on how a split is divided.
+        size: Any = self._weight(batch).item()
+        self.log("validation/loss", output.loss, prog_bar=True, batch_size=size, sync_dist=True)
 
     def on_validation_epoch_end(self) -> None:
         """Log every score of the split under `validation/`."""

@@ -111,7 +111,7 @@ def _add_labels(
 def _add_predictions(
     sum_RC: np.ndarray, table: Table, rows: dict[str, int], labels: Sequence[str]
 ) -> None:
-    """Add a teacher's probabilities of the rows that it has predicted."""
+    """Add a teacher's probabilities of the rows that it has predicted; empty rows say nothing."""
     columns = [f"p/{label}" for label in labels]
     table.require("guid", *columns)
     problems = []
@@ -168,11 +168,13 @@ def _check(
         what = f"its dynamics lack {len(absent)} of {len(golds)} train rows, first {absent[0]}"
         fix = "give both the same data.* and encoder.max_length"
         raise DataError([Problem(str(folder), what, fix)])
-    labels = known.labels or tuple(config.data.label_order)
+    order = config.data.label_order
+    labels = known.labels or tuple(order)
+    # Other tools number the classes, in the order that the data have for them.
+    if labels == tuple(map(str, range(len(order)))) and set(labels) != set(order):
+        labels = tuple(order)
     if changed := [
-        guid
-        for guid, gold in golds.items()
-        if labels[known.gold_N[places[guid]]] != config.data.label_order[gold]
+        guid for guid, gold in golds.items() if labels[known.gold_N[places[guid]]] != order[gold]
     ]:
         what = f"the labels of {len(changed)} train rows have changed since, first {changed[0]}"
         raise DataError([Problem(str(folder), what, "train it again with the labels of now")])

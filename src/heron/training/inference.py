@@ -115,15 +115,17 @@ def predict_each(systems: Sequence[Trained], examples: Sequence[Example]) -> lis
     """Predict with each of the systems that `open_with_settings` returns.
 
     Texts are tokenized and encoded once for all systems that read the same windows; these systems
-    share their logits.
+    share their logits. Systems that write texts share nothing.
     """
-    if len(systems) == 1:
-        return [systems[0].predict(examples)]
     alike: dict[Any, list[int]] = {}
     for place, system in enumerate(systems):
-        alike.setdefault(feature_options(system.config), []).append(place)
+        key = place if task_of(system.config).writes else feature_options(system.config)
+        alike.setdefault(key, []).append(place)
     found: dict[int, Predicted] = {}
     for places in alike.values():
+        if len(places) == 1:
+            found[places[0]] = systems[places[0]].predict(examples)
+            continue
         members: list[Any] = [systems[place] for place in places]
         together = WithEachSetting([each.module for each in members]).eval()
         first = members[0]

@@ -17,7 +17,7 @@ MILD = Finding("length", "warning", "lengths tell a little")
 
 @pytest.fixture
 def config():
-    return DataConfig(name="own", label_order=["a", "b"])
+    return DataConfig(name="own", task="nli", label_order=["a", "b"])
 
 
 def test_serious_findings_of_these_files_are_told(config, tmp_path):

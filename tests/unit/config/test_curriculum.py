@@ -6,7 +6,7 @@ from heron.base.errors import ConfigError
 from heron.config import curriculum as settings
 from heron.config import registries
 from heron.config.constraints import check
-from heron.config.data import DataConfig
+from heron.config.data import Columns, DataConfig
 from heron.config.schema import (
     BaselineConfig,
     Config,
@@ -14,6 +14,7 @@ from heron.config.schema import (
     DynamicsConfig,
     HeadConfig,
     TaskConfig,
+    TrainerConfig,
 )
 from heron.dynamics import difficulty, groups
 from small_runs import heron
@@ -55,11 +56,15 @@ def test_dynamics_are_asked_for_where_a_statistic_is(changes, wanted):
     assert settings.needs_dynamics(CurriculumConfig(**changes)) == wanted
 
 
-def config(task="nli", **changes):
+def config(task="nli", max_steps=None, **changes):
     """Make a configuration with a curriculum."""
+    trainer = TrainerConfig(max_steps=max_steps)
     curriculum = CurriculumConfig(**{"name": "mine", **changes})
     head = HeadConfig(input="pair", pooling="cls") if task == "nli" else HeadConfig()
-    return Config(DataConfig(task=task), task=TaskConfig(task), head=head, curriculum=curriculum)
+    parts = {"head": head, "curriculum": curriculum, "trainer": trainer}
+    format, second = ("pair_table", "hypothesis") if task == "nli" else ("marked_table", None)
+    data = DataConfig(task=task, format=format, columns=Columns(text_pair=second))
+    return Config(data, task=TaskConfig(task), **parts)
 
 
 WRONG = {
@@ -118,6 +123,18 @@ WRONG = {
     "external without a column": (
         {"pacing": "linear", "difficulty": "external", "scores": "a.csv"},
         r"curriculum\.column=NAME",
+    ),
+    "scores that no difficulty reads": (
+        {"stages": [STAGE], "scores": "a.csv"},
+        r"curriculum\.scores=a\.csv needs curriculum\.difficulty=external, not eq1_swapped",
+    ),
+    "vectors that no difficulty compares": (
+        {"stages": [STAGE], "embeddings": "trained"},
+        r"curriculum\.embeddings=trained needs curriculum\.difficulty=sts, not eq1_swapped",
+    ),
+    "two budgets": (
+        {"budget": "own", "stages": [{"steps": 5}], "max_steps": 3},
+        r"trainer\.max_steps=3: .* trainer\.max_steps=null or curriculum\.budget=equal",
     ),
     "similarity of one text": (
         {"pacing": "linear", "difficulty": "sts", "task": "relation"},
@@ -188,13 +205,6 @@ TYPED = {
     "steps without a budget": (
         ("curriculum=a", "curriculum.stages=[{steps: 100}]"),
         "steps need curriculum.budget=own",
-    ),
-    "a budget beside steps": (
-        (
-            *("curriculum=a", "curriculum.budget=own", "curriculum.stages=[{steps: 9}]"),
-            "trainer.max_steps=3",
-        ),
-        "trainer.max_steps: curriculum.budget=own",
     ),
     "self-pacing without losses": (
         ("curriculum=self_paced", "dynamics.mode=train"),

@@ -8,6 +8,7 @@ from heron.base.folders import conf_dir
 from heron.config.data import (
     Columns,
     DataConfig,
+    FileConfig,
     GeneratorConfig,
     HoldoutConfig,
     PhrasesConfig,
@@ -35,6 +36,10 @@ def test_every_shipped_data_set_reads_and_is_named_after_its_file(path):
 def pairs(**values) -> DataConfig:
     columns = Columns(text_pair="other")
     return DataConfig(format="pair_table", columns=columns, label_order=["yes", "no"], **values)
+
+
+def single_texts(**values) -> DataConfig:
+    return DataConfig(task="classification", format="text_table", **values)
 
 
 def test_a_count_of_rows_without_gold_label_is_allowed_under_their_value():
@@ -98,6 +103,22 @@ def test_markers_default_to_those_of_the_language():
         (
             lambda: DataConfig(phrases=PhrasesConfig(remove="inside")),
             r"data\.phrases\.remove=inside",
+        ),
+        (
+            lambda: DataConfig(normalize_case="lower"),
+            r"data\.normalize_case: not for data\.task=relation, whose events are counted",
+        ),
+        (
+            lambda: DataConfig(phrases=PhrasesConfig(FileConfig("p.json"), "start")),
+            r"data\.phrases\.remove: not for data\.task=relation",
+        ),
+        (
+            lambda: single_texts(normalize_case="capitalize"),
+            r"data\.normalize_case=capitalize changes the second text; .* has one text",
+        ),
+        (
+            lambda: single_texts(phrases=PhrasesConfig(FileConfig("p.json"), "start")),
+            r"data\.phrases\.remove changes the second text",
         ),
         (lambda: DataConfig(sample=SampleConfig(fraction=0.0)), r"must be in \(0, 1\]"),
         (lambda: DataConfig(sample=SampleConfig(by="windows")), "'window'"),

@@ -230,6 +230,7 @@ def test_joined_table_is_among_the_files(tmp_path):
 def test_list_of_phrases_is_among_the_files_where_some_are_removed(tmp_path):
     (tmp_path / "phrases.json").write_text("{}")
     config = data_set(train=FileConfig("a.csv"))
+    config.task = "nli"
     (tmp_path / "a.csv").write_text("x")
     config.phrases = PhrasesConfig(FileConfig("phrases.json"))
     assert set(locate(config, tmp_path, tmp_path)) == {"train"}
@@ -242,7 +243,8 @@ def test_list_of_phrases_is_among_the_files_where_some_are_removed(tmp_path):
 def test_generated_corpus_may_have_a_list_of_phrases(tmp_path):
     (tmp_path / "phrases.json").write_text("{}")
     phrases = PhrasesConfig(FileConfig("phrases.json"), "start")
-    config = DataConfig(name="toy", generator=GeneratorConfig(size=100), phrases=phrases)
+    generator = GeneratorConfig(size=100)
+    config = DataConfig(name="toy", task="nli", generator=generator, phrases=phrases)
     assert set(locate(config, tmp_path, tmp_path)) == {"train", "validation", "test", PHRASES}
 
 

@@ -245,13 +245,9 @@ def test_a_group_without_examples_is_refused():
     nobody = {group: np.zeros(9, bool) for group in ("easy", "ambiguous", "hard")}
     with pytest.raises(ConfigError, match=r"ambiguous.*curriculum\.fraction"):
         Curriculum(shipped("a"), pool, Ranking(np.arange(9), nobody), [3], 1, 0).plan(0)
-
-
-def test_self_pacing_over_groups_without_a_row_is_refused():
-    pool = Pool(Units.single(np.full(9, 4)), np.zeros(9, int), LABELS, BatchingConfig())
-    config = dataclasses.replace(shipped("self_paced"), order="groups")
-    with pytest.raises(ConfigError, match=r"no group has a row.*curriculum\.fraction"):
-        Curriculum(config, pool, Ranking(np.empty(0, int), {}), [3], 1, 0)
+    in_order = dataclasses.replace(shipped("self_paced"), order="groups")
+    with pytest.raises(ConfigError, match=r"order=groups.* of 9 .*curriculum\.fraction"):
+        Curriculum(in_order, pool, Ranking(np.empty(0, int), nobody), [3], 1, 0)
 
 
 class TestSelfPaced:

@@ -99,6 +99,22 @@ def test_what_is_exported_comes_back_the_same(tmp_path_factory, logits_ENC):
         assert read_logits(folder / "out", record)[1] == pytest.approx(logits_ENC[record], abs=1e-9)
 
 
+def test_an_export_holds_one_run_and_never_removes_what_it_reads(tmp_path):
+    inside, other = (tmp_path / name / "training_dynamics" for name in ("run", "other"))
+    for folder, epochs in ((inside, 1), (other, 3)):
+        for epoch in range(epochs):
+            line = row("a", [1.0, float(epochs)], epoch=epoch)
+            write_lines(folder / f"dynamics_epoch_{epoch}.jsonl", line)
+    (other / "notes.txt").write_text("mine")
+    export_jsonl(inside.parent, other.parent)
+    assert sorted(path.name for path in other.iterdir()) == ["dynamics_epoch_0.jsonl", "notes.txt"]
+    assert len(read_dynamics(other).epochs_E) == 1
+    (inside / "dynamics_epoch_0.jsonl").rename(inside / "dynamics_epoch_5.jsonl")
+    write_lines(inside / "dynamics_epoch_5.jsonl", row("a", [1.0, 2.0], epoch=5))
+    export_jsonl(inside, inside.parent)
+    assert (inside / "dynamics_epoch_5.jsonl").is_file()
+
+
 def test_exported_lines_are_those_of_the_tools(tmp_path):
     meta = Meta(1.0, "train", "nli", ("x", "y"))
     ones = np.ones(1)

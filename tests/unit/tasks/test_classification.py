@@ -8,6 +8,7 @@ from heron.base.errors import ConfigError
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
 from heron.training.build import build_module
+from heron.training.inference import prediction_trainer
 
 # BEFORE, AFTER, EQUAL, VAGUE: read from event 2, before is after and the others stay.
 INVERSE = [1, 0, 2, 3]
@@ -41,6 +42,24 @@ def test_a_batch_without_labels_has_logits_and_no_loss(built):
     assert output.logits_RC.shape == (len(batch), 4)
 
 
+@pytest.mark.parametrize("more", [(), ("optim.label_smoothing=0.1",)])
+def test_the_validation_loss_does_not_depend_on_how_the_split_is_divided(
+    chronicle_config, tmp_path, more
+):
+    losses, lengths = [], []
+    for tokens in (60, 4000):
+        words = ("head=window", "optim.class_weights=balanced", f"batching.tokens={tokens}", *more)
+        data = DataModule(chronicle_config(*words))
+        torch.manual_seed(0)
+        module = build_module(data.config, data).eval()
+        loader = data.evaluation_loader("validation")
+        trainer = prediction_trainer(data.config, tmp_path, accelerator="cpu")
+        losses.append(trainer.validate(module, loader, verbose=False)[0]["validation/loss"])
+        lengths.append(len(loader))
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+    assert lengths[0] > lengths[1]
+
+
 def test_read_both_ways_a_turned_pair_has_the_inverted_probabilities(built):
     module, batch = built("head=window", "head.both_ways=true")
     straight_RC = module.step(batch).logits_RC.softmax(dim=1)
@@ -62,6 +81,21 @@ def test_both_readings_are_trained(built):
     inverted_R = torch.tensor(INVERSE)[batch.labels_R]
     turned = F.cross_entropy(module.head(states_BLD, batch.with_events_swapped()), inverted_R)
     torch.testing.assert_close(module.step(batch).loss, (straight + turned) / 2)
+
+
+@pytest.mark.parametrize(
+    "words", [("head=cross",), ("head=siamese_cls",), ("head=hypothesis_only",)]
+)
+def test_what_reads_a_hypothesis_needs_a_format_that_has_one(chronicle_config, words):
+    marked = ("data=chronicle_nli", "data.format=marked_table", "data.columns.text_pair=null")
+    with pytest.raises(ConfigError, match=r"data\.format=pair_table and data\.columns\.text_pair"):
+        chronicle_config(*marked, *words)
+    chronicle_config(*marked, *words, "head.input=premise")
+
+
+def test_what_reads_events_needs_a_format_that_marks_them(chronicle_config):
+    with pytest.raises(ConfigError, match=r"task=relation needs data\.format=marked_table"):
+        chronicle_config("data.format=pair_table", "data.columns.text_pair=text_2")
 
 
 @pytest.mark.parametrize(

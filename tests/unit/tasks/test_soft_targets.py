@@ -133,6 +133,25 @@ def test_a_teacher_is_read_from_a_file_and_from_the_folds_of_a_sweep(tmp_path) -
         soft_targets(*data_of(tmp_path, "optim.soft.predictions=[nowhere]"))
 
 
+def test_suspects_may_come_from_another_tool_which_numbers_the_classes(tmp_path) -> None:
+    words = [*written(tmp_path / "d"), "optim.soft.columns=[]", "optim.suspects.share=0.25"]
+    words += [f"optim.suspects.dynamics=[{tmp_path / 'tool'}]", "optim.suspects.weight=0.5"]
+    config, data = data_of(tmp_path, *words)
+    train = data.features["train"]
+    record = tmp_path / "tool" / "training_dynamics" / "dynamics_epoch_0.jsonl"
+    record.parent.mkdir(parents=True)
+    lines = [
+        {"guid": guid, "gold": int(gold), "logits_epoch_0": [0.0, 0.0, 0.0, float(row)]}
+        for row, (guid, gold) in enumerate(zip(train.guids, train.labels_R, strict=True))
+    ]
+    record.write_text("\n".join(map(json.dumps, lines)))
+    weights = [target_C.sum() for target_C in by_guid(config, data).values()]
+    assert weights.count(0.5) == round(len(weights) / 4)
+    record.write_text(record.read_text().replace('"gold": 3', '"gold": 2'))
+    with pytest.raises(DataError, match=r"the labels of \d+ train rows have changed since, first"):
+        soft_targets(config, data)
+
+
 def test_suspects_are_found_by_the_run_of_the_same_fold_and_weigh_what_is_set(tmp_path) -> None:
     words = [*small_runs.TINY, *small_runs.in_folder(tmp_path), "trainer.max_epochs=2"]
     first = [*words, "run.sweep=first", "dynamics.enabled=true", "folds=2"]

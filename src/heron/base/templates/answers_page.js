@@ -41,7 +41,8 @@
     const facts = [
       fact("answer is", row.class),
       ...data.scores.map((name, i) => fact(name, row.scores[i].toFixed(3))),
-      fact("probability", row.probability === null ? "no answer" : row.probability.toFixed(3)),
+      row.written ? fact("written answer", row.written)
+        : fact("probability", row.probability === null ? "no answer" : row.probability.toFixed(3)),
       fact("question word", row.word),
     ];
     return element("article", { className: "card" },

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.registry import Registry, on_demand
-from heron.config.data import DataConfig, second_text_problems
+from heron.config.data import DataConfig, changed_keys, second_text_problems
 from heron.data.rows import Format, Reader, RowReader, Texts, open_table
 from heron.tasks.task import ClassTask
 
@@ -22,8 +22,13 @@ def one_text(reader: RowReader, row: Mapping[str, Any], line: int) -> Texts:
 
 
 def one_text_problems(config: DataConfig) -> Iterator[str]:
-    """Check that a data set names no second text."""
+    """Check that a data set names no second text, and nothing that changes only that one."""
     yield from second_text_problems(config, is_needed=False)
+    changed = changed_keys(config, "phrases.remove")
+    if config.normalize_case == "capitalize":
+        changed.append("data.normalize_case=capitalize")
+    for key in changed:
+        yield f"{key} changes the second text; data.task=classification has one text"
 
 
 FORMATS: Registry[Format] = Registry("data format")

@@ -1,8 +1,9 @@
 """Natural language inference: does the premise entail, contradict or leave open the hypothesis?"""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from heron.base.registry import on_demand
+from heron.config.schema import Config
 from heron.metrics.classification import Counts, Fractions, Headline, accuracy, plain_scores
 from heron.tasks.task import CLASS_FORMATS, ClassTask
 
@@ -16,6 +17,16 @@ def headline(_classes: Sequence[str], _relaxed: str) -> Headline:
     return scores
 
 
+def problems(config: Config) -> Iterator[str]:
+    """Check that there is a hypothesis if the head reads one."""
+    form, one_text = config.head.input, config.data.format == "marked_table"
+    if config.baseline.name == "none" and form != "premise" and one_text:
+        yield (
+            f"head.input={form} reads a hypothesis, and data.format=marked_table has none: set "
+            "data.format=pair_table and data.columns.text_pair, or head.input=premise"
+        )
+
+
 TASK = ClassTask(
     forms=("pair", "separate", "premise", "hypothesis"),
     long_forms=("pair", "premise", "hypothesis"),
@@ -23,5 +34,6 @@ TASK = ClassTask(
     head="mlp3",
     does="tells how a hypothesis relates to a premise",
     headline=headline,
+    problems=problems,
     features=on_demand("heron.tasks.text_features:text_features"),
 )

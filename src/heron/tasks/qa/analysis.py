@@ -17,11 +17,13 @@ from heron.base.errors import DataError, Problem
 from heron.base.pages import clean_text
 from heron.base.plots import BLUE, GREEN
 from heron.base.tables import is_missing
-from heron.data.examples import Span
+from heron.data.examples import Example, PredictedRow, Span
 from heron.metrics import span_classes as kinds
 from heron.metrics.rates import group_ids, share
 from heron.metrics.span import item_scores, language_profile
 from heron.tasks.analysis import Drawn, Floats, Outcome, TextAnalysis
+from heron.tasks.qa.answers import spans_as_given
+from heron.tasks.qa.reader import given_context, normaliser
 from heron.tasks.qa.task import NOT_FOR_QUESTIONS
 from heron.tasks.slices import class_slices
 
@@ -63,15 +65,32 @@ class AnswerAnalysis(TextAnalysis):
         return [json.loads(row.cells["golds"]) for row in self.rows]
 
     @cached_property
+    def examples(self) -> list[Example]:
+        """See `TextAnalysis`: contexts and gold spans as the file has them.
+
+        In runs of earlier versions, whose spans count in the normalised context, as these read it.
+        """
+        change, examples = normaliser(self.split.data), self.split.join(self.rows)
+        for number, (row, example) in enumerate(zip(self.rows, examples, strict=True)):
+            given, place = given_context(example), _place(row)
+            if place and given[slice(*place)] != self.texts[number] == example.text[slice(*place)]:
+                continue
+            spans = tuple(spans_as_given(given, example.spans, change))
+            group = given if example.group == example.text else example.group
+            examples[number] = replace(example, text=given, spans=spans, group=group)
+        return examples
+
+    @cached_property
     def places(self) -> list[Span | None]:
-        """N spans of answers in their contexts; None for "no answer"; refused if of other data."""
+        """N spans of answers in their contexts; refused if of other data.
+
+        None for "no answer", and for an answer that a language model wrote and the context has not.
+        """
         places, problems = [], []
         fix = f"are these the texts of {self.split.data.name} that the run was scored on?"
         for row, example, text in zip(self.rows, self.examples, self.texts, strict=True):
-            start, end = row.cells["start"], row.cells["end"]
-            place = None if is_missing(start) else Span(int(start), int(end))
-            places.append(place)
-            here = "" if place is None else example.text[slice(*place)]
+            places.append(place := _place(row))
+            here = text if place is None else example.text[slice(*place)]
             if here != text:
                 what = f"answered '{text:.40}', but its context reads '{here:.40}' there"
                 problems.append(Problem(example.guid, what, fix))
@@ -109,8 +128,10 @@ class AnswerAnalysis(TextAnalysis):
 
     @cached_property
     def classes(self) -> list[str]:
-        """How each answer overlaps the gold answer."""
-        return kinds.overlap_classes(self.places, [example.spans for example in self.examples])
+        """How each answer overlaps the gold answer; one that the context has not is disjoint."""
+        both = zip(self.places, self.texts, strict=True)
+        places = [Span(-1, -1) if text and place is None else place for place, text in both]
+        return kinds.overlap_classes(places, [example.spans for example in self.examples])
 
     def analyses(self) -> dict[str, Callable[[], Outcome]]:
         """See `RunAnalysis`."""
@@ -179,6 +200,7 @@ class AnswerAnalysis(TextAnalysis):
                     "golds": [list(span) for span in example.spans],
                     "given": None if place is None else list(place),
                     "probability": round(probability, 4) if given else None,
+                    "written": None if given else clean_text(self.texts[number]),
                     "best": [[b["start"], b["end"], round(b["probability"], 4)] for b in best],
                     "context": contexts.setdefault(example.text, len(contexts)),
                     "class": classes[number],
@@ -195,6 +217,11 @@ class AnswerAnalysis(TextAnalysis):
             "contexts": [clean_text(context) for context in contexts],
             "rows": rows,
         }
+
+
+def _place(row: PredictedRow) -> Span | None:
+    start, end = row.cells["start"], row.cells["end"]
+    return None if is_missing(start) else Span(int(start), int(end))
 
 
 def overlap_table(classes: Sequence[str], groups: Sequence[str]) -> Table:

@@ -3,6 +3,7 @@
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from itertools import accumulate
 
 from heron.data.examples import Span
@@ -51,6 +52,7 @@ def spans_as_given(text: str, spans: Sequence[Span], normalise: Callable[[str], 
     whole = normalise(text)
     if whole is text or whole == text:
         return list(spans)
+    normalise = cache(normalise)  # most parts of a text are alike
     letters = list(_letters(text, normalise))
     ends = list(accumulate(len(normalise(text[start:end])) for start, end in letters))
     found = []

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from math import isnan
 from typing import Any, NamedTuple
 
@@ -20,17 +19,16 @@ from heron.data.datamodule import DataModule
 from heron.data.examples import Example, Span
 from heron.data.features import UNLABELLED, Features
 from heron.languages import get_language
-from heron.languages.unicode import normalise
 from heron.metrics.intervals import intervals_of_means
 from heron.metrics.span import item_scores, language_profile, mean_scores
 from heron.tasks.base import group_column, in_file_order
 from heron.tasks.qa.answers import spans_as_given
 from heron.tasks.qa.head import NEVER
-from heron.tasks.qa.reader import GIVEN
+from heron.tasks.qa.reader import given_context, normaliser
 
 
 class Answer(NamedTuple):
-    """A candidate: a span of `Example.text`, or of the text before normalisation if it is known.
+    """A candidate: a span of the context as the file has it, before normalisation.
 
     `start` and `end` count characters, end exclusive. `probability` is among all spans of all
     windows (and "no answer", where the data set has it). A span in two windows counts twice there,
@@ -101,7 +99,7 @@ class SpanPredictions:
             "golds": [json.dumps(golds, ensure_ascii=False) for golds in self.golds],
             "n_best": places["n_best"],
             "text_pair": [example.text_pair for example in asked],
-            "text": [example.text for example in asked],
+            "text": [given_context(example) for example in asked],
         }
         return columns | group_column(asked)
 
@@ -159,13 +157,16 @@ def from_texts(
 ) -> SpanPredictions:
     """Combine questions with the answers that a language model wrote; empty for "no answer".
 
-    An answer's span is where the context has it first.
+    An answer's span is where the context has it first; its text is then spelt as there.
     """
     best = []
     for example, text in zip(examples, texts, strict=True):
-        start = str(example.side.get(GIVEN) or example.text).find(text)
-        end = start + len(text) if start >= 0 else -1
-        best.append([Answer(text, start, end, float("nan"))] if text else [])
+        start, read = given_context(example).find(text), example.text.find(text)
+        answer = Answer(text, start, start + len(text) if start >= 0 else -1, float("nan"))
+        if text and start < 0 <= read:  # only the normalised context has it
+            there = answer._replace(start=read, end=read + len(text))
+            (answer,) = _as_given(example, [there], config)
+        best.append([answer] if text else [])
     can_be_empty = len(config.data.label_order) > 1
     return SpanPredictions(
         guids=[example.guid for example in examples],
@@ -189,18 +190,9 @@ def collect_spans(
     for output in (each for each in outputs if each.candidates is not None):  # with rows
         for row, answers, none in _join(output, features, texts, threshold is not None):
             best[row], none_R[row] = answers, none
-    config = data.config.data
-    language = get_language(config.language)
-    change = partial(normalise, language=language, options=config.unicode)
     examples, order_R = in_file_order(data, split)
     for row, example in zip(order_R, examples, strict=True):
-        if (given := example.side.get(GIVEN)) is not None:
-            # Spans of the text before normalisation.
-            spans = spans_as_given(given, [Span(a.start, a.end) for a in best[row]], change)
-            best[row] = [
-                Answer(given[start:end], start, end, answer.probability)
-                for answer, (start, end) in zip(best[row], spans, strict=True)
-            ]
+        best[row] = _as_given(example, best[row], data.config)
     return SpanPredictions(
         guids=[example.guid for example in examples],
         best=[best[row] for row in order_R],
@@ -210,6 +202,18 @@ def collect_spans(
         groups=[example.group or example.text for example in examples],
         threshold=threshold,
     )
+
+
+def _as_given(example: Example, answers: list[Answer], config: Config) -> list[Answer]:
+    """Cut answers, spans of `Example.text`, out of the context as the file has it."""
+    given = given_context(example)
+    if given == example.text:
+        return answers
+    spans = spans_as_given(given, [Span(a.start, a.end) for a in answers], normaliser(config.data))
+    return [
+        Answer(given[start:end], start, end, answer.probability)
+        for answer, (start, end) in zip(answers, spans, strict=True)
+    ]
 
 
 def _join(

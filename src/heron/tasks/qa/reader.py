@@ -10,6 +10,7 @@ from heron.base.tables import Table, as_table, cell_text, is_missing, table_stem
 from heron.config.data import DataConfig
 from heron.data.examples import MENDED, Example, Span
 from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader
+from heron.languages import get_language
 from heron.languages.unicode import normalise
 from heron.languages.words import words
 from heron.metrics.span_classes import asks_yes_or_no
@@ -28,12 +29,23 @@ MISALIGNED, YES_NO = "misaligned answer", "yes/no question"
 ANSWER_LENGTH = "answer too short or too long"
 WITHOUT = "no answer"
 TRIMMED, REPAIRED = "trimmed", "repaired"
-# Key in `Example.side` of the context before normalisation, of examples to predict: predicted spans
-# count characters in it.
+# Key in `Example.side` of the context before normalisation (a tuple of one), where it differs:
+# predicted spans count characters in it.
 GIVEN = "context as given"
 _IN_UTF8 = "half a character: write the file anew as UTF-8"
 
 Report = Callable[[str, Fix], None]  # records what is wrong with one question, and how to fix it
+
+
+def normaliser(config: DataConfig) -> Callable[[str], str]:
+    """Make the function that normalises the contexts and questions of a data set."""
+    return partial(normalise, language=get_language(config.language), options=config.unicode)
+
+
+def given_context(example: Example) -> str:
+    """Get a question's context as the file has it."""
+    (given,) = example.side.get(GIVEN, (example.text,))
+    return str(given)
 
 
 def open_questions(config: DataConfig, files: Mapping[str, Path], placed: bool = True) -> Reader:
@@ -85,7 +97,7 @@ class QuestionReader(TableReader):
         self.in_json = is_squad(table.path)
         own = (columns.guid, columns.group or "", columns.text, str(columns.text_pair))
         self.names = ("id", "title", "context", "question") if self.in_json else own
-        self.normalise = partial(normalise, language=self.language, options=config.unicode)
+        self.normalise = normaliser(config)
 
     @property
     def has_ids(self) -> bool:
@@ -121,8 +133,8 @@ class QuestionReader(TableReader):
             return None
         side: dict[str, Any] = {"file": self.table.path.name, "line": line}
         side |= {column: row.get(column) for column in self.config.columns.side}
-        if self.labels == "ignored" and context != given:
-            side[GIVEN] = given
+        if context and context != given:
+            side[GIVEN] = (given,)
         if label is not None:
             side["answers"] = [text for text, _, _ in answers]
         mended = {word for _, _, done in answers for word in done}

@@ -10,7 +10,7 @@ from heron.config.data import DataConfig
 from heron.config.schema import Config
 from heron.data.markers import MarkerError, Markers, event_markers, parse_marked
 from heron.data.rows import Format, Reader, RowReader, Texts, open_table
-from heron.tasks.task import CLASS_FORMATS, ClassScores, ClassTask
+from heron.tasks.task import CLASS_FORMATS, ClassScores, ClassTask, class_data_problems
 
 
 def open_marked(config: DataConfig, files: Mapping[str, Path]) -> Reader:
@@ -40,10 +40,20 @@ def added_tokens(config: Config) -> tuple[str, ...]:
 
 
 def relation_problems(config: Config) -> Iterator[str]:
-    """Check that the classes of a window are relations that can contradict each other."""
+    """Check that events are marked, and that decoded classes can contradict each other."""
+    if config.data.format == "pair_table":
+        yield "data.format=pair_table marks no events; task=relation needs data.format=marked_table"
     others = [label for label in config.data.label_order if label not in RELATIONS]
     if config.task.decoding and others:
         yield f"task.decoding={config.task.decoding} knows {', '.join(RELATIONS)}, not {others[0]}"
+
+
+def data_problems(config: DataConfig) -> Iterator[str]:
+    """List settings of a data set that do not work with marked events."""
+    yield from class_data_problems(config)
+    changes = {"normalize_case": config.normalize_case, "phrases.remove": config.phrases.remove}
+    for key in (key for key, value in changes.items() if value != "none"):
+        yield f"data.{key}: not for data.task=relation, whose events are counted in the text"
 
 
 RELATIONS = ("BEFORE", "AFTER", "EQUAL", "VAGUE")
@@ -61,4 +71,5 @@ TASK = ClassTask(
     scores=partial(ClassScores, usual_labels=RELATIONS),
     decode=on_demand("heron.tasks.relation.decoding:decode_windows"),
     problems=relation_problems,
+    data_problems=data_problems,
 )

@@ -209,6 +209,12 @@ def _bert_decoder(
 ) -> PreTrainedModel:
     """Build a BERT decoder with the encoder's width and word embeddings."""
     words: Any = encoder.get_input_embeddings()
+    if words.embedding_dim != settings.hidden_size:
+        raise ConfigError(
+            f"head=warm_start: the word embeddings of {config.encoder.name} have width "
+            f"{words.embedding_dim}, its states {settings.hidden_size}; a decoder that shares them "
+            "needs one width: name another encoder.name"
+        )
     shape = BertConfig(
         vocab_size=words.num_embeddings,
         hidden_size=settings.hidden_size,

@@ -62,7 +62,8 @@ def test_anywhere_leaves_no_phrase_behind(words):
 
 def config(**values) -> DataConfig:
     phrases = PhrasesConfig(FileConfig("phrases.json"), "start")
-    return DataConfig(language="ro", label_order=["reasoning"], phrases=phrases, **values)
+    own = {"language": "ro", "task": "nli", "label_order": ["reasoning"]}
+    return DataConfig(**own, phrases=phrases, **values)
 
 
 def test_listed_phrases_are_normalised_like_the_texts(tmp_path):

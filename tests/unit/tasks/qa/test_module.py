@@ -1,5 +1,6 @@
 """The extraction module: its loss, what it tells the recorder, and answers joined over windows."""
 
+import json
 from dataclasses import replace
 from itertools import islice, pairwise
 
@@ -9,12 +10,12 @@ import torch
 from torch.nn import functional as F
 
 from heron.base.errors import ConfigError
-from heron.config.data import TRAIN, VALIDATION
+from heron.config.data import SPLITS, TRAIN, VALIDATION, FileConfig, UnicodeOptions
 from heron.data.datamodule import DataModule
 from heron.data.examples import Span
 from heron.data.features import FITS, INEXACT
 from heron.tasks.qa.head import NEVER
-from heron.tasks.qa.predictions import Answer, SpanPredictions
+from heron.tasks.qa.predictions import Answer, SpanPredictions, from_texts
 from heron.training.build import build_module
 
 SMALL = ("data=chronicle_qa", "data.generator.size=120", "task.max_answer_tokens=12")
@@ -238,10 +239,8 @@ def test_answers_are_the_best_spans_over_all_windows(built, words):
         assert predictions.none_R[place[guid]] == pytest.approx(margin, abs=1e-4)
 
 
-def test_gold_answers_map_to_themselves(built):
-    """Were every window sure of its gold, the answers would be the gold ones."""
-    longer = "task.max_answer_tokens=40"
-    module, data, _ = built("head=span", *WINDOWS, *SOME_UNANSWERABLE, longer)
+def sure_of_golds(module, data):
+    """Outputs of validation as if every window were sure of its gold answer."""
     outputs = []
     for batch in data.evaluation_loader(VALIDATION):
         with torch.no_grad():
@@ -251,6 +250,14 @@ def test_gold_answers_map_to_themselves(built):
             scores_BL[allowed_BL] = 0.0
             scores_BL.scatter_(1, batch.answers_B2[:, side : side + 1], 50.0)
         outputs.append(module.output(logits, batch))
+    return outputs
+
+
+def test_gold_answers_map_to_themselves(built):
+    """Were every window sure of its gold, the answers would be the gold ones."""
+    longer = "task.max_answer_tokens=40"
+    module, data, _ = built("head=span", *WINDOWS, *SOME_UNANSWERABLE, longer)
+    outputs = sure_of_golds(module, data)
     predictions = module.tune(module.collect(outputs, data, VALIDATION))
     features = data.features[VALIDATION]
     fits = zip(features.guids, features.fits_R, strict=True)
@@ -261,6 +268,39 @@ def test_gold_answers_map_to_themselves(built):
         if guid not in inexact:  # whose gold begins or ends inside a token
             assert given[guid] == (golds[0] if golds else "")
     assert module.head.threshold.item() == predictions.threshold
+
+
+POINTED = "רוּתִי הָלְכָה אֶל־בֵּית הַסֵּפֶר\u200f, וְדָוִד ל\u200eחיפה."
+
+
+def test_answers_are_spelt_and_counted_as_in_the_file_whatever_is_unified(
+    chronicle_config, tmp_path
+):
+    answers = ["רוּתִי", "אֶל־בֵּית", "הַסֵּפֶר", "ל\u200eחיפה"]
+    rows = [
+        {"id": f"q{n}", "title": "a", "context": POINTED, "question": f"מי {n}?", "answers": {
+            "text": [text], "answer_start": [POINTED.index(text)]}}
+        for n, text in enumerate(answers)
+    ]  # fmt: skip
+    (tmp_path / "all.json").write_text(json.dumps({"data": rows}))
+    config = chronicle_config("data=chronicle_qa", "head=span")
+    files = {split: FileConfig(str(tmp_path / "all.json")) for split in SPLITS}
+    unicode = UnicodeOptions(niqqud="strip", punctuation="unify")
+    columns = replace(config.data.columns, side=[])
+    own = {"generator": None, "files": files, "unicode": unicode, "columns": columns}
+    config = replace(config, data=replace(config.data, **own))
+    data = DataModule(config)
+    module = build_module(config, data).eval()
+    collected = module.collect(sure_of_golds(module, data), data, VALIDATION)
+    examples = data.examples[VALIDATION]
+    read = [example.text[slice(*example.spans[0])] for example in examples]
+    assert read != answers
+    for predictions in (collected, from_texts(examples, read, config)):
+        assert predictions.texts == answers
+        assert predictions.scores(config, intervals=False)["exact_match"] == 1
+        columns = predictions.columns(examples, config)
+        places = zip(columns["text"], columns["start"], columns["end"], strict=True)
+        assert [text[start:end] for text, start, end in places] == answers
 
 
 def made_up(none, right, golds):

@@ -1,6 +1,7 @@
 """Slices of a run's answers: nothing is lost, and scores are those of the slice's questions."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from heron.analysis.figures import slices_figure
 from heron.base.cells import Interval
+from heron.base.pages import clean_text
 from heron.config.analyze_options import parse
 from heron.config.data import Columns, DataConfig
 from heron.data.examples import Example, PredictedRow, Span
@@ -134,6 +136,37 @@ def test_questions_without_an_answer_have_slices_of_their_own():
         "missed",
         "unanswerable",
     ]
+
+
+def test_an_answer_that_the_context_has_not_is_disjoint_or_one_too_many():
+    def written(number, gold):
+        row, example = answered(number, "מי?", gold, "")
+        return replace(
+            row, prediction="לא כאן", cells={**row.cells, "prediction": "לא כאן"}
+        ), example
+
+    found = analysis([written(0, "1948"), written(1, "")], "answer", "no_answer")
+    assert found.places == [None, None]
+    assert found.classes == ["disjoint", "unanswerable"]
+    shown = [(row["given"], row["written"]) for row in found.payload()["rows"]]
+    assert shown == [(None, "לא כאן")] * 2
+    assert np.allclose(found.scores["exact_match"], 0)
+
+
+@pytest.mark.parametrize("version", ["this", "earlier"])
+def test_places_count_in_the_context_as_given_or_as_earlier_runs_read_it(version):
+    row, example = answered(0, "מתי?", "1948", "1948")
+    given = "\u200f" + CONTEXT.replace("1948", "\u200f1948", 1)
+    example = replace(example, side={"context as given": (given,)}, group=CONTEXT)
+    if version == "this":
+        start = given.index("1948")
+        cells = {**row.cells, "start": start, "end": start + 4}
+        row = replace(row, cells=cells)
+    found = analysis([(row, example)], "answer")
+    assert found.classes == ["equal"]
+    (shown,) = found.payload()["rows"]
+    assert (shown["given"], shown["group"]) == (shown["golds"][0], "")
+    assert found.payload()["contexts"] == [clean_text(given if version == "this" else CONTEXT)]
 
 
 def test_the_data_set_says_whether_questions_may_have_no_answer_not_the_rows_at_hand():

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 import torch
 from transformers import (
+    AlbertConfig,
+    AlbertModel,
     AutoModelForSeq2SeqLM,
     AutoTokenizer,
     LEDConfig,
@@ -243,6 +245,23 @@ def test_an_encoder_that_cannot_decode_gets_a_bert_decoder_with_its_words(
         assert module(batch).shape == (known, model.decoder.config.vocab_size)
     written_BM = module.write(batch, config.task.generation)
     assert written_BM.shape[0] == 3
+
+
+def test_an_encoder_with_word_embeddings_of_another_width_is_refused(
+    tiny_encoder, tmp_path, config_of
+):
+    tokenizer = tokenizer_of(tiny_encoder)
+    shape = AlbertConfig(
+        vocab_size=len(tokenizer),
+        embedding_size=8,
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=64,
+    )
+    AlbertModel(shape, add_pooling_layer=False).save_pretrained(tmp_path)
+    with pytest.raises(ConfigError, match=r"have width 8, its states 32; .* another encoder\.name"):
+        load_seq2seq(config_of(tmp_path, "warm_start"), tokenizer)
 
 
 def test_a_decoder_with_too_few_positions_is_refused(tiny_encoder, config_of):

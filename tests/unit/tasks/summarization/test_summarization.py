@@ -107,6 +107,14 @@ def test_a_run_scores_the_same_when_it_is_evaluated(run, tmp_path):
     assert not run.generated.exists()
 
 
+def test_several_values_of_a_setting_are_each_evaluated(run, tmp_path):
+    out = tmp_path / "scores.json"
+    words = ("batching.tokens=900,1800", "split=validation", f"out={out}")
+    assert heron("evaluate", f"run={run.path}", *words) == 0
+    scores = read_json(out)
+    assert scores["batching.tokens=900"] == scores["batching.tokens=1800"]
+
+
 def test_summaries_of_several_runs_are_not_averaged(run, capsys):
     assert heron("evaluate", f"run={run.path},{run.path}") == 2
     assert "cannot be averaged" in capsys.readouterr().err
