@@ -155,7 +155,10 @@ def _from_scratch(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTra
     )
     model_config._attn_implementation = config.attention
     check_positions(config, shape.positions)
-    return BertModel(model_config, add_pooling_layer=False)
+    try:
+        return BertModel(model_config, add_pooling_layer=False)
+    except (ValueError, ImportError) as error:
+        raise ConfigError(f"encoder.attention={config.attention}: {error}") from error
 
 
 def check_positions(config: EncoderConfig, positions: int | None) -> None:

@@ -107,6 +107,9 @@ def _add(
         groups.setdefault((rate, decay), []).append(parameter)
 
 
+_EMBEDDINGS = ("embed", "shared", "wte", "wpe")  # T5's are `shared`, GPT-2's `wte` and `wpe`
+
+
 def _depths(encoder: Encoder) -> Callable[[str], int]:
     """Map an encoder parameter's name to its number of layers below the head."""
     layers = encoder.layers
@@ -116,7 +119,7 @@ def _depths(encoder: Encoder) -> Callable[[str], int]:
     def depth(name: str) -> int:
         # Modules outside the stack: embeddings are below it, a final normalisation above.
         if names[name] < 0:
-            return len(layers) if "embed" in name or "shared" in name else 0
+            return len(layers) if any(each in name for each in _EMBEDDINGS) else 0
         return len(layers) - 1 - names[name]
 
     return depth

@@ -275,6 +275,11 @@ def test_an_encoder_with_one_segment_is_told_nothing_of_two(settings, make_batch
     assert encoder._extras(batch) == {}
 
 
+def test_an_unknown_attention_of_an_encoder_from_scratch_is_named():
+    with pytest.raises(ConfigError, match=r"^encoder\.attention=bogus: .*eager"):
+        load_encoder(EncoderConfig(attention="bogus", max_length=64), 50, 0)
+
+
 def test_an_encoder_that_lists_the_types_of_its_layers_is_cut_and_stored_again(tmp_path):
     types = ["full_attention", "sliding_attention", "full_attention", "sliding_attention"]
     shape = {"vocab_size": 100, "hidden_size": 16, "intermediate_size": 16, "pad_token_id": 1}

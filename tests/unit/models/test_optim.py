@@ -84,6 +84,15 @@ def test_a_final_normalisation_learns_as_the_top_layer():
     assert found["encoder.model.embed_tokens.weight"][0] == 0.25
 
 
+def test_words_and_positions_of_gpt2_learn_as_embeddings(tiny_gpt2):
+    config = EncoderConfig(name=str(tiny_gpt2), max_length=64)
+    encoder = Encoder(load_encoder(config, 0, 0))
+    optimizer = build_optimizer(encoder, nn.Identity(), OptimConfig(lr=1.0, layer_decay=0.5))
+    found = settings_of(optimizer, encoder=encoder)
+    rates = {name.split(".")[2]: rate for name, (rate, _) in found.items() if ".h." not in name}
+    assert rates == {"wte": 0.25, "wpe": 0.25, "ln_f": 1.0}
+
+
 @pytest.mark.parametrize(("head_lr", "expected"), [(None, 2.0), (0.0, 0.0), (3.0, 3.0)])
 def test_the_head_learns_at_its_own_rate_or_the_encoders(encoder, head, head_lr, expected):
     optimizer = build_optimizer(encoder, head, OptimConfig(lr=2.0, head_lr=head_lr))
