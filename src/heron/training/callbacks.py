@@ -136,7 +136,8 @@ class EpochLines(pl.Callback):
         """Print epoch, losses (of training: the mean over the batches), score and seconds."""
         losses, self._losses, loss = self._losses, [], None
         if losses:  # averaged over the batches, and over the processes that have divided them
-            loss = ranks.sum_over_ranks(torch.stack(losses).mean()) / ranks.ranks()
+            stored = [each.to(losses[-1].device) for each in losses]  # a resumed epoch's: CPU
+            loss = ranks.sum_over_ranks(torch.stack(stored).mean()) / ranks.ranks()
         if not trainer.is_global_zero:
             return
         shown = {

@@ -138,7 +138,8 @@ def source_hashes(config: Config) -> dict[str, str]:
     Returns:
         Hexadecimal SHA-256 by name, for `status.json`: `<split>` of the run's own data set,
         `<data set>.<split>` of its stages' and of those it is only tested on, `encoder`, `head`,
-        `bertscore`, and keys that name runs or tables, such as `curriculum.dynamics`.
+        `bertscore`, its `bertscore.baseline`, and keys that name runs or tables, such as
+        `curriculum.dynamics`.
     """
     data_dir, cache_dir = Path(config.paths.data), Path(config.paths.cache)
     paths = locate(config.data, data_dir, cache_dir)
@@ -152,6 +153,8 @@ def source_hashes(config: Config) -> dict[str, str]:
         hashes["encoder"] = fingerprint(identity(config.encoder))
     if config.task.bertscore.model and Path(config.task.bertscore.model).is_dir():
         hashes["bertscore"] = fingerprint(identity(EncoderConfig(config.task.bertscore.model)))
+    if config.task.bertscore.baseline:
+        paths["bertscore.baseline"] = Path(config.task.bertscore.baseline)
     if config.head.start:
         paths["head"] = Path(config.head.start) / HEAD
     if config.curriculum.dynamics is not None or config.curriculum.scores is not None:

@@ -11,11 +11,13 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+import small_runs
 from heron.base.errors import ConfigError, DataError
 from heron.base.run_folder import RunFolder
 from heron.config.registries import BASELINES
 from heron.config.schema import Config
 from heron.training.baseline_job import train_baseline
+from heron.training.claim import source_hashes
 from small_baselines import LABELS, compose, overrides, save_nli_model, train
 from small_runs import heron
 
@@ -184,6 +186,18 @@ def test_zero_shot_scores_without_looking_at_train(
     assert sources(compose(home, "baseline=zero_shot", *words)) == {
         "model": model / "model.safetensors"
     }
+
+
+def test_a_table_that_rescales_bertscore_is_among_the_sources(tmp_path: Path) -> None:
+    table = tmp_path / "rescale.csv"
+    words = ["data=chronicle_summaries", "baseline=lead", "task.bertscore.model=own"]
+    words += ["task.bertscore.layer=1", f"task.bertscore.baseline={table}"]
+    hashes = []
+    for content in ("LAYER,P,R,F\n", "LAYER,P,R,F\n1,0,0,0\n"):
+        table.write_text(content, encoding="utf-8")
+        config = small_runs.compose(tmp_path, *words)
+        hashes.append(source_hashes(config)["bertscore.baseline"])
+    assert hashes[0] != hashes[1]
 
 
 def test_sources_name_a_file_of_vectors(home: Path) -> None:

@@ -34,6 +34,14 @@ def test_train_loss_of_an_epoch_that_was_cut_is_the_mean_over_all_its_batches(
     assert losses == ["3.000", "0.500"]
 
 
+def test_losses_of_a_checkpoint_and_of_another_device_are_averaged_together() -> None:
+    lines = EpochLines("macro_f1")
+    lines.load_state_dict({"losses": [1.0]})
+    outputs = {"output": SimpleNamespace(loss=torch.tensor(2.0, device="meta"))}
+    lines.on_train_batch_end(None, None, outputs, None, 0)
+    lines.on_train_epoch_end(SimpleNamespace(is_global_zero=False), None)  # raises no error
+
+
 def feed(lines: EpochLines, trainer: SimpleNamespace, loss: float) -> None:
     outputs = {"output": SimpleNamespace(loss=torch.tensor(loss))}
     lines.on_train_batch_end(trainer, None, outputs, None, 0)
