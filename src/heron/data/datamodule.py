@@ -225,7 +225,7 @@ def prepare(config: Config, examples: Splits | None = None, tokenizer: Any = Non
     task = task_named(config.data.task)
     added = task.added_tokens(config)
     if tokenizer is None:
-        read = (text for e in examples.get(TRAIN, []) for text in (e.text, e.target))
+        read = (text for e in examples.get(TRAIN, []) for text in (e.text, e.text_pair, e.target))
         texts = (text for text in read if text is not None)
         tokenizer = load_tokenizer(config.encoder, added, texts, cache)
     _remove_limits(tokenizer)  # the last call's would change the keys below

@@ -149,8 +149,14 @@ def token_ids(ids: Sequence[int]) -> np.ndarray:
 
 def require_none_refused(features: Features, split: str) -> None:
     """Raise a DataError that lists every refused example of a split, if there are any."""
-    fix = ("raise encoder.max_length", "data.on_cut=drop leaves such rows out, counted")
-    if found := [Problem(f"{split} {p.where}", p.what, p.fix or fix) for p in features.refused]:
+    usual = ("raise encoder.max_length", "data.on_cut=drop leaves such rows out, counted")
+    found = []
+    for p in features.refused:
+        fix = p.fixes or usual
+        if not len(features):
+            fix = (*(f for f in fix if "data.on_cut=drop" not in f), "no row would be left")
+        found.append(Problem(f"{split} {p.where}", p.what, fix))
+    if found:
         raise DataError(found)
 
 

@@ -110,6 +110,13 @@ def test_the_tokenizer_from_scratch_has_seen_the_train_split_alone(data, config)
     assert again.tokenizer.get_vocab() == data.tokenizer.get_vocab()
 
 
+def test_the_tokenizer_from_scratch_has_seen_second_texts_and_targets(data, config):
+    first, second, *rest = data.examples["train"]
+    told = [dataclasses.replace(first, text_pair="ѣ"), dataclasses.replace(second, target="ѫ")]
+    again = DataModule(config, {**data.examples, "train": [*told, *rest]})
+    assert {"ѣ", "ѫ"} <= again.tokenizer.get_vocab().keys()
+
+
 def test_a_cut_row_stops_the_run_unless_it_is_dropped_and_counted(config, data):
     lengths = sorted(data.features["train"].lengths_S)
     short = with_encoder(config, max_length=int(lengths[len(lengths) // 2]))
@@ -124,8 +131,9 @@ def test_a_cut_row_stops_the_run_unless_it_is_dropped_and_counted(config, data):
 
 def test_a_train_split_that_is_cut_altogether_stops_the_run_even_when_dropping(config):
     short = with_data(with_encoder(config, max_length=8), on_cut="drop")
-    with pytest.raises(DataError, match="train chronicle-he-0"):
+    with pytest.raises(DataError, match=r"train chronicle-he-0.* no row would be left") as error:
         DataModule(short)
+    assert "on_cut=drop" not in str(error.value), "it is set"
 
 
 @pytest.mark.parametrize("accumulate", [1, 2, 3, 100])
