@@ -22,19 +22,20 @@ def build_optimizer(
     `matrices` are the ids of the parameters that do (None: those with more than one dimension).
     """
 
-    def decays(parameter: nn.Parameter) -> bool:
-        return parameter.ndim > 1 if matrices is None else id(parameter) in matrices
-
     groups: dict[tuple[float, float], list[nn.Parameter]] = {}
+
+    def add(parameter: nn.Parameter, rate: float) -> None:
+        decays = parameter.ndim > 1 if matrices is None else id(parameter) in matrices
+        if parameter.requires_grad:
+            groups.setdefault((rate, config.weight_decay if decays else 0.0), []).append(parameter)
+
     depths = _depths(encoder)
     head_lr = config.lr if config.head_lr is None else config.head_lr
     for name, parameter in encoder.named_parameters():
-        rate = config.lr * config.layer_decay ** depths(name)
-        if encoder.learns_as_head(parameter):
-            rate = head_lr
-        _add(groups, parameter, rate, config.weight_decay if decays(parameter) else 0.0)
+        own = config.lr * config.layer_decay ** depths(name)
+        add(parameter, head_lr if encoder.learns_as_head(parameter) else own)
     for parameter in head.parameters():
-        _add(groups, parameter, head_lr, config.weight_decay if decays(parameter) else 0.0)
+        add(parameter, head_lr)
     grouped = [{"params": each, "lr": lr, "weight_decay": wd} for (lr, wd), each in groups.items()]
     if config.name == "adafactor":
         return Adafactor(grouped)
@@ -95,16 +96,6 @@ def class_weights(kind: str, counts_C: torch.Tensor) -> torch.Tensor | None:
     if kind == "balanced":
         return counts_C.sum() / (len(counts_C) * counts_C)
     return 1 - counts_C / counts_C.sum()
-
-
-def _add(
-    groups: dict[tuple[float, float], list[nn.Parameter]],
-    parameter: nn.Parameter,
-    rate: float,
-    decay: float,
-) -> None:
-    if parameter.requires_grad:
-        groups.setdefault((rate, decay), []).append(parameter)
 
 
 _EMBEDDINGS = ("embed", "shared", "wte", "wpe")  # T5's are `shared`, GPT-2's `wte` and `wpe`

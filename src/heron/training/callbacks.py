@@ -51,11 +51,9 @@ class Ledger(pl.Callback):
         """Add the epoch, whose plan has been followed to its end."""
         plan = self.data.plan(trainer.current_epoch)
         curriculum = self.data.curriculum
-        stages_B = (
-            curriculum.stages_of(trainer.current_epoch)
-            if curriculum
-            else np.zeros(len(plan), dtype=np.int64)
-        )
+        stages_B = np.zeros(len(plan), dtype=np.int64)
+        if curriculum:
+            stages_B = curriculum.stages_of(trainer.current_epoch)
         begins_step_B = np.arange(len(plan)) % self.accumulate == 0
         rows_U, tokens_U = self.data.unit_sizes(TRAIN)
         longest_U, sizes_U = self.data.units[TRAIN].longest_U, self.data.units[TRAIN].sizes_U
