@@ -89,7 +89,14 @@ def load_majority(config: Config, folder: Path) -> Majority:
 
 
 def training_rows(config: Config, examples: Sequence[Example]) -> tuple[np.ndarray, np.ndarray]:
-    """Number label and example of each training row, int64; `batching.oversample` repeats rows."""
+    """Number label and example of each training row, int64; `batching.oversample` repeats rows.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    if not examples:
+        fix = "see data.files.train and data.unlabelled"
+        raise ConfigError(f"data={config.data.name} has no rows to train on: {fix}")
     labels = config.data.label_order
     labels_R = label_ids(examples, labels)
     copies_R = copies(labels_R, labels, config.batching)

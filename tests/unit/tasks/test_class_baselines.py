@@ -18,7 +18,7 @@ LABELS = ["a", "b", "c", "d"]
 
 
 def settings(**batching: Any) -> Any:
-    data = SimpleNamespace(label_order=LABELS)
+    data = SimpleNamespace(label_order=LABELS, name="own")
     return SimpleNamespace(data=data, batching=BatchingConfig(**batching))
 
 
@@ -32,6 +32,11 @@ def test_majority_gives_the_shares_of_the_classes(labels: list[int]) -> None:
     probabilities_RC = fit_majority(settings(), rows).probabilities(rows[:1] * 2)
     shares_C = np.bincount(labels, minlength=4) / len(labels)
     np.testing.assert_allclose(probabilities_RC, [shares_C, shares_C], atol=1e-7)
+
+
+def test_without_a_train_row_there_is_no_majority() -> None:
+    with pytest.raises(ConfigError, match="data=own has no rows to train on"):
+        fit_majority(settings(), [])
 
 
 def test_oversampled_rows_count_as_often_as_in_training() -> None:
