@@ -159,8 +159,6 @@ def _violation(rule: Any, value: Any) -> str:
         return "" if re.fullmatch(rule.pattern, value) else f"allowed are {rule.allowed}"
     if isinstance(rule, Hint | Part) or _holds(rule, value):
         return ""
-    if value == math.inf:
-        return "must be finite"
     return f"must {'have' if isinstance(rule, Len) else 'be'} {_allowed(rule)}"
 
 

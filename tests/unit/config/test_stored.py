@@ -132,7 +132,6 @@ def test_what_is_wrong_in_a_stored_configuration_is_told_with_its_file(tmp_path)
         ("optim.head_lr=0", "optim.head_lr=0.0: must be above 0"),
         ("stages=[{data: trc, lr: 0}]", "stages: lr=0.0: must be above 0"),
         ("optim.eps=-1", "optim.eps=-1.0: must be above 0"),
-        ("optim.weight_decay=.inf", "optim.weight_decay=inf: must be finite"),
         ("batching.multipliers={AFTER: 0}", "batching.multipliers.AFTER=0: must be at least 1"),
         ("encoder.scratch.vocabulary=-1", "encoder.scratch.vocabulary=-1: must be at least 1"),
         ("encoder.scratch.intermediate=0", "encoder.scratch.intermediate=0: must be at least 1"),

@@ -265,9 +265,14 @@ def test_a_mention_without_any_token_is_refused_with_its_own_reason(accent_strip
 
 def test_refusing_lists_every_cut_guid_and_how_to_go_on(word_pieces):
     rows = [example(TEXT, PLACES[:2], guid) for guid in ("a", "b")]
-    features = relation_features(rows, word_pieces, FeatureOptions("window", HE, 4, LABELS))
-    with pytest.raises(DataError) as error:
+    options = FeatureOptions("window", HE, 4, LABELS)
+    features = relation_features(rows, word_pieces, options)
+    with pytest.raises(DataError, match="no row would be left") as error:
         require_none_refused(features, "train")
+    assert "data.on_cut=drop" not in str(error.value)
+    rest = relation_features([*rows, example("אב", [(0, 1), (1, 2)], "c")], word_pieces, options)
+    with pytest.raises(DataError) as error:
+        require_none_refused(rest, "train")
     for words in ("train a:", "train b:", "encoder.max_length", "data.on_cut=drop"):
         assert words in str(error.value)
     require_none_refused(relation_features(rows, word_pieces, WINDOW), "train")
