@@ -87,16 +87,20 @@ def test_questions_without_an_answer_are_told_what_to_write(tmp_path):
     assert "אין תשובה" in more
 
 
-@pytest.mark.parametrize("code", sorted(LANGUAGES))
-def test_every_language_has_the_words_of_every_prompt(tmp_path, code):
-    for data, prompt in [
+@pytest.mark.parametrize(
+    ("data", "prompt"),
+    [
         ("chronicle", "relation"),
         ("chronicle_nli", "nli"),
         ("chronicle_qa", "qa"),
         ("chronicle_summaries", "summarization"),
-    ]:
-        found = prompter(tmp_path, f"data={data}", f"prompting.prompt.language={code}")
-        rows = examples_of(found.config)
+    ],
+)
+def test_every_language_has_the_words_of_every_prompt(tmp_path, data, prompt):
+    config = prompter(tmp_path, f"data={data}").config
+    rows = examples_of(config)
+    for code in sorted(LANGUAGES):
+        found = Prompter(config, replace(config.prompting.prompt, language=code))
         text = text_of(found, rows[0], rows[1:3])
         assert rows[0].text[:20] in text.replace("[", "").replace("]", "") or "<" in text
         assert found.prompt.name == prompt
@@ -155,9 +159,13 @@ def test_a_language_without_words_for_prompts_is_named(tmp_path, monkeypatch):
         found.messages(PAIR)
 
 
+@pytest.fixture(scope="module")
+def pairs_prompter(tmp_path_factory):
+    return prompter(tmp_path_factory.mktemp("pairs"), "data=chronicle_nli")
+
+
 @given(st.text(min_size=1), st.text(min_size=1))
-def test_any_text_is_in_the_prompt_unchanged(tmp_path_factory, premise, hypothesis):
-    found = prompter(tmp_path_factory.getbasetemp(), "data=chronicle_nli")
-    said = text_of(found, Example("1", f"x{premise}x", f"x{hypothesis}x"))
+def test_any_text_is_in_the_prompt_unchanged(pairs_prompter, premise, hypothesis):
+    said = text_of(pairs_prompter, Example("1", f"x{premise}x", f"x{hypothesis}x"))
     assert f"x{premise}x" in said
     assert f"x{hypothesis}x" in said

@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import replace
+from itertools import cycle, product
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -55,7 +56,7 @@ def own_data(tmp_path):
 
 
 @pytest.mark.parametrize(("data", "prompt"), CASES)
-def test_every_combination_of_prompt_language_examples_and_scoring(
+def test_every_prompt_works_in_every_language_with_and_without_examples(
     tmp_path, causal_model, data, prompt, request
 ):
     own = request.getfixturevalue("own_data") if data.startswith("own") else []
@@ -65,33 +66,34 @@ def test_every_combination_of_prompt_language_examples_and_scoring(
     loaded = {split: examples_of(config, split) for split in ("train", "test")}
     rows = loaded["test"][:3]
     scorings = ["generate", "constrained", "likelihood"]
-    for language in sorted(LANGUAGES):
-        for shots in (0, 2):
-            for scoring in scorings if task_of(config).has_classes else scorings[:1]:
-                settings = replace(
-                    config.prompting,
-                    shots=shots,
-                    scoring=scoring,
-                    prompt=replace(config.prompting.prompt, language=language),
-                )
-                here = replace(config, prompting=settings)
-                system = fit_prompted(here, loaded["train"])
-                predictions = system.predict(rows, here)
-                assert predictions.guids == [row.guid for row in rows]
-                columns = predictions.columns(rows, here)
-                assert len(columns["prediction"]) == len(rows)
-                assert all(math.isfinite(v) for v in predictions.scores(here).values())
-                assert predictions.lines(here)
-                assert len(predictions.answers(here)["guid"]) == len(rows)
-                log = system.log
-                assert all(log["prompt"])
-                assert log["guid"] == predictions.guids
-                assert all(len(each.split()) == shots for each in log["shots"])
-                if scoring != "generate":
-                    assert set(columns["prediction"]) <= set(config.data.label_order)
-                if scoring == "likelihood":
-                    shares = [columns[f"p/{label}"] for label in config.data.label_order]
-                    np.testing.assert_allclose(np.sum(shares, axis=0), 1, atol=1e-5)
+    of_task = scorings if task_of(config).has_classes else scorings[:1]
+    ways = product(sorted(LANGUAGES), (0, 2))
+    # Each way to score has its turn beside each language and number of examples.
+    for (language, shots), scoring in zip(ways, cycle(of_task), strict=False):
+        settings = replace(
+            config.prompting,
+            shots=shots,
+            scoring=scoring,
+            prompt=replace(config.prompting.prompt, language=language),
+        )
+        here = replace(config, prompting=settings)
+        system = fit_prompted(here, loaded["train"])
+        predictions = system.predict(rows, here)
+        assert predictions.guids == [row.guid for row in rows]
+        columns = predictions.columns(rows, here)
+        assert len(columns["prediction"]) == len(rows)
+        assert all(math.isfinite(v) for v in predictions.scores(here).values())
+        assert predictions.lines(here)
+        assert len(predictions.answers(here)["guid"]) == len(rows)
+        log = system.log
+        assert all(log["prompt"])
+        assert log["guid"] == predictions.guids
+        assert all(len(each.split()) == shots for each in log["shots"])
+        if scoring != "generate":
+            assert set(columns["prediction"]) <= set(config.data.label_order)
+        if scoring == "likelihood":
+            shares = [columns[f"p/{label}"] for label in config.data.label_order]
+            np.testing.assert_allclose(np.sum(shares, axis=0), 1, atol=1e-5)
 
 
 def train(tmp_path, model, *overrides, code=0, job="tiny"):

@@ -139,6 +139,7 @@ def kill_after_a_checkpoint(folder: Path) -> None:
     kill_one(folder)
 
 
+@pytest.mark.real  # takes seconds; test_feature_store.py holds it for an entry with every change
 def test_corrupt_cache_is_built_anew(tmp_path: Path) -> None:
     assert sweep(tmp_path, n=1) == 0
     before, sizes = scores(tmp_path), {}
