@@ -107,7 +107,7 @@ def turn(i, task):
 
 @pytest.mark.parametrize(
     "i",
-    one_in(8, range(len(EXPERIMENTS))),
+    one_in(16, range(len(EXPERIMENTS))),
     ids=lambda i: EXPERIMENTS[i],
 )
 def test_options_typed_are_what_the_product_below_takes_them_for(i, hydra, run_as_published):
@@ -189,7 +189,7 @@ def require_everything(experiment, protocol, run_as_published):
 
 @pytest.mark.parametrize(
     "i",
-    one_in(8, range(len(EXPERIMENTS))),
+    one_in(16, range(len(EXPERIMENTS))),
     ids=lambda i: EXPERIMENTS[i],
 )
 def test_every_experiment_works_with_every_encoder_head_and_baseline(i, run_as_published):

@@ -21,6 +21,7 @@ from chronicle import LABELS, ChronicleConfig, SettingsError, write
 from chronicle.corpus import document
 from chronicle.relation import pairs
 from heron.base.files import sha256_file
+from tiers import quick
 
 LANGUAGES = ("he", "ro", "en")
 MARKED = re.compile(r"\[(?:א|E)([12])\] (\S+) \[/(?:א|E)\1\]")
@@ -53,7 +54,7 @@ def test_same_configuration_gives_identical_bytes(tmp_path: Path, language: str)
     assert all(first[split].read_bytes() == again[split].read_bytes() for split in first)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", quick(LANGUAGES))
 def test_bytes_do_not_depend_on_machine_or_python_version(tmp_path: Path, language: str) -> None:
     # Whoever has to change these hashes changes every score ever measured on chronicle.
     paths = write(ChronicleConfig(language=language, size=1000), tmp_path)

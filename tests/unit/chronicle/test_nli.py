@@ -25,6 +25,7 @@ from heron.base.files import sha256_file
 from heron.config.data import DataConfig, GeneratorConfig, read_config
 from heron.data.readers import load
 from heron.data.sources import locate
+from tiers import quick
 
 LANGUAGES = ("he", "ro", "en")
 CONF = Path(__file__).parents[3] / "conf" / "data"
@@ -64,7 +65,7 @@ def fours(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Rows]:
     }
 
 
-@pytest.mark.parametrize(("language", "label_set"), PINNED)
+@pytest.mark.parametrize(("language", "label_set"), quick(PINNED))
 def test_bytes_do_not_depend_on_machine_or_python_version(
     tmp_path: Path, language: str, label_set: str
 ) -> None:

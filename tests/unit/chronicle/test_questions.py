@@ -40,6 +40,7 @@ from heron.base.errors import ConfigError
 from heron.base.files import sha256_file
 from heron.config.data import read_config
 from heron.data.readers import load
+from tiers import quick
 
 LANGUAGES = tuple(ASKERS)
 CONF = Path(__file__).parents[3] / "conf" / "data"
@@ -337,7 +338,7 @@ def test_contexts_can_be_one_sentence_or_longer_than_a_window(tmp_path: Path) ->
             assert 0.3 < late < 0.7
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", quick(LANGUAGES))
 def test_bytes_do_not_depend_on_machine_or_python_version(tmp_path: Path, language: str) -> None:
     config = ChronicleConfig(task="qa", language=language, size=200, unanswerable=0.1)
     paths = write_corpus(config, tmp_path)

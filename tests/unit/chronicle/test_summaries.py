@@ -23,6 +23,7 @@ from chronicle.summarising import SUMMARISERS
 from chronicle.summary import POINTS, Digest, has_noun, summarise
 from chronicle.world import AGENTS, Entity, Event
 from heron.base.files import sha256_file
+from tiers import quick
 
 LANGUAGES = tuple(SUMMARISERS)
 PINNED = {
@@ -201,7 +202,7 @@ def test_languages_sum_up_the_same_stories(corpora: dict[str, list[Row]]) -> Non
     assert he == ro == en
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", quick(LANGUAGES))
 def test_bytes_do_not_depend_on_machine_or_python_version(tmp_path: Path, language: str) -> None:
     config = ChronicleConfig(
         task="summarization", language=language, size=100, premise_sentences=(8, 20)
