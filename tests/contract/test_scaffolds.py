@@ -107,6 +107,7 @@ def test_head_curriculum_metric_language_and_data_set_train_together(run):
     assert config["data"]["language"] == NAMES["language"]
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_the_task_trains_on_its_data(heron, place):
     data = [f"data={NAMES['task']}_news", "data.label_order=[a,b,c]"]
     for split, size in (("train", 48), ("test", 12)):

@@ -224,6 +224,7 @@ def test_a_data_set_is_described_by_split_and_class(tmp_path, capsys):
     assert "BEFORE" in capsys.readouterr().out
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_a_data_set_of_a_paper_stands_beside_what_the_paper_printed(tmp_path, monkeypatch, capsys):
     def statistics(request):
         return Filled({"sizes": {("train", "rows"): Estimate(8), ("test", "rows"): Estimate(5)}})

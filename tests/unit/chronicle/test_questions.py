@@ -347,6 +347,7 @@ def test_bytes_do_not_depend_on_machine_or_python_version(tmp_path: Path, langua
 
 @settings(max_examples=3, deadline=None)
 @given(size=st.integers(100, 200), seed=SEEDS, missing=st.sampled_from([0.0, 0.3, 1.0]))
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_sizes_are_exact_and_equal_settings_give_equal_bytes(
     tmp_path_factory: pytest.TempPathFactory, size: int, seed: int, missing: float
 ) -> None:

@@ -43,6 +43,7 @@ def exported(run, tmp_path_factory):
     return out
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_the_cards_pipeline_gives_herons_probabilities(run, exported):
     rows = {row["guid"]: row for row in read_table(run.predictions("test")).rows}
     trained = open_trained(run)

@@ -34,6 +34,7 @@ def test_each_fold_is_validation_once_and_test_is_not_read(task, tmp_path, capsy
     assert "(3)" in said  # mean ± sample standard deviation over the folds
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_compare_joins_the_folds_of_a_system_into_one_set_of_rows(tmp_path, capsys) -> None:
     words = [*small_runs.TINY, *small_runs.in_folder(tmp_path), "run.sweep=folds"]
     words += ["trainer.max_epochs=1", "head=ess,emp"]

@@ -324,6 +324,7 @@ COMMAND = "import sys; from heron.cli import main; sys.exit(main(sys.argv[1:]))"
 AUDIT = "audit data=chronicle data.generator.size=100 out={out} {cache}"
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_a_command_on_a_terminal_fits_it():
     shown = Text.from_ansi(on_a_terminal(COMMAND, "claims", "ronli")).plain
     assert max(map(cell_len, shown.splitlines())) <= 80

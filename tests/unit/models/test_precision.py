@@ -113,6 +113,7 @@ def test_a_run_that_goes_on_on_another_device_has_what_is_chosen_there(
     assert with_precision(auto(tmp_path), folder).trainer.precision == "bf16-mixed"
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_a_run_of_an_earlier_version_is_continued_in_what_it_began_with(
     tmp_path, machine, monkeypatch
 ) -> None:
@@ -128,6 +129,7 @@ def test_a_run_of_an_earlier_version_is_continued_in_what_it_began_with(
     assert folder.read_status()["precision"] == "32-true"
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_compare_and_a_repeat_name_a_difference_in_precision(tmp_path, machine, capsys) -> None:
     first = small_runs.train(tmp_path, "trainer.precision=auto")
     machine[1].update(SLOW_HALF)

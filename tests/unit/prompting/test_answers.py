@@ -53,6 +53,7 @@ def _fill(folder, part):
     list(Store(folder, "m").keep(answers))
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_several_processes_share_a_store(tmp_path):
     context = multiprocessing.get_context("spawn")
     workers = [context.Process(target=_fill, args=(tmp_path, part)) for part in range(3)]

@@ -19,6 +19,7 @@ def _size(png: bytes) -> tuple[int, int]:
     return struct.unpack(">II", png[16:24])
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_a_runs_figure_is_a_png_with_the_same_bytes_each_time(make_run):
     (run,) = collect(make_run())
     artefacts = read_artefacts(run)
@@ -27,6 +28,7 @@ def test_a_runs_figure_is_a_png_with_the_same_bytes_each_time(make_run):
     assert first == run_figure(run, artefacts)
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_probabilities_add_a_row_of_panels(make_run):
     (run,) = collect(make_run())
     artefacts = read_artefacts(run)

@@ -43,6 +43,7 @@ def _panels(figure):
     return left.axes[0], right.axes
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_a_map_of_an_earlier_training_is_drawn_again(make_run):
     folder = RunFolder(make_run())
     path = draw_map(folder)
@@ -150,6 +151,7 @@ def test_fewer_colours_make_a_smaller_picture_of_the_same_size():
     assert np.abs(np.asarray(one, int) - np.asarray(other, int)).mean() < 4  # of 255
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_points_of_a_pdf_are_pixels_and_their_number_does_not_blow_it_up():
     pdf = save_figure(map_figure("run", _run(POINTS)), "pdf")
     assert pdf.count(b"/Subtype /Image") >= 1

@@ -152,6 +152,7 @@ def test_suspects_may_come_from_another_tool_which_numbers_the_classes(tmp_path)
         soft_targets(config, data)
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_suspects_are_found_by_the_run_of_the_same_fold_and_weigh_what_is_set(tmp_path) -> None:
     words = [*small_runs.TINY, *small_runs.in_folder(tmp_path), "trainer.max_epochs=2"]
     first = [*words, "run.sweep=first", "dynamics.enabled=true", "folds=2"]

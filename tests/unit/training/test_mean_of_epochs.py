@@ -49,6 +49,7 @@ def test_frozen_weights_stay_as_they_are(tmp_path, weights_after) -> None:
     assert torch.equal(loaded[name], seen[0][name])
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_a_resumed_run_ends_with_the_same_mean(tmp_path, monkeypatch, weights_after) -> None:
     whole = small_runs.train(tmp_path / "whole", *WORDS)
     save = LastCheckpoint.on_train_epoch_end

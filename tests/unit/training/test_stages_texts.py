@@ -84,6 +84,7 @@ def test_a_stage_s_own_settings_win_over_its_task_s(composed):
     assert stage_config(config, stages, stages[1], None).optim.lr == config.optim.lr
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_a_new_head_can_learn_alone_before_the_encoder_does(composed, tiny_encoder, tmp_path):
     alone = {"data": "prose", "freeze": "all"}
     folder = RunFolder(tmp_path / "run")

@@ -157,6 +157,7 @@ def parted(folder, tiny_encoder, tmp_path):
     return train
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_a_member_that_was_trained_on_the_rows_to_score_is_refused(parted, capsys, monkeypatch):
     monkeypatch.setattr("heron.commands.train._report", lambda folder: None)
     runs = f"run={parted(0)},{parted(5)}"
