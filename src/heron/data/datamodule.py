@@ -15,7 +15,6 @@ import torch
 from torch.utils.data import DataLoader, Sampler
 
 from heron.base import ranks
-from heron.base.errors import ConfigError
 from heron.base.files import fingerprint, sha256_file
 from heron.base.registry import on_demand
 from heron.config.data import TRAIN, VALIDATION
@@ -32,7 +31,7 @@ from heron.data.features import (
     require_none_refused,
 )
 from heron.data.markers import event_markers
-from heron.data.readers import every_set, load_run_data
+from heron.data.readers import every_set, load_run_data, no_rows
 from heron.data.rows import task_named
 from heron.data.sources import locate
 from heron.data.tokenizer import load_tokenizer
@@ -257,8 +256,7 @@ def _require_rows(config: Config, examples: Splits) -> None:
         wanted[VALIDATION] = "choose an epoch by (trainer.select=best, trainer.patience)"
     for split, what in wanted.items():
         if not examples.get(split):
-            fix = f"see data.files.{split}, data.unlabelled and data.validation"
-            raise ConfigError(f"data={config.data.name} has no rows to {what}: {fix}")
+            raise no_rows(config.data.name, split, what)
 
 
 def _remove_limits(tokenizer: Any) -> None:

@@ -157,6 +157,12 @@ def of_split(config: Config, split: str) -> Config:
     return replace(config, data=data_set(config, name)) if dot else config
 
 
+def no_rows(name: str, split: str, what: str = "train on") -> ConfigError:
+    """Make the error for a data set without rows in a split that is needed."""
+    fix = f"see data.files.{split}, data.unlabelled and data.validation"
+    return ConfigError(f"data={name} has no rows to {what}: {fix}")
+
+
 def load_run_data(config: Config) -> Loaded:
     """Read a run's own data set, and the test split (or validation) of those in `also_test`.
 

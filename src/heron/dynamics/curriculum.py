@@ -153,14 +153,14 @@ class Curriculum:
         """Refuse a stage, or an order by groups, without an example to draw."""
         config = self.config
         if config.pacing == "self_paced":
-            empty = [] if len(self.ranking.order_U) else ["order=groups: {} a group"]
+            key, empty = "order=groups", [] if len(self.ranking.order_U) else ["a group"]
         else:
-            names = [stage.name for stage in self.stages if not len(self.unlocked(stage))]
-            empty = [f"stages: {{}} the stage {name}" for name in names]
+            stages = [stage for stage in self.stages if not len(self.unlocked(stage))]
+            key, empty = "stages", [f"the stage {stage.name}" for stage in stages]
         if empty:
-            what = empty[0].format(f"no example of {len(self.pool.units)} is in")
             raise ConfigError(
-                f"curriculum.{what} (curriculum.grouping={config.grouping}, "
+                f"curriculum.{key}: no example of {len(self.pool.units)} is in {empty[0]} "
+                f"(curriculum.grouping={config.grouping}, "
                 f"curriculum.fraction={config.fraction:g}): raise curriculum.fraction or take more "
                 "data"
             )

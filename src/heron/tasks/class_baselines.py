@@ -11,10 +11,12 @@ from scipy.special import softmax
 
 from heron.base.errors import ConfigError
 from heron.base.files import write_file
+from heron.config.data import TRAIN
 from heron.config.schema import Config
 from heron.data.batching import copies
 from heron.data.examples import Example
 from heron.data.features import UNLABELLED
+from heron.data.readers import no_rows
 from heron.tasks.labels import LabelPredictions, decode
 
 WEIGHTS = "classifier.safetensors"
@@ -95,8 +97,7 @@ def training_rows(config: Config, examples: Sequence[Example]) -> tuple[np.ndarr
         ConfigError: there is none.
     """
     if not examples:
-        fix = "see data.files.train and data.unlabelled"
-        raise ConfigError(f"data={config.data.name} has no rows to train on: {fix}")
+        raise no_rows(config.data.name, TRAIN)
     labels = config.data.label_order
     labels_R = label_ids(examples, labels)
     copies_R = copies(labels_R, labels, config.batching)
