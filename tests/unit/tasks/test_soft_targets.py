@@ -101,7 +101,7 @@ def test_a_teacher_may_say_nothing_of_a_row_but_nothing_that_is_no_probability()
 
     rows = [(1.0, 0.25, 0.75), ("2", None, float("nan")), ("9", 1, 0)]
     assert add(*rows) == [[0.25, 0.75], [0, 0]]
-    for cells in (("x", 1), (0.5, float("nan")), (-1, 2)):
+    for cells in (("x", 1), (0.5, float("nan")), (-1, 2), (float("inf"), 1)):
         with pytest.raises(DataError, match=r"t\.csv:2: p/<class> is"):
             add(("1", *cells))
 
