@@ -121,6 +121,7 @@ def test_the_task_trains_on_its_data(heron, place):
     assert "accuracy" in json.loads((found / "scores.json").read_text())["test"]
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_the_experiment_runs_its_grid(heron, place):
     words = ("data.generator.size=100", "run.sweep=grid", "run.isolate=false", "seed=0")
     heron("train", f"experiment=tried/{NAMES['experiment']}", *SMALL, *words, "head=ess")
