@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
-from annotated_types import Ge, Interval, Len
+from annotated_types import Ge, Gt, Interval, Len
 
 from heron.base.errors import ConfigError, nearest
 from heron.base.registry import load
@@ -71,7 +71,7 @@ Count = Annotated[int, Ge(1)]
 Natural = Annotated[int, Ge(0)]  # 0 included
 Fraction = Annotated[float, Interval(ge=0, lt=1)]
 Share = Annotated[float, Interval(gt=0, le=1)]
-Positive = Annotated[float, Interval(gt=0, lt=math.inf)]
+Positive = Annotated[float, Gt(0)]
 Seed = Annotated[int, Interval(ge=0, le=LAST_SEED)]
 
 
@@ -159,16 +159,19 @@ def _violation(rule: Any, value: Any) -> str:
         return "" if re.fullmatch(rule.pattern, value) else f"allowed are {rule.allowed}"
     if isinstance(rule, Hint | Part) or _holds(rule, value):
         return ""
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"must be finite, {_allowed(rule)}"
     return f"must {'have' if isinstance(rule, Len) else 'be'} {_allowed(rule)}"
 
 
 def _holds(rule: Any, value: Any) -> bool:
-    """Tell whether a number is in range; not a number (nan) never is."""
+    """Tell whether a list has its length, or a finite number is in range."""
     if isinstance(rule, Len):
         return rule.min_length <= len(value) <= (rule.max_length or math.inf)
     ge, gt, le, lt = (getattr(rule, name, None) for name in ("ge", "gt", "le", "lt"))
     return (
-        (ge is None or value >= ge)
+        math.isfinite(value)
+        and (ge is None or value >= ge)
         and (gt is None or value > gt)
         and (le is None or value <= le)
         and (lt is None or value < lt)
@@ -184,7 +187,7 @@ def _allowed(rule: Any) -> str:
         return f"{rule.min_length} entries"
     ge, gt, le, lt = (getattr(rule, name, None) for name in ("ge", "gt", "le", "lt"))
     low = f"at least {ge}" if gt is None else f"above {gt}"
-    if le is None and lt in (None, math.inf):
+    if le is None and lt is None:
         return low
     first = f"[{ge}" if gt is None else f"({gt}"
     return f"in {first}, {f'{lt})' if le is None else f'{le}]'}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Annotated, Any
 
-from annotated_types import Ge, Interval, Len
+from annotated_types import Ge, Gt, Len
 
 from heron.base.errors import nearest
 from heron.base.registry import on_demand
@@ -31,9 +31,7 @@ from heron.config.data import DataConfig
 from heron.config.registries import CLASSIFIERS, LEARNT, POOLINGS, TASKS
 
 BUDGET = 3072  # padded tokens a batch where `batching.tokens` is null
-Rate = Annotated[
-    float, Interval(gt=0, lt=float("inf")), Hint("to train the head alone, set encoder.freeze=all")
-]
+Rate = Annotated[float, Gt(0), Hint("to train the head alone, set encoder.freeze=all")]
 Freeze = Annotated[
     str, Matches(r"none|embeddings|all|\d+", "none, embeddings, all or a layer count")
 ]
