@@ -26,7 +26,7 @@ from heron.dynamics.files import Dynamics, read_dynamics, records
 from heron.dynamics.groups import Groups, allenai, tercile_partition
 from heron.languages import LANGUAGES
 from heron.results.collect import collect, is_run
-from heron.results.shipped import read_shipped
+from heron.results.shipped import data_of, read_shipped
 
 # A column of numbers with at most this many distinct values is shown value by value.
 FEW = 7
@@ -360,7 +360,8 @@ def _find_texts(
     try:
         config = read_stored(path)
         data_dir, cache_dir = places[0] or config.paths.data, places[1] or config.paths.cache
-        splits = read_shipped(config.data, Path(data_dir), Path(cache_dir)).splits
+        data, _ = data_of(config, TRAIN)
+        splits = read_shipped(data, Path(data_dir), Path(cache_dir)).splits
     except (HeronError, OSError) as error:
         notes.append(f"no texts: {str(error).splitlines()[0]}")
         return None
@@ -370,12 +371,12 @@ def _find_texts(
     examples = [by_guid.get(guid) for guid in guids]
     missing = examples.count(None)
     if missing == len(examples):
-        notes.append(f"no texts: none of the examples is in {config.data.name}")
+        notes.append(f"no texts: none of the examples is in {data.name}")
         return None
     if missing:
-        notes.append(f"{missing:,} examples are not in {config.data.name}: no texts")
+        notes.append(f"{missing:,} examples are not in {data.name}: no texts")
     columns += _example_columns(examples)
-    return texts_of(examples, config.data)
+    return texts_of(examples, data)
 
 
 def texts_of(examples: Sequence[Example | None], data: DataConfig) -> Texts:

@@ -2,7 +2,8 @@
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from huggingface_hub import EvalResult, ModelCardData
@@ -13,13 +14,16 @@ from heron.base.folders import data_sets
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact
 from heron.base.table_files import to_markdown
-from heron.config.data import TEST, VALIDATION, read_config
+from heron.config.data import TEST, VALIDATION, DataConfig, read_config
+from heron.config.resolve import resolve_stages
 from heron.config.schema import Config
+from heron.data.readers import data_set
 from heron.languages import get_language
 from heron.reports.map import draw_map
 from heron.reports.model_code import PLACE, usage_code
 from heron.reports.run import score_table
 from heron.results.collect import RunRecord, collect, headline_metrics
+from heron.results.shipped import data_of
 from heron.tasks.task import task_of
 from heron.training.plain import OWN_CLASS, Plain
 
@@ -30,11 +34,14 @@ _FOLDERS = re.compile(r"(?<![\w.~-])[/~](?:[^\s,\]/=]*/)+")
 def write_card(run: RunFolder, plain: Plain, folder: Path, name: str, place: str = PLACE) -> None:
     """Write `README.md` and, where the run recorded dynamics, the data map's picture."""
     (record,) = collect(run.path)
-    config = plain.config
+    data, _ = data_of(plain.config, TEST)  # of a run with stages, the last one's
+    sets = [data_set(plain.config, s.data, of_stage=True) for s in resolve_stages(plain.config)]
+    before = [each for each in sets if each.name != data.name]
+    config = replace(plain.config, data=data)
+    plain = replace(plain, config=config)
     has_map = any(run.dynamics(0).parent.glob("epoch=*.parquet"))
     if has_map:
         draw_map(run, folder / "map.png")
-    data = config.data
     title = f"{config.head.name} on {data.title or data.name}"
     parts = [
         f"---\n{_metadata(record, plain, name)}\n---\n",
@@ -42,7 +49,7 @@ def write_card(run: RunFolder, plain: Plain, folder: Path, name: str, place: str
         *([f"**{SYNTHETIC.capitalize()}.**\n"] if data.synthetic else []),
         _introduction(record, config),
         f"## How to use\n\n{usage_code(plain, place)}",
-        f"## Data and licence\n\n{_data(record, config)}",
+        f"## Data and licence\n\n{_data(record, config, before)}",
         to_markdown(score_table(record)).replace("### ", "## ", 1),
         f"## Intended use\n\n{_use(config)}\n",
         "## Limits\n\n" + "".join(f"- {line}\n" for line in _limits(record, plain)),
@@ -104,7 +111,7 @@ def _introduction(run: RunRecord, config: Config) -> str:
     )
 
 
-def _data(run: RunRecord, config: Config) -> str:
+def _data(run: RunRecord, config: Config, before: Sequence[DataConfig]) -> str:
     data = config.data
     facts = {
         "data set": data.title or data.name,
@@ -113,6 +120,9 @@ def _data(run: RunRecord, config: Config) -> str:
         "citation": data.citation,
         "homepage": data.homepage,
     }
+    for other in before:
+        key = f"trained before on {other.title or other.name}, licence"
+        facts[key] = other.licence or "not known"
     sources = run.status.get("sources", {})
     facts |= {f"{name}, sha256": f"`{value}`" for name, value in sources.items()}
     lines = [f"- {name}: {value}" for name, value in facts.items() if value]

@@ -1,6 +1,7 @@
 """`heron export`: a folder whose card has code that predicts as heron does; uploads when asked."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,13 +10,15 @@ from huggingface_hub import ModelCard
 
 from heron.base.errors import ConfigError
 from heron.base.files import damaged_files, read_json, write_json
+from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
+from heron.config.stored import read_stored, to_yaml
 from heron.data.markers import with_markers
-from heron.reports.model_card import hub_id, without_folders
+from heron.reports.model_card import hub_id, without_folders, write_card
 from heron.results.collect import RunRecord
 from heron.training.inference import open_trained, read_splits
 from heron.training.onnx_export import export_onnx
-from heron.training.plain import OWN_CLASS
+from heron.training.plain import OWN_CLASS, Plain
 from small_baselines import train as train_baseline
 from small_exports import run_card
 from small_runs import heron, train
@@ -114,6 +117,20 @@ def test_the_card_lists_what_was_cut_or_left_out(unmapped, tmp_path):
     assert "- 2 examples are in both test and train." in card
     assert "- Known of the data: Case reveals the label." in card
     assert "map.png" not in card
+
+
+def test_the_card_of_a_run_with_stages_is_of_the_last_stages_data(unmapped, tmp_path):
+    other = shutil.copytree(unmapped, tmp_path / "other")
+    config = read_stored(other / "config.yaml")
+    second = replace(config.data, name="second", title="Second", licence="CC0")
+    config.stages, config.others = [config.data.name, "second"], {"second": second}
+    (other / "config.yaml").write_text(to_yaml(config), encoding="utf-8")
+    write_card(RunFolder(other), Plain(config, OWN_CLASS), tmp_path, "tiny")
+    card = ModelCard.load(tmp_path / "README.md")
+    assert {each.dataset_name for each in card.data.eval_results} == {"Second"}
+    assert "licence of the data: CC0" in card.text
+    before = f"trained before on {config.data.title}, licence: {config.data.licence}"
+    assert before in card.text
 
 
 def test_the_card_can_be_edited_and_heron_still_trusts_the_weights(exported, tmp_path):

@@ -1,12 +1,27 @@
-"""Columns of a data map: what is a number, what a name, and which row is which."""
+"""Columns and texts of a data map: what is a number, what a name, and which row is which."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.reports.map_data import FEW, Categories, Numbers, as_column, rows_of, take_rows
+from heron.base.tables import write_table
+from heron.config.data import FileConfig
+from heron.config.stored import read_stored, to_yaml
+from heron.reports.map_data import (
+    FEW,
+    Categories,
+    Numbers,
+    as_column,
+    build_map,
+    group_examples,
+    read_mapped,
+    rows_of,
+    take_rows,
+)
+from small_maps import CLASSES, make_run
 
 
 @given(st.lists(st.integers(0, 20), unique=True), st.lists(st.integers(0, 20), max_size=8))
@@ -49,3 +64,24 @@ def test_names_are_found_again_and_the_most_frequent_comes_first(values):
         assert column.name_at(row) == ("" if value in (None, " ") else value)
     counts = [int((column.codes_N == code).sum()) for code in range(len(column.names))]
     assert counts == sorted(counts, reverse=True)
+
+
+def test_a_run_with_stages_shows_the_texts_of_its_last_stage(tmp_path):
+    folder = make_run(tmp_path, rows=12)
+    config = read_stored(folder / "config.yaml")
+    columns = {
+        "guid": [f"p{row}" for row in range(12)],  # guids of both data sets
+        "premise": [f"second {row}" for row in range(12)],
+        "hypothesis": ["-"] * 12,
+        "label": [CLASSES[row % 3] for row in range(12)],
+        "genre": ["travel"] * 12,
+    }
+    write_table(tmp_path / "data" / "second.jsonl", columns)
+    second = replace(config.data, name="second", files={"train": FileConfig(path="second.jsonl")})
+    config.stages, config.others = [config.data.name, "second"], {"second": second}
+    (folder / "config.yaml").write_text(to_yaml(config), encoding="utf-8")
+    mapped = read_mapped(folder)
+    groups = group_examples(mapped, "terciles")
+    texts = build_map(mapped, None, groups, None, (None, None)).texts
+    assert texts is not None
+    assert texts.first == columns["premise"]
