@@ -59,6 +59,17 @@ def is_copied(metric: str) -> bool:
     return prefix in COPIES and metric in copied_names(rest)
 
 
+class _Columns(dict[str, Sequence[Any]]):
+    """A split's columns for a fork's metric; an absent one raises a ConfigError with all names."""
+
+    def __init__(self, columns: Mapping[str, Sequence[Any]], metric: str):
+        super().__init__(columns)
+        self.metric = metric
+
+    def __missing__(self, name: str) -> Sequence[Any]:
+        raise ConfigError(f"metric={self.metric}: no column '{name}'; there are {', '.join(self)}")
+
+
 def further_scores(
     names: Sequence[str], columns: Mapping[str, Sequence[Any]], task: str
 ) -> dict[str, float]:
@@ -70,7 +81,7 @@ def further_scores(
         Fractions by name; empty without a labelled row.
 
     Raises:
-        ConfigError: a metric is for other tasks.
+        ConfigError: a metric is for other tasks, or needs a column that is not there.
     """
     labelled = [row for row, gold in enumerate(columns["gold"]) if gold is not None]
     kept = {name: [values[row] for row in labelled] for name, values in columns.items()}
@@ -82,7 +93,8 @@ def further_scores(
         if metric.of_rows is not None:
             found[name] = float(row_values(name, kept).mean())
         if metric.of_split is not None:
-            found |= {each: float(value) for each, value in metric.of_split(kept).items()}
+            scores = metric.of_split(_Columns(kept, name))
+            found |= {each: float(value) for each, value in scores.items()}
     return found
 
 
@@ -90,12 +102,13 @@ def row_values(name: str, columns: Mapping[str, Sequence[Any]]) -> np.ndarray:
     """Compute a registered metric's value of each labelled row, float64 [R].
 
     Raises:
-        ConfigError: the metric has no values of rows, or not one for each.
+        ConfigError: the metric has no values of rows, or not one for each; or needs a column that
+            is not there.
     """
     metric = METRICS[name]
     if metric.of_rows is None:
         raise ConfigError(f"metric={name} has no value for each row (Metric.of_rows) to compare")
-    values_R = np.asarray(metric.of_rows(columns), dtype=np.float64)
+    values_R = np.asarray(metric.of_rows(_Columns(columns, name)), dtype=np.float64)
     rows = len(columns["gold"])
     if values_R.shape != (rows,):
         raise ConfigError(f"metric={name}: an array of shape {values_R.shape} for {rows} rows")

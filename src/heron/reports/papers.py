@@ -99,7 +99,7 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
         raise ConfigError(
             f"report={report}: {path.name} has no view '{view}'.{nearest(view, views)}"
         )
-    _check(published, views[view], path)
+    check_published(published, views[view], path)
     places = places_of(published)
     tables_of_view = [published.get("tables", {}).get(name, {}) for name in views[view]]
     data = {
@@ -128,7 +128,7 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
     return PaperView(tables)
 
 
-def _check(published: Mapping[str, Any], names: Sequence[str], path: Path) -> None:
+def check_published(published: Mapping[str, Any], names: Sequence[str], path: Path) -> None:
     """Refuse published numbers without data, without a view's table, or with rows of other length.
 
     Raises:

@@ -23,6 +23,7 @@ from heron.reports.papers import (
     printed_digits,
     split_of,
 )
+from heron.reports.run import caveat_of
 from heron.reproduction.targets import Estimate, Names
 from heron.results.collect import RunRecord
 from heron.results.groups import Group, group_runs
@@ -135,6 +136,8 @@ def note_of(table: Mapping[str, Any]) -> str:
         said.insert(1, f"Published n: {', '.join(f'{name} {n[name]:,}' for name in n)}.")
     elif n:
         said.insert(1, f"Published n: {n:,}.")
+    if "best_run" in table:
+        said.append("Reproduced: the mean of all runs; heron report adds the best on validation.")
     return " ".join(filter(None, said))
 
 
@@ -289,6 +292,8 @@ def _marks(
         typed: keys of the words that the user has typed.
         shown: keys that the columns of the table show.
     """
+    if caveat := caveat_of(run):
+        yield caveat
     name = str(run.setting("data.name"))
     if name not in data:
         yield f"data set {name}{' (generated)' if run.synthetic else ''}"

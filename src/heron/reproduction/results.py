@@ -18,7 +18,7 @@ from heron.base.table_files import to_latex, to_markdown
 from heron.base.tables import write_table
 from heron.base.yaml_files import read_yaml
 from heron.config.extensions import STATISTICS
-from heron.reports.papers import DECIMALS, PaperView, paper_view
+from heron.reports.papers import DECIMALS, PaperView, check_published, paper_view
 from heron.reports.run import data_url
 from heron.reproduction.comparing import (
     DAGGER,
@@ -72,7 +72,7 @@ def published_statistics(data: str, request: Request) -> list[Table]:
     """Set a data set's statistics beside its paper's; empty where no paper is about it."""
     filled = STATISTICS[data](dataclasses.replace(request, data=data))
     papers = map(read_yaml, all_published())
-    about = (p for p in papers if data in (*p["data"], *p.get("substitutes", ())))
+    about = (p for p in papers if p and data in (*p.get("data", ()), *p.get("substitutes", ())))
     return next((_beside(paper, filled, data) for paper in about), [])
 
 
@@ -110,6 +110,9 @@ def of_runs(target: Target, runs: Sequence[RunRecord], typed: Collection[str] = 
     """
     published = read_published(target)
     parts = published_parts(target, published)
+    path = find_published(f"{target.paper}/{target.table}")
+    if path is not None:
+        check_published(published, [name for name in parts if "scores" in parts[name]], path)
     tables, figures = [], dict[str, bytes]()
     for table in parts.values():
         if "scores" not in table:
@@ -118,9 +121,7 @@ def of_runs(target: Target, runs: Sequence[RunRecord], typed: Collection[str] = 
         decimals = table.get("decimals", DECIMALS)
         note = note_of(table)
         tables.append(comparison_table(table["title"], headings, rows, decimals, note))
-    if target.table in published.get("figures", {}):
-        path = find_published(f"{target.paper}/{target.table}")
-        assert path is not None
+    if path is not None and target.table in published.get("figures", {}):
         view = paper_view(f"{target.paper}/{target.table}", runs, path)
         marks = marks_of(runs, published["data"], typed)
         tables += [_marked(table, marks) for table in view.tables.values()]

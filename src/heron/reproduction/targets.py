@@ -114,7 +114,13 @@ def read_targets(roots: Sequence[Path] | None = None) -> dict[str, Target]:
     problems: list[Problem] = []
     for root in roots or experiment_roots():
         for path in sorted(root.glob(f"experiments/*/{FILE}")):
-            for key, entry in (read_yaml(path) or {}).items():
+            entries = read_yaml(path) or {}
+            if not isinstance(entries, Mapping):
+                problems.append(
+                    Problem(str(path), "is a list", "targets by name: T1: {title: ...}")
+                )
+                continue
+            for key, entry in entries.items():
                 name = f"{path.parent.name}:{key}"
                 if wrong := _mistake(entry):
                     problems.append(Problem(f"{path}: {key}", *wrong))
@@ -130,6 +136,12 @@ def _mistake(entry: Any) -> tuple[str, str] | None:
     keys = [each.name for each in dataclasses.fields(Target)][2:]
     if not isinstance(entry, Mapping) or "title" not in entry:
         return "has no title", f"keys and values: {', '.join(keys)}"
+    for key in ("files", "models"):
+        if not isinstance(entry.get(key, []), list):
+            return f"{key}: {entry[key]}", f"a list: {key}: [NAME]"
+    data = entry.get("data", {})
+    if not isinstance(data, Mapping) or not all(isinstance(each, list) for each in data.values()):
+        return f"data: {data}", "splits by data set: data: {trc: [train, test]}"
     unknown = next((key for key in entry if key not in keys), None)
     return (f"unknown key '{unknown}'", nearest(unknown, keys).strip()) if unknown else None
 

@@ -108,15 +108,14 @@ def _read_all(
     problems: list[Problem] = []
     files = []
     for source in (source for system in systems for source in system.sources):
-        only = ("golds", "group") if texts else ("group",)
+        only, paths = ("golds", "group") if texts else ("group",), (source.path, *source.folds)
         try:
-            read, *folds = [
-                read_predictions(path, only=only) for path in (source.path, *source.folds)
-            ]
+            read, *folds = [read_predictions(path, only=only) for path in paths]
         except DataError as error:
             problems += error.problems
             continue
-        read = replace(read, rows=tuple(row for part in (read, *folds) for row in part.rows))
+        joined = tuple(row for part in (read, *folds) for row in part.rows)
+        read = replace(read, rows=joined, paths=paths)
         files.append(read.labelled(texts=texts is not None, empty=empty))
         if not files[-1].rows:
             problems.append(Problem(str(source.path), "no row has a gold label"))
@@ -129,9 +128,10 @@ def best_run(sources: Sequence[Source], metric: str) -> tuple[int, float | None]
     """Find the number of the run that is best on validation, and its score.
 
     It is chosen by the metric, or by the run's `trainer.monitor` where the metric is not stored.
+    Joined folds have no such score: the record of a source is that of its first fold.
     """
     found: list[tuple[float, float | None]] = []
-    for run in (source.record for source in sources):
+    for run in (None if source.folds else source.record for source in sources):
         name, score = metric, run.score("validation", metric) if run else None
         if run and score is None:
             name = str(run.setting("trainer.monitor", metric))

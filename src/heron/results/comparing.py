@@ -1,16 +1,17 @@
 """`heron compare`: its options, defaults from the runs, and the documents of rows."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from heron.base.errors import ConfigError, DataError, HeronError, nearest
 from heron.base.run_folder import RunFolder
 from heron.base.tables import cell_text, is_missing, read_table
-from heron.config.data import UnicodeOptions
+from heron.config.data import VALIDATION, UnicodeOptions
 from heron.config.stored import read_stored
 from heron.languages.spelling import coarsest
 from heron.metrics.names import copied_names
@@ -35,6 +36,10 @@ _COPIED_DIFFERS = (
 _READ_APART = (
     "The runs read Unicode variants differently (data.unicode): what any of them unifies is "
     "unified here in golds, and in summaries."
+)
+_CHOSEN_HERE = (
+    "The best run of a system is chosen on the compared rows themselves: its score and the tests "
+    "of best runs are too optimistic."
 )
 
 
@@ -91,6 +96,8 @@ def compare(systems: Sequence[System], notes: list[str], options: CompareOptions
     copied = copied_scores(records, options.split, settings.metric)
     if copied_names(settings.metric) and not copied:
         notes.append(_COPIED_DIFFERS if records else _COPIED_UNKNOWN)
+    if options.split == VALIDATION and any(len(system.sources) > 1 for system in systems):
+        notes.append(_CHOSEN_HERE)
     aligned = align(
         systems,
         settings,
@@ -107,9 +114,10 @@ def _settings(records: Sequence[RunRecord], options: CompareOptions, notes: list
     task = options.task or _agreed(records, "task.name", "task") or CLASSES
     language, unicode = options.language, UnicodeOptions()
     if text_scores(task):
-        language = language or _agreed(records, "data.language", "language")
+        found = [_reading(run, options.split) for run in records]
+        language = language or _one([code for _, code in found], "data.language", "language")
         # What any of the runs unifies in this split; of files alone, heron's default.
-        readings = [_reading(run, options.split) for run in records]
+        readings = [reading for reading, _ in found]
         unicode = coarsest(readings)
         if any(reading != unicode for reading in readings):
             notes.append(_READ_APART)
@@ -125,13 +133,15 @@ def _settings(records: Sequence[RunRecord], options: CompareOptions, notes: list
     )
 
 
-def _reading(run: RunRecord, split: str) -> UnicodeOptions:
-    """Read `data.unicode` of the data set that a run's split is of."""
+def _reading(run: RunRecord, split: str) -> tuple[UnicodeOptions, str | None]:
+    """Read `data.unicode` and `data.language` of the data set that a run's split is of."""
     if "." in split or run.setting("stages"):
         with suppress(HeronError):  # that data set is gone: the run's own setting counts
-            return data_of(read_stored(RunFolder(run.path).config), split)[0].unicode
+            data, _ = data_of(read_stored(RunFolder(run.path).config), split)
+            return data.unicode, data.language
     stored = run.setting("data.unicode") or {}
-    return UnicodeOptions(**{key: stored[key] for key in vars(UnicodeOptions()) if key in stored})
+    known = {key: stored[key] for key in vars(UnicodeOptions()) if key in stored}
+    return UnicodeOptions(**known), run.setting("data.language")
 
 
 def _precisions(records: Sequence[RunRecord]) -> list[str]:
@@ -150,7 +160,12 @@ def _precisions(records: Sequence[RunRecord]) -> list[str]:
 
 def _agreed(records: Sequence[RunRecord], key: str, option: str) -> str | None:
     """Read a setting that all runs must share."""
-    values = sorted({str(run.setting(key)) for run in records if run.setting(key) is not None})
+    return _one([run.setting(key) for run in records], key, option)
+
+
+def _one(found: Iterable[Any], key: str, option: str) -> str | None:
+    """Take the one value of a setting; None where there is none."""
+    values = sorted({str(value) for value in found if value is not None})
     if len(values) > 1:
         raise ConfigError(f"the runs have different {key}: {', '.join(values)}; say {option}=...")
     return values[0] if values else None
@@ -168,7 +183,7 @@ def _groups(
     wanted = options.resample or ("group" if options.groups else None)
     if wanted not in (None, *DRAWN):
         raise ConfigError(f"resample={wanted}.{nearest(str(wanted), DRAWN)}")
-    default = {str(run.setting("task.resample")) for run in records} == {"group"}
+    default = any(str(run.setting("task.resample")) == "group" for run in records)
     if wanted == "row" or (wanted is None and not default):
         return None
     try:

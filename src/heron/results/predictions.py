@@ -41,13 +41,14 @@ NAMES = Names()
 class Predictions:
     """The rows of one file, in file order; each guid occurs once.
 
-    `unlabelled` counts the rows that `labelled` has left out.
+    `unlabelled` counts the rows that `labelled` has left out; `paths` are those of joined folds.
     """
 
     path: Path
     columns: tuple[str, ...]
     rows: tuple[PredictedRow, ...]
     unlabelled: int = 0
+    paths: tuple[Path, ...] = ()
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -71,7 +71,7 @@ class Options(ScoreOptions):
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Gold labels and predictions: N class names each, N group names, N probabilities by class.
+    """Ids, gold labels and predictions, N each; N group names, N probabilities by class.
 
     `notes` say how rows were joined and how labels were read.
     """
@@ -82,6 +82,7 @@ class Scored:
     groups: list[str] | None
     notes: list[str]
     probabilities: dict[str, list[float]] = field(default_factory=dict)
+    guids: Sequence[str] = ()
 
 
 def score_labels(options: Options, words: Sequence[str]) -> tuple[Scored, Counts, dict[str, float]]:
@@ -91,7 +92,8 @@ def score_labels(options: Options, words: Sequence[str]) -> tuple[Scored, Counts
     matrix = confusion_matrix(scored.gold, scored.prediction, scored.labels)
     scores = score_matrix(options.task, matrix, scored.labels, relaxed=options.relaxed)
     scores |= _calibration(scored)
-    columns: dict[str, Sequence[Any]] = {"gold": scored.gold, "prediction": scored.prediction}
+    columns: dict[str, Sequence[Any]] = {"guid": scored.guids, "gold": scored.gold}
+    columns["prediction"] = scored.prediction
     columns |= {f"p/{label}": shares for label, shares in scored.probabilities.items()}
     scores |= further_scores(options.metrics, columns, options.task)
     if options.resamples:
@@ -184,7 +186,9 @@ def load(options: Options, words: Sequence[str] = ()) -> Scored:
         *_contradictions(predicted, probabilities),
     ]
     golds = [str(example.label) for example in rows.examples]
-    return Scored(golds, predicted, list(config.label_order), groups, notes, probabilities)
+    guids = [example.guid for example in rows.examples]
+    classes = list(config.label_order)
+    return Scored(golds, predicted, classes, groups, notes, probabilities, guids)
 
 
 def _data_set(options: Options, words: Sequence[str]) -> DataConfig | None:

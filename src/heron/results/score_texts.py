@@ -1,5 +1,6 @@
 """`heron score` for texts: any system's predictions against gold texts, from two files."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -87,6 +88,7 @@ def score_texts(options: TextOptions, words: Sequence[str]) -> Scored:
         "guid": [example.guid for example in examples],
         "gold": [gold[0] if gold else "" for gold in golds],
         "prediction": texts,
+        "golds": [json.dumps(gold, ensure_ascii=False) for gold in golds],
     }
     scores |= further_scores(options.metrics, columns, options.task)
     if options.resamples:

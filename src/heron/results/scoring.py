@@ -19,7 +19,7 @@ from heron.metrics.classification import PLAIN_SCORES, Counts, Score, accuracy, 
 from heron.metrics.names import row_values
 from heron.metrics.paired import PairedUnits, mean_value, paired_counts, paired_values
 from heron.metrics.significance import Booleans
-from heron.results.predictions import Predictions
+from heron.results.predictions import Predictions, read_predictions
 from heron.tasks.task import CLASSES, ClassScores, TextScores, scores_of, text_scores
 
 Golds = dict[str, tuple[str, ...]]  # all right texts, or the label, by guid
@@ -169,10 +169,12 @@ def score_texts(
 
 
 def _row_values(file: Predictions, guids: Sequence[str], metric: str) -> npt.NDArray:
-    """Compute a fork's metric of each row."""
+    """Compute a fork's metric of each row; it may read any column, so the files are read whole."""
     rows = [file.by_guid[guid] for guid in guids]
-    common = set.intersection(*(set(row.cells) for row in rows))
-    columns: dict[str, list[Any]] = {name: [row.cells[name] for row in rows] for name in common}
+    whole = [row for path in file.paths or (file.path,) for row in read_predictions(path).rows]
+    cells = {row.guid: row.cells for row in whole}
+    common = set.intersection(*map(set, cells.values()))
+    columns: dict[str, list[Any]] = {name: [cells[g][name] for g in guids] for name in common}
     columns |= {"guid": list(guids), "gold": [row.gold for row in rows]}
     return row_values(metric, columns | {"prediction": [row.prediction for row in rows]})
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 import statistics
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.files import read_json, write_json
 from heron.base.tables import write_table
 from heron.commands import compare
+from heron.config.registries import METRICS, Metric
 from heron.metrics.classification import score_task
 from heron.metrics.significance import holm, mann_whitney
 from heron.results.collect import collect
@@ -330,6 +332,38 @@ def test_whole_documents_are_drawn_where_asked(sweep):
     write_table("groups.csv", {"guid": GUIDS[:5], "group": documents[:5]})
     with pytest.raises(ConfigError, match=r"115 rows have no group in groups.csv"):
         run(sweep, "groups=groups.csv")
+
+
+def test_documents_are_drawn_if_one_of_the_runs_draws_them(make_run):
+    documents = [guid.partition(".")[0] for guid in GUIDS]
+    for head, resample in (("cls", "row"), ("ess", "group")):
+        folder = make_run(head, 0, 0.5, resample=resample)
+        write_predictions(folder / "predictions/test.parquet", predict(0.5, 1), group=documents)
+    assert run("runs/sweep")["groups"] == 30
+
+
+def test_a_note_says_that_the_best_run_is_chosen_on_the_compared_rows(sweep):
+    for folder in Path(sweep).iterdir():
+        shutil.copy(folder / "predictions/test.parquet", folder / "predictions/validation.parquet")
+    chosen = "chosen on the compared rows"
+    assert any(chosen in note for note in run(sweep, "split=validation")["notes"])
+    assert not any(chosen in note for note in run(sweep)["notes"])
+
+
+def test_a_forks_metric_reads_any_column_and_an_absent_one_is_named(make_run, monkeypatch):
+    monkeypatch.setattr(METRICS, "_added", {})
+    METRICS.register("sure", Metric(of_rows=lambda columns: columns["p/BEFORE"]))
+    for head, seed in (("cls", 0), ("ess", 0)):
+        folder = make_run(head, seed, 0.5)
+        path = folder / "predictions/test.parquet"
+        shares = np.linspace(0, HEADS[head], N)
+        write_predictions(path, predict(0.5, 1), **{"p/BEFORE": shares.tolist()})
+    written = run("runs/sweep", "metric=sure")
+    found = {label: system["mean"] for label, system in by_label(written).items()}
+    assert found == pytest.approx({"head=cls": 0.15, "head=ess": 0.4})
+    write_predictions(path, predict(0.5, 1))
+    with pytest.raises(ConfigError, match=r"metric=sure: no column 'p/BEFORE'; there are .*gold"):
+        run("runs/sweep", "metric=sure")
 
 
 def test_a_note_says_that_few_documents_prove_little(sweep):

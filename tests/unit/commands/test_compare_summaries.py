@@ -219,12 +219,17 @@ def test_golds_are_compared_as_the_runs_have_read_them(pointed):
 
 def test_a_further_data_set_is_compared_as_it_was_read_itself(tmp_path):
     """As `compare` reads it of a run's split, whole configuration or not."""
-    other = DataConfig(name="other", unicode=UnicodeOptions(niqqud="strip"))
-    config = Config(data=DataConfig(name="own"), others={"other": other})
+    other = DataConfig(name="other", language="ro", unicode=UnicodeOptions(niqqud="strip"))
+    config = Config(data=DataConfig(name="own", language="he"), others={"other": other})
     (tmp_path / "config.yaml").write_text(to_yaml(config), encoding="utf-8")
-    for split, niqqud in (("test", "keep"), ("other.test", "strip"), ("gone.test", "keep")):
+    for split, niqqud, language in (
+        ("test", "keep", "he"),
+        ("other.test", "strip", "ro"),
+        ("gone.test", "keep", "he"),
+    ):
         (record,) = collect(tmp_path)
-        assert comparing._reading(record, split).niqqud == niqqud, split
+        unicode, code = comparing._reading(record, split)
+        assert (unicode.niqqud, code) == (niqqud, language), split
 
 
 def test_runs_that_read_variants_differently_are_compared_by_the_coarser_reading(pointed):

@@ -10,6 +10,7 @@ from scipy import stats
 
 from browser import Browser, find_browser
 from heron.base.cells import Formatted, Table
+from heron.base.errors import ConfigError
 from heron.base.table_files import to_latex
 from heron.base.yaml_files import read_yaml
 from heron.reproduction.comparing import (
@@ -19,7 +20,7 @@ from heron.reproduction.comparing import (
     comparison_table,
 )
 from heron.reproduction.results import of_function, of_runs, write_paper_report, write_reproduction
-from heron.reproduction.targets import Estimate, Filled, read_targets
+from heron.reproduction.targets import Estimate, Filled, Target, read_targets
 from heron.results.collect import collect
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -125,6 +126,27 @@ def test_a_substituted_model_is_marked_where_no_column_shows_it(make_run):
         rows, _ = compare_runs(hesum, table, collect(folder.parent), typed)
         (row,) = [row for row in rows if row.estimate]
         assert (row.names, row.estimate.mark) == (("E", "E", "E", "ROUGE-1"), mark)
+
+
+def test_other_word_vectors_are_marked_and_a_published_best_run_is_told_from_the_mean(make_run):
+    settings = {"data.name": "ronli", "experiment": "cbow_svm"}
+    settings |= {"baseline.name": "cbow_svm", "baseline.vectors": "train", "report": "ronli/table5"}
+    runs = [make_run(f"{n}", (f"seed={n}",), {"macro_f1": 0.4}, settings) for n in (0, 1)]
+    (table,) = of_runs(read_targets()["ronli:T5"], collect(runs[0].parent)).tables
+    assert "† word vectors: trained on the train split" in table.note
+    assert "Reproduced: the mean of all runs" in table.note
+
+
+def test_a_published_row_of_another_length_is_named_with_its_file(make_run, tmp_path, monkeypatch):
+    paper = tmp_path / "experiments" / "fork"
+    paper.mkdir(parents=True)
+    title = "title: T, scores: {acc: accuracy, F1: macro_f1}"
+    table = f"table1: {{{title}, rows: {{cbow_svm: [0.5]}}}}"
+    (paper / "published.yaml").write_text(f"data: [trc]\ntables:\n  {table}\n")
+    monkeypatch.chdir(tmp_path)
+    runs = collect(make_run("0", (), {"accuracy": 0.4}))
+    with pytest.raises(ConfigError, match=r"published.yaml: table1: cbow_svm: .*list of 2 numbers"):
+        of_runs(Target("fork", "T1", title="T"), runs)
 
 
 def test_a_substitute_is_marked_at_every_point_of_a_figure(make_run):

@@ -85,6 +85,12 @@ def test_mistakes_in_a_papers_file_are_named_by_file_and_entry(tmp_path):
     path.write_text("T1: {titel: x}\nT2: {title: x, modell: []}\n")
     with pytest.raises(DataError, match=r"(?s)targets.yaml: T1.*has no title.*'modell'.*'models'"):
         read_targets([tmp_path])
+    path.write_text("T1: {title: x, models: a/b}\nT2: {title: x, data: {trc: train}}\n")
+    with pytest.raises(DataError, match=r"(?s)T1: models: a/b .*\[NAME\].*T2: data: .*'train'"):
+        read_targets([tmp_path])
+    path.write_text("[T1]")
+    with pytest.raises(DataError, match=r"targets.yaml: is a list"):
+        read_targets([tmp_path])
 
 
 def test_a_list_takes_no_overrides(capsys):
