@@ -145,14 +145,16 @@ def _alpha(labels: Labels, resamples: int, seed: int) -> Agreement:
     return Agreement("Krippendorff's alpha", found.value, found.low, found.high, found.units)
 
 
-def agreement_table(named: Sequence[tuple[str, Sequence[Agreement]]]) -> Table:
-    """Lay out measures, a row for each, by group."""
+def agreement_table(
+    named: Sequence[tuple[str, Sequence[Agreement]]], interval: str = "bootstrap interval"
+) -> Table:
+    """Lay out measures, a row for each, by group; `interval` is the kind that they have."""
     rows: list[tuple[Cell, ...]] = [
         (group, each.measure, each.value if each.low is None else _interval(each), each.n)
         for group, found in named
         for each in found
     ]
-    note = "[low, high]: 95 % bootstrap interval over items. n: items that count."
+    note = f"[low, high]: 95 % {interval} over items. n: items that count."
     return Table("Agreement", ("items", "measure", "value", "n"), tuple(rows), note)
 
 

@@ -68,6 +68,11 @@ def run(arguments: Sequence[str]) -> int:
     if options.relaxed and options.relaxed not in given:
         near = nearest(options.relaxed, given)
         raise ConfigError(f"relaxed={options.relaxed}: nobody gave this label.{near}")
+    if options.adjudicate and (taken := {"guid", "text", "label"} & {*labels.raters}):
+        raise ConfigError(
+            f"adjudicate={options.adjudicate}: the table has columns guid, text and label of its "
+            f"own; call the rater '{min(taken)}' otherwise"
+        )
     parts = [("all", labels)]
     if options.by:
         parts += [(group, labels.of_group(group)) for group in sorted({*labels.groups} - {""})]
@@ -81,8 +86,9 @@ def run(arguments: Sequence[str]) -> int:
 
 def _tables(parts: Sequence[tuple[str, Labels]], options: AgreementOptions) -> list[Table]:
     if options.measure == "mae":
-        return [agreement_table([(name, [rating_differences(part)]) for name, part in parts])]
-    found = [
+        found = [(name, [rating_differences(part)]) for name, part in parts]
+        return [agreement_table(found, "t-interval (Student)")]
+    measured = [
         (name, agreements(part, options.relaxed, options.resamples, options.seed))
         for name, part in parts
     ]
@@ -90,7 +96,7 @@ def _tables(parts: Sequence[tuple[str, Labels]], options: AgreementOptions) -> l
     more = (
         confusion_table(labels) if len(labels.raters) == 2 else pair_table(labels, options.relaxed)
     )
-    return [agreement_table(found), more]
+    return [agreement_table(measured), more]
 
 
 def _write_majority(labels: Labels, path: Path) -> None:

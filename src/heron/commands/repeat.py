@@ -75,7 +75,8 @@ def configure(before: RunFolder, words: Sequence[str]) -> Config:
     old = read_stored(before.config)
     folder = before.path.resolve()
     old.paths.runs = str(folder.parent.parent)
-    old.run = dataclasses.replace(old.run, sweep=folder.parent.name, job=f"{folder.name}-again")
+    job = f"{folder.name}-again"
+    old.run = dataclasses.replace(old.run, sweep=folder.parent.name, job=job, resume=True)
     old.sweeper = SweeperConfig()  # the new run is no trial of the old one's search
     old.launcher = LauncherConfig()  # it is trained here
     known = all_keys()

@@ -12,6 +12,7 @@ from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, first_line
 from heron.base.run_folder import RunFolder
 from heron.base.terminal import gather, print_lines, print_tables
+from heron.config.constraints import Positive
 from heron.config.options import parse_options
 from heron.metrics.names import with_copied
 from heron.results.collect import RunRecord, collect, headline_metrics, is_run
@@ -29,7 +30,7 @@ class SweepOptions:
 
     folder: Path
     watch: bool = False  # repeat until nothing runs or waits
-    every: float = 5.0  # seconds between repeats
+    every: Positive = 5.0  # seconds between repeats
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ def run(arguments: Sequence[str]) -> int:
         raise ConfigError("name a sweep: heron sweep runs/<sweep>")
     words[place] = f"folder={words[place].removeprefix('folder=')}"
     options = parse_options(SweepOptions, words)
+    was_idle = False
     while True:
         folder = options.folder
         started = any((folder / name).exists() for name in (JOURNAL, LAUNCHER))
@@ -65,7 +67,10 @@ def run(arguments: Sequence[str]) -> int:
             time.sleep(options.every)
             continue
         jobs = read_progress(folder)
-        ended = not options.watch or not any(job.state in ("running", "pending") for job in jobs)
+        idle = not any(job.state in ("running", "pending") for job in jobs)
+        # A search or a worker may be between two jobs: a second look must find the same.
+        ended = not options.watch or (idle and (was_idle or not started))
+        was_idle = idle
         if ended or not gather():  # gathered once, at the end
             print_tables([progress_table(jobs), failure_table(jobs)])
             print_lines(summary(jobs))

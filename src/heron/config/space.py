@@ -33,6 +33,7 @@ from heron.config.words import PARSER, key_of
 
 Point = tuple[str, ...]  # one value per dimension, as on the command line
 _DIGITS = 6  # of a drawn number: more make commands and folder names unreadable
+_READ = {"grid": ("", "name"), "random": ("", "name", "trials", "seed")}  # keys of `sweeper`
 _MOST_DRAWS = 1000  # in a row of points that are known already
 
 
@@ -250,7 +251,13 @@ def compose_sweep(
 
 def _compose_points(sweep: Composer, config: DictConfig) -> Iterator[Composition]:
     """Compose the points that the sweeper tries, as far as they are known beforehand."""
-    sweeper = config.sweeper
+    sweeper, launcher = config.sweeper, config.launcher.name
+    for key in map(key_of, sweep.typed):
+        group, _, own = key.partition(".")
+        if group == "sweeper" and own not in _READ.get(sweeper.name, [own]):
+            raise ConfigError(f"{key} does nothing under sweeper={sweeper.name}")
+        if group == "launcher" and own not in ("", "name", "wait") and launcher == "local":
+            raise ConfigError(f"{key} needs launcher=slurm, ray or joblib")
     if sweeper.name in ("random", "optuna") and not sweep.space:
         raise ConfigError(
             f"sweeper={sweeper.name} has nothing to choose from: give keys several values or an "

@@ -103,7 +103,7 @@ def _value(cell: str) -> str:
 
 _SUFFIXES = (".conllu", ".conllu.gz")
 _KEY = 16  # characters; sentences that begin alike are compared one by one
-_FIX = "heron analyze data=NAME texts=FILE.jsonl writes the texts to analyse, as heron reads them"
+_ABSENT = "heron analyze data=NAME texts=FILE.jsonl writes the texts to analyse, as it reads them"
 
 
 class StoredAnalyses:
@@ -138,7 +138,7 @@ class StoredAnalyses:
         if missing:
             what = f"no analysis of {len(missing)} of {len(texts)} texts, such as "
             begins = " ".join(missing[0].split())[:60]
-            raise DataError(Problem(str(self._path), f"{what}'{begins}…'", _FIX))
+            raise DataError(Problem(str(self._path), f"{what}'{begins}…'", _ABSENT))
         return [one for one in found if one is not None]
 
     def _add(self, path: Path) -> None:

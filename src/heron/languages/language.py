@@ -13,6 +13,8 @@ class QuestionWords:
     phrases: dict[tuple[str, ...], str]
     prefixes: str = ""  # letters that may be written together with the word that follows
     yes_or_no: frozenset[str] = frozenset()  # first words of questions that ask for yes or no
+    # Those of them that a question word may follow: Romanian "Oare unde s-a născut?"
+    any_question: frozenset[str] = frozenset()
 
     def longest(self) -> int:
         """Count the words of the longest phrase."""
@@ -28,14 +30,17 @@ class QuestionWords:
             yield word
 
 
-def question_words(prefixes: str = "", yes_or_no: str = "", **clusters: str) -> QuestionWords:
+def question_words(
+    prefixes: str = "", yes_or_no: str = "", any_question: str = "", **clusters: str
+) -> QuestionWords:
     """Make `QuestionWords`: words apart by spaces, phrases of each cluster by commas."""
     phrases = {
         tuple(phrase.split()): cluster
         for cluster, listed in clusters.items()
         for phrase in listed.split(",")
     }
-    return QuestionWords(phrases, prefixes, frozenset(yes_or_no.split()))
+    opening = frozenset(yes_or_no.split()), frozenset(any_question.split())
+    return QuestionWords(phrases, prefixes, *opening)
 
 
 @dataclass(frozen=True, slots=True)

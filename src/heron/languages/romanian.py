@@ -21,6 +21,7 @@ _QUESTIONS = question_words(
     how_many="cât, câtă, câți, câte",
     why="de ce, din ce cauză, din ce motiv",
     yes_or_no="oare",
+    any_question="oare",
 )
 
 ROMANIAN = Language(

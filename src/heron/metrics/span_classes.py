@@ -118,12 +118,16 @@ def _cluster(words: Tokens, asked: QuestionWords, reach: int) -> str:
 
 
 def asks_yes_or_no(question: str, language: Language) -> bool:
-    """Tell whether a question asks for yes or no, by its first word.
+    """Tell whether a question asks for yes or no, by its first words.
 
     Source: ParaShoot, section 2.3, which discards them and does not say how they were found.
     """
-    first = folded_words(question.replace("’", "'"))[:1]
-    return bool(first and language.questions and first[0] in language.questions.yes_or_no)
+    first, *rest = folded_words(question.replace("’", "'")) or [""]
+    asked = language.questions
+    if asked is None or first not in asked.yes_or_no:
+        return False
+    followed = question_clusters([" ".join(rest)], language, reach=2)
+    return first not in asked.any_question or followed == [OTHER]
 
 
 def length_buckets(texts: Sequence[str], longest: Sequence[int]) -> list[str]:

@@ -47,8 +47,8 @@ def _note(comparison: Comparison) -> str:
         f"{settings.metric}: mean ± sample sd (runs); best: the run that is best on validation, or "
         f"the first. Difference of the means, p: {unit} are drawn ([low, high], "
         f"{1 - settings.alpha:.0%}; bootstrap) or swapped between the systems (p, approximate "
-        f"randomisation), each with the predictions of all seeds; {settings.draws:,} draws. Holm: p "
-        f"corrected for the number of comparisons ({len(comparison.systems) - 1}); at most "
+        f"randomisation), each with the predictions of all seeds; {settings.draws:,} draws. Holm: "
+        f"p corrected for the number of comparisons ({len(comparison.systems) - 1}); at most "
         f"{settings.alpha:g} is significant.",
         f"McNemar: exact, rows right or wrong ({comparison.right}) in the best runs, taken to be "
         "independent."

@@ -57,6 +57,15 @@ class Search(Queue):
                 "trainer.monitor: a search compares its trials by one score. Give it one value, or "
                 "sweep over it with sweeper=grid"
             )
+        if any(each.key == "data.folds.fold" for each in composer.space):
+            raise ConfigError(
+                "folds=N: a search compares its trials on the same rows. Search on one fold "
+                "(data.folds.count=N data.folds.fold=0), then train the best point with folds=N"
+            )
+        if first.run.job:
+            raise ConfigError(
+                f"run.job={first.run.job} names one folder for all trials of a search: leave it out"
+            )
         self.composer, self.settings = composer, first.sweeper
         self.folder = run_path(first, overrides).parent
         self.epochs, self.monitor = first.trainer.max_epochs, first.trainer.monitor
@@ -126,7 +135,7 @@ class Search(Queue):
             if not mine or any(trial.state == TrialState.COMPLETE for trial in mine):
                 return
             running = [trial for trial in mine if not trial.state.is_finished()]
-            if outcome.state == "failed":
+            if outcome.state in ("failed", "interrupted"):
                 status = outcome.job.folder.read_status()
                 is_own = status.get("state") == "failed" and status.get("retry") is False
                 if running and is_own:
@@ -174,6 +183,8 @@ class Search(Queue):
             if trial.state == TrialState.RUNNING and "job" not in trial.user_attrs:
                 trial_of(self._study, trial.number).set_user_attr("repeats", trial.number)
                 self._study.tell(trial.number, state=TrialState.FAIL)
+                if drawn := trial.system_attrs.get("fixed_params"):  # by `_repeat`
+                    self._study.enqueue_trial(drawn)
 
     def _refuse(self, number: int, error: str) -> None:
         error = redact(error)
@@ -185,7 +196,10 @@ class Search(Queue):
         """Drop a point that was tried before, and draw one that was not."""
         trial_of(self._study, number).set_user_attr("repeats", before)
         self._study.tell(number, state=TrialState.FAIL)
-        tried = [tuple(trial.user_attrs.get("point", ())) for trial in self._all()]
+        every = self._all()
+        tried = [tuple(trial.user_attrs.get("point", ())) for trial in every]
+        # Not counted: trials that a kill has dropped, so that the same points follow.
+        number -= sum(trial.user_attrs.get("repeats") == trial.number for trial in every)
         seed = random.Random(f"{self.settings.seed}/{number}").randrange(2**31)
         new = next(draws(self.composer.space, len(tried) + 1, seed, tried), None)
         if new is None:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from heron.base.errors import ConfigError
@@ -27,9 +28,11 @@ def run_jobs(jobs: Sequence[Job], refused: Refused, several: bool, report: Repor
     """Run jobs as a sweep; the first one's settings say how. Returns the command's exit code.
 
     With `several`, each has a process of its own unless `run.isolate` is set. `report` is called
-    once at the end, unless nothing was done.
+    once at the end, unless nothing was done. A single job that failed is tried again.
     """
     first = jobs[0].config
+    if len(jobs) == 1 and not refused:
+        first = replace(first, run=replace(first.run, retry="failed"))
     isolate = _check_launch(first, several)
     queue = Queue(jobs, searches=first.sweeper.name == "random")
     return run_sweep(queue, first, jobs[0].folder.path.parent, isolate, refused, report)

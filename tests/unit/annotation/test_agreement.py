@@ -282,6 +282,24 @@ def test_every_two_of_several_raters_have_relaxed_measures(tmp_path, capsys):
     assert found["relaxed raw agreement"] == pytest.approx(np.mean([a == b for a, b in pairs]))
 
 
+def test_a_rater_called_like_a_column_of_the_list_is_refused_before_it_is_lost(tmp_path, capsys):
+    table = tmp_path / "all.csv"
+    table.write_text("guid,label,relabel,text\n1,one,two,A\n2,one,one,B\n")
+    words = [f"files={table}", "raters=label,relabel", f"adjudicate={tmp_path}/decide.csv"]
+    assert main(["agreement", *words]) == 2
+    assert "call the rater 'label' otherwise" in capsys.readouterr().err
+    assert not (tmp_path / "decide.csv").exists()
+
+
+def test_the_note_names_the_kind_of_interval(tmp_path, capsys):
+    table = tmp_path / "all.csv"
+    table.write_text("id,a,b\n1,3,4\n2,5,5\n3,2,4\n")
+    for measure, kind in (("mae", "t-interval"), ("labels", "bootstrap interval")):
+        words = [f"files={table}", "raters=a,b", f"measure={measure}", "resamples=20"]
+        assert main(["agreement", *words]) == 0
+        assert f"95 % {kind}" in capsys.readouterr().out
+
+
 def test_a_wrong_measure_names_what_there_is(tmp_path, capsys):
     assert main(["agreement", "files=x.csv", "measure=kappa"]) == 2
     assert "labels, mae" in capsys.readouterr().err

@@ -10,6 +10,7 @@ import pytest
 from heron.base.files import read_json, write_json
 from heron.base.run_folder import RunFolder
 from heron.base.yaml_files import dump_yaml, read_yaml
+from heron.commands.repeat import configure
 from small_runs import heron, train
 
 
@@ -29,6 +30,18 @@ def test_a_run_is_repeated_from_its_folder_to_the_same_scores(
     assert read_json(again(run).scores) == read_json(run.scores)
     assert again(run).metrics.read_bytes() == run.metrics.read_bytes()
     assert "scores are equal" in capsys.readouterr().out
+
+
+def test_a_repetition_that_is_cut_goes_on_though_the_old_run_began_anew(
+    run: RunFolder, tmp_path: Path
+) -> None:
+    old = RunFolder(tmp_path / "sweep" / "old")
+    old.path.mkdir(parents=True)
+    stored = read_yaml(run.config)
+    stored["run"]["resume"] = False
+    old.config.write_text(dump_yaml(stored), encoding="utf-8")
+    assert configure(old, []).run.resume
+    assert not configure(old, ["run.resume=false"]).run.resume
 
 
 def test_a_changed_key_is_changed_and_the_difference_is_said(

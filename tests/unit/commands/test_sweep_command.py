@@ -69,12 +69,31 @@ def test_watching_waits_for_the_first_job_of_a_search_or_of_workers(
     assert heron("sweep", tmp_path, "--watch") == 2, "an empty folder is no sweep"
     (tmp_path / sign).mkdir()
     assert heron("sweep", tmp_path) == 2
-    waits = iter([lambda: None, lambda: job(tmp_path, "a", "done", epochs=3)])
+    waits = iter([lambda: None, lambda: job(tmp_path, "a", "done", epochs=3), lambda: None])
     monkeypatch.setattr("time.sleep", lambda seconds: next(waits)())
     assert heron("sweep", tmp_path, "--watch", "every=1") == 0
     printed = capsys.readouterr().out
     assert printed.count("no job has begun") == 2
     assert "1 jobs: 1 done" in printed
+
+
+def test_watching_goes_on_while_a_search_chooses_its_next_point(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "study.journal").touch()
+    job(tmp_path, "a", "done", epochs=3)
+    second = RunFolder(tmp_path / "b")
+    waits = iter(
+        [
+            lambda: job(tmp_path, "b", "pending"),
+            lambda: second.update_status(state="done"),
+            lambda: None,
+        ]
+    )
+    monkeypatch.setattr("time.sleep", lambda seconds: next(waits)())
+    assert heron("sweep", tmp_path, "--watch") == 0
+    assert "2 jobs: 2 done" in capsys.readouterr().out
+    assert next(waits, None) is None
 
 
 def test_progress_counts_finished_epochs(tmp_path: Path) -> None:
@@ -136,7 +155,9 @@ def test_watching_ends_when_nothing_runs_or_waits(
     assert "1 done" in printed
 
 
-@pytest.mark.parametrize("words", [[], ["watch=true"], ["nowhere"], [".", "wach=true"]])
+@pytest.mark.parametrize(
+    "words", [[], ["watch=true"], ["nowhere"], [".", "wach=true"], [".", "every=-1"]]
+)
 def test_mistakes_are_told_without_a_traceback(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -23,6 +23,7 @@ from heron.metrics.span_classes import (
     OVERLAPS,
     QUESTION_LENGTHS,
     UNANSWERABLE,
+    asks_yes_or_no,
     bucket_names,
     length_buckets,
     overlap_classes,
@@ -103,6 +104,18 @@ def test_with_a_reach_of_1_only_the_first_word_asks():
     assert question_clusters(questions, HEBREW, reach=1) == [OTHER, "what", "which"]
     with pytest.raises(ConfigError, match="reach=0"):
         question_clusters(questions, HEBREW, reach=0)
+
+
+def test_a_marker_that_a_question_word_follows_asks_for_more_than_yes_or_no():
+    for question, language, asks in (
+        ("Oare s-a terminat războiul?", ROMANIAN, True),
+        ("Oare unde s-a născut Mihai Eminescu?", ROMANIAN, False),
+        ("Oare în ce an a murit?", ROMANIAN, False),
+        ("Unde s-a născut?", ROMANIAN, False),
+        ("האם מי שנולד בירושלים הוא ירושלמי?", HEBREW, True),
+        ("", HEBREW, False),
+    ):
+        assert asks_yes_or_no(question, language) is asks, question
 
 
 def test_a_language_without_question_words_has_no_clusters():

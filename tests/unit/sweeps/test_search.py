@@ -21,10 +21,10 @@ from heron.base.files import read_json, write_json
 from heron.base.run_folder import RunFolder
 from heron.config.compose import Composition, compose_and_run
 from heron.config.resolve import resolve
-from heron.sweeps.ledger import JOURNAL, Queue
+from heron.sweeps.ledger import JOURNAL, Outcome, Queue
 from heron.sweeps.search import Search
 from heron.sweeps.start import run_search
-from heron.sweeps.study import Journal, _storage
+from heron.sweeps.study import Journal, _storage, distributions, seed_sampler
 from heron.sweeps.sweep import Sweep
 from heron.training.process import Job
 from small_runs import TINY, heron
@@ -374,6 +374,33 @@ def test_a_trial_cut_while_it_was_asked_for_changes_no_point(ran: Trainings) -> 
     assert ran.lrs == optuna_alone(ran.score, 5)
 
 
+@pytest.mark.parametrize("cut", [0, 1, 2])
+def test_a_kill_while_a_point_is_drawn_again_changes_no_point(
+    cut: int, ran: Trainings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a small space, points are repeated; others are then drawn and wait in the study."""
+    space, settings = "optim.lr=1e-5,1e-4,1e-3,1e-2", {"sweeper__sampler": "random"}
+    assert again(space, sweeper__trials=4, **settings) == 0
+    expected, ran.lrs = ran.lrs, []
+    (tmp_path / "cut").mkdir()
+    monkeypatch.chdir(tmp_path / "cut")
+    if cut:
+        assert again(space, sweeper__trials=cut, **settings) == 0
+    search = search_of(space, sweeper__trials=4, **settings)
+    seed_sampler(search._study, search.settings)
+    search._study.ask(distributions(search.composer.space))  # then the process is killed
+    assert again(space, sweeper__trials=4, **settings) == 0
+    assert ran.lrs == expected
+
+
+def test_a_trial_that_somebody_interrupts_stays_open() -> None:
+    search = search_of(LR)
+    job = search.take()
+    assert job is not None
+    search.ended(Outcome(job, "interrupted"))
+    assert [trial.state.name for trial in trials()] == ["RUNNING"]
+
+
 @pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_half_a_line_in_the_journal_costs_no_process_its_view(ran: Trainings) -> None:
     one = search_of(LR, sweeper__trials=4)
@@ -440,6 +467,9 @@ def test_another_space_or_another_setting_is_another_search() -> None:
         (("sweeper=random", "seed=1,2", "sweeper.trials=0"), "sweeper.trials=0: must be at least"),
         (("sweeper=optuna", "experiment=demo,null"), "one experiment at a time"),
         (("sweeper=optun", "seed=1,2"), "Did you mean 'optuna'"),
+        (("sweeper.trials=2", "seed=1,2"), "sweeper.trials does nothing under sweeper=grid"),
+        (("sweeper=random", "sweeper.pruner=median", "seed=1,2"), "nothing under sweeper=random"),
+        (("launcher.workers=2", "seed=1,2"), "launcher.workers needs launcher=slurm, ray or"),
     ],
 )
 def test_what_cannot_be_searched_is_refused(words: tuple[str, ...], message: str) -> None:
@@ -450,6 +480,13 @@ def test_what_cannot_be_searched_is_refused(words: tuple[str, ...], message: str
 def test_what_trials_are_compared_by_cannot_be_searched() -> None:
     with pytest.raises(ConfigError, match="a search compares its trials by one score"):
         search_of("trainer.monitor=loss,macro_f1")
+    with pytest.raises(ConfigError, match="a search compares its trials on the same rows"):
+        search_of(LR, "data.folds.count=3", "data.folds.fold=0,1,2")
+
+
+def test_trials_of_one_folder_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"run.job=best names one folder for all trials"):
+        search_of(LR, run__job="best")
 
 
 def test_a_missing_library_is_named_with_the_command_that_installs_it(

@@ -14,10 +14,13 @@ import pytest
 
 from heron.base.files import locked
 from heron.base.run_folder import RunFolder
+from heron.config.stored import read_stored
 from heron.sweeps.ledger import is_elsewhere
+from heron.sweeps.start import run_jobs
 from heron.training import status as status_
 from heron.training.attempt import OutOfMemoryError, explain_memory
 from heron.training.failures import failure, is_machine_error
+from heron.training.process import Job
 from heron.training.status import Clock, keep_heartbeat
 from small_runs import compose
 from small_sweeps import (
@@ -135,6 +138,17 @@ class TestSameCommandAgain:
         assert "run.retry=failed" in errors
         assert self.again(tmp_path, ran, "run.retry=failed") == (0, [0])
         assert states(tmp_path) == ["done"] * 3
+
+    def test_a_single_job_that_failed_is_tried_again_unasked(
+        self, tmp_path: Path, ran: list[int]
+    ) -> None:
+        self.fail = {0: ValueError("a bug")}
+        assert sweep(tmp_path, "run.isolate=false", n=1) == 2
+        (folder,) = jobs_of(tmp_path)
+        self.fail = {}
+        job = Job(read_stored(folder.config), folder, [])
+        assert run_jobs([job], [], False, lambda path: None) == 0
+        assert ran == [0, 0]
 
     def test_changed_configuration_is_refused_with_the_difference(
         self, tmp_path: Path, ran: list[int], capsys: pytest.CaptureFixture[str]
