@@ -15,7 +15,7 @@ from heron.config.schema import Config
 from heron.config.stored import read_stored
 from heron.results.predictions import predictions_file, read_predictions
 from heron.results.shipped import data_of, find_examples
-from heron.results.systems import find_systems, read_systems
+from heron.results.systems import named_paths, read_systems
 from heron.tasks.analysis import Outcome, RunAnalysis, Split
 from heron.tasks.task import task_of
 
@@ -56,7 +56,7 @@ def open_analysis(options: AnalyzeOptions, overrides: Sequence[str] = ()) -> Run
     folder = open_run(options.run).path
     config = read_stored(folder / "config.yaml")
     analysis = task_of(config.data).analysis(_split(options, overrides, config, folder), options)
-    find_systems(options.beside or (), "beside")
+    named_paths(options.beside or (), "beside")
     return analysis
 
 

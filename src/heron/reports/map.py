@@ -118,8 +118,10 @@ def bands(column: Column) -> Bands:
         index_N = np.searchsorted(distinct, np.nan_to_num(values_N, posinf=0, neginf=0))
     else:
         unit = column.name == "correctness"
-        edges = np.linspace(0, 1, FEW) if unit else np.quantile(present, np.linspace(0, 1, FEW))
-        edges = np.unique(edges)
+        parts = np.linspace(0, 1, FEW)
+        edges = np.unique(parts if unit else np.quantile(present, parts))
+        if len(edges) < len(parts) // 2:  # most values are equal: the others are told apart
+            edges = np.unique(np.quantile(distinct, parts))
         names = tuple(f"{low:.2g} – {high:.2g}" for low, high in itertools.pairwise(edges))
         index_N = np.clip(np.searchsorted(edges, values_N, "right") - 1, 0, len(names) - 1)
     scale = matplotlib.colormaps["cividis"](np.linspace(0, _BRIGHTEST, len(names)))

@@ -34,7 +34,7 @@ from heron.results.score_rows import (
     ScoreOptions,
     match_rows,
     read_data_set,
-    read_predictions,
+    read_predicted,
     refuse_itself,
     typed_columns,
 )
@@ -144,7 +144,7 @@ def load(options: Options, words: Sequence[str] = ()) -> Scored:
     """
     config = _data_set(options, words)
     gold = read_table(options.gold, bad_rows="report")
-    predictions = read_predictions(options.predictions, bad_rows="report")
+    predictions = read_predicted(options.predictions, bad_rows="report")
     if not gold.rows or not predictions.rows or predictions.problems:
         raise DataError([*gold.problems, *predictions.problems])
     gold.require(*typed_columns(words))

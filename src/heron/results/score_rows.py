@@ -58,7 +58,7 @@ def typed_columns(words: Sequence[str]) -> list[str]:
     return [column for key, _, column in pairs if key in keys]
 
 
-def read_predictions(path: Path, bad_rows: Literal["raise", "report"] = "raise") -> Table:
+def read_predicted(path: Path, bad_rows: Literal["raise", "report"] = "raise") -> Table:
     """Read a table, or a JSON object `{guid: prediction}` as one with these two columns.
 
     Raises:

@@ -22,7 +22,7 @@ from heron.results.score_rows import (
     ScoreOptions,
     match_rows,
     read_data_set,
-    read_predictions,
+    read_predicted,
     refuse_itself,
     typed_columns,
 )
@@ -117,7 +117,7 @@ def _read_texts(
 ) -> list[str]:
     """Read the text for each gold row that counts; see `heron.results.score_rows.match_rows`."""
     path = options.predictions
-    table = read_predictions(path)
+    table = read_predicted(path)
     column = table.find(kind.columns)
     if column is None:
         raise DataError(Problem(str(path), f"no column {' or '.join(kind.columns)}"))

@@ -48,7 +48,7 @@ class System:
 
 
 def read_systems(words: Sequence[str], split: str, option: str = "systems") -> list[System]:
-    """Read systems in the order named; see `find_systems`.
+    """Read systems in the order named; see `named_paths`.
 
     Raises:
         ConfigError: no such file, or two systems of one name.
@@ -56,7 +56,7 @@ def read_systems(words: Sequence[str], split: str, option: str = "systems") -> l
     """
     systems: list[System] = []
     problems: list[Problem] = []
-    for name, path in find_systems(words, option):
+    for name, path in named_paths(words, option):
         try:
             systems.append(_read(name, path, split))
         except DataError as error:
@@ -72,7 +72,7 @@ def read_systems(words: Sequence[str], split: str, option: str = "systems") -> l
     return systems
 
 
-def find_systems(words: Sequence[str], option: str) -> list[tuple[str, Path]]:
+def named_paths(words: Sequence[str], option: str) -> list[tuple[str, Path]]:
     """Find names (perhaps empty) and paths of systems; nothing is read.
 
     The words come from a list that was split at its commas, and names of run folders hold commas:

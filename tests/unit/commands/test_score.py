@@ -13,7 +13,7 @@ from heron.base.tables import write_table
 from heron.cli import main
 from heron.metrics.calibration import calibration_scores
 from heron.metrics.classification import bootstrap_intervals, score_task
-from heron.results.score_rows import read_predictions
+from heron.results.score_rows import read_predicted
 
 RELATIONS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
 GOLD = ["BEFORE", "AFTER", "EQUAL", "VAGUE", "BEFORE", "AFTER"]
@@ -440,7 +440,7 @@ def test_a_large_object_is_read_in_one_pass(tmp_path):
     path = tmp_path / "predictions.json"
     path.write_text(json.dumps({f"id{row}": "x" for row in range(20_000)}))
     start = time.monotonic()
-    assert len(read_predictions(path)) == 20_000
+    assert len(read_predicted(path)) == 20_000
     assert time.monotonic() - start < 3  # looking through all for each took 12 s
 
 

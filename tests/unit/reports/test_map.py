@@ -115,6 +115,13 @@ def test_every_number_is_in_the_band_that_its_name_tells(values):
         assert ends[0] - slack <= value <= ends[-1] + slack
 
 
+def test_numbers_of_which_most_are_equal_fall_into_several_bands():
+    column = Numbers("forgetting", np.array([0] * 900 + [*range(1, 11)] * 10, np.float32))
+    counts = np.bincount(bands(column).index_N)
+    assert counts[0] >= 900
+    assert (counts[1:] > 0).sum() >= 4
+
+
 @pytest.mark.parametrize(("count", "expected"), [(7, 7), (8, 7), (40, 7)])
 def test_rare_categories_share_the_last_band(count, expected):
     names = [f"c{number:02}" for number in range(count) for _ in range(count - number)]
