@@ -24,6 +24,7 @@ from heron.metrics.intervals import score_intervals
 from heron.prompting.prompts import Prompter, as_text
 from heron.reproduction.targets import Estimate, Filled, Names, Request, run_mark
 from heron.results.shipped import Shipped, choose_present, read_shipped
+from heron.tasks.label_analysis import split_categories
 from heron.tasks.label_statistics import jaccard
 
 DATA, SUBSTITUTE = "lchaim", "control_dev"
@@ -121,7 +122,7 @@ def diversity(request: Request) -> Filled:
     tables: list[Table] = []
     for run in request.files:
         found = open_analysis(_options(run, request)).run("ttr")
-        mark = run_mark(run, DATA, ENCODER)
+        mark = min((run_mark(run, DATA, name) for name in (ENCODER, "gpt-4o")), key=len)
         title = f"{run.name}{f' ({mark})' if mark else ''}"
         tables += [Table(f"{title}: {t.title}", t.columns, t.rows, t.note) for t in found.tables]
     return Filled(tables=tables)
@@ -130,25 +131,28 @@ def diversity(request: Request) -> Filled:
 def reasoning(request: Request) -> Filled:
     """Score a run by type of reasoning, or show a pair of each type (Figure 3, section 5.2).
 
-    The file has columns guid and reasoning; a row with several types separates them by `;`.
+    The file is that of `heron analyze types=FILE`; its second column may be called `reasoning`.
     """
     runs = [path for path in request.files if path.is_dir()]
     files = [path for path in request.files if path not in runs]
     if len(files) != 1 or len(runs) > 1:
-        raise ConfigError("from=FILE or from=RUN,FILE: expected a table with guid and reasoning")
+        raise ConfigError("from=FILE or from=RUN,FILE: expected a table with guid and types")
     types = _types(files[0])
     if not runs:
         return _typed_pairs(types, files[0], request)
     analysis = open_analysis(_options(runs[0], request))
     right = {row.guid: row.gold == row.prediction for row in analysis.rows}
+    group = {example.guid: example.group or example.text for example in analysis.examples}
     _check_guids(types, right, files[0])
     mark = run_mark(runs[0], DATA, ENCODER)
     values: dict[Names, Estimate] = {}
     for name, guids in types.items():
-        hits = np.array([right[guid] for guid in guids if guid in right], dtype=np.float64)
-        if len(hits):
-            bounds = score_intervals({"accuracy": hits}, seed=request.seed)
-            low, high = bounds["accuracy_low"], bounds["accuracy_high"]
+        known = [guid for guid in guids if guid in right]
+        hits = np.array([right[guid] for guid in known], dtype=np.float64)
+        if known:
+            groups = [group[guid] for guid in known]
+            bounds = score_intervals({"accuracy": hits}, groups, seed=request.seed)
+            low, high = bounds.get("accuracy_low"), bounds.get("accuracy_high")
             found = Estimate(float(hits.mean()), low, high, len(hits), mark=mark)
             values[name, "accuracy"] = found
     return Filled({"reasoning": values})
@@ -194,12 +198,14 @@ def _shipped(request: Request) -> tuple[Shipped, Sequence[str]]:
 
 def _types(path: Path) -> dict[str, list[str]]:
     table = read_table(path)
-    table.require("guid", "reasoning")
+    column = table.find(("types", "reasoning")) or "types"
+    table.require("guid", column)
+    if repeated := table.duplicates("guid"):
+        raise DataError(repeated)
     found: dict[str, list[str]] = defaultdict(list)
     for row in table.rows:
-        for name in cell_text(row["reasoning"]).split(";"):
-            if name.strip():
-                found[name.strip().lower()].append(cell_text(row["guid"]))
+        for name in dict.fromkeys(each.lower() for each in split_categories(row[column])):
+            found[name].append(cell_text(row["guid"]))
     return {name: found[name] for name in (*TYPES, *(n for n in found if n not in TYPES))}
 
 

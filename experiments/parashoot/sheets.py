@@ -6,7 +6,7 @@ from pathlib import Path
 
 from heron.analysis.files import write_outcome
 from heron.base.errors import ConfigError, nearest
-from heron.config.analyze_options import AnalyzeOptions
+from heron.config.analyze_options import AnalyzeOptions, refuse
 from heron.config.data import VALIDATION
 from heron.results.shipped import Shipped
 from heron.tasks.analysis import Outcome
@@ -42,6 +42,8 @@ def score_sheet(options: AnalyzeOptions) -> list[Path]:
         The file written: the sheet's name with `.json`.
     """
     assert options.sheet is not None
+    unused = ("split", "by", "types", "bins", "words", "morphology", "published", "texts", "sample")
+    refuse(options, unused, "a filled sheet is added up as it is")
     judged, empty = read_sheet(options.sheet)
     tables = (quality_table(judged, empty), ceiling_table(measure_ceiling(judged, options.seed)))
     facts = {"sheet": options.sheet.name, "judged": len(judged), "not_judged": empty}

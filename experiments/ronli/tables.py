@@ -162,7 +162,7 @@ def agreement(request: Request) -> Filled:
     """
     examples = _corrected(request)
     values: dict[Names, Estimate] = {
-        ("automatic and manual, Cohen's kappa", "value"): _kappa(examples),
+        ("automatic and manual, Cohen's kappa", "value"): _kappa(examples, request.seed),
         ("automatic and manual, micro F1", "value"): _f1(examples, "micro"),
         ("automatic and manual, macro F1", "value"): _f1(examples, "macro"),
     }
@@ -173,7 +173,7 @@ def agreement(request: Request) -> Filled:
         first = [(str(row["label"]), str(row["corrected_label"])) for row in rows]
         name = f"first {len(first):,} pairs"
         values |= {
-            (f"{name}, Cohen's kappa", "value"): _kappa(first),
+            (f"{name}, Cohen's kappa", "value"): _kappa(first, request.seed),
             (f"{name}, micro F1", "value"): _f1(first, "micro"),
             (f"{name}, macro F1", "value"): _f1(first, "macro"),
         }
@@ -192,7 +192,7 @@ def _by_group(request: Request) -> dict[Names, Estimate]:
         guids = [guid for guid, in_it in zip(mapped.statistics.guids, mask_N, strict=True) if in_it]
         ours = [by_guid[guid] for guid in guids if guid in by_guid]
         if ours:
-            values[group, "kappa"] = _kappa(ours, mark)
+            values[group, "kappa"] = _kappa(ours, request.seed, mark)
     if not values:
         raise ConfigError(
             f"from={mapped.folder}: its examples are not those of data=ronli_auto; train on it"
@@ -211,11 +211,11 @@ def _corrected_examples(request: Request) -> list[tuple[Example, tuple[str, str]
     return [(e, (str(e.label), str(e.side["truth"]))) for e in examples]
 
 
-def _kappa(said: Sequence[tuple[str, str]], mark: str = "") -> Estimate:
+def _kappa(said: Sequence[tuple[str, str]], seed: int, mark: str = "") -> Estimate:
     items = [str(number) for number in range(len(said))]
     empty = [""] * len(said)
     labels = Labels(items, ("automatic", "manual"), said, empty, empty)
-    found = next(each for each in agreements(labels) if each.measure == "Cohen's kappa")
+    found = next(each for each in agreements(labels, seed=seed) if each.measure == "Cohen's kappa")
     assert found.value is not None
     return Estimate(found.value, found.low, found.high, found.n, "pairs", mark=mark)
 

@@ -187,9 +187,11 @@ def is_event(token: Token, forms: Sequence[str] = NO_EVENTS) -> bool:
 
 
 def split_documents(names: Sequence[str], share: float, seed: int) -> set[str]:
-    """Draw the documents of the test split; at least one of two or more."""
+    """Draw the documents of the test split; of two or more at least one, unless `share` is 0."""
     drawn = np.random.default_rng(seed).permutation(sorted(set(names)))
-    return set(drawn[: max(round(share * len(drawn)), 1)].tolist()) if len(drawn) > 1 else set()
+    if share == 0 or len(drawn) < 2:
+        return set()
+    return set(drawn[: max(round(share * len(drawn)), 1)].tolist())
 
 
 @dataclass

@@ -137,7 +137,8 @@ def agreement(request: Request) -> Filled:
     """
     values: dict[Names, Estimate] = {}
     for name, path in _annotations(request).items():
-        found = {each.measure: each for each in agreements(read_labels([path], LAYOUT), "VAGUE")}
+        said = agreements(read_labels([path], LAYOUT), "VAGUE", seed=request.seed)
+        found = {each.measure: each for each in said}
         for column, measure in (
             ("standard", "Cohen's kappa"),
             ("relaxed", "relaxed Cohen's kappa"),

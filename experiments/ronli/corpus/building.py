@@ -179,25 +179,26 @@ def _link(plan: Plan, out: Path, counts: Counter[str]) -> list[tuple[str, str, s
 def _neutral(
     plan: Plan, out: Path, wanted: int, seen: set[int], counts: Counter[str]
 ) -> Iterator[tuple[str, str, str, str]]:
-    """Draw sentences without phrases, the same ones in every order of the dump, and pair them."""
-    drawn: list[
-        tuple[int, str, str]
-    ] = []  # the smallest hashes, negative: a heap drops the largest
+    """Draw sentences without phrases, the same ones in every order of the dump, and pair them.
+
+    Of one article, two sentences are drawn together.
+    """
+    same = plan.neutral == "same_article"
+    size = 2 if same else 1
+    # The smallest hashes, negative: a heap drops the largest.
+    drawn: list[tuple[int, str, list[str]]] = []
     for article in _articles(out):
-        for sentence in article["plain"]:
-            key = _hash(f"{plan.seed}\n{sentence}")
-            entry = (-key, article["title"], sentence)
-            if len(drawn) < 2 * wanted:
+        unused = {text for text in article["plain"] if _hash(text) not in seen}
+        own = sorted((_hash(f"{plan.seed}\n{text}"), text) for text in unused)
+        for n in range(0, len(own) - size + 1, size):
+            entry = (-own[n][0], article["title"], [text for _, text in own[n : n + size]])
+            if len(drawn) < 2 * wanted // size:
                 heapq.heappush(drawn, entry)
             else:
                 heapq.heappushpop(drawn, entry)
-    ordered = sorted(drawn, reverse=True)
-    if plan.neutral == "same_article":
-        ordered.sort(key=lambda each: each[1])
-    rest = deque((title, text) for _, title, text in ordered if _hash(text) not in seen)
+    rest = deque((title, text) for _, title, of in sorted(drawn, reverse=True) for text in of)
     while len(rest) > 1:
         title, first = rest.popleft()
-        same = plan.neutral == "same_article"
         place = next((n for n, (other, _) in enumerate(rest) if (other == title) is same), None)
         if place is None or (same and place > 0):
             counts["neutral sentences without a partner"] += 1

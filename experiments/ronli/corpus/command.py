@@ -64,6 +64,9 @@ def run(arguments: Sequence[str]) -> int:
     if not options.dump.is_file():
         raise DataError(Problem(str(options.dump), "missing", "from dumps.wikimedia.org"))
     counts = build(plan, options.out, options.workers, options.progress)
+    if not any(counts[f"found {label}"] for label in phrases):
+        fix = "write phrases as the sentences have them: capitals count"
+        raise DataError(Problem(str(options.phrases), "no pair of sentences has a phrase", fix))
     labels = [*phrases, NEUTRAL]
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (label, counts[f"found {label}"], *(counts[f"{split} {label}"] for split in SPLITS))
@@ -85,6 +88,7 @@ def _read_phrases(path: Path) -> dict[str, list[str]]:
     try:
         found = json.loads(path.read_text("utf-8"))
         assert isinstance(found, dict)
+        assert all(isinstance(listed, list) for listed in found.values())
         assert all(isinstance(p, str) and p.strip() for of in found.values() for p in of)
     except (OSError, ValueError, AssertionError, TypeError) as error:
         fix = 'JSON: {"contrastive": ["phrase", ...], "entailment": [...]}'

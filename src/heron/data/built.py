@@ -16,7 +16,7 @@ def write_config(
     Args:
         out: the folder with the files, which is `paths.data` of a run on them.
         name: of the data set.
-        files: of each split its file in `out`, and how many rows it has.
+        files: of each split its file in `out`, and how many rows it has; none: it is left out.
         settings: all other keys of the data set, see `DataConfig`.
     """
     described = {
@@ -27,6 +27,7 @@ def write_config(
             "rows": rows,
         }
         for split, (path, rows) in files.items()
+        if rows
     }
     content = dump_yaml({"name": name, **settings, "files": described})
     text = f"# heron train data={name} --config-dir DIR/conf paths.data=DIR\n{content}"

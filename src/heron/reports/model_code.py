@@ -13,7 +13,13 @@ _CLASSIFY = """\
 from transformers import pipeline
 
 classify = pipeline("text-classification", model="{place}")
-classify([{text}], top_k=None)
+classify([{text}], top_k=None, truncation="{how}", max_length={length})
+"""
+_FILL = """\
+from transformers import pipeline
+
+fill = pipeline("fill-mask", model="{place}")
+fill(f"a text with one {{fill.tokenizer.mask_token}} word")
 """
 _OWN = """\
 import sys
@@ -117,9 +123,15 @@ def usage_code(plain: Plain, place: str) -> str:
             (f'"{place}"', "") if place == PLACE else (on_hub, "import huggingface_hub\n")
         )
         code = needs + _OWN.format(folder=folder, text=_example(plain, "({}, {})"))
+    elif plain.loads_as == "AutoModelForMaskedLM":
+        code = _FILL.format(place=place)
     else:
+        is_pair = config.head.input == "pair"
         code = _CLASSIFY.format(
-            place=place, text=_example(plain, '{{"text": {}, "text_pair": {}}}')
+            place=place,
+            text=_example(plain, '{{"text": {}, "text_pair": {}}}'),
+            how=config.encoder.truncation if is_pair else "longest_first",
+            length=length,
         )
     return f"```python\n{code}```\n"
 

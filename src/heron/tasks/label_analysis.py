@@ -17,7 +17,7 @@ from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.plots import BLUE, QUIET
 from heron.base.tables import cell_text, read_table
-from heron.config.analyze_options import AnalyzeOptions
+from heron.config.analyze_options import AnalyzeOptions, refuse
 from heron.languages import get_language
 from heron.languages.morphology import load_morphology
 from heron.metrics.diversity import WINDOW, Diversity
@@ -30,7 +30,7 @@ from heron.tasks.slices import Parts, Rows, category_slices, find_tokenizer, qua
 class LabelAnalysis(RunAnalysis):
     """Accuracy of labels by slice; see `RunAnalysis`."""
 
-    unused: ClassVar = {"not for a run of task={task}": ("published", "texts", "sample")}
+    unused: ClassVar = {"not for a run of task={task}": ("published", "texts", "sample", "seed")}
     heading = "Accuracy"
     headline = "accuracy"
     drawn = (
@@ -43,6 +43,8 @@ class LabelAnalysis(RunAnalysis):
     def __init__(self, split: Split, options: AnalyzeOptions):
         super().__init__(split, options)
         self.tokenize = find_tokenizer(options.words)
+        if options.by and "ttr" not in options.by:
+            refuse(options, ("morphology",), "only by=ttr uses it")
 
     @cached_property
     def gold(self) -> list[str]:

@@ -175,6 +175,8 @@ def test_moved_data_is_found_where_paths_data_says(make_run, tmp_path):
         (["texts=x.csv"], "texts=x.csv: not for a run of task=nli"),
         (["published=x.yaml"], "published=x.yaml: not for a run of task=nli"),
         (["sample=3"], "sample=3: not for a run of task=nli"),
+        (["seed=3"], "seed=3: not for a run of task=nli"),
+        (["by=length", "morphology=surface"], "morphology=surface: only by=ttr uses it"),
     ],
 )
 def test_a_wrong_option_says_what_is_allowed(make_run, capsys, words, said):

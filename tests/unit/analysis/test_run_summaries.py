@@ -356,6 +356,7 @@ def test_the_command_reads_systems_as_the_run_has_read_its_data(run, tmp_path, c
         (["by=statistics", "morphology=conllu:nowhere"], "nowhere"),
         (["published=nowhere.yaml"], "published=nowhere.yaml: no such file"),
         (["by=novelty", "morphology=surface"], "morphology=surface: only by=statistics uses it"),
+        (["by=statistics", "bins=3"], "bins=3: only by=article_length,"),
         (["by=desks", "data.columns.side=[desk]"], "Did you mean 'desk'"),
         (["data.columns.sides=[desk]"], "sides"),
     ],

@@ -13,10 +13,14 @@ from transformers import (
 )
 
 from heron.base.files import SEAL
+from heron.config.compose import compose
 from heron.data.markers import event_markers, mark
 from heron.models.encoder import segments
+from heron.reports.model_code import usage_code
+from heron.tasks.task import task_of
 from heron.training.export import export
 from heron.training.exported import load_exported
+from heron.training.plain import Plain
 from small_exports import Exported
 
 
@@ -130,6 +134,15 @@ def test_transformers_gives_herons_probabilities_where_it_has_the_head(
             text = mark(example.text, example.spans, event_markers(config.data)).text
         wanted = dict(zip(config.data.label_order, logits_RC[row].softmax(0).tolist(), strict=True))
         assert classify(text) == pytest.approx(wanted, abs=1e-5)
+
+
+def test_the_card_cuts_texts_as_heron_does_and_fills_masks():
+    pair = compose(["data=control_dev", "head=cross", "encoder.max_length=128"])
+    code = usage_code(Plain(pair, "AutoModelForSequenceClassification"), "FOLDER")
+    assert f'truncation="{pair.encoder.truncation}", max_length=128)' in code
+    masked = compose(["data=hebrew_text"])
+    assert 'pipeline("fill-mask"' in usage_code(Plain(masked, "AutoModelForMaskedLM"), "FOLDER")
+    assert task_of(masked).hub_name == "fill-mask"
 
 
 def test_transformers_finds_the_same_starts_and_ends(tiny_encoder, chronicle_config, tmp_path):

@@ -55,6 +55,7 @@ TASK = Task(
     long_forms=("masked",),
     formats=Registry("data format", {"texts": "heron.tasks.mlm.reader:TEXTS"}),
     head="mlm",
+    hub_name="fill-mask",
     classifiers=("mlm",),
     keys=("task.mask_share", "task.whole_words"),
     data_keys=("data.texts",),

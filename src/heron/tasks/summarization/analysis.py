@@ -85,6 +85,8 @@ class SummaryAnalysis(TextAnalysis):
             self.tools = open_tools(options, split.data)
         else:
             refuse(options, ("morphology", "published"), f"only by={STATISTICS} uses it")
+        if options.by and not {*options.by} & {*_STATISTICS}:
+            refuse(options, ("words", "bins"), f"only by={','.join(_STATISTICS)} uses it")
 
     def analyses(self) -> dict[str, Callable[[], Outcome]]:
         """See `RunAnalysis`."""

@@ -6,11 +6,14 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
+from heron.analysis.run import open_analysis
 from heron.base.errors import ConfigError, DataError
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table, write_table
+from heron.config.analyze_options import AnalyzeOptions
 from heron.config.extensions import STATISTICS, TARGETS
 from heron.config.overrides import configure
+from heron.metrics.intervals import score_intervals
 from heron.reproduction.results import of_function, published_statistics
 from heron.reproduction.targets import Request, read_targets
 from small_runs import TINY, heron, in_folder
@@ -162,7 +165,7 @@ def test_a_pair_of_each_class_and_of_each_type_is_shown_and_its_substitute_named
     assert found.notes == ("control_dev in place of lchaim.",)
     guids = {row[2]: row[3] for row in found.tables[0].rows}
     table = substitute / "types.csv"
-    types = {guids["c"]: "temporal;logical", guids["c d"]: "logical", guids["x z"]: ""}
+    types = {guids["c"]: "temporal;Logical|logical", guids["c d"]: "logical", guids["x z"]: ""}
     lines = [f"{guid},{name}" for guid, name in {**types, "absent": "Mathematical"}.items()]
     table.write_text("\n".join(["guid,reasoning", *lines]))
     typed = fill("F3", table, data=substitute)
@@ -171,6 +174,9 @@ def test_a_pair_of_each_class_and_of_each_type_is_shown_and_its_substitute_named
         ("logical (2 rows)", "a b", "c d"),
     ]
     assert typed.notes == found.notes
+    table.write_text("guid,types\nc,temporal\nc,logical\n")
+    with pytest.raises(DataError, match=r"types\.csv:3: guid 'c' is already on line 2"):
+        fill("F3", table, data=substitute)
     table.write_text("guid,reasoning\nabsent,temporal\n")
     with pytest.raises(DataError, match=r"types\.csv: no guid is one of the data"):
         fill("F3", table, data=substitute)
@@ -187,7 +193,11 @@ def test_figures_2_and_3_read_a_finished_run(tmp_path):
     table.write_text("\n".join(["guid,reasoning", *(f"{row['guid']},logical" for row in guids)]))
     found = fill("F3", run.path, table).values["reasoning"]["logical", "accuracy"]
     assert (found.value, found.n) == (pytest.approx(sum(right) / len(right)), len(right))
-    assert found.low <= found.value <= found.high
+    analysis = open_analysis(AnalyzeOptions(run=run.path))
+    groups = [example.group or example.text for example in analysis.examples]
+    hits = analysis.right_N.astype(float)
+    bounds = score_intervals({"accuracy": hits}, groups)
+    assert (found.low, found.high) == (bounds["accuracy_low"], bounds["accuracy_high"])
     assert found.mark == "data set chronicle_nli, encoder scratch"
     (shown, *_) = fill("F2", run.path).tables
     assert shown.rows

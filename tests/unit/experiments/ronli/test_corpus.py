@@ -10,6 +10,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -23,7 +24,7 @@ from small_wiki import PHRASES, write_dump
 pytestmark = pytest.mark.real  # takes ten seconds; changes seldom
 
 assert "ronli:T1" in TARGETS  # imports the forks
-TEXTS = "heron_forks.ronli.corpus.texts:"
+TEXTS, BUILDING = "heron_forks.ronli.corpus.texts:", "heron_forks.ronli.corpus.building:"
 WORDING = read_yaml(Path(__file__).parents[4] / "experiments/ronli/corpus/wording.yaml")
 FIRST = "Orașul vechi a fost reședința județului până în anul 1950, scrie Popescu."
 
@@ -208,14 +209,19 @@ def test_other_options_do_not_go_on_with_old_parts(dump, tmp_path, capsys):
 def test_mistakes_are_answered_in_one_line(dump, tmp_path, capsys):
     phrases = tmp_path / "phrases.json"
     phrases.write_text(json.dumps(PHRASES), "utf-8")
+    word, absent = tmp_path / "word.json", tmp_path / "absent.json"
+    word.write_text('{"contrastive": "However"}', "utf-8")
+    absent.write_text('{"contrastive": ["zzz"]}', "utf-8")
     for words, said in (
         ([f"dump={dump}", f"phrases={tmp_path}/none.json"], "no list of phrases"),
         ([f"dump={tmp_path}/none.xml", f"phrases={phrases}"], "missing"),
         ([f"dump={dump}", f"phrases={phrases}", "language=rp"], "Allowed: en, he, ro"),
         ([f"dump={phrases}", f"phrases={phrases}"], "cannot be read"),
         ([f"dump={dump}", f"phrases={phrases}", "shares=0.5,0.5,0.5"], "add up to 1"),
+        ([f"dump={dump}", f"phrases={word}"], "no list of phrases"),
+        ([f"dump={dump}", f"phrases={absent}"], "no pair of sentences has a phrase"),
     ):
-        assert main(["build", "ronli", *words, f"out={tmp_path}/o", "progress=false"]) == 2
+        assert main(["build", "ronli", *words, f"out={tmp_path}/{said}", "progress=false"]) == 2
         assert said in capsys.readouterr().err
 
 
@@ -229,6 +235,26 @@ def test_analyze_and_audit_read_what_was_built(whole, dump, tmp_path, monkeypatc
     assert "0 serious" in capsys.readouterr().out
     assert main(["audit", *words, "--config-dir", str(tmp_path / "out/conf")]) == 2
     assert "HERON_FORKS=DIR" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("neutral", ["same_article", "other_article"])
+def test_as_many_neutral_pairs_are_found_as_are_wanted(neutral, tmp_path):
+    """Most sentences are used already; of each of many articles, two others are left."""
+    (tmp_path / "parts").mkdir()
+    articles = [
+        {"title": f"a{n}", "plain": [f"a{n} s{k}" for k in range(12)], "pairs": []}
+        for n in range(300)
+    ]
+    text = "\n".join(json.dumps(article) for article in articles)
+    (tmp_path / "parts" / "0.jsonl").write_text(text, encoding="utf-8")
+    hashed, draw = (load(f"{BUILDING}{name}") for name in ("_hash", "_neutral"))
+    seen = {hashed(f"a{n} s{k}") for n in range(300) for k in range(10)}
+    plan = SimpleNamespace(seed=0, neutral=neutral)
+    pairs = list(draw(plan, tmp_path, 100, seen, Counter()))
+    assert len(pairs) >= 99
+    assert len({text for _, *both, _ in pairs for text in both}) == 2 * len(pairs)
+    for _, first, second, _ in pairs:
+        assert (first.split()[0] == second.split()[0]) is (neutral == "same_article")
 
 
 @pytest.mark.slow

@@ -100,6 +100,7 @@ def test_no_document_is_in_both_splits_and_a_seed_repeats_the_split():
     assert len(held) == 4
     assert held == split_documents(names, 0.2, seed=1)
     assert split_documents(["one"], 0.2, seed=0) == set()
+    assert split_documents(names, 0.0, seed=0) == set()
 
 
 def document(events=((0, 3), (14, 17))):
