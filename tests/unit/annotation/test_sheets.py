@@ -71,11 +71,12 @@ def test_a_rater_sees_which_events_are_asked_about(sheets):
     ("data", "column", "of"), [("qa", "answer", "answers"), ("summaries", "summary", "target")]
 )
 def test_a_rater_sees_the_answers_or_the_summary_that_are_rated(tmp_path, data, column, of):
-    words = [f"data=chronicle_{data}", "rows=5", "raters=anna,ben", "ask=good:1-5"]
+    small = "data.generator.size=100"
+    words = [f"data=chronicle_{data}", small, "rows=5", "raters=anna,ben", "ask=good:1-5"]
     assert main(["annotate", "draw", *words, f"out={tmp_path}"]) == 0
     sheet = read_table(tmp_path / "anna.csv", own=True)
     assert sheet.columns[-2:] == (column, "good")
-    config = configure(f"chronicle_{data}", [])
+    config = configure(f"chronicle_{data}", [small])
     shipped = read_shipped(config, default_data_dir(), default_cache_dir()).splits["test"]
     examples = {example.guid: example for example in shipped}
     for row in sheet.rows:
