@@ -15,7 +15,7 @@ from typing import Any
 from heron.config.schema import BertScoreConfig
 from heron.languages import get_language
 from heron.metrics.summary import item_rouge
-from heron.results.systems import System
+from heron.results.systems import SummarySystem
 from heron.tasks.summarization.bertscore import compute_asked, sign_asked
 
 from .systems import metrics_of
@@ -23,13 +23,13 @@ from .systems import metrics_of
 WORDS = "words"  # a score that is nothing but length is told apart by it
 
 
-def references(systems: Sequence[System]) -> dict[str, str]:
+def references(systems: Sequence[SummarySystem]) -> dict[str, str]:
     """Join the references of all files, by guid; the first file's win."""
     return {guid: text for one in reversed(systems) for guid, text in one.references.items()}
 
 
 def measure(
-    systems: Sequence[System],
+    systems: Sequence[SummarySystem],
     guids: Sequence[str],
     code: str,
     by_encoder: BertScoreConfig | None = None,
@@ -67,7 +67,10 @@ def measure(
 
 
 def sign_measures(
-    systems: Sequence[System], guids: Sequence[str], code: str, by_encoder: BertScoreConfig | None
+    systems: Sequence[SummarySystem],
+    guids: Sequence[str],
+    code: str,
+    by_encoder: BertScoreConfig | None,
 ) -> dict[str, Any]:
     """Name the settings of BERTScore for the key: `{"bertscore": signature}`.
 
@@ -83,7 +86,9 @@ def sign_measures(
     return {"bertscore": next(iter(signed.values())) if same else signed}
 
 
-def _references(systems: Sequence[System], guids: Sequence[str]) -> dict[str, dict[str, str]]:
+def _references(
+    systems: Sequence[SummarySystem], guids: Sequence[str]
+) -> dict[str, dict[str, str]]:
     """Find the reference of each summary, by system and guid: its own file's first."""
     known = references(systems)
     own = {system.name: {**known, **system.references} for system in systems}

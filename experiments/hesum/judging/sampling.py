@@ -19,7 +19,7 @@ from heron.base.files import fingerprint, sha256_file
 from heron.config.bertscore import BertScoreOptions
 from heron.languages import get_language
 from heron.languages.spelling import Spell, around_difference
-from heron.results.systems import System, read_systems
+from heron.results.systems import SummarySystem, read_systems
 from heron.tasks.summarization.bertscore import require_asked
 
 from .form import write_forms
@@ -121,7 +121,7 @@ def _check_numbers(options: SampleOptions) -> int:
     return overlap
 
 
-def _language(options: SampleOptions, systems: Sequence[System]) -> str:
+def _language(options: SampleOptions, systems: Sequence[SummarySystem]) -> str:
     if options.language:
         return options.language
     found = sorted({system.language for system in systems if system.language})
@@ -131,7 +131,7 @@ def _language(options: SampleOptions, systems: Sequence[System]) -> str:
     return found[0]
 
 
-def _articles(systems: Sequence[System], spell: Spell) -> dict[str, str]:
+def _articles(systems: Sequence[SummarySystem], spell: Spell) -> dict[str, str]:
     """Join the articles of all files.
 
     Raises:
@@ -147,10 +147,10 @@ def _articles(systems: Sequence[System], spell: Spell) -> dict[str, str]:
 
 
 def _check_same(
-    systems: Sequence[System], kind: str, texts: Sequence[Mapping[str, str]], spell: Spell
+    systems: Sequence[SummarySystem], kind: str, texts: Sequence[Mapping[str, str]], spell: Spell
 ) -> None:
     """Refuse files whose texts of one guid differ."""
-    found: dict[str, tuple[str, System]] = {}
+    found: dict[str, tuple[str, SummarySystem]] = {}
     problems = []
     for system, by_guid in zip(systems, texts, strict=True):
         for guid, text in by_guid.items():
@@ -167,7 +167,7 @@ def _check_same(
         raise DataError(problems)
 
 
-def _summaries(systems: Sequence[System], gold: bool) -> dict[str, Mapping[str, str]]:
+def _summaries(systems: Sequence[SummarySystem], gold: bool) -> dict[str, Mapping[str, str]]:
     summaries: dict[str, Mapping[str, str]] = {one.name: one.summaries for one in systems}
     if gold:
         if GOLD in summaries:
@@ -212,7 +212,9 @@ def _items(
     return forms
 
 
-def _identity(options: SampleOptions, systems: Sequence[System], guids: Sequence[str]) -> str:
+def _identity(
+    options: SampleOptions, systems: Sequence[SummarySystem], guids: Sequence[str]
+) -> str:
     hashes = [(system.name, sha256_file(system.path)) for system in systems]
     return fingerprint(hashes, list(guids), {**_plain(options), "out": ""})[:8]
 

@@ -9,21 +9,21 @@ from typing import Any
 
 from heron.base.tables import is_missing, table_format
 from heron.languages.spelling import Spell, coarsest, speller
-from heron.results.systems import NAMES, System
+from heron.results.systems import NAMES, SummarySystem
 
 GOLD = "gold"  # the references as a system
 _ARTICLES = ("text", "article", "document")
 _NO_METRICS = frozenset(("group", "index", "line", "row", "seed", "document", "article_id"))
 
 
-def articles_of(system: System) -> dict[str, str]:
+def articles_of(system: SummarySystem) -> dict[str, str]:
     """Read the articles by guid, where the file has them."""
     column = _first(system, _ARTICLES)
     found = {row.guid: row.text(column) for row in system.predictions.rows}
     return {guid: text for guid, text in found.items() if text}
 
 
-def metrics_of(system: System) -> Mapping[str, Mapping[str, float]]:
+def metrics_of(system: SummarySystem) -> Mapping[str, Mapping[str, float]]:
     """Read every column of numbers, by guid."""
     kinds = (NAMES.guid, NAMES.prediction, NAMES.gold, _ARTICLES)
     used = {_first(system, names) for names in kinds}
@@ -31,11 +31,11 @@ def metrics_of(system: System) -> Mapping[str, Mapping[str, float]]:
     return numbers(system.path, {r.guid: r.cells for r in system.predictions.rows}, others)
 
 
-def _first(system: System, names: Sequence[str]) -> str:
+def _first(system: SummarySystem, names: Sequence[str]) -> str:
     return next((name for name in names if name in system.predictions.columns), "")
 
 
-def shared_speller(systems: Sequence[System], language: str) -> Spell:
+def shared_speller(systems: Sequence[SummarySystem], language: str) -> Spell:
     """Make the function that unifies spellings as the runs among the systems do."""
     return speller(language, coarsest(one.unicode for one in systems if one.unicode))
 

@@ -21,7 +21,7 @@ _NO = frozenset(("0", "n", "no", "false", "-", "לא", "nu"))
 
 
 @dataclass(frozen=True)
-class System:
+class SummarySystem:
     """The summaries of one system."""
 
     name: str  # in tables
@@ -47,14 +47,14 @@ class System:
         return {row.guid: str(row.gold) for row in rows if not is_missing(row.gold)}
 
 
-def read_systems(words: Sequence[str], split: str, option: str = "systems") -> list[System]:
+def read_systems(words: Sequence[str], split: str, option: str = "systems") -> list[SummarySystem]:
     """Read systems in the order named; see `named_paths`.
 
     Raises:
         ConfigError: no such file, or two systems of one name.
         DataError: files without the columns, or with a guid twice; of all files at once.
     """
-    systems: list[System] = []
+    systems: list[SummarySystem] = []
     problems: list[Problem] = []
     for name, path in named_paths(words, option):
         try:
@@ -99,7 +99,7 @@ def named_paths(words: Sequence[str], option: str) -> list[tuple[str, Path]]:
     return found
 
 
-def _read(name: str, path: Path, split: str) -> System:
+def _read(name: str, path: Path, split: str) -> SummarySystem:
     if not path.is_dir():
         return _from_table(name or table_stem(path), path)
     run = open_run(path)
@@ -116,12 +116,12 @@ def _read(name: str, path: Path, split: str) -> System:
     return replace(system, language=data.language, synthetic=data.synthetic, unicode=data.unicode)
 
 
-def _from_table(name: str, path: Path) -> System:
+def _from_table(name: str, path: Path) -> SummarySystem:
     found = read_predictions(path, names=NAMES)
     if any(column.startswith("p/") for column in found.columns):
         labels = "its predictions are labels: it has columns of their probabilities (p/...)"
         raise DataError(Problem(str(path), labels, "name predictions of task=summarization"))
-    return System(name, found)
+    return SummarySystem(name, found)
 
 
 def read_mark(name: str, text: str) -> bool | None:

@@ -13,7 +13,7 @@ from heron.config.schema import BertScoreConfig
 from heron.data.examples import PredictedRow
 from heron.metrics.bertscore import bertscore, sign
 from heron.results.predictions import Predictions
-from heron.results.systems import System
+from heron.results.systems import SummarySystem
 from heron_forks.hesum.judging.measuring import sign_measures
 from heron_forks.hesum.judging.study import read_key
 from small_runs import TINY, heron, in_folder
@@ -163,9 +163,9 @@ def test_judged_summaries_are_scored_too(tmp_path, tiny_encoder, monkeypatch):
     assert made["bertscore"] == sign(BertScoreConfig(str(tiny_encoder), 1))
 
 
-def written_by(name: str, references: dict[str, str | None]) -> System:
+def written_by(name: str, references: dict[str, str | None]) -> SummarySystem:
     rows = tuple(PredictedRow(guid, gold, "x") for guid, gold in references.items())
-    return System(name, Predictions(Path(name), (), rows))
+    return SummarySystem(name, Predictions(Path(name), (), rows))
 
 
 def test_judged_systems_whose_references_differ_have_signatures_of_their_own_under_idf(
