@@ -101,11 +101,11 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
         )
     check_published(published, views[view], path)
     places = places_of(published)
-    tables_of_view = [published.get("tables", {}).get(name, {}) for name in views[view]]
-    data = {
-        *published["data"],
-        *(name for table in tables_of_view for name in table.get("data", ())),
-    }
+    figures = published.get("figures", {})
+    is_figure = view in figures
+    names = [] if is_figure else views[view]
+    tables = {name: ScoreTable(published, published["tables"][name]) for name in names}
+    data = {name for table in tables.values() for name in table.data} | {*published["data"]}
     # Where experiments name the rows, runs without one have none: first runs of curricula.
     by_experiment = any(place.setting == "experiment" for place in places)
     named = [run for run in runs if run.setting("experiment") or not by_experiment]
@@ -113,19 +113,14 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
     left_out = len(named) - len(ours)
     note = f"{left_out} run{'s' * (left_out > 1)} on other data left out." if left_out else ""
     groups = group_runs(ours)
-    figures = published.get("figures", {})
-    if view in figures:
+    if is_figure:
         return _figure_view(view, figures[view], groups, places, note)
-    wanted = {name: published["tables"][name] for name in views[view]}
-    tables = {
-        name: _score_table(table, places_of(table) or places, groups, note)
-        for name, table in wanted.items()
-    }
-    for name, table in wanted.items():
+    shown = {name: _score_table(table, groups, note) for name, table in tables.items()}
+    for name, table in tables.items():
         # Runs on other data are included: the paper's rule chose their cells, too.
-        if (rule := Rule.read(table)) and (chosen := chosen_table(named, rule)):
-            tables[f"{name} chosen"] = chosen
-    return PaperView(tables)
+        if table.rule and (chosen := chosen_table(named, table.rule)):
+            shown[f"{name} chosen"] = chosen
+    return PaperView(shown)
 
 
 def check_published(published: Mapping[str, Any], names: Sequence[str], path: Path) -> None:
@@ -170,63 +165,103 @@ def own_digits(value: float | None) -> int:
     return len(repr(value).partition(".")[2].rstrip("0")) if isinstance(value, float) else 0
 
 
-def _score_table(
-    table: Mapping[str, Any], places: Sequence[Place], groups: Sequence[Group], note: str
-) -> Table:
-    """Set each published score beside ours; settings that the table lacks get their own rows.
+class ScoreTable:
+    """A table of a paper: the names and scores of its rows, and which runs belong to them.
 
     A table with `classes` has a row for each class, whose name ends the row's key.
     """
-    classes, scores = table.get("classes"), table["scores"]
-    if rule := Rule.read(table):
-        groups = [choice.group for choice in choose(groups, rule) if choice.group]
-        note = f"Cells of the grid are chosen by {rule.metric} on validation. {note}".strip()
-    printed = dict(flat_rows(table["rows"]))
-    placed = [(tuple(place.of(group) for place in places), group) for group in groups]
-    ours = [((*key, name) if classes else key, g) for key, g in placed for name in classes or [""]]
-    best, decimals = table.get("best_run"), table.get("decimals", DECIMALS)
-    rows: list[tuple[Cell, ...]] = []
-    copied: dict[str, None] = {}
-    for key in dict.fromkeys([*printed, *(key for key, _ in ours)]):
-        metrics = [f"{metric}/{key[-1]}" if classes else metric for metric in scores.values()]
-        published = printed.get(key, [None] * len(metrics))
-        matches = [group for other, group in ours if other == key]
-        candidates: list[Group | None] = [*matches] or [None]
-        for group in candidates:
-            split = split_of(group, table) if group else ""
-            others = _other_settings(group, places) if group else ""
-            for metric in metrics:
-                found = copied_scores(group.runs if group else (), split, metric)
-                copied |= {f"{name} {value:.3f}": None for name, value in found.items()}
-            other_vectors = (
-                "(not the paper's vectors)" if group and caveat_of(group.runs[0]) else ""
-            )
-            chosen = group.best_run(best) if group and best else None
-            cells: list[Cell] = []
-            for title, value, metric in zip(scores, published, metrics, strict=True):
-                mean = group.summary(split, metric) if group else None
-                if isinstance(value, Mapping):
-                    value = value.get("corrected", value["printed"])
-                paper = None
-                if value is not None:
-                    paper = Formatted(value, f".{printed_digits(decimals, title, value)}f")
-                change = Formatted(mean.mean - value, "+.3f") if mean and paper else None
-                single = [chosen.scores.get(split, {}).get(metric) if chosen else None]
-                cells += [paper, mean, *(single if best else []), change]
-            names = (" ".join(filter(None, (key[0], others, other_vectors))), *key[1:])
-            rows.append((*names, *cells))
-    headings = [place.column for place in places] + (["class"] if classes else [])
-    ours_too = ("heron", "best run") if best else ("heron",)
-    columns = [column for title in scores for column in (f"{title}, paper", *ours_too, "Δ")]
-    said = (
-        f"Copied sentences of the same articles: {', '.join(copied)}. {COPIED_NOTE}"
-        if copied
-        else ""
-    )
-    shown = [group for _, group in placed]
-    said = " ".join([said, *caveats(run for group in shown for run in group.runs)])
-    caption = _caption(table, printed, f"{said} {note}".strip())
-    return Table(table["title"], (*headings, *columns), tuple(rows), caption)
+
+    def __init__(self, published: Mapping[str, Any], table: Mapping[str, Any]) -> None:
+        """Read one of the tables of a paper's published numbers."""
+        self.content = table
+        self.places = places_of(table) or places_of(published)
+        self.classes: Sequence[str] = table.get("classes", ())
+        self.data: Sequence[str] = table.get("data") or published["data"]
+        self.rule = Rule.read(table)
+        self.printed: dict[tuple[str, ...], Sequence[Any]] = dict(flat_rows(table["rows"]))
+
+    @property
+    def headings(self) -> list[str]:
+        """Headings of the columns that name a row."""
+        return [place.column for place in self.places] + ["class"] * bool(self.classes)
+
+    def chosen(self, groups: Sequence[Group]) -> Sequence[Group]:
+        """Choose among the cells of a grid as the paper does; all groups if it has no rule."""
+        if self.rule is None:
+            return groups
+        return [choice.group for choice in choose(groups, self.rule) if choice.group]
+
+    def keys_of(self, group: Group) -> list[tuple[str, ...]]:
+        """Name the rows of a group; the paper need not have them."""
+        own = tuple(place.of(group) for place in self.places)
+        return [(*own, name) for name in self.classes] or [own]
+
+    def cells(self, key: tuple[str, ...]) -> Iterator[tuple[str, str, Any]]:
+        """Yield a row's columns, metrics and printed numbers; None where nothing is printed."""
+        scores = self.content["scores"]
+        printed = self.printed.get(key, [None] * len(scores))
+        for (column, metric), cell in zip(scores.items(), printed, strict=True):
+            yield column, f"{metric}/{key[-1]}" if self.classes else metric, cell
+
+    def split_of(self, group: Group) -> str:
+        """Name the split, `<data set>.<split>` if `test_set` is not the run's own data set."""
+        name, test_set = self.content.get("split", "test"), self.content.get("test_set")
+        own = test_set is None or _stages(group.runs[0])[-1]["data"] == test_set
+        return name if own else f"{test_set}.{name}"
+
+
+def published_value(cell: Any) -> float | None:
+    """Read a printed number, or what it is corrected to."""
+    return cell.get("corrected", cell["printed"]) if isinstance(cell, Mapping) else cell
+
+
+def _score_table(table: ScoreTable, groups: Sequence[Group], note: str) -> Table:
+    """Set each published score beside ours; settings that the table lacks get their own rows."""
+    if table.rule:
+        note = f"Cells of the grid are chosen by {table.rule.metric} on validation. {note}".strip()
+    groups = table.chosen(groups)
+    found: dict[tuple[str, ...], list[Group]] = {key: [] for key in table.printed}
+    for group in groups:
+        for key in table.keys_of(group):
+            found.setdefault(key, []).append(group)
+    rows = []
+    for key, own in found.items():
+        beside: list[Group | None] = [*own] or [None]
+        rows += [_score_row(table, key, group) for group in beside]
+    copied = {
+        f"{name} {value:.3f}": None
+        for key, own in found.items()
+        for group in own
+        for _, metric, _ in table.cells(key)
+        for name, value in copied_scores(group.runs, table.split_of(group), metric).items()
+    }
+    ours = ("heron", "best run") if table.content.get("best_run") else ("heron",)
+    columns = [
+        column for title in table.content["scores"] for column in (f"{title}, paper", *ours, "Δ")
+    ]
+    said = [f"Copied sentences of the same articles: {', '.join(copied)}. {COPIED_NOTE}"]
+    said = [*(said if copied else ()), *caveats(run for group in groups for run in group.runs)]
+    caption = _caption(table, " ".join([*said, note]).strip())
+    return Table(table.content["title"], (*table.headings, *columns), tuple(rows), caption)
+
+
+def _score_row(table: ScoreTable, key: tuple[str, ...], group: Group | None) -> tuple[Cell, ...]:
+    """Show a row of the paper beside a group's scores; either may be missing."""
+    best, decimals = table.content.get("best_run"), table.content.get("decimals", DECIMALS)
+    split = table.split_of(group) if group else ""
+    chosen = group.best_run(best) if group and best else None
+    cells: list[Cell] = []
+    for title, metric, cell in table.cells(key):
+        mean = group.summary(split, metric) if group else None
+        value, paper, change = published_value(cell), None, None
+        if value is not None:
+            paper = Formatted(value, f".{printed_digits(decimals, title, value)}f")
+            change = Formatted(mean.mean - value, "+.3f") if mean else None
+        single = [chosen.scores.get(split, {}).get(metric) if chosen else None] if best else []
+        cells += [paper, mean, *single, change]
+    others = _other_settings(group, table.places) if group else ""
+    vectors = "(not the paper's vectors)" if group and caveat_of(group.runs[0]) else ""
+    return (" ".join(filter(None, (key[0], others, vectors))), *key[1:], *cells)
 
 
 def flat_rows(rows: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -238,23 +273,16 @@ def flat_rows(rows: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[st
         yield names, rows
 
 
-def split_of(group: Group, table: Mapping[str, Any]) -> str:
-    """Name a table's split, `<data set>.<split>` if `test_set` is not the run's own data set."""
-    name, test_set = table.get("split", "test"), table.get("test_set")
-    own = test_set is None or _stages(group.runs[0])[-1]["data"] == test_set
-    return name if own else f"{test_set}.{name}"
-
-
-def _caption(table: Mapping[str, Any], printed: Mapping[tuple[str, ...], Any], note: str) -> str:
+def _caption(table: ScoreTable, note: str) -> str:
     """Explain the columns, and list published numbers that are corrected or doubtful."""
     parts = ["heron: mean ± sample sd (number of runs); Δ: heron - paper."]
-    if best := table.get("best_run"):
+    if best := table.content.get("best_run"):
         parts.append(f"best run: the score of the run with the best {best} on validation.")
     marked = [
-        (f"{' '.join(key)} {title}", score)
-        for key, scores in printed.items()
-        for title, score in zip(table["scores"], scores, strict=True)
-        if isinstance(score, Mapping)
+        (f"{' '.join(key)} {title}", cell)
+        for key in table.printed
+        for title, _, cell in table.cells(key)
+        if isinstance(cell, Mapping)
     ]
     changed = [(name, score) for name, score in marked if "corrected" in score]
     doubtful = [name for name, score in marked if "corrected" not in score]
@@ -263,7 +291,7 @@ def _caption(table: Mapping[str, Any], printed: Mapping[tuple[str, ...], Any], n
         parts.append(f"Corrected: {'; '.join(listed)}.")
     if doubtful:
         parts.append(f"In conflict with the paper's other numbers: {'; '.join(doubtful)}.")
-    return " ".join([*parts, *filter(None, (table.get("note"), note))])
+    return " ".join([*parts, *filter(None, (table.content.get("note"), note))])
 
 
 def _other_settings(group: Group, places: Sequence[Place], but: Sequence[str] = ()) -> str:

@@ -14,14 +14,11 @@ from scipy import stats
 
 from heron.base.cells import Cell, Table
 from heron.reports.papers import (
-    Place,
-    Rule,
-    choose,
+    ScoreTable,
     flat_rows,
     own_digits,
-    places_of,
     printed_digits,
-    split_of,
+    published_value,
 )
 from heron.reports.run import caveat_of
 from heron.reproduction.targets import Estimate, Names
@@ -151,7 +148,7 @@ def compare_values(
     """
     left = dict(values)
     rows = [
-        Compared(names, *_read(cell), left.pop(names, None))._replace(printed=_doubt(cell))
+        Compared(names, published_value(cell), left.pop(names, None), _doubt(cell))
         for names, cell in published_cells(table)
     ]
     rows += [Compared(names, None, estimate) for names, estimate in left.items()]
@@ -167,11 +164,6 @@ def published_cells(table: Mapping[str, Any]) -> Iterator[tuple[Names, Any]]:
         ):
             if cell is not None:
                 yield (*names, str(column)), cell
-
-
-def _read(cell: Any) -> tuple[float | None]:
-    value = cell.get("corrected", cell["printed"]) if isinstance(cell, Mapping) else cell
-    return (value,)
 
 
 def _doubt(cell: Any) -> str:
@@ -197,25 +189,17 @@ def compare_runs(
     Returns:
         The comparisons, and the names of their columns.
     """
-    places = places_of(table) or places_of(published)
-    classes, scores = table.get("classes"), table["scores"]
-    data = table.get("data") or published["data"]
-    groups = group_runs([run for run in runs if run.done])
-    if rule := Rule.read(table):
-        groups = [choice.group for choice in choose(groups, rule) if choice.group]
-    printed = dict(flat_rows(table["rows"]))
-    keys = dict.fromkeys(printed)
-    shown = {key for place in places for key in place.keys}
+    paper = ScoreTable(published, table)
+    keys = dict.fromkeys(paper.printed)
+    shown = {key for place in paper.places for key in place.keys}
     found: dict[Names, list[tuple[Group, str]]] = {}
-    for group in groups:
-        own = tuple(place.of(group) for place in places)
-        changed = list(_marks(group.runs[0], data, typed, shown))
-        for name in classes or [None]:
-            key = (*own, name) if name else own
+    for group in paper.chosen(group_runs([run for run in runs if run.done])):
+        changed = list(_marks(group.runs[0], paper.data, typed, shown))
+        for key in paper.keys_of(group):
             matches = [
                 (other, mark)
-                for other in printed
-                if (mark := _stands_for(key, other, places, printed)) is not None
+                for other in paper.printed
+                if (mark := _stands_for(key, other, paper)) is not None
             ]
             for other, mark in matches or [(key, "")]:
                 keys.setdefault(other)
@@ -223,27 +207,23 @@ def compare_runs(
                 found.setdefault(other, []).append((group, marks))
     rows = []
     for key in keys:
-        cells = printed.get(key, [None] * len(scores))
-        for (title, metric), cell in zip(scores.items(), cells, strict=True):
-            full = f"{metric}/{key[-1]}" if classes else metric
-            beside = found.get(key, [])
-            estimates = [_estimate(g, table, full, mark, data) for g, mark in beside]
+        for column, metric, cell in paper.cells(key):
+            value = published_value(cell)
+            estimates = [_estimate(g, paper, metric, mark) for g, mark in found.get(key, [])]
             for estimate in estimates or [None]:
-                value = _read(cell)[0] if cell is not None else None
                 if value is not None or estimate is not None:
-                    rows.append(Compared((*key, title), value, estimate, _doubt(cell)))
-    headings = [*(place.column for place in places), *(["class"] if classes else []), "score"]
-    return rows, headings
+                    rows.append(Compared((*key, column), value, estimate, _doubt(cell)))
+    return rows, [*paper.headings, "score"]
 
 
-def _stands_for(key: Names, other: Names, places: Sequence[Place], printed: Any) -> str | None:
+def _stands_for(key: Names, other: Names, paper: ScoreTable) -> str | None:
     """Say what a run's names replace of a row's: nothing if equal, None if they do not fit."""
     marks = []
     for position, (mine, theirs) in enumerate(zip(key, other, strict=True)):
         if mine == theirs:
             continue
-        known = {names[position] for names in printed}
-        place = places[position] if position < len(places) else None
+        known = {names[position] for names in paper.printed}
+        place = paper.places[position] if position < len(paper.places) else None
         replaced = place and any(part in _STANDS_FOR for part in place.setting.split(","))
         if place and theirs not in place.names.values():
             return None  # a row of people, or of the references
@@ -253,12 +233,10 @@ def _stands_for(key: Names, other: Names, places: Sequence[Place], printed: Any)
     return "; ".join(marks)
 
 
-def _estimate(
-    group: Group, table: Mapping[str, Any], metric: str, mark: str, data: Sequence[str]
-) -> Estimate | None:
+def _estimate(group: Group, paper: ScoreTable, metric: str, mark: str) -> Estimate | None:
     """Summarize the seeds of a group; of one, with the interval that its run has stored."""
-    split = split_of(group, table)
-    if str(group.runs[0].setting("data.name")) not in data:
+    split = paper.split_of(group)
+    if str(group.runs[0].setting("data.name")) not in paper.data:
         split = split.rpartition(".")[2]  # its own test split stands for that of the paper's data
     values = group.values(split, metric)
     if not values:
