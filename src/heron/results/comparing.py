@@ -96,8 +96,6 @@ def compare(systems: Sequence[System], notes: list[str], options: CompareOptions
     copied = copied_scores(records, options.split, settings.metric)
     if copied_names(settings.metric) and not copied:
         notes.append(_COPIED_DIFFERS if records else _COPIED_UNKNOWN)
-    if options.split == VALIDATION and any(len(system.sources) > 1 for system in systems):
-        notes.append(_CHOSEN_HERE)
     aligned = align(
         systems,
         settings,
@@ -106,6 +104,9 @@ def compare(systems: Sequence[System], notes: list[str], options: CompareOptions
         find_groups=partial(_groups, records=records, options=options, notes=notes),
     )
     comparison = compare_systems(aligned, settings, against)
+    chosen = any(len(one.scores) > 1 and one.validation is not None for one in comparison.systems)
+    if options.split == VALIDATION and chosen:
+        notes.append(_CHOSEN_HERE)
     return dataclasses.replace(comparison, notes=(*notes, *comparison.notes), copied=copied)
 
 

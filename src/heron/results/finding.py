@@ -166,12 +166,17 @@ def _joined_folds(sources: Sequence[Source], split: str, notes: list[str]) -> li
     for source in sources:
         count = _folds(source) if split == "validation" else 0
         joined.setdefault(source.seed if count else str(source.home), []).append(source)
+    lacking: dict[str, list[str]] = {}
     for members in joined.values():
         count = _folds(members[0])
         absent = set(range(count)) - {_setting(member, FOLD) for member in members}
         if split == "validation" and absent:
             listed = ", ".join(map(str, sorted(absent)))
-            notes.append(f"{members[0].name}: of its {count} folds there is none of {listed}")
+            said = f"of its {count} folds there is none of {listed}"
+            lacking.setdefault(said, []).append(members[0].name)
+    for said, (name, *others) in lacking.items():
+        same = f" (the same for {len(others)} other run{'s' * (len(others) > 1)})"
+        notes.append(f"{name}: {said}{same if others else ''}.")
     return [
         replace(first, folds=tuple(source.path for source in rest))
         for first, *rest in joined.values()

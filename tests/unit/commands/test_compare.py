@@ -350,6 +350,21 @@ def test_a_note_says_that_the_best_run_is_chosen_on_the_compared_rows(sweep):
     assert not any(chosen in note for note in run(sweep)["notes"])
 
 
+def test_absent_folds_are_noted_once_a_system_and_no_run_without_a_score_is_called_chosen(sweep):
+    for folder in Path(sweep).iterdir():
+        shutil.copy(folder / "predictions/test.parquet", folder / "predictions/validation.parquet")
+        config = OmegaConf.load(folder / "config.yaml")
+        config.data.folds = {"count": 3, "fold": 1}
+        OmegaConf.save(config, folder / "config.yaml")
+        write_json(folder / "scores.json", {})
+    notes = run(sweep, "split=validation")["notes"]
+    absent = [note for note in notes if "of its 3 folds there is none of 0, 2" in note]
+    assert len(absent) == len(HEADS)
+    assert all(note.endswith("(the same for 2 other runs).") for note in absent)
+    assert not any("chosen on the compared rows" in note for note in notes)
+    assert any("the first run counts as the best" in note for note in notes)
+
+
 def test_a_forks_metric_reads_any_column_and_an_absent_one_is_named(make_run, monkeypatch):
     monkeypatch.setattr(METRICS, "_added", {})
     METRICS.register("sure", Metric(of_rows=lambda columns: columns["p/BEFORE"]))
