@@ -140,6 +140,8 @@ def refusal(config):
             return "stages train an encoder; baseline="
         if config.curriculum.name != "none":
             return f"curriculum={config.curriculum.name} orders training steps; baseline="
+        if config.optim.soft.columns:
+            return r"optim\.soft changes what an encoder learns; baseline="
         if task not in (tasks := tasks_of_baseline(baseline.name)):
             fitting = " or ".join(tasks)
             return f"baseline={baseline.name} needs task={fitting}, not task={task}"

@@ -34,13 +34,18 @@ def search_problems(config: Config) -> Iterator[str]:
 def baseline_problems(config: Config) -> Iterator[str]:
     """Check that a baseline fits the task, and that nothing needs an encoder."""
     name, task = config.baseline.name, config.task.name
+    empty = {
+        "optim.soft": "optim.soft.columns=[] optim.soft.predictions=[]",
+        "optim.suspects": "optim.suspects.dynamics=[]",
+    }
     for key in config.optim.target_options():
-        yield f"{key} changes what an encoder learns; baseline={name} has none"
+        yield f"{key} changes what an encoder learns; baseline={name} has none: add {empty[key]}"
     if config.stages:
-        yield f"stages train an encoder; baseline={name} has none"
+        yield f"stages train an encoder; baseline={name} has none: add stages=[]"
     if config.curriculum.name != "none":
         yield (
-            f"curriculum={config.curriculum.name} orders training steps; baseline={name} has none"
+            f"curriculum={config.curriculum.name} orders training steps; baseline={name} has none: "
+            "add curriculum=none"
         )
     fitting = tasks_of_baseline(name)
     if task not in fitting:

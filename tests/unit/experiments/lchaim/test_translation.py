@@ -124,7 +124,7 @@ def test_the_result_is_a_data_set_that_raters_can_get_with_its_originals(
     shown = ["show=original_premise", "ask=fluency:1-5"]
     assert main(["annotate", "draw", *words, *shown]) == 0, capsys.readouterr().err
     sheet = read_table(tmp_path / "sheets/rater1.csv")
-    assert sheet.columns == ("guid", "original_premise", "text", "text_pair", "fluency")
+    assert sheet.columns == ("guid", "text", "text_pair", "original_premise", "fluency")
     assert all(row["original_premise"] for row in sheet.rows)
 
 
