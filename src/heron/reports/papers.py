@@ -19,6 +19,7 @@ from heron.reports.run import caveat_of, caveats
 from heron.reports.significance import split_groups
 from heron.results.collect import RunRecord, headline_metrics
 from heron.results.groups import Group, copied_scores, group_runs
+from heron.results.published import published_value
 
 _NEVER_NAMED = (
     "report",
@@ -210,11 +211,6 @@ class ScoreTable:
         return name if own else f"{test_set}.{name}"
 
 
-def published_value(cell: Any) -> float | None:
-    """Read a printed number, or what it is corrected to."""
-    return cell.get("corrected", cell["printed"]) if isinstance(cell, Mapping) else cell
-
-
 def _score_table(table: ScoreTable, groups: Sequence[Group], note: str) -> Table:
     """Set each published score beside ours; settings that the table lacks get their own rows."""
     if table.rule:
@@ -239,9 +235,9 @@ def _score_table(table: ScoreTable, groups: Sequence[Group], note: str) -> Table
     columns = [
         column for title in table.content["scores"] for column in (f"{title}, paper", *ours, "Δ")
     ]
-    said = [f"Copied sentences of the same articles: {', '.join(copied)}. {COPIED_NOTE}"]
-    said = [*(said if copied else ()), *caveats(run for group in groups for run in group.runs)]
-    caption = _caption(table, " ".join([*said, note]).strip())
+    reached = f"Copied sentences of the same articles: {', '.join(copied)}. {COPIED_NOTE}"
+    doubts = caveats(run for group in groups for run in group.runs)
+    caption = _caption(table, " ".join([*[reached] * bool(copied), *doubts, note]).strip())
     return Table(table.content["title"], (*table.headings, *columns), tuple(rows), caption)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from heron.base.cells import Table
 from heron.base.errors import ConfigError
 from heron.base.yaml_files import read_yaml
-from heron.results.published import find_published
+from heron.results.published import find_published, published_value
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be decided"
 _COLUMNS = ("claim", "where", "the paper says", "recomputed", "verdict", "calculation")
@@ -51,9 +51,9 @@ class Published:
             cell = cell[row]
         columns = list(content.get("scores") or content.get("columns") or content["classes"])
         found = cell[columns.index(column)]
-        if isinstance(found, Mapping):
-            return float(found["printed"] if printed else found.get("corrected", found["printed"]))
-        return float(found)
+        return float(
+            found["printed"] if printed and isinstance(found, Mapping) else published_value(found)
+        )
 
     def names(self, table: str, *rows: str) -> list[str]:
         """List the names of a table's rows, or of those within `rows`."""

@@ -18,12 +18,12 @@ from heron.reports.papers import (
     flat_rows,
     own_digits,
     printed_digits,
-    published_value,
 )
 from heron.reports.run import caveat_of
 from heron.reproduction.targets import Estimate, Names
 from heron.results.collect import RunRecord
 from heron.results.groups import Group, group_runs
+from heron.results.published import published_value
 
 DAGGER = "†"
 COLUMNS = ("published", "reproduced", "Δ", "95 % interval", "test")

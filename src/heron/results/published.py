@@ -1,7 +1,8 @@
 """The papers' printed numbers: `experiments/<paper>/published.yaml`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from heron.base.folders import experiment_roots
 from heron.base.yaml_files import read_yaml
@@ -39,3 +40,8 @@ def published_groups(data: str) -> tuple[str, dict[str, dict[str, int]]] | None:
         counts = {name: dict(zip(classes, found, strict=True)) for name, found in groups}
         return table["title"], counts
     return None
+
+
+def published_value(cell: Any) -> Any:
+    """Read a printed number, or what it is corrected to; None where nothing is printed."""
+    return cell.get("corrected", cell["printed"]) if isinstance(cell, Mapping) else cell
