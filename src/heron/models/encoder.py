@@ -5,11 +5,15 @@ Shape suffixes: B sequences, L tokens, D hidden.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
 from transformers import BertConfig, BertModel, PreTrainedModel
+from transformers.modeling_layers import GradientCheckpointingLayer
 
 from heron.base.errors import ConfigError
 from heron.base.registry import on_demand
@@ -26,28 +30,38 @@ class Encoder(nn.Module):
     def __init__(self, model: PreTrainedModel, freeze: str = "none"):
         super().__init__()
         self.model = model
-        self.frozen = freeze_below(model, freeze)
+        self.frozen = self._freeze(freeze)
+
+    @property
+    def inner(self) -> Any:
+        """What encodes: of a model with a decoder its encoder alone."""
+        return encoding_part(self.model)
 
     @property
     def width(self) -> int:
         """D, the width of the hidden states."""
-        return int(self.model.config.hidden_size)
+        return int(self.inner.config.hidden_size)
 
     @property
     def layers(self) -> list[nn.Module]:
         """The transformer layers, in order."""
-        return list(find_layers(self.model))
+        return list(find_layers(self.inner))
+
+    @cached_property
+    def levels(self) -> dict[nn.Parameter, int]:
+        """See `find_levels`; asked for before FSDP shares out the parameters."""
+        return find_levels(self.inner)
 
     def forward(self, batch: Batch) -> Tensor:
         """Encode a batch; returns states_BLD, in the precision of the surrounding autocast."""
-        output = self.model(
+        output = self.inner(
             input_ids=batch.tokens_BL, attention_mask=batch.mask_BL, **self._extras(batch)
         )
         return output.last_hidden_state
 
     def _extras(self, batch: Batch) -> dict[str, Tensor]:
         """Collect the inputs that only some encoders have."""
-        settings, extras = self.model.config, {}
+        settings, extras = self.inner.config, {}
         if bool((batch.second_B > 0).any()) and getattr(settings, "type_vocab_size", 1) > 1:
             # Not for AlephBERT, whose tokenizer numbers two segments, but whose model has one.
             extras["token_type_ids"] = segments(batch)
@@ -56,6 +70,21 @@ class Encoder(nn.Module):
             extras["global_attention_mask"] = torch.zeros_like(batch.mask_BL)
             extras["global_attention_mask"][:, 0] = 1
         return extras
+
+    def _freeze(self, freeze: str) -> list[nn.Module]:
+        """Stop gradients of a level and those below it; returns the frozen modules."""
+        if freeze == "none":
+            return []
+        if freeze == "all":
+            self.inner.requires_grad_(False)
+            return [self.inner]
+        level, layers = 0 if freeze == "embeddings" else int(freeze), len(self.layers)
+        if level > layers:
+            raise ConfigError(f"encoder.freeze={freeze}: the encoder has only {layers} layers")
+        below = {parameter for parameter, own in self.levels.items() if own <= level}
+        for parameter in below:
+            parameter.requires_grad_(False)
+        return list(_modules_of(self.inner, below))
 
     def learns_as_head(self, parameter: nn.Parameter) -> bool:
         """Tell whether a parameter learns at the head's rate; an encoder's never does."""
@@ -115,8 +144,11 @@ def load_encoder(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrai
         model = _from_scratch(config, vocabulary, pad_id)
     else:
         model = pretrained_model(config)
+    learning = set(encoding_part(model).parameters())
+    for parameter in set(model.parameters()) - learning:  # a decoder's stay, for `model/`
+        parameter.requires_grad_(False)
     embeddings: Any = model.get_input_embeddings()
-    if embeddings.num_embeddings < vocabulary:
+    if len(embeddings.weight) < vocabulary:
         # Default initialisation: the mean of the old embeddings with their covariance.
         model.resize_token_embeddings(vocabulary)
     if config.fast_dropout and not torch.cuda.is_available():
@@ -126,8 +158,16 @@ def load_encoder(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrai
     return model
 
 
+def encoding_part(model: PreTrainedModel) -> Any:
+    """Find what encodes: of a model with a decoder its encoder alone."""
+    return model.get_encoder() if model.config.is_encoder_decoder else model
+
+
 def find_layers(model: nn.Module) -> nn.ModuleList:
-    """Find the stack of transformer layers: the longest list of modules of one class."""
+    """Find the stack of transformer layers: the longest list of modules of one class.
+
+    Lists of what transformers itself takes for layers come first.
+    """
     stacks = [
         module
         for module in model.modules()
@@ -135,7 +175,9 @@ def find_layers(model: nn.Module) -> nn.ModuleList:
     ]
     if not stacks:
         raise ConfigError(f"{type(model).__name__}: no stack of transformer layers found")
-    return max(stacks, key=len)
+    return max(
+        stacks, key=lambda stack: (isinstance(stack[0], GradientCheckpointingLayer), len(stack))
+    )
 
 
 def _from_scratch(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrainedModel:
@@ -169,27 +211,81 @@ def check_positions(config: EncoderConfig, positions: int | None) -> None:
         )
 
 
-def _embeddings(model: PreTrainedModel) -> list[nn.Module]:
-    """Find the embeddings: one module in BERT, words and positions in GPT-2."""
-    together = getattr(model, "embeddings", None)
-    if together is not None:
-        return [together]
-    apart = (model.get_input_embeddings(), getattr(model, "wpe", None))
-    return [module for module in apart if module is not None]
+@torch.enable_grad()
+def find_levels(model: PreTrainedModel) -> dict[nn.Parameter, int]:
+    """Number the parameters by the layers that they act below, as one forward pass shows it.
+
+    Returns:
+        k for those of layer k, counted from 1. For those outside the layers the number of layers
+        below the lowest one whose input depends on them: 0 for embeddings and for relative
+        positions, which all layers are given. One more than there are layers for all others, such
+        as a final normalisation.
+    """
+    layers = list(find_layers(model))
+    inputs: dict[nn.Module, Any] = {}
+    levels = {p: level for level, layer in enumerate(layers, 1) for p in layer.parameters()}
+
+    def noting(layer: nn.Module) -> Callable[..., Any]:
+        forward = layer.forward  # not a hook: SqueezeBERT calls it by its name
+
+        def note(*given: Any, **named: Any) -> Any:
+            inputs.setdefault(layer, (given, named))
+            return forward(*given, **named)
+
+        return note
+
+    frozen = [parameter for parameter in model.parameters() if not parameter.requires_grad]
+    for parameter in frozen:
+        parameter.requires_grad_(True)
+    for layer in layers:
+        layer.forward = noting(layer)
+    encode_ids(model, range(1, 9))
+    for layer in layers:
+        del layer.forward
+    for parameter in frozen:
+        parameter.requires_grad_(False)
+    seen: set[Any] = set()
+    for level, layer in enumerate(layers):
+        leaves = [each for each in tree_leaves(inputs.get(layer)) if isinstance(each, Tensor)]
+        for parameter in leaves:
+            if isinstance(parameter, nn.Parameter):
+                levels.setdefault(parameter, level)
+        found: list[Any] = [leaf.grad_fn for leaf in leaves]
+        while found:
+            if (node := found.pop()) is None or node in seen:
+                continue
+            seen.add(node)
+            if hasattr(node, "variable"):
+                levels.setdefault(node.variable, level)
+            found += [before for before, _ in node.next_functions]
+    for stack in model.modules():  # XLM has a list for each part of its layers
+        is_list = isinstance(stack, nn.ModuleList) and len(stack) == len(layers)
+        if is_list and type(stack[0]) is not type(layers[0]):
+            for level, layer in enumerate(stack, 1):
+                levels = {**dict.fromkeys(layer.parameters(), level), **levels}
+    return {p: levels.get(p, len(layers) + 1) for p in model.parameters()}
 
 
-def freeze_below(model: PreTrainedModel, freeze: str) -> list[nn.Module]:
-    """Stop gradients below a depth; returns the frozen modules."""
-    if freeze == "none":
-        return []
-    if freeze == "all":
-        frozen: list[nn.Module] = [model]
+def encode_ids(model: PreTrainedModel, ids: Sequence[int], padding: int = 0) -> Tensor:
+    """Encode a text of token ids in evaluation mode; returns states_LD, without the padding's.
+
+    Mode and random numbers stay as they were.
+    """
+    training, length = model.training, len(ids)
+    padded = [*ids, *[model.config.pad_token_id or 0] * padding]
+    tokens_1L = torch.tensor([padded], device=model.device)
+    mask_1L = torch.tensor([[1] * length + [0] * padding], device=model.device)
+    with torch.random.fork_rng(devices=[]):
+        output = model.eval()(input_ids=tokens_1L, attention_mask=mask_1L)
+    model.train(training)
+    return output.last_hidden_state[0, :length]
+
+
+def _modules_of(module: nn.Module, parameters: set[nn.Parameter]) -> Iterator[nn.Module]:
+    """Find the largest modules that have none but the given parameters."""
+    own = set(module.parameters())
+    if own and own <= parameters:
+        yield module
     else:
-        depth = 0 if freeze == "embeddings" else int(freeze)
-        layers = find_layers(model)
-        if depth > len(layers):
-            raise ConfigError(f"encoder.freeze={freeze}: the encoder has only {len(layers)} layers")
-        frozen = [*_embeddings(model), *layers[:depth]]
-    for module in frozen:
-        module.requires_grad_(False)
-    return frozen
+        for inner in module.children():
+            yield from _modules_of(inner, parameters)

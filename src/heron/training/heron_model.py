@@ -33,7 +33,8 @@ class HeronModel(nn.Module):
         folder = Path(folder)
         self.settings = json.loads((folder / "heron.json").read_text(encoding="utf-8"))
         self.tokenizer: Any = AutoTokenizer.from_pretrained(folder)
-        self.encoder: Any = AutoModel.from_pretrained(folder, dtype=torch.float32)
+        model: Any = AutoModel.from_pretrained(folder, dtype=torch.float32)
+        self.encoder = model.get_encoder() if model.config.is_encoder_decoder else model
         weights = load_file(folder / "head.safetensors")
         self.distance: nn.Embedding | None = None
         if "distance.weight" in weights:

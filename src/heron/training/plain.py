@@ -65,7 +65,7 @@ def write_plain(run: RunFolder, folder: Path) -> Plain:
         config,
         loads_as,
         None if threshold is None else float(threshold),
-        hasattr(getattr(encoder, "inner", encoder.model).config, "attention_window"),
+        hasattr(encoder.inner.config, "attention_window"),
     )
 
 
