@@ -87,6 +87,11 @@ def _write_map(options: MapOptions) -> list[Path]:
     for form in options.format or FORMATS:
         if form == "jsonl":
             files += export_jsonl(mapped.folder, target)
+            if (mapped.dynamics.count_EN > 1).any():
+                print_lines(
+                    "note: training_dynamics/ has the mean logits of examples that a record visits "
+                    "several times: other tools find another confidence for them"
+                )
         else:
             files.append(write_file(target / f"map.{form}", save_figure(figure, form)))
     files.append(write_file(target / "map.html", map_page(data, options.megabytes)))
