@@ -5,13 +5,11 @@ Shape suffixes: B sequences, L tokens, D hidden.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_leaves
 from transformers import BertConfig, BertModel, PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
@@ -50,6 +48,8 @@ class Encoder(nn.Module):
     @cached_property
     def levels(self) -> dict[nn.Parameter, int]:
         """See `find_levels`; asked for before FSDP shares out the parameters."""
+        from heron.models.levels import find_levels  # start-up time, as below
+
         return find_levels(self.inner)
 
     def forward(self, batch: Batch) -> Tensor:
@@ -81,10 +81,12 @@ class Encoder(nn.Module):
         level, layers = 0 if freeze == "embeddings" else int(freeze), len(self.layers)
         if level > layers:
             raise ConfigError(f"encoder.freeze={freeze}: the encoder has only {layers} layers")
+        from heron.models.levels import modules_of
+
         below = {parameter for parameter, own in self.levels.items() if own <= level}
         for parameter in below:
             parameter.requires_grad_(False)
-        return list(_modules_of(self.inner, below))
+        return list(modules_of(self.inner, below))
 
     def learns_as_head(self, parameter: nn.Parameter) -> bool:
         """Tell whether a parameter learns at the head's rate; an encoder's never does."""
@@ -209,83 +211,3 @@ def check_positions(config: EncoderConfig, positions: int | None) -> None:
         raise ConfigError(
             f"encoder.max_length={config.max_length}: {config.name} reads only {positions} tokens"
         )
-
-
-@torch.enable_grad()
-def find_levels(model: PreTrainedModel) -> dict[nn.Parameter, int]:
-    """Number the parameters by the layers that they act below, as one forward pass shows it.
-
-    Returns:
-        k for those of layer k, counted from 1. For those outside the layers the number of layers
-        below the lowest one whose input depends on them: 0 for embeddings and for relative
-        positions, which all layers are given. One more than there are layers for all others, such
-        as a final normalisation.
-    """
-    layers = list(find_layers(model))
-    inputs: dict[nn.Module, Any] = {}
-    levels = {p: level for level, layer in enumerate(layers, 1) for p in layer.parameters()}
-
-    def noting(layer: nn.Module) -> Callable[..., Any]:
-        forward = layer.forward  # not a hook: SqueezeBERT calls it by its name
-
-        def note(*given: Any, **named: Any) -> Any:
-            inputs.setdefault(layer, (given, named))
-            return forward(*given, **named)
-
-        return note
-
-    frozen = [parameter for parameter in model.parameters() if not parameter.requires_grad]
-    for parameter in frozen:
-        parameter.requires_grad_(True)
-    for layer in layers:
-        layer.forward = noting(layer)
-    encode_ids(model, range(1, 9))
-    for layer in layers:
-        del layer.forward
-    for parameter in frozen:
-        parameter.requires_grad_(False)
-    seen: set[Any] = set()
-    for level, layer in enumerate(layers):
-        leaves = [each for each in tree_leaves(inputs.get(layer)) if isinstance(each, Tensor)]
-        for parameter in leaves:
-            if isinstance(parameter, nn.Parameter):
-                levels.setdefault(parameter, level)
-        found: list[Any] = [leaf.grad_fn for leaf in leaves]
-        while found:
-            if (node := found.pop()) is None or node in seen:
-                continue
-            seen.add(node)
-            if hasattr(node, "variable"):
-                levels.setdefault(node.variable, level)
-            found += [before for before, _ in node.next_functions]
-    for stack in model.modules():  # XLM has a list for each part of its layers
-        is_list = isinstance(stack, nn.ModuleList) and len(stack) == len(layers)
-        if is_list and type(stack[0]) is not type(layers[0]):
-            for level, layer in enumerate(stack, 1):
-                levels = {**dict.fromkeys(layer.parameters(), level), **levels}
-    return {p: levels.get(p, len(layers) + 1) for p in model.parameters()}
-
-
-def encode_ids(model: PreTrainedModel, ids: Sequence[int], padding: int = 0) -> Tensor:
-    """Encode a text of token ids in evaluation mode; returns states_LD, without the padding's.
-
-    Mode and random numbers stay as they were.
-    """
-    training, length = model.training, len(ids)
-    padded = [*ids, *[model.config.pad_token_id or 0] * padding]
-    tokens_1L = torch.tensor([padded], device=model.device)
-    mask_1L = torch.tensor([[1] * length + [0] * padding], device=model.device)
-    with torch.random.fork_rng(devices=[]):
-        output = model.eval()(input_ids=tokens_1L, attention_mask=mask_1L)
-    model.train(training)
-    return output.last_hidden_state[0, :length]
-
-
-def _modules_of(module: nn.Module, parameters: set[nn.Parameter]) -> Iterator[nn.Module]:
-    """Find the largest modules that have none but the given parameters."""
-    own = set(module.parameters())
-    if own and own <= parameters:
-        yield module
-    else:
-        for inner in module.children():
-            yield from _modules_of(inner, parameters)

@@ -19,7 +19,7 @@ def build_optimizer(
 
     The encoder trains at `lr`, the head and a decoder in the encoder at `head_lr`; a layer k layers
     below the head at `lr * layer_decay ** k`, and so what acts outside the layers, by its level
-    (`heron.models.encoder.find_levels`). Biases and normalisation weights never decay; `matrices`
+    (`heron.models.levels.find_levels`). Biases and normalisation weights never decay; `matrices`
     are the ids of the parameters that do (None: those with more than one dimension).
     """
 

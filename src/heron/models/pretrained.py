@@ -17,7 +17,8 @@ from heron.base.errors import ConfigError
 from heron.base.terminal import say
 from heron.config.schema import EncoderConfig
 from heron.data.hub import loading, origin
-from heron.models.encoder import check_positions, encode_ids, encoding_part
+from heron.models.encoder import check_positions, encoding_part
+from heron.models.levels import encode_ids
 
 _PADDING = 1e-4  # share of the largest state; float32's rounding is far below it
 
