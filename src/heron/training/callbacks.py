@@ -110,15 +110,15 @@ class EpochLines(pl.Callback):
     def __init__(self, monitor: str):
         self.shown = [f"validation/{name}" for name in (monitor, *copied_names(monitor))]
         self._started = time.monotonic()
-        self._losses: list[Tensor] = []
+        self._losses: list[Tensor] = []  # of each batch: its loss times its weight, its weight
 
     def state_dict(self) -> dict[str, Any]:
         """Keep the losses of the epoch so far: a resumed run's line means them all."""
-        return {"losses": [pair.tolist() for pair in self._losses]}
+        return {"weighted": [pair.tolist() for pair in self._losses]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Go on within the epoch."""
-        self._losses = [torch.tensor(loss) for loss in state_dict["losses"]]
+        self._losses = [torch.tensor(loss) for loss in state_dict.get("weighted", [])]
 
     def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Start the clock."""

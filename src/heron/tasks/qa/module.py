@@ -32,8 +32,8 @@ from heron.tasks.qa.soft_answers import AllAnswers
 class SpanOutput:
     """The result of one forward pass over some questions; see `Output`."""
 
-    loss: Tensor | None  # mean over the windows whose answer is known; None if none is
-    weight: Tensor | None  # number of these windows
+    loss: Tensor | None  # mean over the batch's windows; None where an answer is not known
+    weight: Tensor | None  # number of windows
     labels_R: Tensor  # class ids (answer, no_answer), or `UNLABELLED`, int64
     rows_R: Tensor
     owners_B: Tensor  # the row of each window, int64 from 0 to R - 1
