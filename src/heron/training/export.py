@@ -63,6 +63,7 @@ def _save_model(
         return
     settings = copy.deepcopy(encoder.model.config)
     _name_classes(settings, known.labels)
+    settings.update(known.settings)
     settings._attn_implementation = "eager"  # nothing is computed with it
     with torch.device("meta"):
         whole = known.auto.from_config(settings, dtype=encoder.model.dtype)
