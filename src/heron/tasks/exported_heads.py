@@ -78,7 +78,11 @@ def class_head_in_transformers(
     else:
         return None
     labels = config.data.label_order
-    return HeadWeights(AutoModelForSequenceClassification, labels, layers, dropouts) if layers else None
+    return (
+        HeadWeights(AutoModelForSequenceClassification, labels, layers, dropouts)
+        if layers
+        else None
+    )
 
 
 def _has_same_input(encoder: Encoder, tokenizer: Any, config: Config) -> bool:

@@ -27,6 +27,7 @@ from heron.base.registry import on_demand
 from heron.base.run_folder import HEAD
 from heron.config.schema import Config
 from heron.models.encoder import Encoder
+from heron.tasks.exported_heads import HeadWeights
 from heron.tasks.task import task_of
 
 POINTER = "encoder.json"
@@ -34,11 +35,17 @@ identity = on_demand("heron.data.hub:identity")  # start-up time: of pretrained 
 
 
 def export(
-    folder: Path, encoder: Encoder | None, head: nn.Module, tokenizer: Any, config: Config
+    folder: Path,
+    encoder: Encoder | None,
+    head: nn.Module,
+    tokenizer: Any,
+    config: Config,
+    known: HeadWeights | None = None,
 ) -> None:
     """Write encoder, tokenizer, label names and head to `RunFolder.model`.
 
     Without an encoder, the run names the pretrained one that was frozen instead of copying it.
+    `known` is the head as its task does not name it, see `heron.training.plain`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     if encoder is None:
@@ -46,17 +53,15 @@ def export(
             folder / POINTER, {"name": config.encoder.name, "files": identity(config.encoder)}
         )
     else:
-        _save_model(folder, encoder, head, tokenizer, config)
+        known = known or task_of(config).head_in_transformers(head, encoder, tokenizer, config)
+        _save_model(folder, encoder, known)
         tokenizer.save_pretrained(folder)
     save_file({k: v.contiguous() for k, v in head.state_dict().items()}, folder / HEAD)
     seal(folder)
 
 
-def _save_model(
-    folder: Path, encoder: Encoder, head: nn.Module, tokenizer: Any, config: Config
-) -> None:
-    """Write the encoder, with the head where transformers has a class for both."""
-    known = task_of(config).head_in_transformers(head, encoder, tokenizer, config)
+def _save_model(folder: Path, encoder: Encoder, known: HeadWeights | None) -> None:
+    """Write the encoder, with the head where there is a class for both."""
     if known is None:
         _name_classes(encoder.model.config, [])
         encoder.model.save_pretrained(folder)

@@ -1,12 +1,12 @@
 """`heron_model.py` predicts what heron predicts, without heron."""
 
 import ast
-import importlib.util
 import sys
 
 import numpy as np
 import pytest
 import torch
+from transformers import AutoModelForSequenceClassification
 
 from heron.base.errors import ConfigError
 from heron.config.data import UnicodeOptions
@@ -38,12 +38,11 @@ HEADS = [
 ]
 
 
-def load_module(folder):
-    """Import the folder's own `heron_model.py`."""
-    spec = importlib.util.spec_from_file_location("plain_heron_model", folder / "heron_model.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.HeronModel(folder)
+def load(folder):
+    """Load the model by the folder's own `heron_model.py`."""
+    loaded = AutoModelForSequenceClassification.from_pretrained(folder, trust_remote_code=True)
+    assert type(loaded).__module__.startswith("transformers_modules.")
+    return loaded
 
 
 def write(config, tmp_path):
@@ -70,7 +69,7 @@ def test_one_file_without_heron_gives_herons_probabilities(words, chronicle_conf
         else (example.text, example.text_pair)
         for example in examples
     ]
-    found = load_module(folder).predict(texts, batch_size=5)  # the last batch holds two
+    found = load(folder).predict(texts, batch_size=5)  # the last batch holds two
     assert [list(one) for one in found] == [config.data.label_order] * len(found)
     found_RC = np.array([list(one.values()) for one in found])
     np.testing.assert_allclose(found_RC, wanted.probabilities_RC, atol=1e-5)
@@ -94,7 +93,7 @@ def test_texts_are_cleaned_as_in_training(language, options, chronicle_config, t
     words = [f"data.unicode.{name}={value}" for name, value in options.items()]
     config = chronicle_config("head=ess", f"data.language={language}", *words)
     _, folder, _ = write(config, tmp_path)
-    model = load_module(folder)
+    model = load(folder)
     dirty = "שָׁלוֹם־עולם\u200f צה״ל ş Ţ a\u0306 c\u0327\u202e x\u0327\u200f\u0301 I\u0307"
     wanted = normalise(dirty, get_language(language), UnicodeOptions(**options))
     assert model.clean(dirty) == wanted.strip() != dirty
@@ -103,7 +102,7 @@ def test_texts_are_cleaned_as_in_training(language, options, chronicle_config, t
 def test_an_event_that_is_cut_or_not_marked_is_an_error(chronicle_config, tmp_path):
     run, folder, _ = write(chronicle_config("head=ess", "encoder.max_length=96"), tmp_path)
     model, text = (
-        load_module(folder),
+        load(folder),
         with_markers(run.data.examples["test"][0], run.data.config.data),
     )
     assert sum(model.predict([text])[0].values()) == pytest.approx(1)
@@ -130,7 +129,7 @@ def test_a_head_of_a_fork_is_refused(chronicle_config, tmp_path):
 
 def test_the_model_can_be_trained_further(chronicle_config, tmp_path):
     run, folder, _ = write(chronicle_config("head=ess"), tmp_path)
-    model = load_module(folder)
+    model = load(folder)
     text = with_markers(run.data.examples["test"][0], run.data.config.data)
     logits_RC = model(**model.batch(model.encode(text)))
     torch.nn.functional.cross_entropy(logits_RC, torch.tensor([0])).backward()
