@@ -1,6 +1,6 @@
 """Head weights renamed as in transformers, so that `from_pretrained` loads a run's `model/`."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -27,36 +27,29 @@ def named(name: str, layer: nn.Module) -> dict[str, Tensor]:
     return {f"{name}.{key}": value for key, value in layer.state_dict().items()}
 
 
-@dataclass(frozen=True, slots=True)
-class _Classifier:
-    """Where transformers classifies the first token: a dense layer, a function, a linear layer."""
-
-    dense: str
-    out: str
-    function: str = "tanh"
-    dropouts: tuple[str, ...] = ("classifier_dropout",)  # settings of this head alone
-
-
-_POOLER = _Classifier("bert.pooler.dense", "classifier")
-_ROBERTA = _Classifier("classifier.dense", "classifier.out_proj")
-_DEBERTA = _Classifier("pooler.dense", "classifier", "gelu", ("pooler_dropout", "cls_dropout"))
-_CLASSIFIERS = {  # by the encoder's model type
-    "bert": _POOLER,
+# Sequence classification in transformers is a dense layer, a function and a linear layer on the
+# state of the first token: the layers' names and the function, by the encoder's model type.
+_ROBERTA = ("classifier.dense", "classifier.out_proj", "tanh")
+_DEBERTA = ("pooler.dense", "classifier", "gelu")
+_CLASSIFIERS = {
+    "bert": ("bert.pooler.dense", "classifier", "tanh"),
     "camembert": _ROBERTA,
     "deberta": _DEBERTA,
     "deberta-v2": _DEBERTA,
-    "distilbert": _Classifier("pre_classifier", "classifier", "relu", ("seq_classif_dropout",)),
-    "electra": replace(_ROBERTA, function="gelu"),
-    "longformer": replace(_ROBERTA, dropouts=()),  # it has the encoder's
+    "distilbert": ("pre_classifier", "classifier", "relu"),
+    "electra": (*_ROBERTA[:2], "gelu"),
+    "longformer": _ROBERTA,
     "roberta": _ROBERTA,
     "xlm-roberta": _ROBERTA,
 }
+_DROPOUTS = ("classifier_dropout", "cls_dropout", "pooler_dropout", "seq_classif_dropout")
 # heron's linear head has no dense layer and no function. A logit z is a sum of that function's
 # values: relu(z) - relu(-z) = z, also of GELU; shifted tanh add up to a straight line, as steps to
-# a ramp. `_APART` and `_MARGIN` keep it straight to 1e-7 of its range.
+# a ramp, to 1e-7 of its range. All weights are of ordinary size, so that it can be trained further:
+# AdamW moves each by the same amount.
 _APART, _MARGIN = 0.56, 1.5  # between two tanh; how far they go on beyond the range
-_MOST = 64  # tanh for one logit: a range of 16 on both sides
-_WORST = 2e-5  # difference of a logit that counts as none
+_MOST = 64  # tanh for one logit, with a range of 16 on both sides
+_LEAST = 1 / 16  # scale of a logit before tanh; a step moves the head faster by its inverse
 
 
 def class_head_in_transformers(
@@ -65,24 +58,23 @@ def class_head_in_transformers(
     """Give a head's weights the names of transformers; None if it has no equivalent head."""
     if not isinstance(head, Head) or not _has_same_input(encoder, tokenizer, config):
         return None
-    known = _CLASSIFIERS.get(encoder.model.config.model_type)
-    if known is None or head.config.pooling != "cls" or head.distance:
+    settings: Any = encoder.model.config
+    names = _CLASSIFIERS.get(settings.model_type)
+    if names is None or head.config.pooling != "cls" or head.distance:
         return None
-    weights: Any = head.classifier
-    dropouts = {}
-    if head.config.classifier == "per_event" and known.function == "tanh":  # of TRC's repository
-        layers = named(known.dense, weights.dense) | named(known.out, weights.classes)
+    (dense, out, function), classifier, changed = names, head.classifier, {}
+    layers: tuple[nn.Module, nn.Module] | None = None
+    if head.config.classifier == "per_event" and function == "tanh":  # of TRC's repository
+        layers = classifier.dense, classifier.classes
     elif head.config.classifier == "linear":
-        layers = _linear(weights[-1], encoder, known)
-        dropouts = dict.fromkeys(known.dropouts, 0.0)  # it would drop parts of a logit
-    else:
+        layers = _two_layers(classifier[-1], encoder, function)
+        # Dropout would take parts of a logit.
+        changed = {name: 0.0 for name in _DROPOUTS if hasattr(settings, name)}
+    if layers is None:
         return None
+    weights = named(dense, layers[0]) | named(out, layers[1])
     labels = config.data.label_order
-    return (
-        HeadWeights(AutoModelForSequenceClassification, labels, layers, dropouts)
-        if layers
-        else None
-    )
+    return HeadWeights(AutoModelForSequenceClassification, labels, weights, changed)
 
 
 def _has_same_input(encoder: Encoder, tokenizer: Any, config: Config) -> bool:
@@ -98,30 +90,27 @@ def _has_same_input(encoder: Encoder, tokenizer: Any, config: Config) -> bool:
     return has_segments == bool(known and second)
 
 
-def _linear(linear: nn.Linear, encoder: Encoder, known: _Classifier) -> dict[str, Tensor]:
-    """Write a linear layer as the two of transformers; empty where it has too many classes."""
+def _two_layers(
+    linear: nn.Linear, encoder: Encoder, function: str
+) -> tuple[nn.Linear, nn.Linear] | None:
+    """Write a linear layer as two with a function between; None where it has too many classes."""
     weight_CD, bias_C = linear.weight.detach().double(), linear.bias.detach().double()
-    (classes, width), units = weight_CD.shape, None
-    if known.function == "tanh":
+    classes, width = weight_CD.shape
+    units = torch.tensor([[1.0, 0, 1], [-1, 0, -1]], dtype=torch.float64).T
+    if function == "tanh":
         units = _straight(min(_MOST, width // classes), _largest_logit(weight_CD, bias_C, encoder))
-    elif 2 * classes <= width:
-        units = torch.tensor([[1.0, -1.0], [0.0, 0.0], [1.0, -1.0]], dtype=torch.float64)
-    if units is None:
-        return {}
+    if (used := classes * units.shape[1]) > width or not used:
+        return None
     scale_K, shift_K, out_K = units
-    dense_DD, dense_D = torch.zeros(width, width), torch.zeros(width)
-    out_CD = torch.zeros(classes, width)
-    used = classes * len(scale_K)
-    dense_DD[:used] = (scale_K[:, None] * weight_CD[:, None]).flatten(0, 1)
-    dense_D[:used] = (scale_K * bias_C[:, None] + shift_K).flatten()
-    out_CD[:, :used] = torch.kron(torch.eye(classes), out_K[None])
-    layers = {
-        f"{known.dense}.weight": dense_DD,
-        f"{known.dense}.bias": dense_D,
-        f"{known.out}.weight": out_CD,
-        f"{known.out}.bias": torch.zeros(classes),
-    }
-    return {name: value.to(linear.weight.dtype) for name, value in layers.items()}
+    # Without initial weights: those would draw random numbers.
+    dense, out = (nn.utils.skip_init(nn.Linear, width, each) for each in (width, classes))
+    with torch.no_grad():
+        for each in (*dense.parameters(), *out.parameters()):
+            each.zero_()
+        dense.weight[:used] = (scale_K[:, None] * weight_CD[:, None]).flatten(0, 1).float()
+        dense.bias[:used] = (scale_K * bias_C[:, None] + shift_K).flatten().float()
+        out.weight[:, :used] = torch.kron(torch.eye(classes), out_K[None].float())
+    return dense, out
 
 
 def _largest_logit(weight_CD: Tensor, bias_C: Tensor, encoder: Encoder) -> float:
@@ -132,17 +121,14 @@ def _largest_logit(weight_CD: Tensor, bias_C: Tensor, encoder: Encoder) -> float
     return float((spread_CD.norm(dim=1) * spread_CD.shape[1] ** 0.5 + middle_C.abs()).max())
 
 
-def _straight(count: int, largest: float) -> Tensor | None:
+def _straight(count: int, largest: float) -> Tensor:
     """Find scales, shifts and weights [3, K] of K tanh whose sum is z for |z| <= `largest`."""
     end = _APART / 2 * (count - 1) - _MARGIN
-    if end <= 0:
-        return None
     scale = min(1.0, end / largest)
+    if scale < _LEAST:
+        return torch.empty(3, 0)
     shift_K = torch.linspace(-end - _MARGIN, end + _MARGIN, count, dtype=torch.float64)
     z_N = torch.linspace(-end, end, 1001, dtype=torch.float64)
     values_NK = torch.tanh(z_N[:, None] + shift_K)
     out_K = torch.linalg.lstsq(values_NK, z_N[:, None], rcond=1e-10, driver="gelsd").solution[:, 0]
-    found_N = torch.tanh((z_N[:, None] + shift_K).float()) @ out_K.float()
-    if float((found_N - z_N).abs().max()) / scale > _WORST:
-        return None
     return torch.stack([torch.full_like(shift_K, scale), shift_K, out_K / scale])

@@ -42,16 +42,15 @@ class HeronConfig(PretrainedConfig):
     model_type = "heron"
     _auto_class = "AutoConfig"
 
-    def __init__(
-        self,
-        encoder: dict[str, Any] | None = None,
-        heron: dict[str, Any] | None = None,
-        **more: Any,
-    ):
+    def __init__(self, encoder: Any = None, heron: Any = None, **more: Any):
         self.encoder, self.heron = encoder or {}, heron or {}
+        super().__init__(**more)
+
+    @property
+    def custom_pipelines(self) -> dict[str, Any]:
+        """Name the pipeline; a new dict each time, because transformers changes it."""
         own = {"impl": "heron_model.HeronPipeline", "pt": ["AutoModelForSequenceClassification"]}
-        self.custom_pipelines = {"text-classification": own}
-        super().__init__(**{**more, "custom_pipelines": self.custom_pipelines})
+        return {"text-classification": own}
 
 
 class HeronModel(PreTrainedModel):
@@ -89,7 +88,7 @@ class HeronModel(PreTrainedModel):
     @cached_property
     def tokenizer(self) -> Any:
         """Load the folder's tokenizer."""
-        return AutoTokenizer.from_pretrained(self.name_or_path)
+        return AutoTokenizer.from_pretrained(self.name_or_path, config=self.config)
 
     @torch.no_grad()
     def predict(
@@ -98,11 +97,8 @@ class HeronModel(PreTrainedModel):
         """Compute the probability of each class; a ValueError where an event is cut or missing."""
         starts = range(0, len(texts), batch_size)
         logits = [each for at in starts for each in self.read(texts[at : at + batch_size])]
-        names = self.config.id2label
-        return [
-            {names[place]: p for place, p in enumerate(one.softmax(dim=0).tolist())}
-            for one in logits
-        ]
+        names = self.config.id2label.values()
+        return [dict(zip(names, one.softmax(dim=0).tolist(), strict=True)) for one in logits]
 
     def read(self, texts: Sequence[str | tuple[str, str]]) -> Tensor:
         """Compute logits_RC of texts."""

@@ -86,7 +86,7 @@ def _settings(run: RunFolder, encoder: Encoder, head: nn.Module, config: Config)
         **{name: getattr(shape, name) for name in ("input", "pooling", "combine", "over_windows")},
         "both_ways": shape.both_ways,
         "inverse": [labels.index(data.inverse.get(label, label)) for label in labels],
-        "layers": [[type(layer).__name__, *_sizes(layer)] for layer in layers],
+        "layers": [[type(x).__name__, *(getattr(x, n) for n in x.__constants__)] for x in layers],
         "distance": None if head.distance is None else list(head.distance.weight.shape),
         "markers": list(event_markers(data)),
         **{name: getattr(config.encoder, name) for name in lengths},
@@ -94,9 +94,3 @@ def _settings(run: RunFolder, encoder: Encoder, head: nn.Module, config: Config)
         "nfc": data.unicode.nfc,
         "characters": {each: changed for each, changed in pairs if changed != each},
     }
-
-
-def _sizes(layer: Any) -> list[Any]:
-    """List what a layer of `_LAYERS` is made with."""
-    sizes = {nn.Linear: ("in_features", "out_features"), nn.LayerNorm: ("normalized_shape",)}
-    return [getattr(layer, name) for name in {**sizes, nn.Dropout: ("p",)}.get(type(layer), ())]
