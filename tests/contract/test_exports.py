@@ -14,7 +14,9 @@ from heron.models.encoder import segments
 from heron.tasks.task import ClassTask
 from heron.training.inference import open_trained
 from heron.training.plain import write_plain
+from page_commands import FENCED
 from small_exports import Exported, encoder_of_kind
+from small_heron import ROOT
 from small_runs import TINY, in_folder
 from tiers import one_in
 
@@ -45,8 +47,8 @@ def texts(tmp_path):
     return [f"data.files.{split}.path={path}" for split in ("train", "test")]
 
 
-def export(kind, task, form, texts, tiny_encoder, tmp_path):
-    """Export a run whose answers are far from uniform; returns it, its folder and its rows."""
+def export(kind, task, form, texts, tiny_encoder, tmp_path, own=False):
+    """Export a run whose answers are far from uniform; returns it and its folder."""
     encoder = encoder_of_kind(kind, tiny_encoder, tmp_path / kind)
     words = [f"data={DATA[task]}", f"head={HEADS.get(form, 'cross')}", f"head.input={form}"]
     words += [f"encoder={encoder}", "encoder.max_length=256"]
@@ -56,8 +58,8 @@ def export(kind, task, form, texts, tiny_encoder, tmp_path):
     config = compose([*small, *in_folder(tmp_path), *words])
     run = Exported(config, tmp_path / "run", scale=10)
     (tmp_path / "plain").mkdir()
-    plain = write_plain(run.folder, tmp_path / "plain")
-    assert plain.loads_as == "AutoModelForSequenceClassification"
+    loads_as = write_plain(run.folder, tmp_path / "plain").loads_as
+    assert loads_as == ("HeronModel" if own else "AutoModelForSequenceClassification")
     return run, tmp_path / "plain"
 
 
@@ -116,3 +118,22 @@ def test_a_step_of_training_moves_the_loss_as_the_run_itself_does(
     torch.testing.assert_close(found, wanted, rtol=0.02, atol=0)
     moved = (found.diff() / wanted.diff()).tolist()
     assert all(0.8 < each < 1.5 for each in moved)
+
+
+@pytest.mark.usefixtures("copied_code")
+@pytest.mark.parametrize(
+    ("task", "form", "own"), [("classification", "text", False), ("nli", "separate", True)]
+)
+def test_the_pages_code_runs(task, form, own, texts, tiny_encoder, tmp_path):
+    run, folder = export("bert", task, form, texts, tiny_encoder, tmp_path, own)
+    page = (ROOT / "docs" / "export.md").read_text(encoding="utf-8")
+    blocks = [code for language, code in FENCED.findall(page) if language == "python"]
+    blocks = [code for code in blocks if ("trust_remote_code" in code) == own]
+    assert blocks
+    for code in blocks:
+        *before, last = code.replace('"DIR"', repr(str(folder))).strip().splitlines()
+        names = {}
+        exec("\n".join(before), names)
+        (found,) = eval(last, names)
+        labels = found if isinstance(found, dict) else [each["label"] for each in found]
+        assert sorted(labels) == sorted(run.data.config.data.label_order)

@@ -62,15 +62,17 @@ def class_head_in_transformers(
     names = _CLASSIFIERS.get(settings.model_type)
     if names is None or head.config.pooling != "cls" or head.distance:
         return None
+    if getattr(settings, "pooler_hidden_act", "gelu") != "gelu":  # DeBERTa's can be another
+        return None
     (dense, out, function), classifier, changed = names, head.classifier, {}
-    layers: tuple[nn.Module, nn.Module] | None = None
+    layers: list[nn.Module] = []
     if head.config.classifier == "per_event" and function == "tanh":  # of TRC's repository
-        layers = classifier.dense, classifier.classes
+        layers = [classifier.dense, classifier.classes]
     elif head.config.classifier == "linear":
         layers = _two_layers(classifier[-1], encoder, function)
         # Dropout would take parts of a logit.
         changed = {name: 0.0 for name in _DROPOUTS if hasattr(settings, name)}
-    if layers is None:
+    if not layers:
         return None
     weights = named(dense, layers[0]) | named(out, layers[1])
     labels = config.data.label_order
@@ -90,17 +92,15 @@ def _has_same_input(encoder: Encoder, tokenizer: Any, config: Config) -> bool:
     return has_segments == bool(known and second)
 
 
-def _two_layers(
-    linear: nn.Linear, encoder: Encoder, function: str
-) -> tuple[nn.Linear, nn.Linear] | None:
-    """Write a linear layer as two with a function between; None where it has too many classes."""
+def _two_layers(linear: nn.Linear, encoder: Encoder, function: str) -> list[nn.Module]:
+    """Write a linear layer as two with a function between; empty if it has too many classes."""
     weight_CD, bias_C = linear.weight.detach().double(), linear.bias.detach().double()
     classes, width = weight_CD.shape
     units = torch.tensor([[1.0, 0, 1], [-1, 0, -1]], dtype=torch.float64).T
     if function == "tanh":
         units = _straight(min(_MOST, width // classes), _largest_logit(weight_CD, bias_C, encoder))
-    if (used := classes * units.shape[1]) > width or not used:
-        return None
+    if not 0 < (used := classes * units.shape[1]) <= width:
+        return []
     scale_K, shift_K, out_K = units
     # Without initial weights: those would draw random numbers.
     dense, out = (nn.utils.skip_init(nn.Linear, width, each) for each in (width, classes))
@@ -110,7 +110,7 @@ def _two_layers(
         dense.weight[:used] = (scale_K[:, None] * weight_CD[:, None]).flatten(0, 1).float()
         dense.bias[:used] = (scale_K * bias_C[:, None] + shift_K).flatten().float()
         out.weight[:, :used] = torch.kron(torch.eye(classes), out_K[None].float())
-    return dense, out
+    return [dense, out]
 
 
 def _largest_logit(weight_CD: Tensor, bias_C: Tensor, encoder: Encoder) -> float:
@@ -124,7 +124,7 @@ def _largest_logit(weight_CD: Tensor, bias_C: Tensor, encoder: Encoder) -> float
 def _straight(count: int, largest: float) -> Tensor:
     """Find scales, shifts and weights [3, K] of K tanh whose sum is z for |z| <= `largest`."""
     end = _APART / 2 * (count - 1) - _MARGIN
-    scale = min(1.0, end / largest)
+    scale = end / max(largest, end)
     if scale < _LEAST:
         return torch.empty(3, 0)
     shift_K = torch.linspace(-end - _MARGIN, end + _MARGIN, count, dtype=torch.float64)

@@ -7,7 +7,8 @@
 - `checksums.json`: SHA-256 of each of these files.
 
 A head that has no such class in transformers is in `head.safetensors` alone. `config.json` then
-has an empty `id2label`, so that transformers cannot answer from a head drawn at random.
+has an empty `id2label`, so that transformers cannot answer from a head drawn at random. (The folder
+of `heron export` has code that loads such a head, see `heron.training.heron_model`.)
 
 A run on a frozen pretrained encoder holds `encoder.json` instead, which names that encoder.
 `heron.training.exported` loads what is written here.

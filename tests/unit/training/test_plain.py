@@ -23,15 +23,7 @@ from heron.training.plain import OWN_CLASS, write_plain
 from small_exports import Exported
 from tiers import one_in, quick
 
-
-@pytest.fixture(autouse=True)
-def copied_code(tmp_path, monkeypatch):
-    """Keep what transformers copies of a folder's code out of the user's cache."""
-    cache = str(tmp_path / "modules")
-    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", cache)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-
-
+pytestmark = pytest.mark.usefixtures("copied_code")
 HEADS = [
     ("data=chronicle", "head=ess"),
     ("data=chronicle", "head=emp", "head.classifier=mlp", "head.hidden=[8]", "head.layer_norm=all"),
