@@ -14,10 +14,12 @@ A run on a frozen pretrained encoder holds `encoder.json` instead, which names t
 `heron.training.exported` loads what is written here.
 """
 
+from __future__ import annotations
+
 import copy
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from safetensors.torch import save_file
@@ -28,8 +30,10 @@ from heron.base.registry import on_demand
 from heron.base.run_folder import HEAD
 from heron.config.schema import Config
 from heron.models.encoder import Encoder
-from heron.tasks.exported_heads import HeadWeights
 from heron.tasks.task import task_of
+
+if TYPE_CHECKING:
+    from heron.tasks.exported_heads import HeadWeights
 
 POINTER = "encoder.json"
 identity = on_demand("heron.data.hub:identity")  # start-up time: of pretrained encoders only
