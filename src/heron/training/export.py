@@ -7,8 +7,7 @@
 - `checksums.json`: SHA-256 of each of these files.
 
 A head that has no such class in transformers is in `head.safetensors` alone. `config.json` then
-has an empty `id2label`, so that transformers cannot answer from a head drawn at random. (The folder
-of `heron export` has code that loads such a head, see `heron.training.heron_model`.)
+has an empty `id2label`, so that transformers cannot answer from a head drawn at random.
 
 A run on a frozen pretrained encoder holds `encoder.json` instead, which names that encoder.
 `heron.training.exported` loads what is written here.
@@ -47,10 +46,9 @@ def export(
     config: Config,
     known: HeadWeights | None = None,
 ) -> None:
-    """Write encoder, tokenizer, label names and head to `RunFolder.model`.
+    """Write encoder, tokenizer, label names and head, `known` under other names, to a folder.
 
     Without an encoder, the run names the pretrained one that was frozen instead of copying it.
-    `known` is the head as its task does not name it, see `heron.training.plain`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     if encoder is None:
@@ -58,8 +56,8 @@ def export(
             folder / POINTER, {"name": config.encoder.name, "files": identity(config.encoder)}
         )
     else:
-        known = known or task_of(config).head_in_transformers(head, encoder, tokenizer, config)
-        _save_model(folder, encoder, known)
+        in_task = task_of(config).head_in_transformers
+        _save_model(folder, encoder, known or in_task(head, encoder, tokenizer, config))
         tokenizer.save_pretrained(folder)
     save_file({k: v.contiguous() for k, v in head.state_dict().items()}, folder / HEAD)
     seal(folder)
@@ -69,8 +67,7 @@ def _save_model(folder: Path, encoder: Encoder, known: HeadWeights | None) -> No
     """Write the encoder, with the head where there is a class for both."""
     if known is None:
         _name_classes(encoder.model.config, [])
-        encoder.model.save_pretrained(folder)
-        return
+        return encoder.model.save_pretrained(folder)
     settings = copy.deepcopy(encoder.model.config)
     _name_classes(settings, known.labels)
     settings.update(known.settings)
