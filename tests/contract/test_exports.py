@@ -47,11 +47,11 @@ def texts(tmp_path):
     return [f"data.files.{split}.path={path}" for split in ("train", "test")]
 
 
-def export(kind, task, form, texts, tiny_encoder, tmp_path, own=False):
+def export(kind, task, form, texts, tiny_encoder, tmp_path, own=False, more=()):
     """Export a run whose answers are far from uniform; returns it and its folder."""
     encoder = encoder_of_kind(kind, tiny_encoder, tmp_path / kind)
     words = [f"data={DATA[task]}", f"head={HEADS.get(form, 'cross')}", f"head.input={form}"]
-    words += [f"encoder={encoder}", "encoder.max_length=256"]
+    words += [f"encoder={encoder}", "encoder.max_length=256", *more]
     if task == "classification":
         words += ["data.language=he", *texts]
     small = [word for word in TINY if "generator" not in word or task != "classification"]
@@ -79,7 +79,10 @@ def text_of(example, form, data):
 def test_a_pipeline_gives_the_probabilities_that_heron_predicts(
     kind, task, form, texts, tiny_encoder, tmp_path
 ):
-    run, folder = export(kind, task, form, texts, tiny_encoder, tmp_path)
+    check_pipeline(form, *export(kind, task, form, texts, tiny_encoder, tmp_path))
+
+
+def check_pipeline(form, run, folder):
     labels, examples = run.data.config.data.label_order, run.data.examples["test"][:6]
     wanted, _ = open_trained(RunFolder(run.folder.path)).predict(examples)
     classify = pipeline("text-classification", model=str(folder))
@@ -89,6 +92,12 @@ def test_a_pipeline_gives_the_probabilities_that_heron_predicts(
         found = {each["label"]: each["score"] for each in found}
         assert found == pytest.approx(dict(zip(labels, wanted_C, strict=True)), abs=1e-5)
         assert max(wanted_C) > 1.2 / len(labels)
+
+
+def test_a_head_with_berts_own_pooler_is_exported_as_it_is(texts, tiny_encoder, tmp_path):
+    more = ["head.classifier=per_event"]
+    run, folder = export("bert", "relation", "marked", texts, tiny_encoder, tmp_path, more=more)
+    check_pipeline("marked", run, folder)
 
 
 @pytest.mark.parametrize("kind", KINDS)
