@@ -28,7 +28,11 @@ class Encoder(nn.Module):
     def __init__(self, model: PreTrainedModel, freeze: str = "none"):
         super().__init__()
         self.model = model
-        self.frozen = self._freeze(freeze)
+        self.frozen: list[nn.Module] = []
+        if freeze != "none":
+            from heron.models.levels import freeze_parts  # start-up time, as below
+
+            self.frozen = freeze_parts(self, freeze)
 
     @property
     def inner(self) -> Any:
@@ -48,7 +52,7 @@ class Encoder(nn.Module):
     @cached_property
     def levels(self) -> dict[nn.Parameter, int]:
         """See `find_levels`; asked for before FSDP shares out the parameters."""
-        from heron.models.levels import find_levels  # start-up time, as below
+        from heron.models.levels import find_levels
 
         return find_levels(self.inner)
 
@@ -70,23 +74,6 @@ class Encoder(nn.Module):
             extras["global_attention_mask"] = torch.zeros_like(batch.mask_BL)
             extras["global_attention_mask"][:, 0] = 1
         return extras
-
-    def _freeze(self, freeze: str) -> list[nn.Module]:
-        """Stop gradients of a level and those below it; returns the frozen modules."""
-        if freeze == "none":
-            return []
-        if freeze == "all":
-            self.inner.requires_grad_(False)
-            return [self.inner]
-        level, layers = 0 if freeze == "embeddings" else int(freeze), len(self.layers)
-        if level > layers:
-            raise ConfigError(f"encoder.freeze={freeze}: the encoder has only {layers} layers")
-        from heron.models.levels import modules_of
-
-        below = {parameter for parameter, own in self.levels.items() if own <= level}
-        for parameter in below:
-            parameter.requires_grad_(False)
-        return list(modules_of(self.inner, below))
 
     def learns_as_head(self, parameter: nn.Parameter) -> bool:
         """Tell whether a parameter learns at the head's rate; an encoder's never does."""

@@ -13,7 +13,22 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 from transformers import PreTrainedModel
 
-from heron.models.encoder import find_layers
+from heron.base.errors import ConfigError
+from heron.models.encoder import Encoder, find_layers
+
+
+def freeze_parts(encoder: Encoder, freeze: str) -> list[nn.Module]:
+    """Stop gradients as `EncoderConfig.freeze` says; returns the frozen modules."""
+    if freeze == "all":
+        encoder.inner.requires_grad_(False)
+        return [encoder.inner]
+    level, layers = 0 if freeze == "embeddings" else int(freeze), len(encoder.layers)
+    if level > layers:
+        raise ConfigError(f"encoder.freeze={freeze}: the encoder has only {layers} layers")
+    below = {parameter for parameter, own in encoder.levels.items() if own <= level}
+    for parameter in below:
+        parameter.requires_grad_(False)
+    return list(_modules_of(encoder.inner, below))
 
 
 @torch.enable_grad()
@@ -86,11 +101,11 @@ def encode_ids(model: PreTrainedModel, ids: Sequence[int], padding: int = 0) -> 
     return output.last_hidden_state[0, :length]
 
 
-def modules_of(module: nn.Module, parameters: set[nn.Parameter]) -> Iterator[nn.Module]:
+def _modules_of(module: nn.Module, parameters: set[nn.Parameter]) -> Iterator[nn.Module]:
     """Find the largest modules that have none but the given parameters."""
     own = set(module.parameters())
     if own and own <= parameters:
         yield module
     else:
         for inner in module.children():
-            yield from modules_of(inner, parameters)
+            yield from _modules_of(inner, parameters)
