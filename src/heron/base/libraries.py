@@ -10,11 +10,11 @@ import torch
 from transformers.utils.logging import disable_progress_bar
 
 
-def processor() -> str:
-    """Name this machine's processor."""
+def processor(field: str = "model name") -> str:
+    """Name this machine's processor, or its `vendor_id`."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if "model name" in line)
+        return next(line.split(":", 1)[1].strip() for line in lines if field in line)
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
 

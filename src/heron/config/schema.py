@@ -30,6 +30,7 @@ from heron.config.curriculum import CurriculumConfig
 from heron.config.data import DataConfig
 from heron.config.registries import CLASSIFIERS, LEARNT, POOLINGS, TASKS
 
+OPEN = ("auto", "fastest")  # values of `trainer.precision` that leave it to the machine
 BUDGET = 3072  # padded tokens a batch where `batching.tokens` is null
 Rate = Annotated[float, Gt(0), Hint("to train the head alone, set encoder.freeze=all")]
 Freeze = Annotated[
@@ -436,9 +437,11 @@ class TrainerConfig:
     strategy: Annotated[str, OneOf("auto", "ddp", "ddp_find_unused_parameters_true", "fsdp")] = (
         "auto"
     )
-    # `auto` (on a CPU what multiplies faster, measured once; a run keeps its choice, which
-    # status.json names), `bf16-mixed`, `32-true`, `16-mixed`
-    precision: Annotated[str, OneOf("auto", "bf16-mixed", "32-true", "16-mixed")] = "auto"
+    # `bf16-mixed`, `32-true`, `16-mixed`, or by the machine: `auto` takes `bf16-mixed` on a GPU
+    # (`16-mixed` on one without bf16) and on processors whose bf16 products are known to be faster
+    # (AMX; AMD with avx512_bf16), else `32-true`; `fastest` measures. A run's config.yaml has what
+    # was chosen, and the run keeps it.
+    precision: Annotated[str, OneOf(*OPEN, "bf16-mixed", "32-true", "16-mixed")] = "auto"
     # longest work that a kill can lose; every epoch has a checkpoint, too
     checkpoint_minutes: float = 5.0
     checkpoint_steps: Count | None = None  # the same in optimizer steps; null: none

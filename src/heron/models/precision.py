@@ -1,4 +1,4 @@
-"""`trainer.precision=auto`: the precision in which this machine multiplies fastest, measured."""
+"""`trainer.precision`: `auto` by the processor, `fastest` by measuring both on a CPU."""
 
 import dataclasses
 import time
@@ -14,7 +14,7 @@ from heron.base.files import read_json, write_json
 from heron.base.libraries import processor
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
-from heron.config.schema import Config
+from heron.config.schema import OPEN, Config
 
 pretrained_widths = on_demand("heron.models.pretrained:pretrained_widths")  # start-up time
 
@@ -26,36 +26,36 @@ _GAIN = 1.05  # how much faster bf16 must be: what is not a product gains nothin
 
 
 def precision(config: Config) -> str:
-    """Resolve `trainer.precision`: where it is `auto`, on a CPU the faster of fp32 and bf16."""
-    return config.trainer.precision if config.trainer.precision != "auto" else _choose(config)[0]
+    """Resolve `trainer.precision`: `auto` by the processor, `fastest` by measuring."""
+    return _choose(config) if _is_open(config) else config.trainer.precision
 
 
 def with_precision(config: Config, folder: RunFolder) -> Config:
-    """Replace `auto` by what the run in `folder` computes in; a resumed run keeps what it has.
+    """Replace `auto` and `fastest` by what the run in `folder` computes in.
 
-    `status.json` names the choice and what decided it: `precision`, `accelerator` (`cpu` or
-    `cuda`), and on a CPU `gflops` by precision, with the run's number of threads.
+    A resumed run keeps what it has. `status.json` names the choice, and the `accelerator` (`cpu` or
+    `cuda`) that it was made for.
     """
-    config = recorded_precision(config, folder)
-    if config.trainer.precision != "auto":
-        return config
     name = ""
     if ranks.is_first():
-        name, gflops = _choose(config)
-        # An earlier version has begun it, by the CPU's instructions.
-        if folder.last.is_file() and "accelerator" not in folder.read_status():
-            has_bf16 = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
-            name, gflops = (HALF if has_bf16 else FULL), {}
-        folder.update_status(precision=name, accelerator=_accelerator(config), gflops=gflops)
+        kept = recorded_precision(config, folder)
+        name = precision(kept)
+        if _is_open(config):
+            why = f"trainer.precision={config.trainer.precision}"
+            print(f"heron train: computes in {name} ({why})", flush=True)
+        if _is_open(kept):
+            folder.update_status(precision=name, accelerator=_accelerator(config))
     return _replace(config, ranks.from_first(name))
 
 
 def recorded_precision(config: Config, folder: RunFolder) -> Config:
-    """Replace `auto` by what a run has computed in, if on the accelerator that is used now."""
-    status = ranks.from_first(folder.read_status())
-    if config.trainer.precision != "auto" or status.get("accelerator") != _accelerator(config):
+    """Replace a choice by the run's own, or a choice for another kind of device by `auto`."""
+    status = folder.read_status()
+    if "accelerator" not in status:  # none was made
         return config
-    return _replace(config, status["precision"])
+    if status["accelerator"] != _accelerator(config):
+        return _replace(config, config.trainer.precision if _is_open(config) else "auto")
+    return _replace(config, status["precision"]) if _is_open(config) else config
 
 
 def rates(config: Config) -> dict[str, float]:
@@ -82,12 +82,19 @@ def rates(config: Config) -> dict[str, float]:
     return known[key]
 
 
-def _choose(config: Config) -> tuple[str, dict[str, float]]:
-    """Choose a precision; also the rates that decided it, of a CPU."""
+def _choose(config: Config) -> str:
     if _accelerator(config) == "cuda":
-        return (HALF if torch.cuda.is_bf16_supported() else "16-mixed"), {}
-    gflops = rates(config)
-    return (HALF if gflops[HALF] > _GAIN * gflops[FULL] else FULL), gflops
+        return HALF if torch.cuda.is_bf16_supported() else "16-mixed"
+    if config.trainer.precision == "fastest":
+        gflops = rates(config)
+        return HALF if gflops[HALF] > _GAIN * gflops[FULL] else FULL
+    # Of Intel's avx512_bf16 without AMX it is not known.
+    is_amd = processor("vendor_id") == "AuthenticAMD" and torch.cpu._is_avx512_bf16_supported()
+    return HALF if is_amd or torch.cpu._is_amx_tile_supported() else FULL
+
+
+def _is_open(config: Config) -> bool:
+    return config.trainer.precision in OPEN
 
 
 def _accelerator(config: Config) -> str:

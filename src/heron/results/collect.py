@@ -11,6 +11,7 @@ from heron.base.errors import ConfigError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.yaml_files import read_yaml
+from heron.config.schema import OPEN
 from heron.metrics.names import with_copied
 
 SPLITS = ("test", "validation")
@@ -110,6 +111,9 @@ def _read_run(path: Path) -> RunRecord:
     errors: list[str] = []
     config = _read_mapping(folder.config, errors)
     status = {"state": "absent", **_read_mapping(folder.status, errors)}
+    trainer = config.get("trainer")
+    if isinstance(trainer, dict) and trainer.get("precision") in OPEN and "precision" in status:
+        trainer["precision"] = status["precision"]  # where earlier versions wrote their choice
     try:
         scores = folder.read_scores()
     except (ConfigError, OSError) as error:
