@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Annotated, Any
 
-from annotated_types import Ge, Gt, Len
+from annotated_types import Ge, Gt, Interval, Len
 
 from heron.base.errors import nearest
 from heron.base.registry import on_demand
@@ -445,7 +445,8 @@ class TrainerConfig:
     # longest work that a kill can lose; every epoch has a checkpoint, too
     checkpoint_minutes: float = 5.0
     checkpoint_steps: Count | None = None  # the same in optimizer steps; null: none
-    threads: Count | None = None  # CPU threads of each process; null: torch's default
+    # CPU threads of each process; null: as many as the cores it may use, and 1 for a small model
+    threads: Annotated[int, Interval(ge=1, le=1024)] | None = None
     deterministic: bool = True  # bit-identical repeats on one machine
     progress: bool | None = None  # show a progress bar; null: when the output is a terminal
     # callbacks that forks have registered, with their options: `{name: {option: value}}`

@@ -6,6 +6,7 @@ from functools import partial
 import pytorch_lightning as pl
 
 from heron.base import ranks
+from heron.base.libraries import own_threads
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder, Scores
 from heron.config.schema import Config
@@ -46,7 +47,8 @@ def run_job(
             processes than there are.
         BusyError: another process is working on it.
     """
-    with attempt(config, folder, overrides, wait) as this:
+    threads = own_threads(config.trainer.threads)
+    with threads, attempt(config, folder, overrides, wait) as this:
         if not this.is_over:
             check_metrics(config)
             this.scores = _train_and_score(config, folder, overrides)

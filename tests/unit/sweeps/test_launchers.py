@@ -144,7 +144,7 @@ def test_a_job_that_a_worker_leaves_cut_is_taken_up_by_the_next_worker(
 def test_a_worker_that_is_started_again_waits_until_its_own_cut_job_counts_as_gone(
     tmp_path: Path, ran: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("heron.sweeps.ledger.STALE", 0.3)
+    monkeypatch.setattr("heron.base.run_folder.STALE", 0.3)
 
     def cut(number: int) -> None:
         if number == 0:  # it ran on another machine, which is gone
