@@ -10,11 +10,12 @@ from torch import nn
 
 from heron.base import ranks
 from heron.base.errors import ConfigError
-from heron.base.files import read_json, write_json
+from heron.base.files import atomic_open, read_json, write_json
 from heron.base.libraries import processor
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
 from heron.config.schema import OPEN, Config
+from heron.config.stored import public_yaml
 
 pretrained_widths = on_demand("heron.models.pretrained:pretrained_widths")  # start-up time
 
@@ -33,8 +34,8 @@ def precision(config: Config) -> str:
 def with_precision(config: Config, folder: RunFolder) -> Config:
     """Replace `auto` and `fastest` by what the run in `folder` computes in.
 
-    A resumed run keeps what it has. `status.json` names the choice, and the `accelerator` (`cpu` or
-    `cuda`) that it was made for.
+    A resumed run keeps what it has. `config.yaml` names the choice; `status.json` too, with the
+    `accelerator` (`cpu` or `cuda`) that it was made for.
     """
     name = ""
     if ranks.is_first():
@@ -43,6 +44,8 @@ def with_precision(config: Config, folder: RunFolder) -> Config:
         if _is_open(config):
             why = f"trainer.precision={config.trainer.precision}"
             print(f"heron train: computes in {name} ({why})", flush=True)
+            with atomic_open(folder.config) as file:
+                file.write(public_yaml(_replace(config, name)))
         if _is_open(kept):
             folder.update_status(precision=name, accelerator=_accelerator(config))
     return _replace(config, ranks.from_first(name))

@@ -12,10 +12,10 @@ from heron.base.registry import on_demand
 from heron.base.run_folder import HEAD, RunFolder
 from heron.base.secrets import redacted
 from heron.base.terminal import say
-from heron.base.yaml_files import dump_yaml
 from heron.config.registries import BASELINES
 from heron.config.run_names import check_paths, config_key, decisive, earlier_key
 from heron.config.schema import BUDGET, OPEN, Config, EncoderConfig
+from heron.config.stored import public_yaml
 from heron.data.readers import every_set, load_with_report
 from heron.data.sources import locate
 from heron.tasks.task import task_of
@@ -89,10 +89,9 @@ def claim(config: Config, folder: RunFolder) -> None:
             f"{folder.status} is missing or damaged: the run counts as cut and goes on from "
             f"{folder.last.name}; nothing says whether its data has changed since"
         )
-    text = _without_secrets(config)
     if folder.config.is_file():
         found = folder.config.read_text(encoding="utf-8")
-        if found == text:
+        if found == public_yaml(config):
             return
         if not found.strip():
             if not folder.path.name.endswith((config_key(config), earlier_key(config))):
@@ -107,17 +106,8 @@ def claim(config: Config, folder: RunFolder) -> None:
             )
         else:
             config = _check_same(read_own(folder.config), config, folder)
-    write_config(config, folder)
-
-
-def write_config(config: Config, folder: RunFolder) -> None:
-    """Write `config.yaml`, without secrets."""
     with atomic_open(folder.config) as file:
-        file.write(_without_secrets(config))
-
-
-def _without_secrets(config: Config) -> str:
-    return dump_yaml(redacted(asdict(config)))
+        file.write(public_yaml(config))
 
 
 def _check_same(before: Config, config: Config, folder: RunFolder) -> Config:

@@ -15,7 +15,6 @@ from heron.models.precision import with_precision
 from heron.tasks.task import task_of
 from heron.training.attempt import attempt
 from heron.training.build import build_module, with_stored_vectors
-from heron.training.claim import write_config
 from heron.training.describe import describe_run, say_findings
 from heron.training.outcome import check_metrics, choose_weights, leave_outcome
 from heron.training.trainer import fit
@@ -56,25 +55,17 @@ def run_job(
     return this.scores or {}
 
 
-def _settled(config: Config, folder: RunFolder) -> Config:
-    """Choose the precision where that is open, and keep it in `config.yaml`."""
-    config = with_precision(config, folder)
-    if ranks.is_first():
-        write_config(config, folder)
-    return config
-
-
 def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores | None:
     """Do the work; None if a search has ended the training early."""
     if config.stages:
-        return run_stages(_settled(config, folder), folder, run_job)
+        return run_stages(with_precision(config, folder), folder, run_job)
     say_findings(config, folder)
     if config.baseline.name != "none":
         return train_baseline(config, folder)
     first = None
     if config.curriculum.name != "none":
         first = first_run(config, partial(run_job, wait=True), overrides)
-    config = _settled(config, folder)
+    config = with_precision(config, folder)
     with ranks.first_alone():  # the others then find the caches filled
         pl.seed_everything(config.seed, workers=True, verbose=False)
         data = DataModule(config)

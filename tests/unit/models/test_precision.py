@@ -10,11 +10,11 @@ import small_runs
 from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
 from heron.commands.repeat import configure
-from heron.config.stored import read_own
+from heron.config.stored import read_own, to_yaml
 from heron.models import precision as measured
 from heron.models.precision import precision, rates, recorded_precision, with_precision
 from heron.results.collect import collect
-from heron.training.claim import claim, write_config
+from heron.training.claim import claim
 
 FAST_HALF = {"32-true": 100.0, "bf16-mixed": 200.0}
 
@@ -154,7 +154,7 @@ def test_a_choice_for_another_kind_of_device_is_made_again(tmp_path, machine, bu
 
 def test_a_run_of_an_earlier_version_keeps_what_its_status_names(tmp_path, machine, built) -> None:
     folder = small_runs.train(tmp_path, "trainer.precision=auto")
-    write_config(auto(tmp_path, "run.job=tiny"), folder)
+    folder.config.write_text(to_yaml(auto(tmp_path, "run.job=tiny")))
     folder.update_status(precision="bf16-mixed")
     assert collect(folder.path)[0].setting("trainer.precision") == "bf16-mixed"
     assert configure(folder, ()).trainer.precision == "bf16-mixed"
