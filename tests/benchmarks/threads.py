@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 
 from heron.base.cells import Formatted, Table
-from heron.base.processors import count_cores
+from heron.base.ranks import count_cores
 from heron.cli import SPINS
 from heron.config.constraints import Count, Positive
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from transformers.utils.logging import disable_progress_bar
 
-from heron.base.processors import threads
+from heron.base.ranks import threads
 
 
 def processor(field: str = "model name") -> str:

@@ -7,13 +7,14 @@ import socket
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from heron.base.errors import ConfigError
-from heron.base.files import is_locked, read_json, write_json
+from heron.base.files import atomic_open, is_locked, read_json, write_json
 from heron.base.secrets import redacted
+from heron.base.yaml_files import dump_yaml
 
 Scores = dict[str, dict[str, float]]  # `{"<split>": {"<metric>": fraction}}`
 
@@ -112,6 +113,11 @@ class RunFolder:
         with _updating:
             write_json(self.status, redacted({**self.read_status(), **fields}))
 
+    def write_config(self, config: Any) -> None:
+        """Write `config.yaml`; see `config_text`."""
+        with atomic_open(self.config) as file:
+            file.write(config_text(config))
+
     def require_model(self, file: str = HEAD) -> None:
         """Raise a ConfigError unless the run has exported a model; `file` is written last."""
         if (self.model / file).is_file():
@@ -148,6 +154,11 @@ class RunFolder:
                         path.unlink()
             else:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def config_text(config: Any) -> str:
+    """Write a configuration, a dataclass, as `config.yaml` has it: without secrets."""
+    return dump_yaml(redacted(asdict(config)))
 
 
 def open_run(path: Path) -> RunFolder:

@@ -12,7 +12,6 @@ from omegaconf.errors import OmegaConfBaseException
 
 from heron.base.errors import ConfigError
 from heron.base.folders import default_cache_dir
-from heron.base.secrets import redacted
 from heron.base.yaml_files import dump_yaml, parse_yaml
 from heron.config.keys import flatten, is_under
 from heron.config.resolve import complete, resolve, resolve_stages
@@ -32,11 +31,6 @@ _CACHED = ("features", "tokenizers", "chronicle", "vectors", "word-vectors")
 def to_yaml(config: Config) -> str:
     """Write a configuration as YAML, every key with its value."""
     return dump_yaml(dataclasses.asdict(config))
-
-
-def public_yaml(config: Config) -> str:
-    """Write a configuration as `config.yaml` has it: without secrets."""
-    return dump_yaml(redacted(dataclasses.asdict(config)))
 
 
 def from_yaml(text: str) -> Config:

@@ -10,12 +10,11 @@ from torch import nn
 
 from heron.base import ranks
 from heron.base.errors import ConfigError
-from heron.base.files import atomic_open, read_json, write_json
+from heron.base.files import read_json, write_json
 from heron.base.libraries import processor
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
 from heron.config.schema import OPEN, Config
-from heron.config.stored import public_yaml
 
 pretrained_widths = on_demand("heron.models.pretrained:pretrained_widths")  # start-up time
 
@@ -44,8 +43,7 @@ def with_precision(config: Config, folder: RunFolder) -> Config:
         if _is_open(config):
             why = f"trainer.precision={config.trainer.precision}"
             print(f"heron train: computes in {name} ({why})", flush=True)
-            with atomic_open(folder.config) as file:
-                file.write(public_yaml(_replace(config, name)))
+            folder.write_config(_replace(config, name))
         if _is_open(kept):
             folder.update_status(precision=name, accelerator=_accelerator(config))
     return _replace(config, ranks.from_first(name))

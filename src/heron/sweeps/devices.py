@@ -24,7 +24,7 @@ from typing import Any
 
 from heron.base.errors import ConfigError
 from heron.base.files import locked, read_json
-from heron.base.processors import count_cores, threads
+from heron.base.ranks import count_cores, threads
 from heron.base.signals import INTERRUPTED
 from heron.config.schema import Config
 from heron.config.stored import to_yaml

@@ -22,7 +22,7 @@ from typing import Any
 from heron.base import terminal
 from heron.base.files import known_hashes, remember_hashes
 from heron.base.folders import named_forks, set_named_forks
-from heron.base.processors import threads
+from heron.base.ranks import threads
 from heron.base.secrets import redact
 from heron.base.signals import hold_sigterm, let_sigterm_through, raise_at_sigterm
 from heron.base.workers import end_with_parent

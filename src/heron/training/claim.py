@@ -7,15 +7,14 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from heron.base.errors import ConfigError, HeronError, nearest
-from heron.base.files import atomic_open, fingerprint, remove_half_written, sha256_file
+from heron.base.files import fingerprint, remove_half_written, sha256_file
 from heron.base.registry import on_demand
-from heron.base.run_folder import HEAD, RunFolder
+from heron.base.run_folder import HEAD, RunFolder, config_text
 from heron.base.secrets import redacted
 from heron.base.terminal import say
 from heron.config.registries import BASELINES
 from heron.config.run_names import check_paths, config_key, decisive, earlier_key
 from heron.config.schema import BUDGET, OPEN, Config, EncoderConfig
-from heron.config.stored import public_yaml
 from heron.data.readers import every_set, load_with_report
 from heron.data.sources import locate
 from heron.tasks.task import task_of
@@ -91,7 +90,7 @@ def claim(config: Config, folder: RunFolder) -> None:
         )
     if folder.config.is_file():
         found = folder.config.read_text(encoding="utf-8")
-        if found == public_yaml(config):
+        if found == config_text(config):
             return
         if not found.strip():
             if not folder.path.name.endswith((config_key(config), earlier_key(config))):
@@ -106,8 +105,7 @@ def claim(config: Config, folder: RunFolder) -> None:
             )
         else:
             config = _check_same(read_own(folder.config), config, folder)
-    with atomic_open(folder.config) as file:
-        file.write(public_yaml(config))
+    folder.write_config(config)
 
 
 def _check_same(before: Config, config: Config, folder: RunFolder) -> Config:

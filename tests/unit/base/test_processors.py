@@ -8,9 +8,9 @@ import pytest
 import torch
 
 import small_runs
-from heron.base import processors
+from heron.base import ranks
 from heron.base.libraries import own_threads
-from heron.base.processors import count_cores, threads
+from heron.base.ranks import count_cores, threads
 
 
 def test_cores_are_divided_between_all_processes(monkeypatch) -> None:
@@ -47,8 +47,8 @@ def test_affinity_and_quotas_of_every_cgroup_around_count(
         (tmp_path / name).write_text(f"{text}\n")
     (tmp_path / "own").write_text(own)
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(8)))
-    monkeypatch.setattr(processors, "_CGROUPS", tmp_path)
-    monkeypatch.setattr(processors, "_OWN", tmp_path / "own")
+    monkeypatch.setattr(ranks, "_CGROUPS", tmp_path)
+    monkeypatch.setattr(ranks, "_OWN", tmp_path / "own")
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     assert count_cores() == threads() == expected
 

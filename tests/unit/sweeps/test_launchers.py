@@ -166,7 +166,7 @@ def test_a_job_that_no_worker_ends_fails_the_command_and_goes_on_with_the_next(
         jobs_of(tmp_path)[0].update_status(state="running")
 
     assert launch(monkeypatch, tmp_path, Inside(cut)) == 2
-    assert "no worker has ended it (it is running)" in capsys.readouterr().err
+    assert "no worker has ended it (it is failed)" in capsys.readouterr().err
     assert launch(monkeypatch, tmp_path, Inside()) == 0
     assert states(tmp_path) == ["done"] * 2
 
