@@ -12,7 +12,9 @@ from heron.base.run_folder import RunFolder
 from heron.commands.repeat import configure
 from heron.config.stored import read_own, to_yaml
 from heron.models import precision as measured
-from heron.models.precision import precision, rates, recorded_precision, with_precision
+from heron.models import rates as rates_
+from heron.models.precision import precision, recorded_precision, with_precision
+from heron.models.rates import rates
 from heron.results.collect import collect
 from heron.training.claim import claim
 
@@ -24,7 +26,7 @@ def machine(monkeypatch):
     """Say what a measurement gives; lists what has been measured."""
     asked, answer = [], dict(FAST_HALF)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr(measured, "_measure", lambda *shape: asked.append(shape) or dict(answer))
+    monkeypatch.setattr(rates_, "_measure", lambda *shape: asked.append(shape) or dict(answer))
     return asked, answer
 
 
