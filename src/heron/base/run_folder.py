@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import shutil
+import socket
 import threading
+import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from heron.base.errors import ConfigError
-from heron.base.files import read_json, write_json
+from heron.base.files import atomic_open, is_locked, read_json, write_json
 from heron.base.secrets import redacted
+from heron.base.yaml_files import dump_yaml
 
 Scores = dict[str, dict[str, float]]  # `{"<split>": {"<metric>": fraction}}`
 
 # In `model/`; written last, so that they show that all is written.
 HEAD, BASELINE = "head.safetensors", "baseline.json"
+STALE = 60.0  # seconds without a heartbeat after which another machine's process counts as gone
+GONE = "its process is gone (killed, or out of memory); the same command goes on with the run"
 _updating = threading.RLock()  # a heartbeat writes beside the run
 
 
@@ -59,8 +64,26 @@ class RunFolder:
         return self.path / "dynamics" / f"{name}.parquet"
 
     def state(self) -> str:
-        """The state in `status.json` (see `heron.training.status`); `absent` without one."""
-        return str(self.read_status().get("state", "absent"))
+        """The state in `status.json` (see `heron.training.status`); `absent` without one.
+
+        `failed` where it says `running`, yet no process works on the run.
+        """
+        state = str(self.read_status().get("state", "absent"))
+        if state != "running" or self.is_busy():
+            return state
+        state = str(self.read_status().get("state", "absent"))  # it may have ended since
+        return "failed" if state == "running" else state
+
+    def is_busy(self) -> bool:
+        """Tell whether a process works on the run: here by its lock, elsewhere by its heartbeat.
+
+        Not every network file system shares locks between machines.
+        """
+        status = self.read_status()
+        beat = status.get("heartbeat") or {}
+        here = beat.get("host") in (None, socket.gethostname())
+        recent = abs(time.time() - float(beat.get("time", 0.0))) < STALE
+        return is_locked(self.lock) or (status.get("state") == "running" and not here and recent)
 
     def read_status(self) -> dict[str, Any]:
         """Read `status.json`; empty if absent or damaged, and the run then counts as cut."""
@@ -89,6 +112,11 @@ class RunFolder:
         """Merge `fields` into `status.json`, atomically; secrets in them are masked."""
         with _updating:
             write_json(self.status, redacted({**self.read_status(), **fields}))
+
+    def write_config(self, config: Any) -> None:
+        """Write `config.yaml`; see `config_text`."""
+        with atomic_open(self.config) as file:
+            file.write(config_text(config))
 
     def require_model(self, file: str = HEAD) -> None:
         """Raise a ConfigError unless the run has exported a model; `file` is written last."""
@@ -126,6 +154,11 @@ class RunFolder:
                         path.unlink()
             else:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def config_text(config: Any) -> str:
+    """Write a configuration, a dataclass, as `config.yaml` has it: without secrets."""
+    return dump_yaml(redacted(asdict(config)))
 
 
 def open_run(path: Path) -> RunFolder:

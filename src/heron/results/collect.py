@@ -9,8 +9,9 @@ from typing import Any
 from heron.base.cells import Cell, Interval
 from heron.base.errors import ConfigError
 from heron.base.files import read_json
-from heron.base.run_folder import RunFolder
+from heron.base.run_folder import GONE, RunFolder
 from heron.base.yaml_files import read_yaml
+from heron.config.schema import OPEN
 from heron.metrics.names import with_copied
 
 SPLITS = ("test", "validation")
@@ -110,6 +111,12 @@ def _read_run(path: Path) -> RunRecord:
     errors: list[str] = []
     config = _read_mapping(folder.config, errors)
     status = {"state": "absent", **_read_mapping(folder.status, errors)}
+    if status["state"] == "running" and (state := folder.state()) != "running":
+        status = {**_read_mapping(folder.status, errors), "state": state}
+        status |= {"error": GONE} if state == "failed" else {}
+    trainer = config.get("trainer")
+    if isinstance(trainer, dict) and trainer.get("precision") in OPEN and "precision" in status:
+        trainer["precision"] = status["precision"]  # where earlier versions wrote their choice
     try:
         scores = folder.read_scores()
     except (ConfigError, OSError) as error:
