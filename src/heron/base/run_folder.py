@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.errors import ConfigError
-from heron.base.files import read_json, write_json
+from heron.base.files import write_json
 from heron.base.secrets import redacted
 
 Scores = dict[str, dict[str, float]]  # `{"<split>": {"<metric>": fraction}}`
@@ -64,26 +64,22 @@ class RunFolder:
 
     def read_status(self) -> dict[str, Any]:
         """Read `status.json`; empty if absent or damaged, and the run then counts as cut."""
+        from heron.base.run_records import read_record  # start-up time: pydantic
+
         try:
-            status = read_json(self.status)
-        except (FileNotFoundError, ValueError):
+            return dict(read_record(self.status))
+        except (FileNotFoundError, ConfigError):
             return {}
-        return status if isinstance(status, dict) else {}
 
     def read_scores(self) -> Scores:
         """Read `scores.json`; empty where there is none, a ConfigError where it is damaged."""
+        from heron.base.run_records import read_record  # start-up time: pydantic
+
         try:
-            scores = read_json(self.scores)
+            scores: Scores = read_record(self.scores)
         except FileNotFoundError:
             return {}
-        except ValueError:
-            scores = None
-        if isinstance(scores, dict) and all(isinstance(each, dict) for each in scores.values()):
-            return scores
-        raise ConfigError(
-            f"{self.scores} is damaged: copy it again from where the run was trained, score the "
-            f"model again by heron evaluate run={self.path}, or train again (run.resume=false)"
-        )
+        return scores
 
     def update_status(self, **fields: Any) -> None:
         """Merge `fields` into `status.json`, atomically; secrets in them are masked."""
@@ -126,6 +122,18 @@ class RunFolder:
                         path.unlink()
             else:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def folder_inside(folder: Path, name: str) -> Path:
+    """Name a folder in a run's, for files of a command; a ConfigError where a link is in the way.
+
+    In somebody else's run, a link could lead to any folder. The run's own may be a link.
+    """
+    inside = folder / name
+    for path in (inside, *inside.rglob("*")):
+        if path.is_symlink() and not path.is_file():  # files are replaced, not followed
+            raise ConfigError(f"{path} is a link: remove it, or write elsewhere (out=DIR)")
+    return inside
 
 
 def open_run(path: Path) -> RunFolder:

@@ -91,7 +91,7 @@ def claim(config: Config, folder: RunFolder) -> None:
         )
     text = _without_secrets(config)
     if folder.config.is_file():
-        found = folder.config.read_text(encoding="utf-8")
+        found = folder.config.read_text(encoding="utf-8", errors="replace")
         if found == text:
             return
         if not found.strip():
