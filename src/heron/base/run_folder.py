@@ -6,12 +6,14 @@ import shutil
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from heron.base.errors import ConfigError
-from heron.base.files import write_json
+from heron.base.files import parse_json, write_json
 from heron.base.secrets import redacted
+from heron.base.yaml_files import read_yaml
 
 Scores = dict[str, dict[str, float]]  # `{"<split>": {"<metric>": fraction}}`
 
@@ -64,8 +66,6 @@ class RunFolder:
 
     def read_status(self) -> dict[str, Any]:
         """Read `status.json`; empty if absent or damaged, and the run then counts as cut."""
-        from heron.base.run_records import read_record  # start-up time: pydantic
-
         try:
             return dict(read_record(self.status))
         except (FileNotFoundError, ConfigError):
@@ -73,8 +73,6 @@ class RunFolder:
 
     def read_scores(self) -> Scores:
         """Read `scores.json`; empty where there is none, a ConfigError where it is damaged."""
-        from heron.base.run_records import read_record  # start-up time: pydantic
-
         try:
             scores: Scores = read_record(self.scores)
         except FileNotFoundError:
@@ -122,6 +120,63 @@ class RunFolder:
                         path.unlink()
             else:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+@cache
+def _types() -> dict[str, Any]:
+    """Make the types of a run's small files: of what heron reads in them, which may be foreign."""
+    from pydantic import FiniteFloat, TypeAdapter, create_model  # start-up time
+
+    def record(default: Any, **types: Any) -> Any:
+        """Make the type of an object with some keys, or with all (`...`); others hold anything."""
+        return create_model("Record", **{key: (kind, default) for key, kind in types.items()})
+
+    counts, optional_list = dict[str, int], list[Any] | None
+    data = {"shared": counts, **dict.fromkeys(("splits", "dropped"), dict[str, dict[str, int]])}
+    status = {
+        **dict.fromkeys(("state", "heron", "precision"), str),
+        **dict.fromkeys(("sources", "versions"), dict[str, str]),
+        "error": str | None,
+        "overrides": list[str],
+        "seconds": FiniteFloat,
+        "steps": record(..., done=int, of=int),
+        "heartbeat": record(None, time=FiniteFloat, host=str),
+        "git": dict[str, Any] | None,
+        "data": record(None, **data) | None,
+    }
+    config = {
+        "data": record(None, label_order=optional_list, markers=optional_list),
+        "task": record(None, name=str, metrics=list[str] | None),
+        "trainer": record(None, max_epochs=int),
+        "stages": list[dict[str, Any] | str] | None,
+    }
+    ledger = {"planned_steps": int, "total": counts, "stages": list[dict[str, int | str]]}
+    types = {
+        "config.yaml": record(None, **config),
+        "status.json": record(None, **status),
+        "scores.json": dict[str, dict[str, float]],
+        "ledger.json": record(None, **ledger),
+        BASELINE: record(..., baseline=str),
+        "encoder.json": record(..., name=str, files=dict[str, Any]),
+    }
+    return {name: TypeAdapter(kind) for name, kind in types.items()}
+
+
+def read_record(path: Path) -> Any:
+    """Read a small file of a run; a ConfigError names the place that is not of its type."""
+    try:
+        if path.suffix == ".yaml":
+            value = read_yaml(path)
+            _types()[path.name].validate_python(value)
+            return value
+        text = path.read_bytes()
+        _types()[path.name].validate_json(text, strict=True)
+        return parse_json(text.decode())
+    except ValueError as error:
+        found: Any = getattr(error, "errors", list)()  # pydantic's
+        why = f"{'.'.join(map(str, found[0]['loc']))}: {found[0]['msg']}" if found else str(error)
+        fix = "copy it again from where the run was trained, or train again (run.resume=false)"
+        raise ConfigError(f"{path} is damaged: {why}; {fix}") from error
 
 
 def folder_inside(folder: Path, name: str) -> Path:

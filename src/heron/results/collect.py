@@ -8,7 +8,7 @@ from typing import Any
 
 from heron.base.cells import Cell, Interval
 from heron.base.errors import ConfigError
-from heron.base.run_folder import RunFolder
+from heron.base.run_folder import RunFolder, read_record
 from heron.metrics.names import with_copied
 
 SPLITS = ("test", "validation")
@@ -104,8 +104,6 @@ def is_run(folder: Path) -> bool:
 
 
 def _read_run(path: Path) -> RunRecord:
-    from heron.base.run_records import read_record  # start-up time: pydantic
-
     folder, found, errors = RunFolder(path), list[dict[str, Any]](), list[str]()
     for file in (folder.config, folder.status, folder.scores, folder.ledger):
         try:

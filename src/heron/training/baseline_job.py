@@ -5,8 +5,7 @@ from pathlib import Path
 
 from heron.base.errors import ConfigError
 from heron.base.files import seal, write_json
-from heron.base.run_folder import BASELINE, RunFolder, Scores
-from heron.base.run_records import read_record
+from heron.base.run_folder import BASELINE, RunFolder, Scores, read_record
 from heron.base.tables import write_table
 from heron.base.terminal import say
 from heron.config.data import TRAIN

@@ -9,8 +9,7 @@ from torch import nn
 
 from heron.base.errors import ConfigError
 from heron.base.files import SEAL, damaged_files
-from heron.base.run_folder import HEAD, RunFolder
-from heron.base.run_records import read_record
+from heron.base.run_folder import HEAD, RunFolder, read_record
 from heron.base.terminal import say
 from heron.config.schema import Config, EncoderConfig
 from heron.config.stored import read_stored

@@ -19,8 +19,7 @@ from typing import Any
 from heron.base import ranks
 from heron.base.errors import ConfigError
 from heron.base.files import write_json
-from heron.base.run_folder import RunFolder, Scores
-from heron.base.run_records import read_record
+from heron.base.run_folder import RunFolder, Scores, read_record
 from heron.base.yaml_files import read_yaml
 from heron.config.curriculum import CurriculumConfig
 from heron.config.describe import group_options

@@ -18,8 +18,7 @@ from pytorch_lightning.utilities.rank_zero import rank_zero_only
 from heron.base.errors import first_line
 from heron.base.files import read_json, write_json
 from heron.base.registry import on_demand
-from heron.base.run_folder import RunFolder
-from heron.base.run_records import read_record
+from heron.base.run_folder import RunFolder, read_record
 from heron.base.secrets import redacted
 from heron.base.tables import read_table
 from heron.base.terminal import said, say
