@@ -42,7 +42,7 @@ def conf_dir() -> Path:
 
 def experiment_roots() -> list[Path]:
     """List the folders whose `experiments/` count: heron's own, then those of `HERON_FORKS`."""
-    named = (Path(name).resolve() for name in _named())
+    named = (Path(name).absolute() for name in _named())
     return [conf_dir().parent, *(path.parent for path in named if path.name == _FORKS)]
 
 
@@ -101,7 +101,7 @@ def find_forks(roots: Sequence[Path]) -> list[Fork]:
     for root in roots:
         for folder in sorted(root.glob(f"{_FORKS}/*/")):
             found.setdefault(folder.name, folder)
-    for folder in (Path(name) for name in _named() if Path(name).resolve().name != _FORKS):
+    for folder in (Path(name) for name in _named() if Path(name).name != _FORKS):
         other = found.setdefault(folder.name, folder)
         if other.resolve() != folder.resolve():
             raise ConfigError(f"two forks are named {folder.name}, rename one: {other}, {folder}")

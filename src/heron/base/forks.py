@@ -19,7 +19,7 @@ from heron.base.terminal import say
 def load_forks(roots: Sequence[Path]) -> None:
     """Import the forks with Python that are not imported yet; an error names file and line."""
     forks, here = find_forks(roots), Path("experiments").resolve()
-    known = {fork.folder.resolve().parent for fork in forks}
+    known = {fork.folder.parent.resolve() for fork in forks}
     if here not in known and any(here.glob("*/__init__.py")):
         say(f"{here} is not searched for forks unless {VARIABLE} names it", who="heron")
     for fork in forks:
