@@ -174,7 +174,8 @@ def read_record(path: Path) -> Any:
         return parse_json(text.decode())
     except ValueError as error:
         found: Any = getattr(error, "errors", list)()  # pydantic's
-        why = f"{'.'.join(map(str, found[0]['loc']))}: {found[0]['msg']}" if found else str(error)
+        place = ".".join(map(str, found[0]["loc"])) if found else ""
+        why = f"{place or 'all of it'}: {found[0]['msg'] if found else error}"
         fix = "copy it again from where the run was trained, or train again (run.resume=false)"
         raise ConfigError(f"{path} is damaged: {why}; {fix}") from error
 

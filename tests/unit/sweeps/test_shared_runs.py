@@ -396,6 +396,7 @@ TAMPERED: list[tuple[Callable[[Path], None], str, int, str]] = [
     (link("analysis"), "analyze run={run}", 2, "run/analysis"),
     (link(HALF_WRITTEN), "report {run}", 0, "report.html"),
     (not_utf8, "report {run}", 0, "config.yaml"),
+    (not_utf8, "report {sweep}", 0, "config.yaml"),
     (not_utf8, "analyze run={run}", 2, "config.yaml"),
     (not_utf8, "train run.from={run}", 2, "config.yaml"),
     (break_guid("dynamics/epoch=1.parquet"), "report {run}", 0, "epoch=1.parquet"),
