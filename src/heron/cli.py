@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from heron import __version__
-from heron.base.errors import ConfigError, HeronError, os_error_text
+from heron.base.errors import ConfigError, HeronError, os_error_text, visible
 from heron.base.registry import load
 from heron.base.secrets import redact
 from heron.base.signals import exit_code, interruptible, terminable
@@ -78,7 +78,8 @@ def _run(arguments: list[str]) -> int:
     except OSError as error:
         refused = error.errno in (errno.EACCES, errno.EPERM, errno.EROFS)
         hint = "; out=DIR writes to another folder" if refused and name in _INTO_RUNS else ""
-        print(f"heron {name}: {redact(os_error_text(error, rest))}{hint}", file=sys.stderr)
+        text = visible(redact(os_error_text(error, rest)))
+        print(f"heron {name}: {text}{hint}", file=sys.stderr)
         return 2
     except KeyboardInterrupt as error:
         resumed = name in ("train", "prompt") or name.startswith("build ")

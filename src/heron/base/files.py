@@ -74,7 +74,8 @@ def remove_half_written(paths: Iterable[Path]) -> None:
     own = re.compile(rf"\..+\.{re.escape(socket.gethostname())}-(\d+)\.\w{{8}}")
     for path, found in [(path, own.fullmatch(path.name)) for path in paths]:
         if found and not _lives(int(found[1])):
-            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+            is_folder = path.is_dir() and not path.is_symlink()
+            shutil.rmtree(path) if is_folder else path.unlink(missing_ok=True)
 
 
 def _lives(process: int) -> bool:

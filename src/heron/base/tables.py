@@ -33,6 +33,8 @@ _UNDECODABLE = re.compile("[\0\udc80-\udcff]")
 # Cells that a spreadsheet takes for formulas, after any apostrophes; plain numbers are harmless.
 _LIVE = re.compile("'*[=+@\t\r\n＝＋－＠-]")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][+-]?\d+)?%?")
+_MOST_PACKED = 200  # times: texts reach about 10, a file made to fill the memory 1,000
+_MOST_ROWS = 1_000_000  # of a Parquet file with less than a byte for each
 # The readers of the formats that not every run needs; they get the text and the file's suffix.
 _READERS = {
     ".csv": "heron.base.text_tables:read_csv",
@@ -128,9 +130,14 @@ def _unpacked(path: Path) -> Path:
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
     """Open a file to read, unpacking `.gz`; broken packing is an OSError, of the block as well."""
+    is_packed = path.suffix.lower() == ".gz"
+    most = max(_MOST_PACKED * path.stat().st_size, 1 << 26)
     try:
-        opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
+        opener: Any = gzip.open if is_packed else open
         with opener(path, "rb") as file:
+            if is_packed and file.seek(most + 1) > most:  # not beyond the end
+                raise OSError(f"it unpacks to more than {_MOST_PACKED} times its size")
+            file.seek(0)
             yield file
     except (EOFError, zlib.error) as error:
         raise OSError(f"broken gzip: {error}") from error
@@ -374,13 +381,20 @@ def _read_parquet(path: Path, file: IO[bytes], only: Collection[str] | None) -> 
             shutil.copyfileobj(file, unpacked)
             file = unpacked
         try:
-            opened = pyarrow.parquet.ParquetFile(file)
-            present = opened.schema_arrow.names
+            found = pyarrow.parquet.ParquetFile(file)
+            require_rows(found, file.seek(0, io.SEEK_END))
+            present = found.schema_arrow.names
             wanted = None if only is None else [name for name in present if name in only]
-            batches = opened.iter_batches(1000, columns=wanted)
+            batches = found.iter_batches(1000, columns=wanted)
             yield from enumerate((row for batch in batches for row in batch.to_pylist()), 1)
-        except (pyarrow.ArrowException, OSError) as error:
+        except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
             yield 0, Bad(f"is not a readable Parquet file: {error}")
+
+
+def require_rows(file: Any, size: int) -> None:
+    """Raise an OSError where a ParquetFile has more rows than bytes, as no distinct ids have."""
+    if file.metadata.num_rows > max(size, _MOST_ROWS):
+        raise OSError(f"{file.metadata.num_rows:,} rows in {size:,} bytes")
 
 
 def json_object(content: str) -> dict[str, Any] | Bad:

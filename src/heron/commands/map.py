@@ -10,6 +10,7 @@ from heron.base.cells import Cell, Table
 from heron.base.columns import aligned
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_file
+from heron.base.run_folder import folder_inside
 from heron.base.tables import write_table
 from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Positive
@@ -80,7 +81,7 @@ def _write_map(options: MapOptions) -> list[Path]:
     colour = find_colour(data, options.colour)
     _print_summary(mapped, groups, options.group, data)
     place = "map" if other is None else f"map-with-{other.name.replace('/', '-')}"
-    target = options.out or mapped.folder / place
+    target = options.out or folder_inside(mapped.folder, place)
     files = []
     name = f"{mapped.name}  ·  {data.synthetic}" if data.synthetic else mapped.name
     figure = map_figure(name, data.runs[0], colour)

@@ -9,7 +9,6 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from heron.base.errors import ConfigError, HeronError, nearest
-from heron.base.files import read_json
 from heron.base.run_folder import RunFolder, open_run
 from heron.base.terminal import print_lines
 from heron.commands.train import FLAG
@@ -66,7 +65,7 @@ def _train(job: Job) -> Mapping[str, Any]:
     (outcome,) = Sweep(Queue([job]), isolate=True).run()
     if outcome.state != "done":
         raise HeronError(f"{job.folder.path}: {outcome.error}")
-    return read_json(job.folder.scores)
+    return job.folder.read_scores()
 
 
 def configure(before: RunFolder, words: Sequence[str]) -> Config:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import DataError, HeronError, Problem
 from heron.base.run_folder import RunFolder
 from heron.dynamics.cartography import statistics
 from heron.dynamics.files import read_dynamics
@@ -63,7 +63,7 @@ class Artefacts:
 def read_artefacts(run: RunRecord) -> Artefacts:
     """Read what there is; a missing or unreadable file is named, and never stops the report."""
     folder = RunFolder(run.path)
-    missing: list[str] = []
+    missing = [str(run.status.get("error"))] if run.state == "broken" else []
     split = next((name for name in SPLITS if folder.predictions(name).is_file()), SPLITS[0])
     if split != SPLITS[0]:
         missing.append(f"no test predictions; the {split} split is shown")
@@ -84,19 +84,11 @@ def read_artefacts(run: RunRecord) -> Artefacts:
     reliability = None
     if found and rows and classes:
         reliability = _attempt(lambda path: reliability_of(found, classes), path, missing)
-    if not run.scores:
-        missing.append(_no_scores(folder))
-    elif SPLITS[0] not in run.scores:
+    if not folder.scores.is_file():
+        missing.append("no scores.json: the run has not been scored")
+    elif SPLITS[0] not in run.scores and run.state != "broken":
         missing.append("no test scores")
     return Artefacts(split, classes, rows, right, curves, data_map, tuple(missing), reliability)
-
-
-def _no_scores(folder: RunFolder) -> str:
-    try:
-        folder.read_scores()
-    except ConfigError as error:
-        return str(error)
-    return "no scores.json: the run has not been scored"
 
 
 def _attempt(read: Callable[[Path], Any], path: Path, missing: list[str]) -> Any:
@@ -106,7 +98,7 @@ def _attempt(read: Callable[[Path], Any], path: Path, missing: list[str]) -> Any
         return None
     try:
         return read(path)
-    except DataError as error:
+    except HeronError as error:
         missing.append(str(error).replace(f"{path.parent.parent}{os.sep}", ""))
     except (OSError, ValueError, csv.Error) as error:
         missing.append(f"{path.name} cannot be read: {error}")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from heron.base.errors import HeronError, first_line
+from heron.base.errors import HeronError, first_line, visible
 from heron.base.files import locked
 from heron.base.run_folder import STALE
 from heron.base.signals import INTERRUPTED
@@ -231,7 +231,7 @@ class Sweep:
                     code = process.exit_code  # before the last lines are read
                     name = f"[{process.job.folder.path.name}] " if self.n_jobs > 1 else ""
                     for line in process.lines():
-                        print(name + line, flush=True)
+                        print(visible(name + line), flush=True)
                     if code is not None:
                         working.remove(process)
                         process.close()

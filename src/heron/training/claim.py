@@ -89,7 +89,7 @@ def claim(config: Config, folder: RunFolder) -> None:
             f"{folder.last.name}; nothing says whether its data has changed since"
         )
     if folder.config.is_file():
-        found = folder.config.read_text(encoding="utf-8")
+        found = folder.config.read_text(encoding="utf-8", errors="replace")
         if found == config_text(config):
             return
         if not found.strip():

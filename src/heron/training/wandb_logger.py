@@ -18,7 +18,7 @@ from pytorch_lightning.utilities.rank_zero import rank_zero_only
 from heron.base.errors import first_line
 from heron.base.files import read_json, write_json
 from heron.base.registry import on_demand
-from heron.base.run_folder import RunFolder
+from heron.base.run_folder import RunFolder, read_record
 from heron.base.secrets import redacted
 from heron.base.tables import read_table
 from heron.base.terminal import said, say
@@ -213,11 +213,10 @@ def summary(folder: RunFolder) -> dict[str, float]:
     Keys are `scores/<split>/<metric>` (fractions) and `ledger/<count>`.
     """
     found: dict[str, float] = {}
-    if folder.scores.is_file():
-        for split, scores in read_json(folder.scores).items():
-            found |= {f"scores/{split}/{name}": value for name, value in scores.items()}
+    for split, scores in folder.read_scores().items():
+        found |= {f"scores/{split}/{name}": value for name, value in scores.items()}
     if folder.ledger.is_file():
-        ledger = read_json(folder.ledger)
+        ledger = read_record(folder.ledger)
         found |= {f"ledger/{name}": value for name, value in ledger["total"].items()}
         found["ledger/planned_steps"] = ledger["planned_steps"]
     return found

@@ -143,7 +143,7 @@ def test_a_published_row_of_another_length_is_named_with_its_file(make_run, tmp_
     title = "title: T, scores: {acc: accuracy, F1: macro_f1}"
     table = f"table1: {{{title}, rows: {{cbow_svm: [0.5]}}}}"
     (paper / "published.yaml").write_text(f"data: [trc]\ntables:\n  {table}\n")
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HERON_FORKS", str(tmp_path / "experiments"))
     runs = collect(make_run("0", (), {"accuracy": 0.4}))
     with pytest.raises(ConfigError, match=r"published.yaml: table1: cbow_svm: .*list of 2 numbers"):
         of_runs(Target("fork", "T1", title="T"), runs)
