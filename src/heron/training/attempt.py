@@ -152,7 +152,8 @@ def _read_scores(folder: RunFolder) -> Scores:
 def explain_memory(config: Config, training: bool = True) -> Iterator[None]:
     """Raise `OutOfMemoryError` where memory runs out; it names the keys that make a run take less.
 
-    Fewer keys matter where a trained run predicts (`training` is false); a baseline has none.
+    Fewer keys matter where a trained run predicts (`training` is false). None does for a baseline,
+    or where it is not torch that asked for memory: smaller batches would not help.
     """
     try:
         yield
@@ -161,7 +162,7 @@ def explain_memory(config: Config, training: bool = True) -> Iterator[None]:
         if not isinstance(error, MemoryError) and not of_torch:
             raise
         text = f"out of memory ({first_line(error) or type(error).__name__})"
-        if config.baseline.name == "none":
+        if of_torch and config.baseline.name == "none":
             text += f". To use less, set: {'; '.join(_savings(config, training))}"
         raise OutOfMemoryError(text) from error
 
