@@ -10,6 +10,7 @@ from heron.base.cells import Cell, Interval
 from heron.base.errors import ConfigError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
+from heron.base.terminal import say
 from heron.base.yaml_files import read_yaml
 from heron.metrics.names import with_copied
 
@@ -116,6 +117,11 @@ def _read_run(path: Path) -> RunRecord:
         errors.append(f"scores.json cannot be read: {error}")
         scores = {}
     ledger = _read_mapping(folder.ledger, errors)
+    if status["state"] == "done" and (
+        changed := [n for n in folder.changed(missing=False) if not n.startswith("model/")]
+    ):
+        what = f"{', '.join(changed)} changed after the run had ended: its scores and its"
+        say(f"{path}: {what} predictions may contradict each other", who="heron")
     if errors:
         status |= {"state": "broken", "error": "; ".join(errors)}
     return RunRecord(path, config, status, scores, ledger)

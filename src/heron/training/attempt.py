@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 from heron.base import ranks
 from heron.base.errors import ConfigError, DataError, HeronError, first_line
@@ -120,7 +121,7 @@ def _attempt_locked(
     except BaseException as error:
         try_update(folder, **failure(error, clock.seconds()))
         raise
-    ended = {"state": "done"}
+    ended: dict[str, Any] = {"state": "done", "outputs": folder.outputs()}
     if this.scores is None:
         ended = {"state": "pruned", "pruned_by": str(config.sweeper.study)}
     folder.update_status(**ended, seconds=clock.seconds(), peak_rss_mb=peak_rss_mb())
@@ -145,7 +146,9 @@ def _read_scores(folder: RunFolder) -> Scores:
     if not folder.scores.is_file():
         what = "is missing, yet the run is done; run.resume=false trains it again"
         raise ConfigError(f"{folder.scores} {what}")
-    return folder.read_scores()
+    scores = folder.read_scores()
+    folder.require_outputs()
+    return scores
 
 
 @contextmanager
