@@ -24,6 +24,8 @@ from heron.results.collect import SPLITS, RunRecord
 from heron.results.predictions import PredictedRow, Predictions, read_predictions
 from heron.tasks.task import TextScores, text_scores
 
+MOST_CLASSES = 100  # whose confusion matrix is shown
+
 
 class Curve(NamedTuple):
     """One logged quantity over the epochs (from 0)."""

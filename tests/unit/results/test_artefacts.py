@@ -1,13 +1,18 @@
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from matplotlib.figure import Figure
 
 from heron.base.errors import DataError
 from heron.commands.sweep import read_progress
+from heron.reports.figures import _draw_confusion
+from heron.reports.run import _confusion
 from heron.results.artefacts import (
+    MOST_CLASSES,
     confusion_counts,
     read_artefacts,
     read_curves,
@@ -151,3 +156,14 @@ def test_an_example_that_an_epoch_did_not_visit_is_averaged_over_the_others(writ
     write_record(tmp_path, 0, ["a", "b"], [0.2, 0.6])
     write_record(tmp_path, 1, ["a"], [0.4])
     np.testing.assert_allclose(read_data_map(tmp_path).confidence, [0.3, 0.6], atol=1e-7)
+
+
+def test_the_confusion_matrix_of_many_classes_is_not_drawn(make_run):
+    (run,) = collect(make_run())
+    few = read_artefacts(run)
+    many = replace(few, classes=(*few.classes, *map(str, range(MOST_CLASSES))))
+    for found, is_drawn in ((few, True), (many, False)):
+        axes = Figure().subplots()
+        _draw_confusion(axes, found)
+        assert (len(axes.texts) > 1) is is_drawn
+        assert (_confusion(found) is not None) is is_drawn
