@@ -107,15 +107,13 @@ class RunFolder:
     def require_outputs(self) -> None:
         """Raise a ConfigError where outputs have changed; a removed model is only warned of."""
         changed = self.changed()
-        if not self.model.exists() and (gone := [n for n in changed if n.startswith("model/")]):
+        if not self.model.exists() and any(name.startswith("model/") for name in changed):
             say(f"{self.model} has been removed; run.resume=false trains it again")
-            changed = [name for name in changed if name not in gone]
+            changed = [name for name in changed if not name.startswith("model/")]
         if changed:
-            raise ConfigError(
-                f"{self.path} is done, but damaged or changed since: {', '.join(changed)}. Copy "
-                "what is lost again from where the run was trained, or train again "
-                "(run.resume=false)"
-            )
+            what = f"{self.path} is done, but damaged or changed since: {', '.join(changed)}"
+            way = "copy it again from where it was trained, or train again (run.resume=false)"
+            raise ConfigError(f"{what}; {way}")
 
     def require_model(self, file: str = HEAD) -> None:
         """Raise a ConfigError unless the run has exported a model; `file` is written last."""

@@ -12,14 +12,7 @@ from heron.base.cells import with_synthetic
 from heron.base.plots import BLUE, FAINT, INK, ORANGE, QUIET, STYLE, png
 from heron.metrics.calibration import ReliabilityBins
 from heron.metrics.names import signed, with_copied
-from heron.results.artefacts import (
-    MOST_CLASSES,
-    Artefacts,
-    Curve,
-    DataMap,
-    confusion_counts,
-    predicted_names,
-)
+from heron.results.artefacts import Artefacts, Curve, DataMap, confusion_counts, predicted_names
 from heron.results.collect import RunRecord
 
 _LOSSES = (("train/loss", "train", QUIET, "--"), ("validation/loss", "validation", BLUE, "-"))
@@ -65,8 +58,6 @@ def _draw_confusion(axes: Axes, artefacts: Artefacts) -> None:
     title, classes = f"Confusion, {artefacts.split}", artefacts.classes
     if not artefacts.predictions or not classes:
         return say_missing(axes, title, "no predictions of classes")
-    if len(classes) > MOST_CLASSES:
-        return say_missing(axes, title, f"{len(classes):,} classes: too many to draw")
     counts_CC = confusion_counts(artefacts.predictions, classes)
     share_CC = counts_CC / np.maximum(counts_CC.sum(axis=1, keepdims=True), 1)
     axes.imshow(share_CC, cmap="Blues", vmin=0, vmax=1)
@@ -172,8 +163,6 @@ def _draw_reliability(axes: Axes, lower: Axes, bins: ReliabilityBins, split: str
 
 def _draw_balance(axes: Axes, artefacts: Artefacts) -> None:
     """Draw how often each class is the gold one, and how often it is predicted."""
-    if len(artefacts.classes) > MOST_CLASSES:
-        return say_missing(axes, "Class balance", "too many classes to draw")
     counts_CC = confusion_counts(artefacts.predictions, artefacts.classes)
     total = max(counts_CC.sum(), 1)
     places = np.arange(len(artefacts.classes))
@@ -186,4 +175,3 @@ def _draw_balance(axes: Axes, artefacts: Artefacts) -> None:
     axes.set(title=f"Class balance, {artefacts.split}", ylabel="share of rows")
     axes.margins(y=0.25)  # room for the legend above the bars
     axes.legend(loc="upper right", ncols=2)
-    return None

@@ -17,13 +17,7 @@ from heron.base.terminal import print_lines, print_tables
 from heron.config.registries import BASELINES
 from heron.languages import LANGUAGES
 from heron.metrics.names import COPIED_NOTE, is_copied, with_copied
-from heron.results.artefacts import (
-    MOST_CLASSES,
-    Artefacts,
-    confusion_counts,
-    predicted_names,
-    read_artefacts,
-)
+from heron.results.artefacts import Artefacts, confusion_counts, predicted_names, read_artefacts
 from heron.results.collect import SPLITS, RunRecord, cell_of, headline_metrics, is_whole
 from heron.results.predictions import PredictedRow
 from heron.tasks.task import text_scores
@@ -220,7 +214,7 @@ def _describe(run: RunRecord) -> str:
 def _confusion(artefacts: Artefacts) -> dict[str, Any] | None:
     """Lay out, for each gold class, (predicted class, count, share of the gold class)."""
     classes = artefacts.classes
-    if not 0 < len(classes) <= MOST_CLASSES or not artefacts.predictions:
+    if not classes or not artefacts.predictions:
         return None
     counts_CC = confusion_counts(artefacts.predictions, classes)
     share_CC = counts_CC / np.maximum(counts_CC.sum(axis=1, keepdims=True), 1)
