@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.errors import ConfigError
-from heron.base.files import atomic_open, is_locked, parse_json, write_json
+from heron.base.files import atomic_open, is_locked, parse_json, sha256_file, write_json
 from heron.base.secrets import redacted
+from heron.base.terminal import say
 from heron.base.yaml_files import dump_yaml, read_yaml
 
 Scores = dict[str, dict[str, float]]  # `{"<split>": {"<metric>": fraction}}`
@@ -110,6 +111,30 @@ class RunFolder:
         """Write `config.yaml`; see `config_text`."""
         with atomic_open(self.config) as file:
             file.write(config_text(config))
+
+    def outputs(self) -> dict[str, str | int]:
+        """Hash a run's scores and predictions, and measure the files of its model."""
+        files = [self.scores, *sorted(self.predictions("test").parent.rglob("*.parquet"))]
+        found = {str(f.relative_to(self.path)): sha256_file(f) for f in files if f.is_file()}
+        model = sorted(self.model.iterdir()) if self.model.is_dir() else []
+        return found | {f"model/{f.name}": f.stat().st_size for f in model}
+
+    def changed(self, missing: bool = True) -> list[str]:
+        """Name outputs that are not those that the run ended with; `missing` ones, too."""
+        stored, now = self.read_status().get("outputs"), self.outputs()
+        marks = stored.items() if isinstance(stored, dict) else ()
+        return [n for n, mark in marks if (missing or n in now) and now.get(n) != mark]
+
+    def require_outputs(self) -> None:
+        """Raise a ConfigError where outputs have changed; a removed model is only warned of."""
+        changed = self.changed()
+        if not self.model.exists() and any(name.startswith("model/") for name in changed):
+            say(f"{self.model} has been removed; run.resume=false trains it again")
+            changed = [name for name in changed if not name.startswith("model/")]
+        if changed:
+            what = f"{self.path} is done, but damaged or changed since: {', '.join(changed)}"
+            way = "copy it again from where it was trained, or train again (run.resume=false)"
+            raise ConfigError(f"{what}; {way}")
 
     def require_model(self, file: str = HEAD) -> None:
         """Raise a ConfigError unless the run has exported a model; `file` is written last."""

@@ -487,9 +487,17 @@ class LoggerConfig:
     """Weights & Biases; `metrics.csv` is always written."""
 
     wandb: bool = False  # log to W&B, too
-    project: str = "heron"  # W&B project
-    # `offline` (`wandb sync` uploads later), `online`, `disabled`
-    mode: Annotated[str, OneOf("offline", "online", "disabled")] = "offline"
+    # How the run is named in W&B. Null: as W&B's environment says (WANDB_PROJECT, WANDB_RUN_GROUP,
+    # ...), else project heron, the sweep as group, and the job's name, type and tags.
+    project: str | None = None
+    entity: str | None = None  # user or team; null: the account's own
+    group: str | None = None
+    name: str | None = None
+    job_type: str | None = None
+    tags: list[str] | None = None
+    notes: str | None = None
+    # `offline` (`wandb sync` uploads later), `online`, `disabled`; null: WANDB_MODE, else offline
+    mode: Annotated[str | None, OneOf("offline", "online", "disabled")] = None
     artifacts: bool = False  # store predictions (without texts) and the data map's figure in W&B
     # loggers that forks have registered, with their options: `{name: {option: value}}`
     others: dict[Annotated[str, OneOf(registry="heron.config.registries:LOGGERS")], Any] = field(

@@ -24,6 +24,8 @@ from heron.results.collect import SPLITS, RunRecord
 from heron.results.predictions import PredictedRow, Predictions, read_predictions
 from heron.tasks.task import TextScores, text_scores
 
+_MOST_CLASSES = 100  # whose confusion matrix is shown
+
 
 class Curve(NamedTuple):
     """One logged quantity over the epochs (from 0)."""
@@ -50,7 +52,7 @@ class Artefacts:
     """Everything a run's page shows beside its scores."""
 
     split: str  # which split's predictions are shown
-    classes: tuple[str, ...]  # class names; empty where predictions are texts
+    classes: tuple[str, ...]  # class names; empty where predictions are texts, or for too many
     predictions: tuple[PredictedRow, ...]  # N rows
     # N: whether the prediction is the gold label; of answers, SQuAD's exact match.
     right: tuple[bool, ...]
@@ -81,6 +83,9 @@ def read_artefacts(run: RunRecord) -> Artefacts:
     if (order := run.setting("data.label_order")) and not texts:
         seen = sorted({label for row in rows for label in (str(row.gold), row.prediction)})
         classes = tuple(label for label in dict.fromkeys([*map(str, order), *seen]) if label)
+    if len(classes) > _MOST_CLASSES:  # each pair of them would be a text in the figure
+        missing.append(f"no confusion matrix and no calibration: {len(classes):,} classes")
+        classes = ()
     reliability = None
     if found and rows and classes:
         reliability = _attempt(lambda path: reliability_of(found, classes), path, missing)

@@ -9,6 +9,7 @@ from typing import Any
 from heron.base.cells import Cell, Interval
 from heron.base.errors import ConfigError
 from heron.base.run_folder import GONE, RunFolder, read_record
+from heron.base.terminal import say
 from heron.config.schema import OPEN
 from heron.metrics.names import with_copied
 
@@ -119,6 +120,11 @@ def _read_run(path: Path) -> RunRecord:
     trainer = config.get("trainer")
     if isinstance(trainer, dict) and trainer.get("precision") in OPEN and "precision" in status:
         trainer["precision"] = status["precision"]  # where earlier versions wrote their choice
+    if status["state"] == "done" and (
+        changed := [n for n in folder.changed(missing=False) if not n.startswith("model/")]
+    ):
+        what = f"{', '.join(changed)} changed after the run had ended: its scores and its"
+        say(f"{path}: {what} predictions may contradict each other", who="heron")
     if errors:
         status |= {"state": "broken", "error": "; ".join(errors)}
     return RunRecord(path, config, status, scores, ledger)

@@ -164,6 +164,7 @@ class Sweep:
                 state = str(status.get("state"))
                 if state in ("done", "pruned") and is_finished(job.config, status):
                     _check_done(job)
+                    job.folder.require_outputs()
                     return self._keep(job, state)
                 # Statuses of earlier versions have no `retry`: those runs are tried again.
                 again = self.retry == "failed" or status.get("retry", True)

@@ -332,10 +332,15 @@ class TestFailure:
         assert not any(key in str(raised.value) for key in not_named)
         assert failure(raised.value, 0.0)["retry"] is True
 
-    def test_out_of_memory_of_a_baseline_names_no_key_of_batches(self, tmp_path: Path) -> None:
-        config = compose(tmp_path, "baseline=majority")
-        with pytest.raises(OutOfMemoryError) as raised, explain_memory(config):
-            raise MemoryError
+    @pytest.mark.parametrize("words", [("baseline=majority",), ()])
+    def test_out_of_memory_names_no_key_that_would_not_help(
+        self, words: tuple[str, ...], tmp_path: Path
+    ) -> None:
+        with (
+            pytest.raises(OutOfMemoryError) as raised,
+            explain_memory(compose(tmp_path, *words)),
+        ):
+            raise MemoryError  # not torch's: no batch is too large
         assert str(raised.value) == "out of memory (MemoryError)"
 
     def test_other_errors_are_what_they_were(self, tmp_path: Path) -> None:
