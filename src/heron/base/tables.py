@@ -13,17 +13,18 @@ import json
 import re
 import shutil
 import tempfile
+import unicodedata
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
 from heron.base.errors import DataError, Problem, nearest
 from heron.base.files import atomic_open, parse_json
-from heron.base.registry import load
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 
@@ -33,12 +34,16 @@ _UNDECODABLE = re.compile("[\0\udc80-\udcff]")
 # Cells that a spreadsheet takes for formulas, after any apostrophes; plain numbers are harmless.
 _LIVE = re.compile("'*[=+@\t\r\n＝＋－＠-]")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][+-]?\d+)?%?")
-# The readers of the formats that not every run needs; they get the text and the file's suffix.
-_READERS = {
-    ".csv": "heron.base.text_tables:read_csv",
-    ".tsv": "heron.base.text_tables:read_csv",
-    ".json": "heron.base.text_tables:read_json",
-}
+_WHOLE = re.compile(r"([+-]?\d+)\.0+")
+# What is invisible in names: direction controls, zero-width spaces, marks of byte order.
+BIDI_CONTROLS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_INVISIBLE = re.compile(f"[{BIDI_CONTROLS}\u200b\u2060\ufeff]")
+# How JSON begins: the bracket of a list of objects, or an object. One object in each line is a
+# table, other objects are not.
+_JSON = re.compile(r'\s*(?:(\[)\s*[{\]]|\{\s*(?:["}]|$))')
+_JSON_LINES = re.compile(r"\s*\{[^\n]*\}[ \t\r]*\n\s*\{")
+_HEAD = 1 << 16  # bytes that tell a file's format
+_UTF_16 = b"\xff\xfe", b"\xfe\xff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,22 +148,34 @@ def read_bytes(path: Path) -> bytes:
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a cell holds nothing: None, NaN, blank text, or the text `nan` or `NaN`."""
+    """Tell whether a cell holds nothing: None, NaN or blank text; the text `nan` is a text."""
     if isinstance(value, str):
-        return value.strip() in ("", "nan", "NaN")
+        return not value.strip()
     return value is None or (isinstance(value, float) and value != value)
 
 
-def is_blank(value: Any) -> bool:
-    """Tell whether a text cell holds nothing: None, NaN or blank, but not the text `nan`."""
-    return not value.strip() if isinstance(value, str) else is_missing(value)
-
-
 def cell_text(value: Any) -> str:
-    """Write a cell as trimmed text; 3 and 3.0 are `3`, so files of different formats agree."""
+    """Write a cell that is a name (a label, an id), so that files of different formats agree.
+
+    It is trimmed, composed (NFC) and without invisible characters; 3 and 3.0 are `3`.
+    """
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return str(value).strip()
+    text = str(value)
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
+    return text.strip()
+
+
+def whole(text: str) -> str:
+    """Write a whole number such as `1.0`, the text of a spreadsheet's number, as `1`."""
+    return found[1] if (found := _WHOLE.fullmatch(text)) else text
+
+
+def number_text(value: Any) -> Any:
+    """Write a number where a text is meant, as CSV has it; other values are kept."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return cell_text(value) if is_number and not is_missing(value) else value
 
 
 def as_text(value: Any) -> Any:
@@ -172,50 +189,55 @@ def read_table(
     bad_rows: Literal["raise", "report"] = "raise",
     own: bool = False,
     only: Collection[str] | None = None,
+    quoting: str = "auto",
 ) -> Table:
-    """Read a .csv, .tsv, .jsonl, .json (a list of objects) or .parquet file, perhaps packed (.gz).
+    """Read a .csv, .tsv, .jsonl, .json or .parquet file, perhaps packed (.gz).
 
-    CSV and TSV begin with a header and quote with `"`, doubled inside quotes; a byte-order mark,
-    CRLF, blank lines and quoted line breaks are fine. Texts are UTF-8.
+    The content decides what it is: JSON (a list of objects, or one in each line), Parquet, or a
+    table of text, which begins with a header whose cells are separated by commas, tabs, semicolons
+    or bars. A byte-order mark, CRLF, blank lines and empty columns at the end are fine. Texts are
+    UTF-8 or, with a byte-order mark, UTF-16.
 
     Args:
-        path: its suffix names the format.
+        path: the file.
         bad_rows: "raise" stops with a DataError of everything that was wrong; "report" returns the
             good rows, and the bad ones as `Table.problems`.
-        own: heron may have written the file, and a spreadsheet saved it: undo `as_text`, and read
-            semicolons between cells as well.
+        own: heron may have written the file: undo `as_text`.
         only: the columns to read of a Parquet file, where it has them; None: all.
+        quoting: of CSV and TSV, see `DataConfig.quoting`.
     """
     path = Path(path)
     undo = own and table_format(path) in (".csv", ".tsv")
-    table = _table(path, _read(path, only, own), undo)
+    table = _table(path, _read(path, only, quoting), undo)
     if table.problems and bad_rows == "raise":
         raise DataError(table.problems)
     return table
 
 
-def read_chunks(path: Path, size: int) -> Iterator[Table]:
+def read_chunks(path: Path, size: int, quoting: str = "auto") -> Iterator[Table]:
     """Read a table `size` rows at a time, so that memory does not grow with the file.
 
-    The file is read twice, so that its columns and errors are known before the first rows. A JSON
-    list (.json) is still read as a whole, and Parquet by row group.
+    JSON Lines and Parquet are read twice, so that the columns and errors are known before the first
+    rows. A JSON list is still read as a whole, and Parquet by row group.
 
     Yields:
         The tables that `read_table(path, bad_rows="report")` consists of, at least one. Each has
         the columns of the whole file, and all share `ids`.
     """
     columns: dict[str, None] = {}
-    for line, row in _read(path):
+    # All rows of CSV have the columns of the first one, and the file is scanned before it.
+    for line, row in () if content_format(path) == ".csv" else _read(path):
         if not isinstance(row, Bad):
             columns |= dict.fromkeys(row)
         elif not line:
             yield _table(path, iter([(line, row)]))
             return
-    found, ids = _read(path), dict[str, int]()
+    found, ids = _read(path, quoting=quoting), dict[str, int]()
     first = True
     while (chunk := list(islice(found, size))) or first:
-        yield dataclasses.replace(_table(path, iter(chunk), columns=columns), ids=ids)
-        first = False
+        table = _table(path, iter(chunk), columns=columns)
+        yield dataclasses.replace(table, ids=ids)
+        columns, first = dict.fromkeys(table.columns), False
 
 
 def _table(
@@ -246,9 +268,9 @@ def _table(
     return Table(path, columns, rows, lines, problems)
 
 
-def as_table(source: Path | Table) -> Table:
+def as_table(source: Path | Table, quoting: str = "auto") -> Table:
     """Read a table and its problems, unless it has been read."""
-    return source if isinstance(source, Table) else read_table(source, bad_rows="report")
+    return source if isinstance(source, Table) else read_table(source, "report", quoting=quoting)
 
 
 def write_table(path: Path | str, columns: Mapping[str, Sequence[Any]]) -> None:
@@ -323,46 +345,73 @@ class Bad(NamedTuple):
 Found = Iterator[tuple[int, dict[str, Any] | Bad]]
 
 
-def _read(path: Path, only: Collection[str] | None = None, own: bool = False) -> Found:
+def content_format(path: Path) -> str:
+    """Tell the format of a table by its content, where it can be read, else by its suffix.
+
+    Returns:
+        `.csv` for all tables with separators, `.jsonl`, `.json` (a list), `.parquet`, or `object`
+        for a .json file with one JSON object, such as SQuAD's; other suffixes as they are.
+    """
     suffix = table_format(path)
+    try:
+        with _opened(path) as file:
+            head = file.read(_HEAD) if suffix in SUFFIXES else b""
+    except OSError:
+        head = b""
+    if head.startswith(b"PAR1"):
+        return ".parquet"
+    encoding = "utf-16" if head.startswith(_UTF_16) else "utf-8-sig"
+    text = head.decode(encoding, "replace")
+    if begins := _JSON.match(text):
+        is_object = suffix == ".json" and not _JSON_LINES.match(text)
+        return ".json" if begins[1] else "object" if is_object else ".jsonl"
+    return ".csv" if suffix == ".tsv" else suffix
+
+
+def _read(path: Path, only: Collection[str] | None = None, quoting: str = "auto") -> Found:
     if path.is_dir():
         yield 0, Bad("is a folder, not a file", "name a file in it")
-    elif suffix not in SUFFIXES:
+    elif table_format(path) not in SUFFIXES:
         fix = f"use one of {', '.join(SUFFIXES)}, or .gz"
         yield 0, Bad(f"unknown file type '{path.suffix}'", fix)
     else:
         try:
             with _opened(path) as file:
-                yield from _read_open(path, suffix, file, only, own)
+                yield from _read_open(path, file, only, quoting)
         except OSError as error:
             yield 0, Bad(f"cannot be read: {(error.strerror or str(error)).lower()}")
 
 
-def _read_open(
-    path: Path, suffix: str, file: IO[bytes], only: Collection[str] | None, own: bool
-) -> Found:
-    blocks = iter(lambda: file.read(1 << 16), b"")
-    first = next(blocks, b"")
-    empty = all(not each.strip(b"\xef\xbb\xbf \t\r\n") for each in chain([first], blocks))
+def _read_open(path: Path, file: IO[bytes], only: Collection[str] | None, quoting: str) -> Found:
+    kind, blank, quotes, head = content_format(path), True, False, file.read(4)
+    # Broken packing is found before the first row, and a CSV file without a quote needs no look.
+    for block in chain([head], iter(partial(file.read, 1 << 16), b"")):
+        blank = blank and not block.strip(b"\xef\xbb\xbf \t\r\n")
+        quotes = quotes or b'"' in block
+        if kind != ".csv" and not blank:
+            break
     file.seek(0)
-    if empty:
+    # Lines of JSON end with "\n" only, because strings may contain U+2028 and the like. CSV
+    # has "\r" as well, which is kept inside quotes.
+    ends = "\n" if kind == ".jsonl" else ""
+    wide = head.startswith(_UTF_16)
+    encoding, errors = ("utf-16", "replace") if wide else ("utf-8-sig", "surrogateescape")
+    if blank:
         yield 0, Bad("the file is empty", "at least one row is needed")
-    elif suffix == ".parquet":
+    elif kind == ".parquet":
         yield from _read_parquet(path, file, only)
-    elif first.startswith((b"\xff\xfe", b"\xfe\xff")):
-        yield 0, Bad("the text is UTF-16", "save it as UTF-8")
-    else:
-        # Lines of JSON end with "\n" only, because strings may contain U+2028 and the like. CSV
-        # has "\r" as well, which is kept inside quotes.
-        ends = "\n" if suffix == ".jsonl" else ""
-        text = io.TextIOWrapper(file, "utf-8-sig", errors="surrogateescape", newline=ends)
-        if suffix in _READERS:
-            semicolons = (own,) if suffix == ".csv" else ()
-            yield from load(_READERS[suffix])(text, suffix, *semicolons)
-            return
-        for line, content in enumerate(text, 1):
+    elif kind == ".jsonl":
+        for line, content in enumerate(io.TextIOWrapper(file, encoding, errors, ends), 1):
             if content.strip():
                 yield line, json_object(content.removesuffix("\n"))
+    else:
+        from heron.base.text_tables import read_csv, read_json_list  # start-up time
+
+        text = io.TextIOWrapper(file, encoding, errors, ends)
+        if kind == ".csv":
+            yield from read_csv(text, path, quoting if quotes else "none")
+        else:
+            yield from read_json_list(text)
 
 
 def _read_parquet(path: Path, file: IO[bytes], only: Collection[str] | None) -> Found:

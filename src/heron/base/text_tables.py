@@ -3,72 +3,148 @@
 import csv
 import json
 import re
-import sys
-from collections.abc import Sequence
-from itertools import chain
-from typing import IO
+from collections import deque
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
 
-from heron.base.tables import Bad, Found, json_object, undecodable
+from heron.base.tables import Bad, Found, json_object, table_format, undecodable
+from heron.base.terminal import say
 
-# Separators found in tables that are called CSV or TSV, with their names for messages.
-_DELIMITERS = {";": "semicolons", "\t": "tabs", ",": "commas", "|": "bars"}
+# Characters of a cell: more than any article has, less than a file whose quote is never closed.
+_LONGEST = 1 << 24
 _REST = "nothing after it was read"
 
 
-def read_csv(text: IO[str], suffix: str, semicolons: bool = False) -> Found:
-    """Read a table that begins with a header.
+def read_csv(text: IO[str], path: Path, quoting: str) -> Found:
+    """Read a table that begins with a header, whose cells tell what separates them."""
+    usual = "\t" if table_format(path) == ".tsv" else ","
+    widths = {sign: len(_header(text, sign)[1]) for sign in ("\t", usual, ",", ";", "|")}
+    delimiter = "\t" if widths["\t"] > 1 else max((usual, ",", ";", "|"), key=widths.__getitem__)
+    if quoting == "auto":
+        quoting = _find_quoting(text, path, delimiter)
+    names: list[str] = []
+    alike: list[int] = []  # lines of quoted cells that may be rows
+    for line, lines, cells in _records(text, delimiter, quoting):
+        if isinstance(cells, csv.Error):
+            yield line, Bad(f"broken quoting: {cells}", 'write a quote inside quotes as ""')
+        elif not cells:
+            continue
+        elif bad := undecodable(delimiter.join(cells)):
+            yield line, bad
+        elif not names:
+            names = _names(cells)
+            if repeated := sorted({name for name in names if names.count(name) > 1}):
+                yield line, Bad(f"columns named twice: {', '.join(repeated)}", "rename one")
+                return
+        elif not _fits(cells, len(names)):
+            what = f"{len(cells)} cells where the header has {len(names)}"
+            yield line, Bad(what, f"the columns are {', '.join(names)}")
+        else:
+            if len(lines) > 1 and _are_rows(lines, delimiter, len(names)):
+                alike.append(line)
+            yield line, dict(zip(names, cells, strict=False))
+        if not names:  # the header cannot be read
+            return
+    if alike:
+        what = f"{path}: the lines of {len(alike)} quoted cells look like rows (first: {alike[0]})"
+        say(f"{what}; data.quoting=none reads them as rows", f"{path}: cells", "heron")
 
-    `semicolons`: cells of a .csv file may be separated by them, as spreadsheets of some countries
-    write; the header says so.
+
+def _find_quoting(text: IO[str], path: Path, delimiter: str) -> str:
+    """Tell whether quotes enclose cells or are characters, by what reads as rows of the header.
+
+    Names in quotes decide. Else records count that are rows in one of both readings only; a quoted
+    cell of several lines that all look like rows is a sign of characters.
     """
-    delimiter = "," if suffix == ".csv" else "\t"
-    first = text.readline()
-    if semicolons and delimiter == "," and first.count(";") > first.count(","):
-        delimiter = ";"
-    csv.field_size_limit(sys.maxsize)  # the default, 131,072 characters, is less than some articles
-    # strict: otherwise a quote that is never closed silently hides the rest of the file.
-    reader = csv.reader(chain([first], text), delimiter=delimiter, strict=True)
-    header: list[str] = []
+    lines, header = _header(text, delimiter)
+    width, quoted, alike, broken = len(_names(header)), 0, 0, 0
+    if '"' in lines[0] and '"' not in "".join(header):
+        return "csv"
+    for _, lines, cells in _records(text, delimiter, "csv", only_quotes=True):
+        are_rows, several = _are_rows(lines, delimiter, width), len(lines) > 1
+        if isinstance(cells, csv.Error):
+            broken += are_rows
+        elif _fits(cells, width):
+            alike += are_rows and several and width > 1
+            quoted += not are_rows or (several and width == 1)
+    if (quoted and not broken) or quoted >= broken + alike:
+        return "csv"
+    if not broken:
+        what = f"{path}: quotes are read as characters: what they enclose looks like rows"
+        say(f"{what}; data.quoting=csv reads cells of several lines", f"{path}: quotes", "heron")
+    return "none"
+
+
+def _header(text: IO[str], delimiter: str) -> tuple[list[str], list[str]]:
+    """Find the lines of the header and its cells, without quoting where that is broken."""
+    for _, lines, cells in _records(text, delimiter, "csv"):
+        if isinstance(cells, csv.Error):
+            cells = lines[0].rstrip("\r\n").split(delimiter)
+        if cells:
+            return lines, cells
+    return [""], []
+
+
+def _names(header: Sequence[str]) -> list[str]:
+    """Trim the names of columns, and leave out unnamed columns at the end."""
+    names = [cell.strip() for cell in header]
+    while names[1:] and not names[-1]:
+        names.pop()
+    return names
+
+
+def _fits(cells: Sequence[str], width: int) -> bool:
+    """Tell whether there is a cell for each column, and none that is filled beyond them."""
+    return len(cells) == width or (len(cells) > width and not any(map(str.strip, cells[width:])))
+
+
+def _are_rows(lines: Sequence[str], delimiter: str, width: int) -> bool:
+    """Tell whether every line that is not blank is a row if quotes are characters."""
+    rows = [line.rstrip("\r\n").split(delimiter) for line in lines if line.strip()]
+    return all(_fits(row, width) for row in rows)
+
+
+def _records(
+    text: IO[str], delimiter: str, quoting: str, only_quotes: bool = False
+) -> Iterator[tuple[int, list[str], list[str] | csv.Error]]:
+    """Read a file from its beginning: the number of a record's first line, its lines, its cells.
+
+    Where quoting is broken, the record is one line and has an error, so that no line is lost. The
+    list of lines changes with the next record. `only_quotes` leaves out records without a quote.
+    """
+    taken: list[str] = []
+    back = deque[str]()
+
+    def lines() -> Iterator[str]:
+        while each := back.popleft() if back else next(text, ""):
+            if taken or not only_quotes or '"' in each:
+                taken.append(each)
+                yield each
+
+    def reader() -> Iterator[list[str]]:
+        # strict: otherwise a quote that is never closed silently hides the rest of the file.
+        style: Any = csv.QUOTE_NONE if quoting == "none" else csv.QUOTE_MINIMAL
+        return csv.reader(lines(), delimiter=delimiter, quoting=style, strict=True)
+
+    csv.field_size_limit(_LONGEST)  # the default, 131,072 characters, is less than some articles
+    text.seek(0)
+    records, number = reader(), 1
     while True:
-        line = reader.line_num + 1
+        taken.clear()
         try:
-            cells = next(reader)
+            yield number, taken, next(records)
         except StopIteration:
             return
         except csv.Error as error:
-            yield line, Bad(f"broken quoting: {error}", 'write a quote inside quotes as ""')
-            continue
-        if not cells:
-            continue
-        bad = undecodable(delimiter.join(cells))
-        if bad or (not header and (bad := _other_delimiter(cells, delimiter))):
-            yield line, bad
-        elif not header:
-            header = [cell.strip() for cell in cells]
-            repeated = sorted({name for name in header if header.count(name) > 1})
-            if repeated:
-                yield line, Bad(f"columns named twice: {', '.join(repeated)}", "rename one")
-                return
-            continue
-        elif len(cells) != len(header):
-            what = f"{len(cells)} cells where the header has {len(header)}"
-            yield line, Bad(what, f"the columns are {', '.join(header)}")
-        else:
-            yield line, dict(zip(header, cells, strict=True))
-        if not header:  # the header cannot be read
-            return
+            back.extendleft(reversed(taken[1:]))
+            del taken[1:]
+            records = reader()
+            yield number, taken, error
+        number += len(taken)
 
 
-def _other_delimiter(header: Sequence[str], delimiter: str) -> Bad | None:
-    """Tell whether a header of one cell has several names with another separator."""
-    others = [name for sign, name in _DELIMITERS.items() if sign in header[0] and sign != delimiter]
-    if len(header) > 1 or not others:
-        return None
-    what = f"one column only, '{header[0]}', whose names are separated by {others[0]}"
-    return Bad(what, "separate cells by commas in a .csv file, by tabs in a .tsv file")
-
-
-def read_json(text: IO[str], suffix: str) -> Found:
+def read_json_list(text: IO[str]) -> Found:
     """Read a JSON list; where several elements share a line, they have numbers instead."""
     found = list(_read_list(text.read()))
     shared = len({line for line, _ in found}) < len(found)

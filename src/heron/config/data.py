@@ -263,6 +263,9 @@ class DataConfig:
     # row, `pair_table` two texts, `text_table` one text, `qa_table` a question, `article_table` an
     # article and its summary; `squad_json` is SQuAD's JSON, nested or flat; `texts` are raw
     format: str = "marked_table"
+    # quotes in tables of text: `csv` encloses cells in them, for `none` they are characters, `auto`
+    # reads a file as its rows show
+    quoting: Annotated[str, OneOf("auto", "csv", "none")] = "auto"
     columns: Columns = field(default_factory=Columns)  # names of columns
     # class names by the words of the files, `{"0": contrastive, e: entailment}`; class names are
     # always read. Case is ignored where no name or alias is spelt exactly so.

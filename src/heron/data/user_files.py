@@ -72,7 +72,7 @@ def _read_parts(path: Path, config: DataConfig, size: int, read: Reader) -> Iter
         for start in range(size, len(rows.examples), size):
             yield Rows(rows.examples[start : start + size], [])
         return
-    for table in read_chunks(path, size):
+    for table in read_chunks(path, size, config.quoting):
         if config.columns.guid not in table.columns and table.ids is not None:
             table.ids.clear()  # lines name the rows: none repeats
         if len(table):

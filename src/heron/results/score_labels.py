@@ -8,7 +8,7 @@ from typing import Any
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.folders import default_cache_dir, default_data_dir
-from heron.base.tables import Table, cell_text, is_missing, read_table, table_stem
+from heron.base.tables import Table, cell_text, is_missing, read_table, table_stem, whole
 from heron.config.data import TASKS, Columns, DataConfig
 from heron.data.rows import (
     JOIN,
@@ -143,7 +143,7 @@ def load(options: Options, words: Sequence[str] = ()) -> Scored:
         DataError: everything wrong with the rows of both files, at once.
     """
     config = _data_set(options, words)
-    gold = read_table(options.gold, bad_rows="report")
+    gold = read_table(options.gold, bad_rows="report", quoting=_quoting(config, words))
     predictions = read_predicted(options.predictions, bad_rows="report")
     if not gold.rows or not predictions.rows or predictions.problems:
         raise DataError([*gold.problems, *predictions.problems])
@@ -194,9 +194,9 @@ def load(options: Options, words: Sequence[str] = ()) -> Scored:
 def _data_set(options: Options, words: Sequence[str]) -> DataConfig | None:
     """Read the data set, if one is named, with the words laid over it."""
     if options.data is None:
-        if words:
+        if other := [word for word in words if not word.startswith("data.quoting=")]:
             raise ConfigError(
-                f"{words[0].partition('=')[0]}: no option of heron score; to change how a data set "
+                f"{other[0].partition('=')[0]}: no option of heron score; to change how a data set "
                 "is read, name it: data=NAME"
             )
         return None
@@ -212,6 +212,15 @@ def _data_set(options: Options, words: Sequence[str]) -> DataConfig | None:
     from heron.config.overrides import TAKES, override, sort_words  # start-up time: Hydra
 
     return override(config, sort_words(words, TAKES["score"]).data)
+
+
+def _quoting(config: DataConfig | None, words: Sequence[str]) -> str:
+    """Tell how the gold file's quotes are read; without a data set, a word may say so."""
+    if config is None and words:
+        from heron.config.overrides import override  # start-up time: Hydra
+
+        config = override(DataConfig(), words)
+    return config.quoting if config else "auto"
 
 
 def _columns(options: Options, config: DataConfig | None, gold: Table) -> Columns:
@@ -273,7 +282,7 @@ def _labels(options: Options, gold: Table, column: str) -> dict[str, Any]:
 
 def _labels_found(gold: Table, column: str, task: str) -> list[str]:
     """Collect the gold labels that occur, in their usual order if they have one, else sorted."""
-    found = {cell_text(value) for value in gold.values(column) if not is_missing(value)}
+    found = {whole(cell_text(value)) for value in gold.values(column) if not is_missing(value)}
     kind = scores_of(task)
     usual = kind.usual_labels if isinstance(kind, ClassScores) else ()
     if usual and all(label.isdecimal() for label in found):

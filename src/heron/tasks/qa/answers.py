@@ -1,5 +1,6 @@
 """Pure functions to check, find, map and trim the span of an answer in its context."""
 
+import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +26,13 @@ def nearest_place(context: str, answer: str, start: int) -> int | None:
     if before < 0 or after < 0:
         return max(before, after) if max(before, after) >= 0 else None
     return before if start - before <= after - start else after
+
+
+def find_spaced(context: str, answer: str, start: int) -> Span | None:
+    """Find where `answer` stands with other white space, nearest to `start`; None if nowhere."""
+    spaced = re.compile(r"\s+".join(map(re.escape, answer.split())))
+    places = [Span(*found.span()) for found in spaced.finditer(context)]
+    return min(places, key=lambda place: abs(place.start - start), default=None)
 
 
 def map_span(text: str, span: Span, normalise: Callable[[str], str]) -> Span:
