@@ -58,14 +58,14 @@ def _find_quoting(text: IO[str], path: Path, delimiter: str) -> str:
     cell of several lines that all look like rows is a sign of characters.
     """
     lines, header = _header(text, delimiter)
-    width, quoted, alike, broken = len(_names(header)), 0, 0, 0
+    width, quoted, alike, broken = len(header), 0, 0, 0
     if '"' in lines[0] and '"' not in "".join(header):
         return "csv"
     for _, lines, cells in _records(text, delimiter, "csv", only_quotes=True):
         are_rows, several = _are_rows(lines, delimiter, width), len(lines) > 1
         if isinstance(cells, csv.Error):
             broken += are_rows
-        elif _fits(cells, width):
+        elif len(cells) == width:
             alike += are_rows and several and width > 1
             quoted += not are_rows or (several and width == 1)
     if (quoted and not broken) or quoted >= broken + alike:
@@ -101,8 +101,7 @@ def _fits(cells: Sequence[str], width: int) -> bool:
 
 def _are_rows(lines: Sequence[str], delimiter: str, width: int) -> bool:
     """Tell whether every line that is not blank is a row if quotes are characters."""
-    rows = [line.rstrip("\r\n").split(delimiter) for line in lines if line.strip()]
-    return all(_fits(row, width) for row in rows)
+    return all(line.count(delimiter) == width - 1 for line in lines if line.strip())
 
 
 def _records(
