@@ -183,7 +183,8 @@ class QaConfig:
     """
 
     # answers that are not at their `answer_start`: `refuse` stops and lists them, `repair` takes
-    # the nearest occurrence, `drop` leaves the answer out, and its question if it has no other
+    # the nearest occurrence, else one with other white space, `drop` leaves the answer out, and
+    # its question if it has no other
     misaligned: Annotated[str, OneOf("refuse", "repair", "drop")] = "refuse"
     # remove blanks at both ends of an answer. Metrics use the string of the file as gold.
     trim: bool = True

@@ -143,7 +143,8 @@ def load(options: Options, words: Sequence[str] = ()) -> Scored:
         DataError: everything wrong with the rows of both files, at once.
     """
     config = _data_set(options, words)
-    gold = read_table(options.gold, bad_rows="report", quoting=_quoting(config, words))
+    quoting = DataConfig(quoting=words[-1].partition("=")[2]) if words else DataConfig()
+    gold = read_table(options.gold, "report", quoting=(config or quoting).quoting)
     predictions = read_predicted(options.predictions, bad_rows="report")
     if not gold.rows or not predictions.rows or predictions.problems:
         raise DataError([*gold.problems, *predictions.problems])
@@ -212,15 +213,6 @@ def _data_set(options: Options, words: Sequence[str]) -> DataConfig | None:
     from heron.config.overrides import TAKES, override, sort_words  # start-up time: Hydra
 
     return override(config, sort_words(words, TAKES["score"]).data)
-
-
-def _quoting(config: DataConfig | None, words: Sequence[str]) -> str:
-    """Tell how the gold file's quotes are read; without a data set, a word may say so."""
-    if config is None and words:
-        from heron.config.overrides import override  # start-up time: Hydra
-
-        config = override(DataConfig(), words)
-    return config.quoting if config else "auto"
 
 
 def _columns(options: Options, config: DataConfig | None, gold: Table) -> Columns:

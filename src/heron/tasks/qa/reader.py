@@ -16,7 +16,7 @@ from heron.languages import get_language
 from heron.languages.unicode import normalise
 from heron.languages.words import words
 from heron.metrics.span_classes import asks_yes_or_no
-from heron.tasks.qa.answers import find_spaced, map_span, nearest_place, stands_at, trim
+from heron.tasks.qa.answers import map_span, nearest_place, stands_at, trim
 from heron.tasks.qa.squad import (
     Answers,
     AnswersError,
@@ -156,28 +156,25 @@ class QuestionReader(TableReader):
         )
 
     def guid(self, value: Any, line: int) -> str:
-        """Read an id, which is unique in a file; without one it is `<file stem>:<number>`."""
-        guid = f"{table_stem(self.table.path)}:{line}"
-        if not is_missing(value):
-            guid = cell_text(value)
-            if found := _surrogate(guid):
-                self._report(line, "", f"its id holds {found}, which is no character", _IN_UTF8)
-        elif value is not None:
-            self._report(line, "", "its id is empty", "one id for each question, or none at all")
+        """Read an id; without one it is `<file stem>:<number>`. In SQuAD's forms, some repeat."""
+        guid = "" if is_missing(value) else cell_text(value)
+        guid = f"{table_stem(self.table.path)}:{line}" if value is None else guid
+        if found := _surrogate(guid):
+            self.problem(line, f"its id holds {found}, which is no character", _IN_UTF8)
         if guid in self.lines and (self.in_json or "answers" in self.table.columns):
             what = f"{self.table.path}: ids that repeat, such as {guid}, are numbered: {guid}#2"
             say(what, f"{self.table.path}: repeated ids", "heron")
             numbered = (f"{guid}#{number}" for number in count(2))
             guid = next(name for name in numbered if name not in self.lines)
-        if guid in self.lines:
-            what = f"line {self.lines[guid]} has this id already"
-            self._report(line, guid, what, "each id once in a file")
-        self.lines.setdefault(guid, line)
-        return guid
+        return super().guid(guid, line)
+
+    def problem(self, line: int, what: str, fix: Fix) -> None:
+        """See `TableReader.problem`; questions of JSON have numbers."""
+        where = f"{self.table.path}{' question ' if self.in_json else ':'}{line}"
+        self.problems.append(Problem(where, what, fix))
 
     def _report(self, line: int, guid: str, what: str, fix: Fix) -> None:
-        where = f"{self.table.path}{' question ' if self.in_json else ':'}{line}"
-        self.problems.append(Problem(where, f"{guid}: {what}" if guid else what, fix))
+        self.problem(line, f"{guid}: {what}" if guid else what, fix)
 
     def _text(self, name: str, value: Any, report: Report) -> str:
         """Normalise a text without stripping it, because answers are counted in it."""
@@ -269,30 +266,21 @@ class QuestionReader(TableReader):
     def _find(self, context: str, text: str, start: Any, report: Report) -> Span | None:
         """Find an answer in the context as the file has it."""
         drop = "data.qa.misaligned=drop leaves it out"
-        repairs = self.qa.misaligned == "repair"
-        if start is None:
-            places = context.count(text)
-            if places == 1 or (places and repairs):
-                return _span(context.index(text), text)
-            if repairs and (spaced := find_spaced(context, text, 0)):
-                return spaced
-            if self.qa.misaligned != "drop":
-                choose = (
-                    "say which with answer_start",
-                    "data.qa.misaligned=repair takes the first",
-                )
-                what = f"its answer {_shorten(text)!r} stands {places} times in the context"
-                report(what, choose if places else drop)
-            return None
-        if not isinstance(start, int) or isinstance(start, bool):
+        if start is not None and (not isinstance(start, int) or isinstance(start, bool)):
             report(f"answer_start is {start!r}", "the number of characters before the answer")
             return None
-        if stands_at(context, text, start):
-            return _span(start, text)
-        exact = nearest_place(context, text, start)
-        place = find_spaced(context, text, start) if exact is None else _span(exact, text)
-        if self.qa.misaligned == "drop" or (repairs and place):
-            return place if repairs else None
+        places = context.count(text) if start is None else 0
+        if places == 1 or (start is not None and stands_at(context, text, start)):
+            begin = context.index(text) if start is None else start
+            return Span(begin, begin + len(text))
+        place = nearest_place(context, text, start or 0)
+        if self.qa.misaligned != "refuse" and (place or self.qa.misaligned == "drop"):
+            return place if self.qa.misaligned == "repair" else None
+        if start is None:
+            what = f"its answer {_shorten(text)!r} stands {places} times in the context"
+            choose = "say which with answer_start", "data.qa.misaligned=repair takes the first"
+            report(what, choose if place else drop)
+            return None
         there = context[start : start + len(text)] if start >= 0 else ""
         equal = [a == b for a, b in zip(there, text, strict=False)]
         same = max(0, [*equal, False].index(False) - 10)  # some characters before they differ
@@ -302,8 +290,7 @@ class QuestionReader(TableReader):
             report(f"{what} and it stands nowhere in the context", drop)
         else:
             fix = ("data.qa.misaligned=repair takes that place", drop)
-            alone = " with other white space" if exact is None else ""
-            report(f"{what} the nearest place where it stands{alone} is {place.start}", fix)
+            report(f"{what} the nearest place where it stands is {place.start}", fix)
         return None
 
     def _reason(self, question: Any, gold: Answers, answers: Sequence[str]) -> str:
@@ -319,10 +306,6 @@ class QuestionReader(TableReader):
             if not any(fewest <= len(words(text)) <= most for text in answers):
                 return ANSWER_LENGTH
         return ""
-
-
-def _span(start: int, text: str) -> Span:
-    return Span(start, start + len(text))
 
 
 def _surrogate(text: str) -> str:
