@@ -8,6 +8,7 @@ import dataclasses
 import gc
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
@@ -103,6 +104,14 @@ def fast_figures() -> Iterator[None]:
 def drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw figures in this test."""
     monkeypatch.setattr(Figure, "savefig", SAVEFIG)
+
+
+@pytest.fixture
+def copied_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep what transformers copies of a folder's code out of the user's cache."""
+    cache = str(tmp_path / "modules")
+    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", cache)
+    monkeypatch.setattr(sys, "path", [*sys.path])
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from tokenizers.processors import TemplateProcessing
+from transformers import AutoConfig, AutoModel, AutoTokenizer
 
 from heron.base.files import atomic_open
 from heron.base.run_folder import RunFolder
@@ -18,14 +20,45 @@ from heron.training.build import build_module
 from heron.training.export import export
 
 
+def encoder_of_kind(kind: str, tiny_encoder: Path, folder: Path) -> Path:
+    """Save a tiny encoder whose segments transformers and heron number alike."""
+    tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
+    types = {"bert": 2, "electra": 2, "deberta-v2": 0}.get(kind, 1)
+    settings: Any = AutoConfig.for_model(
+        kind,
+        vocab_size=len(tokenizer),
+        hidden_size=96,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=260,
+        pad_token_id=tokenizer.pad_token_id,
+        type_vocab_size=types,
+        **{"longformer": {"attention_window": 16}, "electra": {"embedding_size": 32}}.get(kind, {}),
+    )
+    if types == 2:  # as BERT's own tokenizer does
+        tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+            single="[CLS] $A [SEP]",
+            pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+            special_tokens=[(each, tokenizer.vocab[each]) for each in ("[CLS]", "[SEP]")],
+        )
+        tokenizer.model_input_names = ["input_ids", "token_type_ids", "attention_mask"]
+    tokenizer.save_pretrained(folder)
+    AutoModel.from_config(settings).save_pretrained(folder)
+    return folder
+
+
 class Exported:
     """A run that is exported without having been trained, and a batch to try it on."""
 
-    def __init__(self, config: Config, path: Path):
+    def __init__(self, config: Config, path: Path, scale: float = 1):
         data = DataModule(config)
         torch.manual_seed(1)
         module = build_module(config, data).eval()
         self.encoder, self.head, self.tokenizer = module.encoder, module.head, data.tokenizer
+        with torch.no_grad():
+            for weight in list(module.head.parameters())[-2:]:
+                weight *= scale  # so that answers are far from uniform
         self.folder = RunFolder(path)
         with atomic_open(self.folder.config) as file:
             file.write(to_yaml(config))

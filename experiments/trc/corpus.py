@@ -40,7 +40,9 @@ COLUMNS = ("guid", "document", "window", "text", "label")
 # Verb forms that are no events: infinitives, gerunds (section 3.1), and participles only on demand.
 VERB_FORMS = ("Conv", "Fin", "Gdv", "Ger", "Inf", "Part", "Sup", "Vnoun")  # Universal Dependencies
 NO_EVENTS = ("Inf", "Ger")
-_EXISTENTIAL = ("HebExistential=Yes", "HebExistential=True")  # "True" in older treebanks
+# Only some treebanks mark Hebrew's existentials ("True" in older ones): they go by the lemma, too.
+_EXISTENTIAL = ("HebExistential=Yes", "HebExistential=True")
+_EXISTENTIALS = {"יש", "אין"}
 _SENTENCE = re.compile(r"[^.]*\.|[^.]+\Z", re.DOTALL)
 
 
@@ -178,11 +180,15 @@ def _parsed(name: str, group: Sequence[Sentence], forms: Sequence[str]) -> Docum
 def is_event(token: Token, forms: Sequence[str] = NO_EVENTS) -> bool:
     """Tell whether a token holds a verb of another form than `forms`.
 
-    Hebrew's existentials (yesh, ein) are tagged VERB, but no released event is one.
+    Hebrew's existentials (yesh, ein) are tagged VERB, but no released event is one. Forms of "to
+    be" are left out as such only where the treebank marks them.
     """
     left_out = {*(f"VerbForm={form}" for form in forms), *_EXISTENTIAL}
     return any(
-        word.pos == "VERB" and left_out.isdisjoint(word.feats.split("|")) for word in token.words
+        word.pos == "VERB"
+        and left_out.isdisjoint(word.feats.split("|"))
+        and _EXISTENTIALS.isdisjoint((word.lemma, word.form))
+        for word in token.words
     )
 
 

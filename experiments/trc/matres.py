@@ -48,6 +48,22 @@ class TimeML:
     text: str
     sentences: Sequence[Span]
     events: Mapping[str, Span]
+    unnumbered: Sequence[Span]  # events without an instance
+
+    def event(self, number: str, word: str) -> Span:
+        """Find an event by its number, or one without an instance by its word.
+
+        Raises:
+            ValueError: there is none, or not one alone; or the number has another word.
+        """
+        spans = [self.events[number]] if number in self.events else self.unnumbered
+        found = [span for span in spans if word.casefold() in self.text[slice(*span)].casefold()]
+        if len(found) == 1:
+            return found[0]
+        if number in self.events:
+            raise ValueError(f"'{word}' is '{self.text[slice(*spans[0])]}' in the text")
+        what = f"{len(found)} events '{word}' without an instance"
+        raise ValueError(f"no event instance ei{number}, and {what}")
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -63,24 +79,33 @@ def run(arguments: Sequence[str]) -> int:
     documents = {name: read_timeml(places[name]) for name in tracked(sorted(named), "reading")}
     rows: list[tuple[Cell, ...]] = []
     problems: list[Problem] = []
+    by_word = 0
     for split, parts in SPLITS.items():
         found = []
+        left_out = len(problems)
         for name in parts:
             path = options.relations / f"{name}.txt"
             for number, line in enumerate(lines[name], 1):
+                document = documents[line[0]]
                 try:
-                    found.append(place(line, documents[line[0]]))
+                    found.append(place(line, document))
                 except ValueError as error:
                     fix = f"an event of {places[line[0]]}"
                     problems.append(Problem(f"{path}:{number}", str(error), fix))
-        columns = dict(zip(COLUMNS, zip(*found, strict=True), strict=True)) if found else {}
+                    continue
+                by_word += not {*line[3:5]} <= document.events.keys()
+        if not found:
+            raise DataError(problems or [Problem(split, "no relation", " and ".join(parts))])
+        written = dict(zip(COLUMNS, map(list, zip(*found, strict=True)), strict=True))
         counts = Counter(each[-1] for each in found)
-        rows.append((split, len(found), *(counts[label] for label in LABELS.values())))
-        if not problems:
-            write_table(options.out / f"{split}.csv", {n: list(c) for n, c in columns.items()})
-    if problems:
-        raise DataError(problems)
-    print_tables([Table("MATRES", ("split", "pairs", *LABELS.values()), tuple(rows))])
+        rows.append(
+            (split, len(found), *(counts[n] for n in LABELS.values()), len(problems) - left_out)
+        )
+        write_table(options.out / f"{split}.csv", written)
+    notes = [f"Found by its word, without an instance of the text: {by_word:,}."] if by_word else []
+    notes += [f"Left out: {problem}." for problem in problems[:3]]
+    columns = ("split", "pairs", *LABELS.values(), "left out")
+    print_tables([Table("MATRES", columns, tuple(rows), " ".join(notes))])
     print_lines(options.out / "train.csv", options.out / "test.csv")
     return 0
 
@@ -127,12 +152,14 @@ def read_timeml(path: Path) -> TimeML:
                 spans[element.get("eid")] = Span(start, start + len("".join(element.itertext())))
         else:
             text += element.tail or ""
-    events = {
-        str(made.get("eiid")).removeprefix("ei"): spans[made.get("eventID")]
-        for made in root.iter("MAKEINSTANCE")
-        if made.get("eventID") in spans
+    made = {
+        str(each.get("eiid")).removeprefix("ei"): each.get("eventID")
+        for each in root.iter("MAKEINSTANCE")
+        if each.get("eventID") in spans
     }
-    return TimeML(text, [Span(*m.span()) for m in _SENTENCE.finditer(text)], events)
+    events = {number: spans[name] for number, name in made.items()}
+    unnumbered = [span for name, span in spans.items() if name not in made.values()]
+    return TimeML(text, [Span(*m.span()) for m in _SENTENCE.finditer(text)], events, unnumbered)
 
 
 def _walk(body: ElementTree.Element) -> list[tuple[ElementTree.Element, bool]]:
@@ -154,13 +181,7 @@ def place(line: Sequence[str], document: TimeML) -> tuple[str, str, str, str]:
         ValueError: the document has no such event, or another word there.
     """
     name, *words, first, second, label = line
-    for number, word in zip((first, second), words, strict=True):
-        if number not in document.events:
-            raise ValueError(f"no event ei{number} ('{word}')")
-    spans = [document.events[number] for number in (first, second)]
-    for word, span in zip(words, spans, strict=True):
-        if word.casefold() not in (there := document.text[slice(*span)]).casefold():
-            raise ValueError(f"'{word}' is '{there}' in the text")
+    spans = [document.event(*event) for event in zip((first, second), words, strict=True)]
     low, high = min(spans).start, max(spans).end
     inside = [each for each in document.sentences if each.start < high and each.end > low]
     start, end = min(inside[0].start, low), max(inside[-1].end, high)

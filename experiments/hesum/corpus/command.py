@@ -12,7 +12,7 @@ from annotated_types import Interval
 from heron.base.cells import Table
 from heron.base.errors import ConfigError
 from heron.base.progress import tracked
-from heron.base.terminal import print_lines, print_tables
+from heron.base.terminal import print_lines, print_tables, say
 from heron.config.constraints import Count, Natural, Positive
 from heron.config.options import parse_options
 
@@ -115,14 +115,23 @@ def _crawl(options: BuildOptions, sites: Sequence[Site]) -> bool:
 def _extracted(options: BuildOptions, sites: list[Site]) -> Iterator[tuple[str, str, Extracted]]:
     """Extract every page, with a bar on terminals."""
     try:
-        from .extraction import extract  # optional dependency
+        from .extraction import extract, find_host  # optional dependency
     except ModuleNotFoundError as error:
         raise _missing(error) from error
     folder = options.pages or options.out / "pages"
     paths = list_pages(folder)
+    unknown = 0
     for path in tracked(paths, "extracting"):
         for page in open_pages([path], folder):
-            yield page.url or str(page.path), page.host, extract(page, find_site(sites, page.host))
+            host = find_host(page, sites)
+            unknown += not any(site.covers(host) for site in sites)
+            yield page.url or str(page.path), host, extract(page, find_site(sites, host))
+    if unknown and any(site.title or site.summary or site.body for site in sites):
+        say(
+            f"{unknown:,} of {len(paths):,} pages name no address of a listed site: read without "
+            "selectors; a folder with the name of the host says it, too",
+            who="heron build hesum",
+        )
 
 
 def _missing(error: ModuleNotFoundError) -> ConfigError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +17,10 @@ from heron.base.errors import ConfigError
 
 from .sites import Site
 from .store import Page
+
+# The comment of a saved page: browsers ("saved from url=(0023)https://…"), SingleFile, HTTrack.
+_SAVED = re.compile(r"<!--[^>]*?(?:saved from url=\(\d+\)|\burl: |Mirrored from )\s*(\S+)")
+_HOST = re.compile(r"(?:https?:)?(?://)?([\w.-]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,24 @@ def extract(page: Page, site: Site) -> Extracted:
     lines = [line for line in map(clean, lines) if line]
     kept = [line for line in lines if line not in (title, summary)]
     return Extracted(page.url or url, title, summary, "\n".join(kept), date, len(lines) - len(kept))
+
+
+def find_host(page: Page, sites: Sequence[Site]) -> str:
+    """Find the host of a page: its folder's name, or the first address in it that a site covers.
+
+    A saved page names its address in a comment, and most pages name it as canonical link or
+    `og:url`, which may be another publisher's.
+    """
+    if any(site.covers(page.host) for site in sites):
+        return page.host
+    text = _decode(page)
+    where = 'link[rel~="canonical"]::attr(href), meta[property="og:url"]::attr(content)'
+    named = parsel.Selector(text=text or "<html/>").css(where).getall()
+    links = [address for address in named if address.startswith(("http", "//"))]
+    hosts = [_HOST.match(address) for address in (*_SAVED.findall(text), *links)]
+    found = [match[1].lower() for match in hosts if match]
+    covered = [host for host in found if any(site.covers(host) for site in sites)]
+    return next(iter([*covered, *found, page.host]))
 
 
 def _decode(page: Page) -> str:

@@ -79,7 +79,8 @@ def _described(page: Path) -> dict[str, Any]:
 def open_pages(paths: list[Path], folder: Path) -> Iterator[Page]:
     """Read pages; redirects, errors and what is no HTML are left out.
 
-    A page that was not crawled by heron has no description; its host is the name of its folder.
+    A page that was not crawled by heron has no description; its host is the name of its folder,
+    and empty for a page directly in `folder`.
     """
     for path in paths:
         facts = _described(path)

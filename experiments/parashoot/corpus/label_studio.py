@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import DataError, Problem
 from heron.base.files import fingerprint
 from heron.base.tables import read_table
+from heron.base.terminal import say
 from heron.base.yaml_files import read_yaml
 from heron.config.data import SPLITS
 from heron.languages import get_language
@@ -72,14 +73,18 @@ def make_tasks(paragraphs: Sequence[Paragraph], seed: int) -> list[dict[str, Any
 
 
 def wording(language: str) -> Mapping[str, Any]:
-    """Find what annotators read in a language; a ConfigError lists those that there are."""
+    """Find what annotators read: here, in the language's YAML, or the English words."""
     known = read_yaml(Path(__file__).with_name("wording.yaml"))
-    if language not in known:
-        raise ConfigError(
-            f"language={language}: no wording for annotators. Allowed: {', '.join(known)}"
+    path = get_language(language).wording
+    found = known.get(language) or (read_yaml(path) if path else {}).get("annotators")
+    if not found:
+        say(
+            f"language={language}: annotators read English; translate labelling.xml and "
+            "instructions.txt, or write `annotators:` into the language's YAML, as "
+            "experiments/parashoot/corpus/wording.yaml has it",
+            who="heron build parashoot",
         )
-    found: Mapping[str, Any] = known[language]
-    return found
+    return dict(found or known["en"])
 
 
 def labelling_config(language: str) -> str:

@@ -13,6 +13,7 @@ import json
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from multiprocessing import get_context
@@ -69,6 +70,12 @@ def _claim(plan: Plan, out: Path) -> None:
     write_json(path, {"key": key})
 
 
+def read_namespaces(dump: Path) -> list[str]:
+    """List what the dump calls its namespaces of files and categories, in small letters."""
+    with _read(dump) as read:
+        return [str(n.name).lower() for n in read.site_info.namespaces or () if n.id in (6, 14)]
+
+
 def read_pages(dump: Path) -> Iterator[tuple[str, str]]:
     """Yield title and text of a dump's articles: namespace 0, no redirects.
 
@@ -76,19 +83,25 @@ def read_pages(dump: Path) -> Iterator[tuple[str, str]]:
         ConfigError: mwxml is not installed.
         DataError: the file is no MediaWiki dump, or is cut.
     """
+    with _read(dump) as read:
+        for page in read:
+            if page.namespace == 0 and page.redirect is None:
+                last = None
+                for last in page:  # noqa: B007  (of several revisions the last counts)
+                    pass
+                if last is not None and last.text:
+                    yield page.title, last.text
+
+
+@contextmanager
+def _read(dump: Path) -> Iterator[Any]:
     try:
         import mwxml  # optional dependency
     except ImportError as error:
         raise ConfigError("heron build ronli needs mwxml: pip install heron-nlu[build]") from error
     try:
         with _open(dump) as file:
-            for page in mwxml.Dump.from_file(file):
-                if page.namespace == 0 and page.redirect is None:
-                    last = None
-                    for last in page:  # noqa: B007  (of several revisions the last counts)
-                        pass
-                    if last is not None and last.text:
-                        yield page.title, last.text
+            yield mwxml.Dump.from_file(file)
     except (OSError, EOFError, ValueError, AttributeError, SyntaxError) as error:
         fix = "a dump pages-articles.xml, also .bz2 or .gz"
         raise DataError(Problem(str(dump), f"cannot be read: {error}", fix)) from error

@@ -9,16 +9,19 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from heron.base.cells import Cell, Table
-from heron.base.errors import ConfigError, DataError, Problem, nearest
-from heron.base.terminal import print_lines, print_tables
+from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.terminal import print_lines, print_tables, say
 from heron.base.yaml_files import read_yaml
 from heron.config.constraints import Count, Fraction, Natural, OneOf
 from heron.config.data import SPLITS
 from heron.config.options import parse_options
 from heron.data.built import write_config
+from heron.languages import get_language
 
-from .building import Plan, build
+from .building import Plan, build, read_namespaces
 from .texts import NEUTRAL, Rules
+
+ENGLISH = ("file", "image", "category")  # names of namespaces that every wiki understands
 
 
 @dataclass
@@ -28,7 +31,7 @@ class BuildOptions:
     dump: Path  # pages-articles.xml, also .bz2 or .gz
     phrases: Path  # JSON: phrases by class
     out: Path
-    language: str = "ro"  # of `wording.yaml`: sections, abbreviations
+    language: str = "ro"  # its sections and abbreviations are those of `wording.yaml`
     # fixed: as paper, and only the first letter after a phrase is changed; repo: the released code
     protocol: Annotated[str, OneOf("fixed", "paper", "repo")] = "fixed"
     # the articles of both sentences of a neutral pair
@@ -45,24 +48,18 @@ class BuildOptions:
 def run(arguments: Sequence[str]) -> int:
     """Build a corpus; returns the exit code."""
     options = parse_options(BuildOptions, arguments)
-    wording = read_yaml(Path(__file__).parent / "wording.yaml")
-    if options.language not in wording:
-        raise ConfigError(
-            f"language={options.language}: unknown.{nearest(options.language, wording)}"
-        )
+    wording = _wording(options.language)
     if len(options.shares) != len(SPLITS) or abs(sum(options.shares) - 1) > 1e-9:
         raise ConfigError(f"shares={options.shares}: three that add up to 1")
     phrases = _read_phrases(options.phrases)
     repo = options.protocol == "repo"
-    rules = Rules(
-        phrases, wording[options.language], repo, options.protocol != "fixed",
-        options.characters, repo,
-    )  # fmt: skip
+    if not options.dump.is_file():
+        raise DataError(Problem(str(options.dump), "missing", "from dumps.wikimedia.org"))
+    wording["files"] = [*wording["files"], *ENGLISH, *read_namespaces(options.dump)]
+    rules = Rules(phrases, wording, repo, options.protocol != "fixed", options.characters, repo)
     plan = Plan(
         options.dump, rules, options.neutral, options.most_neutral, options.shares, options.seed
     )
-    if not options.dump.is_file():
-        raise DataError(Problem(str(options.dump), "missing", "from dumps.wikimedia.org"))
     counts = build(plan, options.out, options.workers, options.progress)
     if not any(counts[f"found {label}"] for label in phrases):
         fix = "write phrases as the sentences have them: capitals count"
@@ -82,6 +79,21 @@ def run(arguments: Sequence[str]) -> int:
     print_lines(*(path for path, _ in files.values()))
     print_lines(write_config(options.out, options.name, files, _settings(options, labels)))
     return 0
+
+
+def _wording(code: str) -> dict[str, Sequence[str]]:
+    """Find what a language's Wikipedia calls what is left out: here, or in the language's YAML."""
+    known = read_yaml(Path(__file__).parent / "wording.yaml")
+    path = get_language(code).wording
+    found = known.get(code) or (read_yaml(path) if path else {}).get("wikipedia")
+    if not found:
+        say(
+            f"language={code}: no names of sections and abbreviations are known, so no section is "
+            "left out; `wikipedia:` in the language's YAML may name them, as "
+            "experiments/ronli/corpus/wording.yaml does",
+            who="heron build ronli",
+        )
+    return {name: [] for name in known["en"]} | (found or {})
 
 
 def _read_phrases(path: Path) -> dict[str, list[str]]:

@@ -15,9 +15,13 @@ from typing import Any, NamedTuple
 
 NEUTRAL = "neutral"
 _SPACE = re.compile(r"\s+")
-# The end of a sentence: a sign, perhaps closing quotes, then a space and what can begin one.
-_END = re.compile(r"[.!?…]+[\"'”»)\]]*(?=\s+[\"'“„«(\[]*[^\W\d_a-zăâîșțşţ]|\s+\d|\s*\Z)")
-_LIST_ITEM = re.compile(r"^[*#:;].*\n?", re.MULTILINE)
+# The end of a sentence: a sign, perhaps closing quotes, then a space and what can begin one unless
+# it is a small letter.
+_END = re.compile(r"[.!?…]+[\"'”»)\]]*(?=\s+[\"'“„«(\[]*([^\W\d_])|\s+\d|\s*\Z)")
+_ITEMS = ("li", "dt", "dd")
+# Quotes of bold and italic text, where the parser errs; in ''Iliad'''s the last is an apostrophe.
+_QUOTES = re.compile(r"(?<!')''([^'\n]+)''(?='s\b)|'{2,}")
+_MARKUP = re.compile(r"\{\{|\}\}|\[\[|\]\]|\{\||\|\}|</?[a-z]+\b[^<>]*>|__[A-Z]+__|\|thumb|thumb\|")
 _LEFT_OUT = {
     "ref",
     "table",
@@ -70,37 +74,58 @@ class Rules:
 
 def is_article(text: str, rules: Rules) -> bool:
     """Tell whether a page is neither empty nor a list of meanings of a word."""
-    names = "|".join(map(re.escape, rules.wording["disambiguation"]))
+    names = "|".join(map(re.escape, rules.wording["disambiguation"])) or "(?!)"
     return bool(text.strip()) and not re.search(rf"\{{\{{\s*(?:{names})\s*[|}}]", text, re.I)
 
 
 def paragraphs(text: str, rules: Rules) -> Iterator[str]:
-    """Yield the paragraphs of the sections that are kept, without markup."""
+    """Yield the paragraphs of the sections that are kept, without markup.
+
+    A line in which the parser leaves markup (a tag or a link that nothing closes) is left out.
+    """
     import mwparserfromhell  # optional dependency
+    from mwparserfromhell.nodes import Heading
 
-    code = mwparserfromhell.parse(_LIST_ITEM.sub("", text))
-    for section in code.get_sections(flat=True, include_lead=True):
-        headings = section.filter_headings()
-        if headings and str(headings[0].title).strip().lower() in rules.wording["sections"]:
-            continue
-        for node in [*headings, *_unwanted(section, rules)]:
-            try:
-                section.remove(node)
-            except ValueError:  # inside a node that has been removed
-                continue
-        for line in section.strip_code().splitlines():
-            if line[:1] not in ("|", "!", "{") and line.strip():
-                yield _SPACE.sub(" ", line).strip()
+    nodes, kept = [], True
+    for node in mwparserfromhell.parse(_QUOTES.sub(r"\1", text)).nodes:
+        if isinstance(node, Heading):
+            kept = str(node.title).strip().lower() not in rules.wording["sections"]
+        elif kept:
+            nodes.append(node)
+    for line in _plain(nodes, rules).splitlines():
+        if line[:1] not in ("|", "!", "{") and line.strip() and not _MARKUP.search(line):
+            yield _SPACE.sub(" ", line).strip()
 
 
-def _unwanted(section: Any, rules: Rules) -> list[Any]:
-    """List the nodes whose text is no running text: notes, tables, pictures."""
-    tags = [
-        tag for tag in section.filter_tags(recursive=False) if str(tag.tag).lower() in _LEFT_OUT
-    ]
+def _plain(nodes: Sequence[Any], rules: Rules) -> str:
+    """Render what is running text, in any depth: no list items, notes, tables, pictures."""
+    from mwparserfromhell.definitions import is_visible
+    from mwparserfromhell.nodes import Tag, Text, Wikilink
+
     files = tuple(f"{name}:" for name in rules.wording["files"])
-    links = section.filter_wikilinks(recursive=False)
-    return [*tags, *(link for link in links if str(link.title).strip().lower().startswith(files))]
+    found, in_item = [], False  # an item ends with its line, not inside a template or a note
+    for node in nodes:
+        if isinstance(node, Text):
+            text = str(node)
+            if in_item:
+                _, end, text = text.partition("\n")
+                in_item = not end
+            found.append(text)
+        elif in_item:
+            continue
+        elif isinstance(node, Tag):
+            name = str(node.tag).strip().lower()
+            in_item = name in _ITEMS and bool(node.wiki_markup)
+            if name == "br":
+                found.append("\n")
+            elif name not in _LEFT_OUT and is_visible(name) and node.contents:
+                found.append(_plain(node.contents.nodes, rules))
+        elif isinstance(node, Wikilink):
+            if not str(node.title).strip().lower().startswith(files):
+                found.append(_plain((node.text or node.title).nodes, rules))
+        else:
+            found.append(node.__strip__(normalize=True) or "")
+    return "".join(found)
 
 
 def sentences(paragraph: str, rules: Rules) -> list[str]:
@@ -110,6 +135,8 @@ def sentences(paragraph: str, rules: Rules) -> list[str]:
         words = paragraph[start : match.start()].rsplit(maxsplit=1)
         last = words[-1].lstrip("(\"'„“«[").lower() if words else ""
         is_initial = len(last) == 1 and last.isalpha()
+        if (match[1] or "").islower():
+            continue
         if match.group()[0] == "." and (is_initial or last in rules.wording["abbreviations"]):
             continue
         found.append(paragraph[start : match.end()].strip())

@@ -360,7 +360,8 @@ class OptimConfig:
     warmup: Fraction = 0.1
     warmup_steps: Natural | None = None  # the same in optimizer steps; null: `warmup` decides
     clip: Annotated[float, Ge(0)] = 1.0  # largest gradient norm; 0: no clipping
-    accumulate: Count = 1  # batches per optimizer step
+    # batches per optimizer step, which has the gradient of one batch of all their rows
+    accumulate: Count = 1
     # share of the target spread over all classes, or over all tokens
     label_smoothing: Fraction = 0.0
     # `none`, `balanced` (N / (C n_c)), `one_minus_share` (1 - n_c / N)

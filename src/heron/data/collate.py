@@ -39,10 +39,6 @@ class Batch:
     answers_B2: Tensor | None = None
     context_BL: Tensor | None = None
     target_RM: Tensor | None = None  # of summaries: token ids, padded with `IGNORED`
-    # Where the planned batch is divided between processes (`data/sharing.py`), of the whole batch:
-    whole_C: Tensor | None = None  # labelled rows per class
-    whole_sequences: int | None = None  # number of sequences
-    whole_targets: int | None = None  # number of target tokens
     is_stand_in: bool = False  # it only keeps a process without a share in step
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Batch:
@@ -114,18 +110,6 @@ class Collator:
     def sequences(self, units_U: np.ndarray) -> np.ndarray:
         """List the sequences of some units, in a batch's order."""
         return _ranges(self.units.sequences_V, units_U)[0]
-
-    def labels(self, units_U: np.ndarray) -> np.ndarray:
-        """List the labels of some units' rows, in a batch's order."""
-        return np.asarray(self.features.labels_R[_ranges(self.units.rows_V, units_U)[0]])
-
-    def target_tokens(self, units_U: np.ndarray) -> int | None:
-        """Count the tokens of some units' targets; None for tasks without."""
-        offsets_R = self.features.target_offsets_R
-        if offsets_R is None:
-            return None
-        rows_R = _ranges(self.units.rows_V, units_U)[0]
-        return int((offsets_R[rows_R + 1] - offsets_R[rows_R]).sum())
 
 
 def _padded(

@@ -158,8 +158,7 @@ class DataModule(pl.LightningDataModule):
         if ranks.ranks() > 1:
             from heron.data.sharing import SharingCollator  # start-up time: one process is usual
 
-            classes = len(self.config.data.label_order)
-            collate = SharingCollator(collate, classes, ranks.rank(), ranks.ranks())
+            collate = SharingCollator(collate, ranks.rank(), ranks.ranks())
         return DataLoader(
             plan,  # a sequence of batches is all that is needed
             batch_size=None,

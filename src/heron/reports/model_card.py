@@ -81,7 +81,7 @@ def _metadata(run: RunRecord, plain: Plain, name: str) -> str:
     ]
     return ModelCardData(
         language=data.language,
-        library_name="pytorch" if plain.loads_as == OWN_CLASS else "transformers",
+        library_name="transformers",
         pipeline_tag=task.hub_name if task.hub_name != "other" else None,
         base_model=hub_id(run),
         tags=["heron", *(["synthetic-data"] if data.synthetic else [])],

@@ -12,24 +12,14 @@ PLACE = "FOLDER"  # the model's folder, or its id on the hub
 _CLASSIFY = """\
 from transformers import pipeline
 
-classify = pipeline("text-classification", model="{place}")
-classify([{text}], top_k=None, truncation="{how}", max_length={length})
+classify = pipeline("text-classification", model="{place}"{more})
+classify([{text}], top_k=None{cut})
 """
 _FILL = """\
 from transformers import pipeline
 
 fill = pipeline("fill-mask", model="{place}")
 fill(f"a text with one {{fill.tokenizer.mask_token}} word")
-"""
-_OWN = """\
-import sys
-
-folder = {folder}
-sys.path.append(folder)
-from heron_model import HeronModel  # one file, with torch and transformers only
-
-model = HeronModel(folder)
-model.predict([{text}])
 """
 _ANSWER = """\
 import torch
@@ -117,33 +107,27 @@ def usage_code(plain: Plain, place: str) -> str:
             none=_NO_ANSWER.format(threshold=plain.threshold) if can_be_empty else "",
             text=f"{second}, {first}",
         )
-    elif plain.loads_as == OWN_CLASS:
-        on_hub = f'huggingface_hub.snapshot_download("{place}")'
-        folder, needs = (
-            (f'"{place}"', "") if place == PLACE else (on_hub, "import huggingface_hub\n")
-        )
-        code = needs + _OWN.format(folder=folder, text=_example(plain, "({}, {})"))
     elif plain.loads_as == "AutoModelForMaskedLM":
         code = _FILL.format(place=place)
     else:
-        is_pair = config.head.input == "pair"
+        how = config.encoder.truncation if config.head.input == "pair" else "longest_first"
+        own = plain.loads_as == OWN_CLASS
         code = _CLASSIFY.format(
             place=place,
-            text=_example(plain, '{{"text": {}, "text_pair": {}}}'),
-            how=config.encoder.truncation if is_pair else "longest_first",
-            length=length,
+            text=_example(plain),
+            more=", trust_remote_code=True" if own else "",
+            cut="" if own else f', truncation="{how}", max_length={length}',
         )
     return f"```python\n{code}```\n"
 
 
-def _example(plain: Plain, pair: str) -> str:
-    """Write the text that a model with classes reads, or its two texts in the form of `pair`."""
+def _example(plain: Plain) -> str:
+    """Write the text, or the two texts, that a model with classes reads."""
     data, form = plain.config.data, plain.config.head.input
-    if form in ("pair", "separate"):
-        return pair.format('"a premise"', '"a hypothesis"')
     if form in ("marked", "window"):
         one, end_1, two, end_2 = event_markers(data)
         return f'"a text with {one} one {end_1} and {two} another {end_2} event"'
-    if plain.loads_as == OWN_CLASS and data.columns.text_pair is not None:
-        return pair.format('"a premise"', '"a hypothesis"')
+    has_two = plain.loads_as == OWN_CLASS and data.columns.text_pair is not None
+    if has_two or form in ("pair", "separate"):
+        return '{"text": "a premise", "text_pair": "a hypothesis"}'
     return f'"a {form}"'

@@ -17,7 +17,6 @@ from torch import Tensor, nn
 from torch.distributed.fsdp import FullyShardedDataParallel
 from torch.optim.lr_scheduler import LambdaLR
 
-from heron.base import ranks
 from heron.base.errors import ConfigError, HeronError
 from heron.base.registry import on_demand
 from heron.config.schema import Config
@@ -38,9 +37,14 @@ class Output(Protocol):
 
     @property
     def loss(self) -> Tensor | None:
-        """Mean over the batch; None without labels.
+        """Mean over the batch (of several processes: over this one's share); None without gold."""
 
-        The mean over several processes is the loss of the whole batch that they share.
+    @property
+    def weight(self) -> Tensor | None:
+        """What the loss is a mean over: labelled rows, or their class weights' sum, or tokens.
+
+        0 where the batch has no such row, or only keeps a process in step. Means of several batches
+        and processes are weighted by it.
         """
 
     @property
@@ -139,6 +143,8 @@ class TaskModule(pl.LightningModule):
     """
 
     weights_C: Tensor | None
+    _first: Tensor  # weight of the first batch of an optimizer step, in all processes
+    _total: Tensor  # weight of all batches of the step so far
 
     def __init__(
         self,
@@ -204,20 +210,50 @@ class TaskModule(pl.LightningModule):
         return predictions
 
     def training_step(self, batch: Batch, batch_idx: int) -> dict[str, Any]:
-        """Train on one batch; returns `loss`, and `output` without gradients for callbacks."""
+        """Train on one batch; returns `loss`, and `output` without gradients for callbacks.
+
+        The gradient of an optimizer step is that of the mean over all that its batches have in all
+        processes. Here each batch counts as much as its weight says, relative to the first one;
+        `on_before_optimizer_step` divides by the weight of all.
+        """
         output = self.step(batch)
         assert output.loss is not None
+        assert output.weight is not None
         if not torch.isfinite(output.loss):
             raise HeronError(
                 f"the loss is {output.loss.item()} at step {self.global_step}: training diverged. "
                 "Lower optim.lr, raise optim.warmup, or set optim.clip"
             )
+        processes = self.trainer.world_size
+        whole: Any = self.trainer.strategy.reduce(output.weight.clone(), reduce_op="sum")
+        divisor = torch.where(whole > 0, whole, 1.0)
+        if batch_idx % self.trainer.accumulate_grad_batches == 0:
+            self._first, self._total = divisor, torch.zeros_like(whole)
+        self._total += whole
+        weight = output.weight * processes  # which average their gradients
         if self._is_shown():
-            loss, size, shared = output.loss.detach(), len(batch), ranks.ranks() > 1
-            self.log("train/loss", loss, prog_bar=True, batch_size=size, sync_dist=shared)
+            loss, size = output.loss.detach() * (weight / divisor), len(batch)
+            self.log("train/loss", loss, prog_bar=True, batch_size=size, sync_dist=processes > 1)
             for name, rate in self.learning_rates().items():
                 self.log(f"lr/{name}", rate, batch_size=size)
-        return {"loss": output.loss, "output": output.to(output.loss.device)}
+        loss = output.loss * (weight / self._first)
+        return {"loss": loss, "output": output.to(loss.device)}
+
+    def on_before_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:
+        """Divide by the weight of the step: Lightning has divided by a number of batches."""
+        batches = self.trainer.accumulate_grad_batches
+        if batches == 1 or not self._total:
+            return
+        factor = float(batches * self._first / self._total)
+        if factor != 1:
+            gradients = [p.grad for p in self.parameters() if p.grad is not None]
+            torch._foreach_mul_(gradients, factor)
+
+    def log_validation_loss(self, output: Output) -> None:
+        """Log the loss of a validation batch: the mean over the split, and over processes."""
+        if output.loss is not None and output.weight is not None:
+            size: Any = float(output.weight)  # the mean of integers would be rounded
+            self.log("validation/loss", output.loss, prog_bar=True, batch_size=size, sync_dist=True)
 
     def _is_shown(self) -> bool:
         """Tell whether a logger or the progress bar shows this step: logging takes half a ms."""

@@ -16,7 +16,6 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torchmetrics import Metric
 
-from heron.base import ranks
 from heron.base.registry import on_demand
 from heron.config.registries import LOSSES
 from heron.config.schema import Config
@@ -39,6 +38,7 @@ class StepOutput:
     """The result of one forward pass; see `Output`. logits_RC is float32."""
 
     loss: Tensor | None
+    weight: Tensor | None
     logits_RC: Tensor
     labels_R: Tensor
     rows_R: Tensor
@@ -116,23 +116,22 @@ class ClassificationModule(TaskModule):
 
     def output(self, logits: Tensor, batch: Batch) -> StepOutput:
         """See `TaskModule.output`."""
-        return _output(self._loss(logits, batch), logits, batch)
+        return _output(*self._loss(logits, batch), logits, batch)
 
     def step(self, batch: Batch) -> StepOutput:
         """Encode, classify, take the mean loss; unlike the base's, it does not call `logits`."""
         if batch.pooled_XP is not None:
             logits_RC = self.head.classify(batch.pooled_XP, batch)
-            return _output(self._loss(logits_RC, batch), logits_RC, batch)
+            return _output(*self._loss(logits_RC, batch), logits_RC, batch)
         states_BLD = self.encoder(batch)
         logits_RC = self.head(states_BLD, batch)
-        loss = self._loss(logits_RC, batch)
+        loss, weight = self._loss(logits_RC, batch)
         if self.inverse_C is not None:
             # Columns in the order of the inverse labels, so that the gold label stays the same.
             swapped_RC = self.head(states_BLD, batch.with_events_swapped())[:, self.inverse_C]
-            swapped_loss = self._loss(swapped_RC, batch)
-            loss = None if loss is None or swapped_loss is None else (loss + swapped_loss) / 2
+            loss = (loss + self._loss(swapped_RC, batch)[0]) / 2
             logits_RC = (logits_RC.log_softmax(dim=1) + swapped_RC.log_softmax(dim=1)) / 2
-        return _output(loss, logits_RC, batch)
+        return _output(loss, weight, logits_RC, batch)
 
     def observe(self, output: Output) -> Tensor:
         """List gold probability, correctness, margin and logits; see `TaskModule.observe`."""
@@ -152,19 +151,18 @@ class ClassificationModule(TaskModule):
             torch.cat([getattr(output, name) for output in outputs])
             for name in ("labels_R", "rows_R")
         )
-        return self.observe(StepOutput(None, logits_RC, labels_R, rows_R))
+        return self.observe(StepOutput(None, None, logits_RC, labels_R, rows_R))
 
-    def _loss(self, logits_RC: Tensor, batch: Batch) -> Tensor | None:
-        """Compute the mean loss over the labelled rows; None where there are none.
+    def _loss(self, logits_RC: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Compute the mean loss over the labelled rows, 0 where there are none, and its weight.
 
-        For a batch that is divided among processes, the sum over this process's rows is divided by
-        the number of rows (or the sum of class weights) of the whole batch, and multiplied by the
-        number of processes, because they average their gradients.
+        The weight is the number of these rows, each times the weight of its class.
         """
-        counts_C, optim = batch.whole_C, self.config.optim
-        labelled_R = batch.labels_R != UNLABELLED
-        if not bool(labelled_R.any() if counts_C is None else counts_C.any()):
-            return None
+        optim, labelled_R = self.config.optim, batch.labels_R != UNLABELLED
+        labels_R = batch.labels_R[labelled_R]
+        ones_R = torch.ones_like(labels_R, dtype=torch.float32)
+        weight = (ones_R if self.weights_C is None else self.weights_C[labels_R]).sum()
+        counts = bool(weight > 0)
         soft_RC = self.soft_RC if self.training else None
         if soft_RC is None and optim.loss == "cross_entropy":
             loss = F.cross_entropy(
@@ -172,25 +170,14 @@ class ClassificationModule(TaskModule):
                 batch.labels_R,
                 weight=self.weights_C,
                 ignore_index=UNLABELLED,
-                reduction="mean" if counts_C is None else "sum",
+                reduction="mean" if counts else "sum",
                 label_smoothing=optim.label_smoothing,
             )
-            if counts_C is None:
-                return loss
-        else:
-            each: Any = partial(soft_loss, soft_RC, batch.rows_R[labelled_R], optim.label_smoothing)
-            each = LOSSES[optim.loss] if soft_RC is None else each
-            labels_R = batch.labels_R[labelled_R]
-            loss = each(logits_RC[labelled_R], labels_R, self.weights_C).sum()
-        return loss * ranks.ranks() / self._weight(batch)
-
-    def _weight(self, batch: Batch) -> Tensor:
-        """Count the labelled rows of the whole batch, each times the weight of its class."""
-        counts_C = batch.whole_C
-        if counts_C is None:
-            labels_R = batch.labels_R[batch.labels_R != UNLABELLED]
-            counts_C = torch.bincount(labels_R, minlength=len(self.config.data.label_order))
-        return (counts_C if self.weights_C is None else counts_C * self.weights_C).sum()
+            return loss, weight
+        each: Any = partial(soft_loss, soft_RC, batch.rows_R[labelled_R], optim.label_smoothing)
+        each = LOSSES[optim.loss] if soft_RC is None else each
+        total = each(logits_RC[labelled_R], labels_R, self.weights_C).sum()
+        return total / (weight if counts else 1), weight
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
         """Count the batch; scores are computed once, over the whole split."""
@@ -198,10 +185,7 @@ class ClassificationModule(TaskModule):
         labelled_R = output.labels_R != UNLABELLED
         predicted_R = output.logits_RC.argmax(dim=1)
         self.validation_scores.update(predicted_R[labelled_R], output.labels_R[labelled_R])
-        assert output.loss is not None  # validation splits are labelled
-        # With this weight, the mean over batches does not depend on how a split is divided.
-        size: Any = self._weight(batch).item()
-        self.log("validation/loss", output.loss, prog_bar=True, batch_size=size, sync_dist=True)
+        self.log_validation_loss(output)
 
     def on_validation_epoch_end(self) -> None:
         """Log every score of the split under `validation/`."""
@@ -226,7 +210,7 @@ class ClassificationModule(TaskModule):
         )
 
 
-def _output(loss: Tensor | None, logits_RC: Tensor, batch: Batch) -> StepOutput:
+def _output(loss: Tensor, weight: Tensor, logits_RC: Tensor, batch: Batch) -> StepOutput:
     """Make a batch's output, without rows where they are only placeholders."""
     rows = 0 if batch.is_stand_in else len(batch)
-    return StepOutput(loss, logits_RC[:rows], batch.labels_R[:rows], batch.rows_R[:rows])
+    return StepOutput(loss, weight, logits_RC[:rows], batch.labels_R[:rows], batch.rows_R[:rows])

@@ -1,6 +1,6 @@
 """Head weights renamed as in transformers, so that `from_pretrained` loads a run's `model/`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -19,6 +19,7 @@ class HeadWeights:
     auto: Any  # the class that loads encoder and head, such as `AutoModelForQuestionAnswering`
     labels: list[str]  # class names, in the order of the logits
     layers: dict[str, Tensor]  # the head's weights
+    settings: dict[str, Any] = field(default_factory=dict)  # to change in `config.json`
 
 
 def named(name: str, layer: nn.Module) -> dict[str, Tensor]:
@@ -26,20 +27,29 @@ def named(name: str, layer: nn.Module) -> dict[str, Tensor]:
     return {f"{name}.{key}": value for key, value in layer.state_dict().items()}
 
 
-# Sequence classification in transformers is a dense layer, tanh and a linear layer on the state of
-# the first token. These are the names of both layers, by the encoder's model type.
-_ROBERTA = ("classifier.dense", "classifier.out_proj")
+# Sequence classification in transformers is a dense layer, a function and a linear layer on the
+# state of the first token: the layers' names and the function, by the encoder's model type.
+_ROBERTA = ("classifier.dense", "classifier.out_proj", "tanh")
+_DEBERTA = ("pooler.dense", "classifier", "gelu")
 _CLASSIFIERS = {
-    "bert": ("bert.pooler.dense", "classifier"),
+    "bert": ("bert.pooler.dense", "classifier", "tanh"),
     "camembert": _ROBERTA,
+    "deberta": _DEBERTA,
+    "deberta-v2": _DEBERTA,
+    "distilbert": ("pre_classifier", "classifier", "relu"),
+    "electra": (*_ROBERTA[:2], "gelu"),
     "longformer": _ROBERTA,
     "roberta": _ROBERTA,
     "xlm-roberta": _ROBERTA,
 }
-# heron's linear head has no dense layer and tanh: x is divided by 4096 before tanh and multiplied
-# after it, which differs from x by less than 1e-6 of it where |x| < 7. A power of two does not
-# round weights.
-_SCALE = 4096.0
+_DROPOUTS = ("classifier_dropout", "cls_dropout", "pooler_dropout", "seq_classif_dropout")
+# heron's linear head has no dense layer and no function. A logit z is a sum of that function's
+# values: relu(z) - relu(-z) = z, also of GELU; shifted tanh add up to a straight line, as steps to
+# a ramp, to 1e-7 of its range. All weights are of ordinary size, so that it can be trained further:
+# AdamW moves each by the same amount.
+_APART, _MARGIN = 0.56, 1.5  # between two tanh; how far they go on beyond the range
+_MOST = 64  # tanh for one logit, with a range of 16 on both sides
+_LEAST = 1 / 16  # scale of a logit before tanh; a step moves the head faster by its inverse
 
 
 def class_head_in_transformers(
@@ -48,9 +58,25 @@ def class_head_in_transformers(
     """Give a head's weights the names of transformers; None if it has no equivalent head."""
     if not isinstance(head, Head) or not _has_same_input(encoder, tokenizer, config):
         return None
-    layers = _named_layers(head, encoder.model.config.model_type)
+    settings: Any = encoder.model.config
+    names = _CLASSIFIERS.get(settings.model_type)
+    if names is None or head.config.pooling != "cls" or head.distance:
+        return None
+    if getattr(settings, "pooler_hidden_act", "gelu") != "gelu":  # DeBERTa's can be another
+        return None
+    (dense, out, function), classifier, changed = names, head.classifier, {}
+    layers: list[nn.Module] = []
+    if head.config.classifier == "per_event" and function == "tanh":  # of TRC's repository
+        layers = [classifier.dense, classifier.classes]
+    elif head.config.classifier == "linear":
+        layers = _two_layers(classifier[-1], encoder, function)
+        # Dropout would take parts of a logit.
+        changed = {name: 0.0 for name in _DROPOUTS if hasattr(settings, name)}
+    if not layers:
+        return None
+    weights = named(dense, layers[0]) | named(out, layers[1])
     labels = config.data.label_order
-    return HeadWeights(AutoModelForSequenceClassification, labels, layers) if layers else None
+    return HeadWeights(AutoModelForSequenceClassification, labels, weights, changed)
 
 
 def _has_same_input(encoder: Encoder, tokenizer: Any, config: Config) -> bool:
@@ -59,28 +85,50 @@ def _has_same_input(encoder: Encoder, tokenizer: Any, config: Config) -> bool:
     if settings.overflow != "truncate" or settings.separator is not None:
         return False
     if form != "pair":
-        return form in ("marked", "premise", "hypothesis")
+        return form in ("marked", "premise", "hypothesis", "text")
     known = "token_type_ids" in tokenizer.model_input_names
     second = tokenizer("a", "b", return_token_type_ids=True)["token_type_ids"][-1]
     has_segments = getattr(encoder.model.config, "type_vocab_size", 1) > 1
     return has_segments == bool(known and second)
 
 
-def _named_layers(head: Head, model_type: str) -> dict[str, Tensor]:
-    """Give the weights the names in transformers; empty where it has no such head."""
-    if head.config.pooling != "cls" or head.distance or model_type not in _CLASSIFIERS:
-        return {}
-    dense, out = _CLASSIFIERS[model_type]
-    if head.config.classifier == "per_event":  # of TRC's repository, with a pooler
-        pooler: Any = head.classifier
-        return named(dense, pooler.dense) | named(out, pooler.classes)
-    if head.config.classifier != "linear":
-        return {}
-    linear: Any = list(head.classifier)[-1]  # the first is dropout
-    eye = torch.eye(linear.in_features, dtype=linear.weight.dtype) / _SCALE
-    return {
-        f"{dense}.weight": eye,
-        f"{dense}.bias": torch.zeros(linear.in_features, dtype=linear.weight.dtype),
-        f"{out}.weight": linear.weight.detach() * _SCALE,
-        f"{out}.bias": linear.bias.detach(),
-    }
+def _two_layers(linear: nn.Linear, encoder: Encoder, function: str) -> list[nn.Module]:
+    """Write a linear layer as two with a function between; empty if it has too many classes."""
+    weight_CD, bias_C = linear.weight.detach().double(), linear.bias.detach().double()
+    classes, width = weight_CD.shape
+    units = torch.tensor([[1.0, 0, 1], [-1, 0, -1]], dtype=torch.float64).T
+    if function == "tanh":
+        units = _straight(min(_MOST, width // classes), _largest_logit(weight_CD, bias_C, encoder))
+    if not 0 < (used := classes * units.shape[1]) <= width:
+        return []
+    scale_K, shift_K, out_K = units
+    # Without initial weights: those would draw random numbers.
+    dense, out = (nn.utils.skip_init(nn.Linear, width, each) for each in (width, classes))
+    with torch.no_grad():
+        for each in (*dense.parameters(), *out.parameters()):
+            each.zero_()
+        dense.weight[:used] = (scale_K[:, None] * weight_CD[:, None]).flatten(0, 1).float()
+        dense.bias[:used] = (scale_K * bias_C[:, None] + shift_K).flatten().float()
+        out.weight[:, :used] = torch.kron(torch.eye(classes), out_K[None].float())
+    return [dense, out]
+
+
+def _largest_logit(weight_CD: Tensor, bias_C: Tensor, encoder: Encoder) -> float:
+    """Compute what no logit exceeds, because the encoder ends with a LayerNorm."""
+    norm = [each for each in encoder.layers[-1].modules() if isinstance(each, nn.LayerNorm)][-1]
+    spread_CD = weight_CD * norm.weight.detach()
+    middle_C = weight_CD @ norm.bias.detach().double() + bias_C
+    return float((spread_CD.norm(dim=1) * spread_CD.shape[1] ** 0.5 + middle_C.abs()).max())
+
+
+def _straight(count: int, largest: float) -> Tensor:
+    """Find scales, shifts and weights [3, K] of K tanh whose sum is z for |z| <= `largest`."""
+    end = _APART / 2 * (count - 1) - _MARGIN
+    scale = end / max(largest, end)
+    if scale < _LEAST:
+        return torch.empty(3, 0)
+    shift_K = torch.linspace(-end - _MARGIN, end + _MARGIN, count, dtype=torch.float64)
+    z_N = torch.linspace(-end, end, 1001, dtype=torch.float64)
+    values_NK = torch.tanh(z_N[:, None] + shift_K)
+    out_K = torch.linalg.lstsq(values_NK, z_N[:, None], rcond=1e-10, driver="gelsd").solution[:, 0]
+    return torch.stack([torch.full_like(shift_K, scale), shift_K, out_K / scale])

@@ -110,15 +110,15 @@ class EpochLines(pl.Callback):
     def __init__(self, monitor: str):
         self.shown = [f"validation/{name}" for name in (monitor, *copied_names(monitor))]
         self._started = time.monotonic()
-        self._losses: list[Tensor] = []
+        self._losses: list[Tensor] = []  # of each batch: its loss times its weight, its weight
 
     def state_dict(self) -> dict[str, Any]:
         """Keep the losses of the epoch so far: a resumed run's line means them all."""
-        return {"losses": [float(loss) for loss in self._losses]}
+        return {"weighted": [pair.tolist() for pair in self._losses]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Go on within the epoch."""
-        self._losses = [torch.tensor(loss) for loss in state_dict["losses"]]
+        self._losses = [torch.tensor(loss) for loss in state_dict.get("weighted", [])]
 
     def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Start the clock."""
@@ -128,14 +128,16 @@ class EpochLines(pl.Callback):
         self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
         """Keep the loss, where it is: moving it would wait for the device."""
-        self._losses.append(outputs["output"].loss)
+        output = outputs["output"]
+        self._losses.append(torch.stack([output.loss * output.weight, output.weight]))
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Print epoch, losses (of training: the mean over the batches), score and seconds."""
+        """Print epoch, losses (of training: the mean over all rows or tokens), score, seconds."""
         losses, self._losses, loss = self._losses, [], None
-        if losses:  # averaged over the batches, and over the processes that have divided them
+        if losses:  # of this process, which has its share of each batch
             stored = [each.to(losses[-1].device) for each in losses]  # a resumed epoch's: CPU
-            loss = ranks.sum_over_ranks(torch.stack(stored).mean()) / ranks.ranks()
+            total, weight = ranks.sum_over_ranks(torch.stack(stored).sum(dim=0))
+            loss = total / weight
         if not trainer.is_global_zero:
             return
         shown = {

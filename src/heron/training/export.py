@@ -13,10 +13,12 @@ A run on a frozen pretrained encoder holds `encoder.json` instead, which names t
 `heron.training.exported` loads what is written here.
 """
 
+from __future__ import annotations
+
 import copy
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from safetensors.torch import save_file
@@ -29,14 +31,22 @@ from heron.config.schema import Config
 from heron.models.encoder import Encoder
 from heron.tasks.task import task_of
 
+if TYPE_CHECKING:
+    from heron.tasks.exported_heads import HeadWeights
+
 POINTER = "encoder.json"
 identity = on_demand("heron.data.hub:identity")  # start-up time: of pretrained encoders only
 
 
 def export(
-    folder: Path, encoder: Encoder | None, head: nn.Module, tokenizer: Any, config: Config
+    folder: Path,
+    encoder: Encoder | None,
+    head: nn.Module,
+    tokenizer: Any,
+    config: Config,
+    known: HeadWeights | None = None,
 ) -> None:
-    """Write encoder, tokenizer, label names and head to `RunFolder.model`.
+    """Write encoder, tokenizer, label names and head, `known` under other names, to a folder.
 
     Without an encoder, the run names the pretrained one that was frozen instead of copying it.
     """
@@ -46,23 +56,21 @@ def export(
             folder / POINTER, {"name": config.encoder.name, "files": identity(config.encoder)}
         )
     else:
-        _save_model(folder, encoder, head, tokenizer, config)
+        in_task = task_of(config).head_in_transformers
+        _save_model(folder, encoder, known or in_task(head, encoder, tokenizer, config))
         tokenizer.save_pretrained(folder)
     save_file({k: v.contiguous() for k, v in head.state_dict().items()}, folder / HEAD)
     seal(folder)
 
 
-def _save_model(
-    folder: Path, encoder: Encoder, head: nn.Module, tokenizer: Any, config: Config
-) -> None:
-    """Write the encoder, with the head where transformers has a class for both."""
-    known = task_of(config).head_in_transformers(head, encoder, tokenizer, config)
+def _save_model(folder: Path, encoder: Encoder, known: HeadWeights | None) -> None:
+    """Write the encoder, with the head where there is a class for both."""
     if known is None:
         _name_classes(encoder.model.config, [])
-        encoder.model.save_pretrained(folder)
-        return
+        return encoder.model.save_pretrained(folder)
     settings = copy.deepcopy(encoder.model.config)
     _name_classes(settings, known.labels)
+    settings.update(known.settings)
     settings._attn_implementation = "eager"  # nothing is computed with it
     with torch.device("meta"):
         whole = known.auto.from_config(settings, dtype=encoder.model.dtype)

@@ -1,55 +1,94 @@
 """Predict classes with a model that heron has trained: needs torch and transformers, not heron.
 
-    from heron_model import HeronModel   # this file lies in the model's folder
-    model = HeronModel("FOLDER")
+    from transformers import AutoModelForSequenceClassification   # this file lies in the folder
+    model = AutoModelForSequenceClassification.from_pretrained("FOLDER", trust_remote_code=True)
     model.predict(["one text", ("a premise", "a hypothesis")])   # probabilities by class
 
+`pipeline("text-classification", model="FOLDER", trust_remote_code=True)` reads the same texts. To
+train it further, `model(**model.batch(sequences), labels=labels)` has a loss, where `sequences`
+are those of `model.encode(text)`.
+
 Texts are read as in training: two events stand between markers, `[א1] הוגשו [/א1]` in Hebrew,
-`[E1] ended [/E1]` elsewhere (`heron.json` has the markers).
+`[E1] ended [/E1]` elsewhere (`heron` in `config.json` has the markers).
 
 Shape suffixes: B sequences, L tokens, D hidden, R rows, P pooled, C classes; X rows or sequences.
 """
 
-import json
+import inspect
 import re
 import unicodedata
 from collections.abc import Sequence
-from pathlib import Path
+from functools import cached_property
 from typing import Any
 
 import torch
-from safetensors.torch import load_file
+import transformers
 from torch import Tensor, nn
-from transformers import AutoModel, AutoTokenizer
+from transformers import (
+    AutoConfig,
+    AutoTokenizer,
+    PretrainedConfig,
+    PreTrainedModel,
+    TextClassificationPipeline,
+)
+from transformers.modeling_outputs import SequenceClassifierOutput
 
 DISTANCES = (2, 3, 5, 9, 17, 33, 65, 129)  # buckets of tokens between two events
 
 
-class HeronModel(nn.Module):
+class HeronConfig(PretrainedConfig):
+    """The configuration of an encoder and what heron has to know beside it."""
+
+    model_type = "heron"
+    _auto_class = "AutoConfig"
+
+    def __init__(self, encoder: Any = None, heron: Any = None, **more: Any):
+        self.encoder, self.heron = encoder or {}, heron or {}
+        super().__init__(**more)
+
+    @property
+    def custom_pipelines(self) -> dict[str, Any]:
+        """Name the pipeline; a new dict each time, because transformers changes it."""
+        own = {"impl": "heron_model.HeronPipeline", "pt": ["AutoModelForSequenceClassification"]}
+        return {"text-classification": own}
+
+
+class HeronModel(PreTrainedModel):
     """Encoder, pooling and classifier of one run, from the folder that `heron export` wrote."""
 
-    def __init__(self, folder: str | Path):
-        super().__init__()
-        folder = Path(folder)
-        self.settings = json.loads((folder / "heron.json").read_text(encoding="utf-8"))
-        self.tokenizer: Any = AutoTokenizer.from_pretrained(folder)
-        self.encoder: Any = AutoModel.from_pretrained(folder, dtype=torch.float32)
-        weights = load_file(folder / "head.safetensors")
-        self.distance: nn.Embedding | None = None
-        if "distance.weight" in weights:
-            self.distance = nn.Embedding(*weights["distance.weight"].shape)
-        layers: list[nn.Module] = []
-        for place, name in enumerate(self.settings["layers"]):
-            weight = weights.get(f"classifier.{place}.weight")
-            if name == "Linear" and weight is not None:
-                layers.append(nn.Linear(weight.shape[1], weight.shape[0]))
-            elif name == "LayerNorm" and weight is not None:
-                layers.append(nn.LayerNorm(len(weight)))
-            else:
-                layers.append(nn.ReLU() if name == "ReLU" else nn.Identity())
-        self.classifier = nn.Sequential(*layers)
-        self.load_state_dict(weights, strict=False)
-        self.eval()
+    config_class = HeronConfig
+    base_model_prefix = "encoder"
+    _auto_class = "AutoModelForSequenceClassification"
+    _supports_sdpa = True
+
+    def __init__(self, config: HeronConfig):
+        super().__init__(config)
+        self.settings = config.heron
+        encoder = dict(config.encoder)
+        kind = getattr(transformers, self.settings["encoder"])
+        has_pooler = "add_pooling_layer" in inspect.signature(kind).parameters
+        self.encoder: Any = kind(
+            AutoConfig.for_model(encoder.pop("model_type"), **encoder),
+            **({"add_pooling_layer": False} if has_pooler else {}),
+        )
+        distance = self.settings["distance"]
+        self.distance = nn.Embedding(*distance) if distance else None
+        self.classifier = nn.Sequential(
+            *(getattr(nn, name)(*sizes) for name, *sizes in self.settings["layers"])
+        )
+        self.post_init()
+
+    @classmethod
+    def from_config(cls, config: Any, dtype: Any = None) -> "HeronModel":
+        """Build the model from its encoder's configuration, which has `heron` beside its own."""
+        encoder = config.to_dict()
+        named = {"id2label": config.id2label, "label2id": config.label2id, "dtype": dtype}
+        return cls(HeronConfig(encoder, encoder.pop("heron"), **named))
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """Load the folder's tokenizer."""
+        return AutoTokenizer.from_pretrained(self.name_or_path, config=self.config)
 
     @torch.no_grad()
     def predict(
@@ -57,9 +96,12 @@ class HeronModel(nn.Module):
     ) -> list[dict[str, float]]:
         """Compute the probability of each class; a ValueError where an event is cut or missing."""
         starts = range(0, len(texts), batch_size)
-        return [each for at in starts for each in self._predict(texts[at : at + batch_size])]
+        logits = [each for at in starts for each in self.read(texts[at : at + batch_size])]
+        names = self.config.id2label.values()
+        return [dict(zip(names, one.softmax(dim=0).tolist(), strict=True)) for one in logits]
 
-    def _predict(self, texts: Sequence[str | tuple[str, str]]) -> list[dict[str, float]]:
+    def read(self, texts: Sequence[str | tuple[str, str]]) -> Tensor:
+        """Compute logits_RC of texts."""
         rows = [self.encode(text) for text in texts]
         batch = self.batch([sequence for row in rows for sequence in row])
         device = next(self.parameters()).device
@@ -77,41 +119,38 @@ class HeronModel(nn.Module):
             turned_XC = self.classify(self.pool(**swapped), swapped["spans"])
             turned_XC = turned_XC[:, self.settings["inverse"]]
             logits_XC = (logits_XC.log_softmax(dim=1) + turned_XC.log_softmax(dim=1)) / 2
-        logits = [
-            part.amax(dim=0) if how == "max_logits" else part.mean(dim=0)
-            for part in logits_XC.split(counts)
-        ]
-        return [
-            dict(zip(self.settings["labels"], one.softmax(dim=0).tolist(), strict=True))
-            for one in logits
-        ]
+        parts = logits_XC.split(counts)
+        return torch.stack([p.amax(dim=0) if how == "max_logits" else p.mean(dim=0) for p in parts])
 
     def forward(
         self,
         input_ids: Tensor,
         attention_mask: Tensor,
-        token_type_ids: Tensor,
-        spans: Tensor,
-        markers: Tensor,
-    ) -> Tensor:
-        """Compute logits_RC of a `batch`.
+        token_type_ids: Tensor | None = None,
+        spans: Tensor | None = None,
+        markers: Tensor | None = None,
+        labels: Tensor | None = None,
+    ) -> SequenceClassifierOutput:
+        """Compute logits_RC of a `batch`; with labels [R], also their loss.
 
         Where two texts have a sequence each, premises and hypotheses take turns.
         """
         pooled_RP = self.pool(input_ids, attention_mask, token_type_ids, spans, markers)
-        return self.classify(pooled_RP, spans)
+        logits_RC = self.classify(pooled_RP, spans)
+        loss = None if labels is None else nn.functional.cross_entropy(logits_RC, labels)
+        return SequenceClassifierOutput(loss=loss, logits=logits_RC)
 
     def pool(
         self,
         input_ids: Tensor,
         attention_mask: Tensor,
-        token_type_ids: Tensor,
-        spans: Tensor,
-        markers: Tensor,
+        token_type_ids: Tensor | None,
+        spans: Any,
+        markers: Any,
     ) -> Tensor:
         """Encode sequences and pool their states; returns pooled_XP."""
         more: dict[str, Tensor] = {}
-        if getattr(self.encoder.config, "type_vocab_size", 1) > 1:
+        if token_type_ids is not None and getattr(self.encoder.config, "type_vocab_size", 1) > 1:
             more["token_type_ids"] = token_type_ids
         if hasattr(self.encoder.config, "attention_window"):  # Longformer
             more["global_attention_mask"] = torch.zeros_like(attention_mask)
@@ -135,7 +174,7 @@ class HeronModel(nn.Module):
             a_RP, b_RP = ends_R4D[:, :2].flatten(1), ends_R4D[:, 2:].flatten(1)
             pooled_XP = torch.cat([a_RP, b_RP, a_RP * b_RP, a_RP - b_RP], dim=1)
         else:
-            raise ValueError(f"heron.json: unknown pooling {how}")
+            raise ValueError(f"config.json: unknown pooling {how}")
         if self.settings["input"] != "separate":
             return pooled_XP
         u_RP, v_RP = pooled_XP[0::2], pooled_XP[1::2]
@@ -144,7 +183,7 @@ class HeronModel(nn.Module):
             both += [(u_RP - v_RP).abs(), u_RP * v_RP]
         return torch.cat(both, dim=1)
 
-    def classify(self, pooled_XP: Tensor, spans: Tensor) -> Tensor:
+    def classify(self, pooled_XP: Tensor, spans: Any) -> Tensor:
         """Map pooled vectors to logits_XC."""
         if self.distance is not None:
             apart_R = spans[:, 2] - spans[:, 0]
@@ -235,6 +274,23 @@ class HeronModel(nn.Module):
             text = unicodedata.normalize("NFC", text) if self.settings["nfc"] else text
             text = text.translate(table)
         return text.strip()
+
+
+class HeronPipeline(TextClassificationPipeline):
+    """Classify texts, or pairs as `{"text": ..., "text_pair": ...}`, as `HeronModel.predict`."""
+
+    def check_model_type(self, supported_models: Any) -> None:
+        """Accept HeronModel, which transformers does not list."""
+
+    def preprocess(self, inputs: Any, **unused: Any) -> dict[str, Any]:
+        """Take one text or a pair; the model reads it."""
+        if isinstance(inputs, dict):
+            pair = inputs.get("text_pair")
+            inputs = inputs["text"] if pair is None else (inputs["text"], pair)
+        return {"texts": [inputs]}
+
+    def _forward(self, model_inputs: Any) -> Any:
+        return SequenceClassifierOutput(logits=self.model.read(model_inputs["texts"]))
 
 
 def _sequence(encoding: Any) -> dict[str, Any]:

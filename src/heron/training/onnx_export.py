@@ -33,11 +33,17 @@ class _Logits(torch.nn.Module):
         self.model = model
 
     def forward(
-        self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        token_type_ids: Tensor | None = None,
+        spans: Tensor | None = None,
+        markers: Tensor | None = None,
     ) -> Any:
         """Compute the logits; of questions those of starts and of ends."""
-        types = {} if token_type_ids is None else {"token_type_ids": token_type_ids}
-        found = self.model(input_ids=input_ids, attention_mask=attention_mask, **types).to_tuple()
+        some = {"token_type_ids": token_type_ids, "spans": spans, "markers": markers}
+        given = {name: value for name, value in some.items() if value is not None}
+        found = self.model(input_ids=input_ids, attention_mask=attention_mask, **given).to_tuple()
         return found[0] if len(found) == 1 else found
 
 
@@ -62,10 +68,10 @@ def export_onnx(plain: Plain, folder: Path) -> str:
     import onnxruntime  # an optional dependency
 
     own = plain.loads_as == OWN_CLASS
-    loader: Any = None if own else getattr(transformers, plain.loads_as)
-    model: Any = HeronModel(folder) if own else _Logits(loader.from_pretrained(folder))
-    model, path = model.eval(), folder / FILE
-    batches = [_random_batch(model, own, *shape) for shape in _SHAPES]
+    loader: Any = HeronModel if own else getattr(transformers, plain.loads_as)
+    model, path = _Logits(loader.from_pretrained(folder)).eval(), folder / FILE
+    encoder: Any = model.model.encoder.config if own else model.model.config
+    batches = [_random_batch(encoder, own, *shape) for shape in _SHAPES]
     free = torch.export.Dim.DYNAMIC
     sizes = {
         name: dict.fromkeys(range(1 if name in ("spans", "markers") else 2), free)
@@ -89,8 +95,7 @@ def export_onnx(plain: Plain, folder: Path) -> str:
                 verbose=False,
             )
         except torch.onnx.OnnxExporterError as error:
-            kind = model.encoder.config.model_type if own else model.model.config.model_type
-            what = f"onnx=true: torch cannot export a {kind} encoder"
+            what = f"onnx=true: torch cannot export a {encoder.model_type} encoder"
             why = str(error.__cause__ or error).strip().partition("\n")[0]
             raise ConfigError(f"{what}: {why}") from error
         session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
@@ -100,9 +105,8 @@ def export_onnx(plain: Plain, folder: Path) -> str:
     return f"{FILE}: logits differ from PyTorch's by {worst:.1g} at most, on {len(_SHAPES)} batches"
 
 
-def _random_batch(model: Any, own: bool, rows: int, tokens: int) -> dict[str, Tensor]:
+def _random_batch(settings: Any, own: bool, rows: int, tokens: int) -> dict[str, Tensor]:
     """Draw token ids, with padding after some rows, and places of two events."""
-    settings = model.encoder.config if own else model.model.config
     random = torch.Generator().manual_seed(tokens)
     ids_BL = torch.randint(5, settings.vocab_size, (rows, tokens), generator=random)
     mask_BL = torch.ones_like(ids_BL)

@@ -2,12 +2,14 @@
 
 import csv
 import json
+import os
 import random
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from heron.base.files import read_json
 from heron.base.tables import write_table
 from heron.cli import main
 from heron.config.compose import compose
@@ -15,6 +17,7 @@ from heron.config.data import read_config
 from heron.data.readers import load_with_report
 from heron.results.shipped import read_shipped
 
+DATA = os.environ.get("HERON_DATA", "")
 TEXT = "העיר נוסדה בשנת מאה אחרי מלחמה ארוכה ליד נהר גדול שבו שטו סוחרים מחיפה אל הים 🦩"
 WORDS = TEXT.split()
 
@@ -188,6 +191,44 @@ def test_what_is_annotated_comes_back_as_a_data_set(tasks, tmp_path, units, caps
     assert sum(map(len, groups)) == len(set().union(*groups)) == 12
 
 
+@pytest.mark.real
+@pytest.mark.skipif(not DATA, reason="HERON_DATA names no folder with the papers' data")
+def test_parashoot_s_own_paragraphs_are_drawn_and_its_questions_come_back(tmp_path, capsys):
+    parts = {split: read_json(Path(DATA) / f"parashoot/{split}.json") for split in ("train", "dev")}
+    asked = [row for part in parts.values() for row in part["data"]]
+    articles, questions = {}, {}
+    for row in asked:
+        context = " ".join(row["context"].split())
+        articles.setdefault(row["title"], {})[context] = None
+        answer = " ".join(row["answers"]["text"][0].split())
+        questions.setdefault(context, []).append((row["question"], answer))
+    paragraphs = [list(texts) for texts in articles.values()]
+    write_table(tmp_path / "a.jsonl", {"title": list(articles), "paragraphs": paragraphs})
+    words = [f"from={tmp_path / 'a.jsonl'}", f"out={tmp_path / 'shoot'}"]
+    assert main(["build", "parashoot", "sample", *words]) == 0
+    assert "328 articles read, 300 suitable, 300 drawn" in capsys.readouterr().out
+    drawn = read_json(tmp_path / "shoot/tasks.json")
+    results = [
+        [
+            one
+            for n, (question, answer) in enumerate(questions[task["data"]["context"]])
+            for one in region(task, question, answer, f"r{n}")
+        ]
+        for task in drawn
+    ]
+    export = write_export(tmp_path / "export.json", exported(drawn, results))
+    assert collect(f"exports={export}", f"out={tmp_path / 'data'}", "name=shoot") == 0
+    assert "1938 questions - 2 rejected = 1936" in capsys.readouterr().out
+    config = read_config(tmp_path / "data/conf/data/shoot.yaml")
+    loaded = load_with_report(config, tmp_path / "data", tmp_path / "cache")
+    assert {name: len(rows) for name, rows in loaded.examples.items()} == {
+        "train": 1189,
+        "validation": 121,
+        "test": 626,
+    }
+    assert not any(loaded.dropped.values())
+
+
 def test_each_problem_is_listed_with_its_task_and_line(tasks, tmp_path, capsys):
     context = tasks[0]["data"]["context"].split()
     first = [
@@ -289,7 +330,7 @@ def test_unusable_articles_are_all_named(tmp_path, capsys):
         ("size=99", "12 of 18 articles have 2 paragraphs of 500 characters or more, 99 are wanted"),
         ("weights=1,2", "weights=1,2: a number for each of train, validation and test"),
         ("paragraphs=3", "paragraphs=3: from 1 to min_paragraphs=2"),
-        ("language=xx", "language=xx: no wording for annotators. Allowed: he, en, ro"),
+        ("language=xx", "language=xx"),
         ("sizes=3", "Did you mean 'size'"),
     ],
 )
@@ -298,6 +339,15 @@ def test_options_that_cannot_be_kept_are_refused(tmp_path, capsys, word, said):
     words = [f"from={articles}", f"out={tmp_path / 'o'}", word]
     assert main(["build", "parashoot", "sample", *words]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_annotators_of_a_language_without_wording_read_english(tmp_path, capsys):
+    articles = write_articles(tmp_path, 18)
+    words = [f"from={articles}", f"out={tmp_path / 'o'}", "language=mk"]
+    assert main(["build", "parashoot", "sample", *words]) == 0
+    assert capsys.readouterr().err.count("language=mk") == 1
+    assert (tmp_path / "o/instructions.txt").read_text("utf-8").startswith("Write 3 to 5")
+    assert "direction: ltr" in (tmp_path / "o/labelling.xml").read_text("utf-8")
 
 
 def test_help_names_both_steps(capsys):

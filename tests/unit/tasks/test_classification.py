@@ -34,11 +34,11 @@ def test_loss_is_the_mean_cross_entropy_of_the_labelled_rows(built):
     torch.testing.assert_close(output.loss, expected)
 
 
-def test_a_batch_without_labels_has_logits_and_no_loss(built):
+def test_a_batch_without_labels_has_logits_and_counts_nowhere(built):
     module, batch = built("head=ess")
     batch.labels_R.fill_(UNLABELLED)
     output = module.step(batch)
-    assert output.loss is None
+    assert output.loss == output.weight == 0
     assert output.logits_RC.shape == (len(batch), 4)
 
 

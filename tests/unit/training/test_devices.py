@@ -142,7 +142,8 @@ def test_two_processes_leave_what_one_would_have_left_under(name: str, other_hom
 @pytest.mark.real
 def test_a_sharded_model_is_trained_as_a_whole_one_and_saved_whole(tmp_path: Path) -> None:
     words = ("optim.weight_decay=0.5", "dynamics.mode=evaluation", "trainer.select=last")
-    train_both(tmp_path, {"sharded": words, "with best": ()}, sharded=True)
+    weighted = ("optim.accumulate=3", "optim.class_weights=balanced")
+    train_both(tmp_path, {"sharded": words, "with best": weighted}, sharded=True)
     for name in ("sharded", "with best"):
         assert_same_training(*pair(tmp_path, name))
 

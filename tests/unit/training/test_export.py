@@ -1,9 +1,7 @@
 """An exported run is an ordinary Hugging Face folder, and heron reads it back exactly."""
 
-import numpy as np
 import pytest
 import torch
-from tokenizers.processors import TemplateProcessing
 from transformers import (
     AutoConfig,
     AutoModel,
@@ -14,11 +12,9 @@ from transformers import (
 
 from heron.base.files import SEAL
 from heron.config.compose import compose
-from heron.data.markers import event_markers, mark
 from heron.models.encoder import segments
 from heron.reports.model_code import usage_code
 from heron.tasks.task import task_of
-from heron.training.export import export
 from heron.training.exported import load_exported
 from heron.training.plain import Plain
 from small_exports import Exported
@@ -66,74 +62,6 @@ def test_heron_gives_the_same_logits(exported):
         logits_RC = head(encoder(exported.batch), exported.batch)
         expected_RC = exported.head(exported.encoder(exported.batch), exported.batch)
     torch.testing.assert_close(logits_RC, expected_RC)
-
-
-def plain_classifier(folder):
-    """Make transformers' own pipeline of an exported run; returns a function: probabilities."""
-    classify = pipeline("text-classification", model=str(folder.model))
-
-    def probabilities(row):
-        scores = classify([row] if isinstance(row, str) else row, top_k=None)
-        return {each["label"]: each["score"] for each in np.ravel(scores)}
-
-    return probabilities
-
-
-def encoder_of_kind(kind, tiny_encoder, folder):
-    """Save a tiny encoder whose segments transformers and heron number alike."""
-    tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
-    settings = AutoConfig.for_model(
-        kind,
-        vocab_size=len(tokenizer),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=260,
-        pad_token_id=tokenizer.pad_token_id,
-        type_vocab_size=2 if kind == "bert" else 1,
-        **({"attention_window": 16} if kind == "longformer" else {}),
-    )
-    if settings.type_vocab_size == 2:  # as BERT's own tokenizer does
-        tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
-            single="[CLS] $A [SEP]",
-            pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-            special_tokens=[(each, tokenizer.vocab[each]) for each in ("[CLS]", "[SEP]")],
-        )
-        tokenizer.model_input_names = ["input_ids", "token_type_ids", "attention_mask"]
-    tokenizer.save_pretrained(folder)
-    AutoModel.from_config(settings).save_pretrained(folder)
-    return folder
-
-
-@pytest.mark.parametrize(
-    ("kind", "words"),
-    [
-        pytest.param("bert", ("data=chronicle", "head=seq_cls"), marks=pytest.mark.real),
-        ("bert", ("data=chronicle", "head=seq_cls", "head.classifier=per_event")),
-        ("bert", ("data=chronicle_nli", "head=cross")),
-        ("xlm-roberta", ("data=chronicle_nli", "head=cross")),
-        pytest.param("longformer", ("data=chronicle_nli", "head=cross"), marks=pytest.mark.real),
-    ],
-)
-def test_transformers_gives_herons_probabilities_where_it_has_the_head(
-    kind, words, tiny_encoder, chronicle_config, tmp_path
-):
-    encoder = encoder_of_kind(kind, tiny_encoder, tmp_path / kind)
-    config = chronicle_config(*words, f"encoder={encoder}", "encoder.max_length=256")
-    run = Exported(config, tmp_path / "run")
-    with torch.no_grad():
-        for weight in list(run.head.parameters())[-2:]:
-            weight *= 20  # so that answers are far from uniform
-        logits_RC = run.head(run.encoder(run.batch), run.batch)
-    export(run.folder.model, run.encoder, run.head, run.tokenizer, config)
-    classify = plain_classifier(run.folder)
-    for row, example in enumerate(run.rows()[:8]):
-        text = {"text": example.text, "text_pair": example.text_pair}
-        if example.text_pair is None:
-            text = mark(example.text, example.spans, event_markers(config.data)).text
-        wanted = dict(zip(config.data.label_order, logits_RC[row].softmax(0).tolist(), strict=True))
-        assert classify(text) == pytest.approx(wanted, abs=1e-5)
 
 
 def test_the_card_cuts_texts_as_heron_does_and_fills_masks():

@@ -1,23 +1,29 @@
 """`heron_model.py` predicts what heron predicts, without heron."""
 
-import ast
-import importlib.util
+import json
+import os
+import re
+import subprocess
 import sys
 
 import numpy as np
 import pytest
 import torch
+from torch.nn.functional import cross_entropy
+from transformers import AutoModelForSequenceClassification, pipeline
 
 from heron.base.errors import ConfigError
 from heron.config.data import UnicodeOptions
 from heron.data.markers import with_markers
 from heron.languages import get_language
 from heron.languages.unicode import normalise
+from heron.reports.model_code import usage_code
 from heron.training.inference import open_trained
 from heron.training.plain import OWN_CLASS, write_plain
 from small_exports import Exported
-from tiers import one_in
+from tiers import one_in, quick
 
+pytestmark = pytest.mark.usefixtures("copied_code")
 HEADS = [
     ("data=chronicle", "head=ess"),
     ("data=chronicle", "head=emp", "head.classifier=mlp", "head.hidden=[8]", "head.layer_norm=all"),
@@ -38,12 +44,11 @@ HEADS = [
 ]
 
 
-def load_module(folder):
-    """Import the folder's own `heron_model.py`."""
-    spec = importlib.util.spec_from_file_location("plain_heron_model", folder / "heron_model.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.HeronModel(folder)
+def load(folder):
+    """Load the model by the folder's own `heron_model.py`."""
+    loaded = AutoModelForSequenceClassification.from_pretrained(folder, trust_remote_code=True)
+    assert type(loaded).__module__.startswith("transformers_modules.")
+    return loaded
 
 
 def write(config, tmp_path):
@@ -70,20 +75,50 @@ def test_one_file_without_heron_gives_herons_probabilities(words, chronicle_conf
         else (example.text, example.text_pair)
         for example in examples
     ]
-    found = load_module(folder).predict(texts, batch_size=5)  # the last batch holds two
+    found = load(folder).predict(texts, batch_size=5)  # the last batch holds two
     assert [list(one) for one in found] == [config.data.label_order] * len(found)
     found_RC = np.array([list(one.values()) for one in found])
     np.testing.assert_allclose(found_RC, wanted.probabilities_RC, atol=1e-5)
     assert np.ptp(found_RC, axis=0).max() > 1e-4  # it read the texts
 
 
-def test_the_file_needs_nothing_but_torch_and_transformers(chronicle_config, tmp_path):
+# Runs a card's code where there is no heron; prints its last value.
+FRESH = """
+import json, sys
+sys.modules["heron"] = None
+*before, last = sys.argv[1].rstrip().split(chr(10))
+names = {}
+exec(chr(10).join(before), names)
+print(json.dumps(eval(last, names)))
+"""
+
+
+@pytest.mark.parametrize("words", quick([(HEADS[n],) for n in (0, 3, 6)]), ids=" ".join)
+def test_the_cards_pipeline_gives_herons_probabilities_in_a_fresh_python(
+    words, chronicle_config, tmp_path
+):
+    config = chronicle_config(*words)
+    run, folder, plain = write(config, tmp_path)
+    example = run.data.examples["test"][0]
+    wanted = open_trained(run.folder).predict([example])[0].probabilities_RC[0]
+    code = usage_code(plain, str(folder)).removeprefix("```python\n").removesuffix("```\n")
+    if example.text_pair is None:
+        text = with_markers(example, config.data)
+    else:
+        text = {"text": example.text, "text_pair": example.text_pair}
+    code = re.sub(r"classify\(\[.*?\],", lambda _: f"classify([{text!r}],", code)
+    env = {**os.environ, "PYTHONPATH": "", "HF_MODULES_CACHE": str(tmp_path / "modules")}
+    command = [sys.executable, "-c", FRESH, code]
+    printed = subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout
+    (found,) = json.loads(printed)  # it asked nothing
+    found = {each["label"]: each["score"] for each in found}
+    assert found == pytest.approx(dict(zip(config.data.label_order, wanted, strict=True)), abs=1e-5)
+
+
+def test_without_its_code_a_folder_answers_nothing(chronicle_config, tmp_path):
     _, folder, _ = write(chronicle_config("head=ess"), tmp_path)
-    tree = ast.parse((folder / "heron_model.py").read_text(encoding="utf-8"))
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-    names = {getattr(node, "module", None) or node.names[0].name for node in imports}
-    needed = {name.partition(".")[0] for name in names} - sys.stdlib_module_names
-    assert needed == {"torch", "transformers", "safetensors"}  # transformers needs the last
+    with pytest.raises(ValueError, match="trust_remote_code"):
+        pipeline("text-classification", model=str(folder), trust_remote_code=False)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +129,7 @@ def test_texts_are_cleaned_as_in_training(language, options, chronicle_config, t
     words = [f"data.unicode.{name}={value}" for name, value in options.items()]
     config = chronicle_config("head=ess", f"data.language={language}", *words)
     _, folder, _ = write(config, tmp_path)
-    model = load_module(folder)
+    model = load(folder)
     dirty = "שָׁלוֹם־עולם\u200f צה״ל ş Ţ a\u0306 c\u0327\u202e x\u0327\u200f\u0301 I\u0307"
     wanted = normalise(dirty, get_language(language), UnicodeOptions(**options))
     assert model.clean(dirty) == wanted.strip() != dirty
@@ -103,7 +138,7 @@ def test_texts_are_cleaned_as_in_training(language, options, chronicle_config, t
 def test_an_event_that_is_cut_or_not_marked_is_an_error(chronicle_config, tmp_path):
     run, folder, _ = write(chronicle_config("head=ess", "encoder.max_length=96"), tmp_path)
     model, text = (
-        load_module(folder),
+        load(folder),
         with_markers(run.data.examples["test"][0], run.data.config.data),
     )
     assert sum(model.predict([text])[0].values()) == pytest.approx(1)
@@ -128,10 +163,28 @@ def test_a_head_of_a_fork_is_refused(chronicle_config, tmp_path):
         write(config, tmp_path)
 
 
-def test_the_model_can_be_trained_further(chronicle_config, tmp_path):
+def test_a_step_of_training_is_the_runs_own(chronicle_config, tmp_path):
     run, folder, _ = write(chronicle_config("head=ess"), tmp_path)
-    model = load_module(folder)
-    text = with_markers(run.data.examples["test"][0], run.data.config.data)
-    logits_RC = model(**model.batch(model.encode(text)))
-    torch.nn.functional.cross_entropy(logits_RC, torch.tensor([0])).backward()
-    assert all(weight.grad is not None for weight in model.classifier.parameters())
+    model, batch, data = load(folder), run.batch, run.data.config.data
+    texts = [with_markers(example, data) for example in run.rows()]
+    given = model.batch([each for text in texts for each in model.encode(text)])
+    gold_R = torch.arange(len(texts)) % len(data.label_order)
+    losses = []
+    own = [*run.encoder.parameters(), *run.head.parameters()]
+    for parameters, loss_of in (
+        (own, lambda: cross_entropy(run.head(run.encoder(batch), batch), gold_R)),
+        (model.parameters(), lambda: model(**given, labels=gold_R).loss),
+    ):
+        optimizer = torch.optim.AdamW(parameters, lr=1e-3)
+        loss_of().backward()
+        optimizer.step()
+        losses.append(float(loss_of()))
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+
+
+def test_many_classes_for_the_width_of_the_encoder_load_as_herons_own(chronicle_config, tmp_path):
+    # BERT's dense layer has 16 units; four classes need seven each.
+    words = ("head=seq_cls", "encoder.scratch.hidden=16")
+    run, folder, plain = write(chronicle_config("data=chronicle", *words), tmp_path)
+    assert plain.loads_as == OWN_CLASS
+    assert list(load(folder).config.id2label.values()) == run.data.config.data.label_order

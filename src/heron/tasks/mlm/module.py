@@ -28,7 +28,8 @@ from heron.tasks.token_loss import token_loss
 class MaskedOutput:
     """The result of one forward pass; see `Output`. Without the last three in training."""
 
-    loss: Tensor | None  # mean over masked tokens, or the batch's share of a step's mean
+    loss: Tensor | None  # mean over masked tokens; 0 without any
+    weight: Tensor | None  # number of masked tokens
     labels_R: Tensor
     rows_R: Tensor
     # Over the masked tokens of each row: their number, and the sums of log probabilities, of right
@@ -85,11 +86,9 @@ class MaskedModule(TaskModule):
         looks = not self.training or (dynamics.enabled and dynamics.mode == "train")
         loss_N, seen_N3 = token_loss(logits, gold_N, self.config.optim.label_smoothing, looks)
         own = 0 if batch.is_stand_in else len(gold_N)
-        whole = int(ranks.sum_over_ranks(torch.tensor(own)))
-        # Processes average their gradients: times their number. A stand-in counts nowhere.
-        loss = loss_N.sum() * (ranks.ranks() * bool(own) / max(whole, 1))
+        loss, weight = loss_N.sum() / max(len(gold_N), 1), torch.full_like(loss_N.sum(), own)
         rows = 0 if batch.is_stand_in else len(batch)
-        found = MaskedOutput(loss, batch.labels_R[:rows], batch.rows_R[:rows])
+        found = MaskedOutput(loss, weight, batch.labels_R[:rows], batch.rows_R[:rows])
         if not looks:
             return found
         seen_BL4 = seen_N3.new_zeros(*chosen_BL.shape, 4)

@@ -33,6 +33,7 @@ class SpanOutput:
     """The result of one forward pass over some questions; see `Output`."""
 
     loss: Tensor | None  # mean over the batch's windows; None where an answer is not known
+    weight: Tensor | None  # number of windows
     labels_R: Tensor  # class ids (answer, no_answer), or `UNLABELLED`, int64
     rows_R: Tensor
     owners_B: Tensor  # the row of each window, int64 from 0 to R - 1
@@ -70,21 +71,18 @@ class ExtractionModule(TaskModule):
     def output(self, logits: SpanLogits, batch: Batch) -> SpanOutput:
         """Compute the loss, the mean over the windows; in evaluation, find the candidates."""
         rows, windows = (0, 0) if batch.is_stand_in else (len(batch), len(batch.owners_B))
-        loss, observed_R3, candidates = None, None, None
+        loss, weight, observed_R3, candidates = None, None, None, None
         if batch.answers_B2 is not None and bool((batch.answers_B2 >= 0).all()):
             log_p_B, loss_B = self._likelihood(logits, batch)
-            if batch.whole_sequences is None:
-                loss = loss_B.mean()
-            else:  # times the number of processes, because they average their gradients
-                counted = 0.0 if batch.is_stand_in else ranks.ranks() / batch.whole_sequences
-                loss = loss_B.sum() * counted
+            loss, weight = loss_B.mean(), torch.full_like(loss_B[0], windows)
             with torch.no_grad():
                 observed_R3 = self._observed(logits, log_p_B, batch)[:rows]
         if not self.training and rows:
             task = self.config.task
             candidates = best_spans(logits, task.max_answer_tokens, task.n_best)
         labels_R, rows_R = batch.labels_R[:rows], batch.rows_R[:rows]
-        return SpanOutput(loss, labels_R, rows_R, batch.owners_B[:windows], observed_R3, candidates)
+        owners_B = batch.owners_B[:windows]
+        return SpanOutput(loss, weight, labels_R, rows_R, owners_B, observed_R3, candidates)
 
     def observe(self, output: Output) -> Tensor:
         """List what the recorder stores, float32 [R, 3]; see `TaskModule.observe`.
@@ -172,9 +170,7 @@ class ExtractionModule(TaskModule):
         """Collect the batch's output; scores are computed once, over the whole split."""
         output: Any = self.step(batch)
         self.validated.append(output.to("cpu"))
-        if output.loss is not None:
-            size = batch.whole_sequences or len(output.owners_B)
-            self.log("validation/loss", output.loss, prog_bar=True, batch_size=size, sync_dist=True)
+        self.log_validation_loss(output)
 
     def on_validation_epoch_end(self) -> None:
         """Log every score of the split under `validation/`."""

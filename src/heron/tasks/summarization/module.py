@@ -35,9 +35,8 @@ from heron.tasks.token_loss import token_loss
 class SummaryOutput:
     """The result of one forward pass over some articles; see `Output`."""
 
-    loss: (
-        Tensor | None
-    )  # mean over target tokens, or the batch's share of a step's mean; None without any
+    loss: Tensor | None  # mean over target tokens; None without any
+    weight: Tensor | None  # number of target tokens
     labels_R: Tensor  # 0 where a summary is known, or `UNLABELLED`, int64
     rows_R: Tensor
     observed_R3: Tensor | None = None  # see `observe`; None if it was not computed
@@ -136,24 +135,20 @@ class SummarizationModule(TaskModule):
         gold_N = batch.target_RM[known_RM]
         loss_N, observed_N3 = token_loss(logits, gold_N, self.config.optim.label_smoothing, records)
         rows = 0 if batch.is_stand_in else len(batch)
-        loss, observed_R3 = None, None
-        if batch.whole_targets is None:
-            loss = loss_N.sum() / known_RM.sum() if len(gold_N) else None
-        elif batch.whole_targets:  # DDP averages gradients: times the number of processes
-            share = 0.0 if batch.is_stand_in else ranks.ranks() / batch.whole_targets
-            loss = loss_N.sum() * share
+        observed_R3, weight = None, known_RM[:rows].sum().float()
+        loss = loss_N.sum() / max(len(gold_N), 1)
         if records:  # log-probability, whether it is the top token, margin
             # Means over each row's tokens; NaN in rows without any.
             observed_RM3 = observed_N3.new_zeros(*known_RM.shape, 3)
             observed_RM3[known_RM] = observed_N3
             mean_R3 = (observed_RM3.sum(dim=1) / known_RM.sum(dim=1, keepdim=True))[:rows]
             observed_R3 = torch.cat([mean_R3[:, :1].exp(), mean_R3[:, 1:]], dim=1)
-        return SummaryOutput(loss, batch.labels_R[:rows], batch.rows_R[:rows], observed_R3)
+        return SummaryOutput(loss, weight, batch.labels_R[:rows], batch.rows_R[:rows], observed_R3)
 
     def step(self, batch: Batch) -> SummaryOutput:
         """Run one batch forward; a batch without targets is not computed."""
         if batch.target_RM is None or not batch.target_RM.shape[1]:
-            return SummaryOutput(None, batch.labels_R, batch.rows_R)
+            return SummaryOutput(None, None, batch.labels_R, batch.rows_R)
         return self.output(self.logits(batch), batch)
 
     def observe(self, output: Output) -> Tensor:
@@ -189,12 +184,7 @@ class SummarizationModule(TaskModule):
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
         """Compute the loss of the gold summaries, and summarize the chosen rows."""
         output = self.step(batch)
-        if output.loss is not None:
-            size = batch.whole_targets
-            if size is None:
-                assert batch.target_RM is not None
-                size = int((batch.target_RM != IGNORED).sum())
-            self.log("validation/loss", output.loss, prog_bar=True, batch_size=size, sync_dist=True)
+        self.log_validation_loss(output)
         chosen_R = self.chosen_N[batch.rows_R.cpu()].to(batch.rows_R.device)
         self.validated.append(self.write(part_of(batch, chosen_R)))
 

@@ -1,5 +1,6 @@
 """`heron build translate`: rows there and back, the filter, the check, what is written."""
 
+import os
 from collections import Counter
 
 import pytest
@@ -11,6 +12,7 @@ from heron.prompting import server as server_module
 from small_prompts import serving
 
 pytestmark = pytest.mark.real  # takes ten seconds; changes seldom
+DATA = os.environ.get("HERON_DATA", "")
 
 
 @pytest.fixture(autouse=True)
@@ -71,6 +73,26 @@ def test_rows_that_do_not_come_back_are_dropped_and_counted(build, capsys):
     said = capsys.readouterr().out
     assert "rows kept" in said
     assert "1.000 ± 0.000 (5)" in said, "five unique premises among ten rows"
+
+
+@pytest.mark.skipif(not DATA, reason="HERON_DATA names no folder with the papers' data")
+def test_every_row_of_control_goes_there_and_back(tmp_path, tiny_encoder):
+    words = ["data=control_dev", f"paths.data={DATA}", f"paths.cache={tmp_path}/cache", "to=he"]
+    words += ["encoder.max_length=64", "trainer.accelerator=cpu"]
+    with serving(reversing) as place:
+        words += ["translation.backend=server", f"translation.url={place.url}/translate"]
+        out = tmp_path / "out"
+        more = [f"similarity={tiny_encoder}", f"out={out}", "minimum=0.999"]
+        assert main(["build", "translate", *words, *more]) == 0
+    sizes = {"train": 540, "validation": 96, "test": 163}  # of 799 rows with 204 premises
+    for name in (".checked", ""):
+        found = {split: read_table(out / f"{split}{name}.csv").rows for split in sizes}
+        assert {split: len(rows) for split, rows in found.items()} == sizes
+    assert len({row["original_premise"] for rows in found.values() for row in rows}) == 204
+    for row in found["test"]:
+        assert row["premise"].split() == row["original_premise"].split()[::-1]
+    known = read_yaml(out / "conf/data/translated.yaml")
+    assert (known["language"], known["files"]["test"]["rows"]) == ("he", 163)
 
 
 def test_a_second_threshold_asks_nobody_again(build):

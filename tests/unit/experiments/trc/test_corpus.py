@@ -67,6 +67,8 @@ def test_events_are_verbs_but_no_infinitives_gerunds_auxiliaries_or_existentials
     assert [second.text[slice(*span)] for span in second.events] == ["ran", "fell"]
     treebank.write_text(TREEBANK.replace("ran\tVERB\t_\t_", "ran\tVERB\t_\tHebExistential=Yes"))
     assert [second.text[slice(*span)] for span in read_treebank(treebank)[1].events] == ["fell"]
+    treebank.write_text(TREEBANK.replace("ran\tran\tVERB", "ran\tיש\tVERB"))
+    assert [second.text[slice(*span)] for span in read_treebank(treebank)[1].events] == ["fell"]
     (without, _) = read_treebank(treebank, ("Inf", "Part"))
     assert [without.text[slice(*span)] for span in without.events] == ["fell", "stopped"]
 
@@ -312,11 +314,25 @@ def test_the_released_pairs_are_rebuilt():
 
 @pytest.mark.real
 @pytest.mark.skipif(not DATA, reason="needs HERON_DATA")
-def test_counts_of_the_hebrew_treebank():
-    (document,) = read_treebank(Path(DATA) / "ud_hebrew_htb/he_htb-ud-dev.conllu")
-    markers = Markers(*get_language("he").event_markers)
-    assert (len(document.sentences), len(document.events)) == (484, 790)
-    assert len(list(make_pairs(document, markers))) == 1988
+@pytest.mark.parametrize(
+    ("treebank", "sentences", "events", "pairs"),
+    [
+        ("htb/he_htb-ud-dev", 484, 790, 1911),
+        # Neither marks existentials: 20 and 51 of their verbs.
+        ("iahltwiki/he_iahltwiki-ud-dev", 348, 552, 1365),
+        ("iahltknesset/he_iahltknesset-ud-test", 268, 494, 1546),
+    ],
+)
+def test_counts_of_hebrew_treebanks(treebank, sentences, events, pairs, tmp_path):
+    path = Path(DATA) / f"ud_hebrew_{treebank}.conllu"
+    words = [f"from={path}", f"out={tmp_path}"]
+    assert main(["build", "trc", "pairs", *words, "every=20"]) == 0
+    documents = read_treebank(path, every=20)
+    assert sum(len(each.sentences) for each in documents) == sentences
+    assert sum(len(each.events) for each in documents) == events
+    texts = [row["text"] for row in read_table(tmp_path / "pairs.csv").rows]
+    assert len(texts) == pairs
+    assert not [text for text in texts if re.search(r"] \w?(יש|אין) \[", text)]
 
 
 def answer_in_inception(folder, out, answers):

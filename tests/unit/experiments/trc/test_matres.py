@@ -1,12 +1,18 @@
 """`heron build matres`: TimeML and relations to a data set that `data=matres` reads."""
 
+import os
+import re
+
 import pytest
 
 from heron.base.tables import read_table
 from heron.cli import main
 from heron.config.overrides import configure
-from heron.data.readers import load
+from heron.data.readers import load, load_with_report
 from heron_forks.trc.matres import read_timeml
+from small_runs import TINY, heron, in_folder
+
+DATA = os.environ.get("HERON_DATA", "")
 
 TML = """<?xml version="1.0" ?>
 <TimeML>
@@ -81,14 +87,51 @@ def test_sentences_end_at_stops_before_capitals_and_at_empty_lines(sources):
     assert len(sentences) == 3
 
 
-def test_an_event_that_is_not_in_the_text_is_named_by_line(sources, capsys):
+def test_an_event_without_an_instance_is_found_by_its_word(sources):
+    path = sources / "texts/o/one.tml"
+    path.write_text(path.read_text("utf-8").replace('eventID="e1" eiid="ei101"', 'eventID="e9"'))
+    with (sources / "timebank.txt").open("a", encoding="utf-8") as file:
+        # Only events that have no instance of their own are looked through.
+        file.write("one\twalked\tresume\t0\t103\tBEFORE\none\tsaid\tresume\t0\t103\tBEFORE\n")
+    assert build(sources) == 0
+    rows = {row["guid"]: row["text"] for row in read_table(sources / "matres/train.csv").rows}
+    assert "[E1] walked [/E1]" in rows["one.0.103"]
+    assert list(rows).count("one.0.103") == 1
+    assert len(rows) == 4
+
+
+def test_a_relation_without_its_events_is_left_out_counted_and_named_by_line(sources, capsys):
     with (sources / "aquaint.txt").open("a", encoding="utf-8") as file:
         file.write("two\tresume\tran\t103\t101\tAFTER\ntwo\tran\tresume\t999\t103\tAFTER\n")
-    assert build(sources) == 2
-    said = capsys.readouterr().err
-    assert "aquaint.txt:2: 'ran' is 'walked' in the text" in said
-    assert "aquaint.txt:3: no event ei999" in said
-    assert not (sources / "matres").exists()
+    assert build(sources) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"^train +3 .* 2$", said, flags=re.M)
+    assert {f"aquaint.txt:{number}" for number in (2, 3)} <= set(re.findall(r"\w+\.txt:\d+", said))
+    assert len(read_table(sources / "matres/train.csv").rows) == 3
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not DATA, reason="HERON_DATA names no folder with the papers' data")
+def test_every_relation_of_matres_finds_its_events_and_the_data_set_trains(tmp_path):
+    texts = [f"{DATA}/tempeval3/{name}" for name in ("TBAQ-cleaned", "te3-platinum")]
+    words = [f"relations={DATA}/matres", f"texts={','.join(texts)}"]
+    assert main(["build", "matres", *words, f"out={tmp_path / 'matres'}"]) == 0
+    config = configure("matres", [])  # with the counts of the relations
+    splits = load_with_report(config, tmp_path, tmp_path / "cache")
+    assert {name: len(rows) for name, rows in splits.examples.items()} == {
+        "train": 11390, "validation": 1350, "test": 837,
+    }  # fmt: skip
+    assert not any(splits.dropped.values())
+    text = {row["guid"]: row["text"] for row in read_table(tmp_path / "matres/train.csv").rows}
+    for other in (1486, 1487, 1488, 1489):
+        assert "analysts [E1] think [/E1]" in text[f"WSJ910225-0066.0.{other}"]
+    (tmp_path / "trc").symlink_to(f"{DATA}/trc")
+    tiny = [word for word in TINY if not word.startswith(("data", "batching", "trainer.max"))]
+    more = [f"{key}=512" for key in ("encoder.max_length", "encoder.scratch.positions")]
+    more += ["trainer.max_steps=2", f"paths.data={tmp_path}"]
+    for data, stages in (("matres", "[]"), ("trc", "[matres,trc]")):
+        words = [*tiny, *in_folder(tmp_path), f"data={data}", f"stages={stages}", *more]
+        assert heron("train", *words) == 0
 
 
 @pytest.mark.parametrize(

@@ -8,16 +8,14 @@ import pytorch_lightning as pl
 import torch
 from transformers import AutoModelForMaskedLM
 
-from heron.base import ranks
 from heron.base.errors import ConfigError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
 from heron.config.data import TRAIN, VALIDATION
-from heron.data.collate import IGNORED, Collator
+from heron.data.collate import IGNORED
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
-from heron.data.sharing import SharingCollator
 from heron.tasks.base import TaskModule
 from heron.tasks.mlm.predictions import text_scores
 from heron.training.build import build_module
@@ -96,25 +94,6 @@ def test_each_epoch_has_new_masks_from_the_seed_and_evaluation_always_the_same(b
     assert not torch.equal(first, masks(1, 0, True))
     assert not torch.equal(first, masks(0, 1, True))
     assert torch.equal(masks(0, 0, False), masks(3, 1, False))
-
-
-@pytest.mark.parametrize("units", [1, 3])
-def test_processes_that_share_a_batch_have_its_loss_and_gradients(built, units, monkeypatch):
-    module, data, _ = built
-    collate = Collator(data.features[TRAIN], data.tokenizer.pad_token_id)
-    batch_U = np.arange(units)
-    whole = module.step(collate(batch_U))
-    weights = [p for p in module.parameters() if p.requires_grad]
-    wanted = torch.autograd.grad(whole.loss, weights)
-    masked = torch.tensor(len(whole.gold_N))
-    monkeypatch.setattr(ranks._here, "ranks", 2)
-    monkeypatch.setattr(ranks, "sum_over_ranks", lambda own: masked)
-    outputs = [module.step(SharingCollator(collate, 1, rank, 2)(batch_U)) for rank in range(2)]
-    assert sum(len(output.gold_N) for output in outputs) == masked
-    mean = torch.stack([output.loss for output in outputs]).mean()
-    torch.testing.assert_close(mean, whole.loss)
-    for ours, theirs in zip(torch.autograd.grad(mean, weights), wanted, strict=True):
-        torch.testing.assert_close(ours, theirs, atol=1e-6, rtol=1e-4)
 
 
 def test_a_run_learns_and_leaves_scores_and_predictions_of_each_text(trained):

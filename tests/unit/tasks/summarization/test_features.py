@@ -13,7 +13,6 @@ from heron.data.collate import IGNORED, Collator
 from heron.data.examples import Example
 from heron.data.features import UNLABELLED, FeatureOptions, load_features
 from heron.data.markers import Markers
-from heron.data.sharing import SharingCollator
 from heron.tasks.summarization.features import summary_features
 
 WORD = "הוועדה התכנסה בבוקר ודחתה את ההצעה לאחר שהשר עזב את האולם".split()  # noqa: SIM905
@@ -79,17 +78,6 @@ def test_a_batch_holds_each_row_s_article_and_target(tokenizer, sizes):
         target = batch.target_RM[place]
         shown = tokenizer.decode(target[target != IGNORED], skip_special_tokens=True)
         assert shown == (rows[row].target or "")
-
-
-def test_every_share_knows_the_whole_batch_s_target_tokens(tokenizer):
-    rows = [example(number, 3, number + 1) for number in range(5)]
-    collate = Collator(summary_features(rows, tokenizer, options(max_target=64)), 0)
-    units_U = np.array([4, 0, 3])
-    whole = int((collate(units_U).target_RM != IGNORED).sum())
-    for rank in range(4):
-        batch = SharingCollator(collate, 1, rank, 4)(units_U)
-        assert batch.whole_targets == whole
-        assert batch.is_stand_in == (rank == 3)
 
 
 def test_features_are_the_same_when_they_are_opened_again(tokenizer, tmp_path):

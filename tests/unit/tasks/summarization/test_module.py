@@ -13,14 +13,12 @@ import yaml
 from torch.nn import functional as F
 from transformers import GenerationConfig
 
-from heron.base import ranks
 from heron.base.errors import ConfigError
-from heron.config.data import TEST, TRAIN, VALIDATION
+from heron.config.data import TEST, VALIDATION
 from heron.config.schema import GenerationConfig as Generation
 from heron.config.stored import from_yaml, to_yaml
 from heron.data.collate import IGNORED, Collator
 from heron.data.datamodule import DataModule
-from heron.data.sharing import SharingCollator
 from heron.metrics.names import rouge_names
 from heron.reports.model_code import usage_code
 from heron.tasks.summarization.module import part_of
@@ -134,24 +132,6 @@ def test_the_recorder_is_told_probability_correctness_and_margin(built):
             right += margin > 0
         wanted = [math.exp(log_p / len(gold)), right / len(gold), margins / len(gold)]
         assert observed_R3[row].tolist() == pytest.approx(wanted, abs=1e-4)
-
-
-@pytest.mark.parametrize("units", [1, 3])
-def test_mean_of_the_shares_losses_and_gradients_is_that_of_the_batch(built, units, monkeypatch):
-    module, data, _ = built("optim.label_smoothing=0.1")
-    collate = Collator(data.features[TRAIN], data.tokenizer.pad_token_id)
-    batch_U = np.arange(units) + 2
-    whole = module.step(collate(batch_U))
-    weights = [p for p in module.parameters() if p.requires_grad]
-    wanted = torch.autograd.grad(whole.loss, weights)
-    monkeypatch.setattr(ranks._here, "ranks", 2)
-    outputs = [module.step(SharingCollator(collate, 1, rank, 2)(batch_U)) for rank in range(2)]
-    rows = [row for output in outputs for row in output.rows_R.tolist()]
-    assert sorted(rows) == sorted(whole.rows_R.tolist())
-    mean = torch.stack([output.loss for output in outputs]).mean()
-    torch.testing.assert_close(mean, whole.loss)
-    for ours, theirs in zip(torch.autograd.grad(mean, weights), wanted, strict=True):
-        torch.testing.assert_close(ours, theirs, atol=1e-6, rtol=1e-4)
 
 
 def test_greedy_writing_takes_the_likeliest_token_each_time(built):
