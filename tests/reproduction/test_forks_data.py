@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from heron.base.folders import conf_dir
-from heron.base.tables import read_chunks
+from heron.base.table_formats import read_chunks
 from heron.config.data import read_config
 from heron.data.user_files import read_parts, read_rows
 

@@ -6,7 +6,6 @@ A bad row is reported the same way everywhere: file, line, what is wrong, all ba
 from __future__ import annotations
 
 import csv
-import dataclasses
 import gzip
 import io
 import json
@@ -18,8 +17,7 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
@@ -34,16 +32,9 @@ _UNDECODABLE = re.compile("[\0\udc80-\udcff]")
 # Cells that a spreadsheet takes for formulas, after any apostrophes; plain numbers are harmless.
 _LIVE = re.compile("'*[=+@\t\r\n＝＋－＠-]")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][+-]?\d+)?%?")
-_WHOLE = re.compile(r"([+-]?\d+)\.0+")
 # What is invisible in names: direction controls, zero-width spaces, marks of byte order.
 BIDI_CONTROLS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _INVISIBLE = re.compile(f"[{BIDI_CONTROLS}\u200b\u2060\ufeff]")
-# How JSON begins: the bracket of a list of objects, or an object. One object in each line is a
-# table, other objects are not.
-_JSON = re.compile(r'\s*(?:(\[)\s*[{\]]|\{\s*(?:["}]|$))')
-_JSON_LINES = re.compile(r"\s*\{[^\n]*\}[ \t\r]*\n\s*\{")
-_HEAD = 1 << 16  # bytes that tell a file's format
-_UTF_16 = b"\xff\xfe", b"\xfe\xff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +122,7 @@ def _unpacked(path: Path) -> Path:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
+def opened(path: Path) -> Iterator[IO[bytes]]:
     """Open a file to read, unpacking `.gz`; broken packing is an OSError, of the block as well."""
     try:
         opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
@@ -143,7 +134,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 def read_bytes(path: Path) -> bytes:
     """Read a file, unpacked if it ends in `.gz`; an OSError where that fails."""
-    with _opened(path) as file:
+    with opened(path) as file:
         return file.read()
 
 
@@ -155,10 +146,7 @@ def is_missing(value: Any) -> bool:
 
 
 def cell_text(value: Any) -> str:
-    """Write a cell that is a name (a label, an id), so that files of different formats agree.
-
-    It is trimmed, composed (NFC) and without invisible characters; 3 and 3.0 are `3`.
-    """
+    """Write a label or id trimmed, composed (NFC), without what is invisible; 3.0 is `3`."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     text = str(value)
@@ -167,15 +155,9 @@ def cell_text(value: Any) -> str:
     return text.strip()
 
 
-def whole(text: str) -> str:
-    """Write a whole number such as `1.0`, the text of a spreadsheet's number, as `1`."""
-    return found[1] if (found := _WHOLE.fullmatch(text)) else text
-
-
 def number_text(value: Any) -> Any:
     """Write a number where a text is meant, as CSV has it; other values are kept."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return cell_text(value) if is_number and not is_missing(value) else value
+    return cell_text(value) if type(value) in (int, float) and value == value else value
 
 
 def as_text(value: Any) -> Any:
@@ -193,13 +175,12 @@ def read_table(
 ) -> Table:
     """Read a .csv, .tsv, .jsonl, .json or .parquet file, perhaps packed (.gz).
 
-    The content decides what it is: JSON (a list of objects, or one in each line), Parquet, or a
-    table of text, which begins with a header whose cells are separated by commas, tabs, semicolons
-    or bars. A byte-order mark, CRLF, blank lines and empty columns at the end are fine. Texts are
-    UTF-8 or, with a byte-order mark, UTF-16.
+    The content of .csv, .tsv and .json decides what it is: a list of JSON objects, one in each
+    line, or a header and rows separated by commas, tabs, semicolons or bars. CRLF, blank lines and
+    empty columns at the end are fine. Texts are UTF-8 or, with a byte-order mark, UTF-16.
 
     Args:
-        path: the file.
+        path: of one of `SUFFIXES`.
         bad_rows: "raise" stops with a DataError of everything that was wrong; "report" returns the
             good rows, and the bad ones as `Table.problems`.
         own: heron may have written the file: undo `as_text`.
@@ -208,39 +189,13 @@ def read_table(
     """
     path = Path(path)
     undo = own and table_format(path) in (".csv", ".tsv")
-    table = _table(path, _read(path, only, quoting), undo)
+    table = make_table(path, read_found(path, only, quoting), undo)
     if table.problems and bad_rows == "raise":
         raise DataError(table.problems)
     return table
 
 
-def read_chunks(path: Path, size: int, quoting: str = "auto") -> Iterator[Table]:
-    """Read a table `size` rows at a time, so that memory does not grow with the file.
-
-    JSON Lines and Parquet are read twice, so that the columns and errors are known before the first
-    rows. A JSON list is still read as a whole, and Parquet by row group.
-
-    Yields:
-        The tables that `read_table(path, bad_rows="report")` consists of, at least one. Each has
-        the columns of the whole file, and all share `ids`.
-    """
-    columns: dict[str, None] = {}
-    # All rows of CSV have the columns of the first one, and the file is scanned before it.
-    for line, row in () if content_format(path) == ".csv" else _read(path):
-        if not isinstance(row, Bad):
-            columns |= dict.fromkeys(row)
-        elif not line:
-            yield _table(path, iter([(line, row)]))
-            return
-    found, ids = _read(path, quoting=quoting), dict[str, int]()
-    first = True
-    while (chunk := list(islice(found, size))) or first:
-        table = _table(path, iter(chunk), columns=columns)
-        yield dataclasses.replace(table, ids=ids)
-        columns, first = dict.fromkeys(table.columns), False
-
-
-def _table(
+def make_table(
     path: Path, found: Found, undo: bool = False, columns: Iterable[str] | None = None
 ) -> Table:
     """Divide what was read, perhaps a part with `columns`, into rows and problems."""
@@ -345,30 +300,8 @@ class Bad(NamedTuple):
 Found = Iterator[tuple[int, dict[str, Any] | Bad]]
 
 
-def content_format(path: Path) -> str:
-    """Tell the format of a table by its content, where it can be read, else by its suffix.
-
-    Returns:
-        `.csv` for all tables with separators, `.jsonl`, `.json` (a list), `.parquet`, or `object`
-        for a .json file with one JSON object, such as SQuAD's; other suffixes as they are.
-    """
-    suffix = table_format(path)
-    try:
-        with _opened(path) as file:
-            head = file.read(_HEAD) if suffix in SUFFIXES else b""
-    except OSError:
-        head = b""
-    if head.startswith(b"PAR1"):
-        return ".parquet"
-    encoding = "utf-16" if head.startswith(_UTF_16) else "utf-8-sig"
-    text = head.decode(encoding, "replace")
-    if begins := _JSON.match(text):
-        is_object = suffix == ".json" and not _JSON_LINES.match(text)
-        return ".json" if begins[1] else "object" if is_object else ".jsonl"
-    return ".csv" if suffix == ".tsv" else suffix
-
-
-def _read(path: Path, only: Collection[str] | None = None, quoting: str = "auto") -> Found:
+def read_found(path: Path, only: Collection[str] | None = None, quoting: str = "auto") -> Found:
+    """Read a file row by row; see `read_table`."""
     if path.is_dir():
         yield 0, Bad("is a folder, not a file", "name a file in it")
     elif table_format(path) not in SUFFIXES:
@@ -376,42 +309,43 @@ def _read(path: Path, only: Collection[str] | None = None, quoting: str = "auto"
         yield 0, Bad(f"unknown file type '{path.suffix}'", fix)
     else:
         try:
-            with _opened(path) as file:
+            with opened(path) as file:
                 yield from _read_open(path, file, only, quoting)
         except OSError as error:
             yield 0, Bad(f"cannot be read: {(error.strerror or str(error)).lower()}")
 
 
 def _read_open(path: Path, file: IO[bytes], only: Collection[str] | None, quoting: str) -> Found:
-    kind, blank, quotes, head = content_format(path), True, False, file.read(4)
-    # Broken packing is found before the first row, and a CSV file without a quote needs no look.
-    for block in chain([head], iter(partial(file.read, 1 << 16), b"")):
-        blank = blank and not block.strip(b"\xef\xbb\xbf \t\r\n")
-        quotes = quotes or b'"' in block
-        if kind != ".csv" and not blank:
-            break
+    blocks = iter(lambda: file.read(1 << 16), b"")
+    first = next(blocks, b"")
+    empty = all(not each.strip(b"\xef\xbb\xbf \t\r\n") for each in chain([first], blocks))
     file.seek(0)
-    # Lines of JSON end with "\n" only, because strings may contain U+2028 and the like. CSV
-    # has "\r" as well, which is kept inside quotes.
-    ends = "\n" if kind == ".jsonl" else ""
-    wide = head.startswith(_UTF_16)
-    encoding, errors = ("utf-16", "replace") if wide else ("utf-8-sig", "surrogateescape")
-    if blank:
+    if empty:
         yield 0, Bad("the file is empty", "at least one row is needed")
-    elif kind == ".parquet":
+    elif table_format(path) == ".parquet":
         yield from _read_parquet(path, file, only)
-    elif kind == ".jsonl":
-        for line, content in enumerate(io.TextIOWrapper(file, encoding, errors, ends), 1):
-            if content.strip():
-                yield line, json_object(content.removesuffix("\n"))
+    elif table_format(path) == ".jsonl":
+        yield from read_json_lines(file)
     else:
-        from heron.base.text_tables import read_csv, read_json_list  # start-up time
+        from heron.base.table_formats import read_by_content  # start-up time
 
-        text = io.TextIOWrapper(file, encoding, errors, ends)
-        if kind == ".csv":
-            yield from read_csv(text, path, quoting if quotes else "none")
-        else:
-            yield from read_json_list(text)
+        yield from read_by_content(path, file, quoting)
+
+
+def open_text(file: IO[bytes], ends: str = "") -> IO[str]:
+    """Decode a file from its beginning; bytes that are not UTF-8 cost their own row only."""
+    file.seek(0)
+    wide = file.read(2) in (b"\xff\xfe", b"\xfe\xff")
+    file.seek(0)
+    encoding, errors = ("utf-16", "replace") if wide else ("utf-8-sig", "surrogateescape")
+    return io.TextIOWrapper(file, encoding, errors, ends)
+
+
+def read_json_lines(file: IO[bytes]) -> Found:
+    """Read an object in each line, which ends with "\\n" only: strings may contain U+2028."""
+    for line, content in enumerate(open_text(file, "\n"), 1):
+        if content.strip():
+            yield line, json_object(content.removesuffix("\n"))
 
 
 def _read_parquet(path: Path, file: IO[bytes], only: Collection[str] | None) -> Found:

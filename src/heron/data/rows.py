@@ -22,7 +22,6 @@ from heron.base.tables import (
     number_text,
     read_table,
     table_stem,
-    whole,
 )
 from heron.config.data import DataConfig, JoinConfig
 from heron.config.registries import TASKS
@@ -103,7 +102,7 @@ class LabelReader:
         self.no_label = set(map(cell_text, config.no_label))
         known = {**config.label_aliases, **{name: name for name in config.label_order}}
         named = {cell_text(name): label for name, label in known.items()}
-        self.exact = {whole(name): label for name, label in named.items()} | named
+        self.exact = {name.removesuffix(".0"): label for name, label in named.items()} | named
         folded: dict[str, set[str]] = {}
         for name, label in self.exact.items():
             folded.setdefault(name.casefold(), set()).add(label)
@@ -117,7 +116,7 @@ class LabelReader:
         """
         if is_missing(value) or (text := cell_text(value)) in self.no_label:
             return None
-        for name in (text, whole(text)):
+        for name in (text, text.removesuffix(".0")):  # 1.0 of a spreadsheet is 1
             if found := self.exact.get(name) or self.folded.get(name.casefold()):
                 return found
         close = difflib.get_close_matches(text, self.exact, n=1)

@@ -8,7 +8,7 @@ from typing import Any
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.folders import default_cache_dir, default_data_dir
-from heron.base.tables import Table, cell_text, is_missing, read_table, table_stem, whole
+from heron.base.tables import Table, cell_text, is_missing, read_table, table_stem
 from heron.config.data import TASKS, Columns, DataConfig
 from heron.data.rows import (
     JOIN,
@@ -274,10 +274,11 @@ def _labels(options: Options, gold: Table, column: str) -> dict[str, Any]:
 
 def _labels_found(gold: Table, column: str, task: str) -> list[str]:
     """Collect the gold labels that occur, in their usual order if they have one, else sorted."""
-    found = {whole(cell_text(value)) for value in gold.values(column) if not is_missing(value)}
+    found = {cell_text(value) for value in gold.values(column) if not is_missing(value)}
+    found -= {f"{label}.0" for label in found if label.isdecimal()}  # 1.0 is 1
     kind = scores_of(task)
     usual = kind.usual_labels if isinstance(kind, ClassScores) else ()
-    if usual and all(label.isdecimal() for label in found):
+    if usual and all(label.removesuffix(".0").isdecimal() for label in found):
         raise ConfigError(
             f"the labels in column '{column}' of {gold.path} are numbers: say what they mean "
             f"with labels={','.join(usual)} (0 is the first), or name another column with "

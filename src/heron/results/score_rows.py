@@ -9,7 +9,8 @@ from typing import Any, Literal
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.files import parse_json
 from heron.base.folders import data_set_file
-from heron.base.tables import Table, cell_text, content_format, read_bytes, read_table
+from heron.base.table_formats import content_format
+from heron.base.tables import Table, cell_text, read_bytes, read_table
 from heron.config.data import DataConfig, read_config
 from heron.data.rows import Rows
 

@@ -13,14 +13,13 @@ from typing import Any
 
 from heron.base.errors import Problem, nearest
 from heron.base.files import parse_json
+from heron.base.table_formats import content_format
 from heron.base.tables import (
     Table,
     cell_text,
-    content_format,
     is_missing,
     number_text,
     read_bytes,
-    whole,
 )
 
 # The text and the `answer_start` of each answer; unchecked.
@@ -140,7 +139,7 @@ def _answer(text: Any, start: Any) -> tuple[Any, Any]:
     """Read a number as text, and a text as the start; other values are reported later."""
     if is_missing(start):
         start = None
-    elif (written := whole(cell_text(start))).removeprefix("-").isdecimal():
+    elif (written := cell_text(start).removesuffix(".0")).removeprefix("-").isdecimal():
         start = int(written)
     return number_text(text), start
 

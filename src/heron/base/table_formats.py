@@ -1,19 +1,90 @@
-"""Reading CSV, TSV and JSON lists, row by row with line numbers."""
+"""Reading CSV, TSV, JSON lists row by row, and any table some rows at a time."""
 
 import csv
+import dataclasses
 import json
 import re
 from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from heron.base.tables import Bad, Found, json_object, table_format, undecodable
+from heron.base.tables import (
+    Bad,
+    Found,
+    Table,
+    json_object,
+    make_table,
+    open_text,
+    opened,
+    read_found,
+    read_json_lines,
+    table_format,
+    undecodable,
+)
 from heron.base.terminal import say
 
 # Characters of a cell: more than any article has, less than a file whose quote is never closed.
 _LONGEST = 1 << 24
+# How JSON begins: a list of objects, or an object. An object in each line is a table, one is not.
+_JSON = re.compile(r'\s*(?:(\[)\s*[{\]]|\{\s*(?:["}]|$))')
+_JSON_LINES = re.compile(r"\s*\{[^\n]*\}[ \t\r]*\n\s*\{")
+_HEAD = 1 << 16  # characters that tell a file's format
 _REST = "nothing after it was read"
+
+
+def read_chunks(path: Path, size: int, quoting: str = "auto") -> Iterator[Table]:
+    """Read a table `size` rows at a time, so that memory does not grow with the file.
+
+    JSON Lines and Parquet are read twice, so that the columns and errors are known before the first
+    rows. A JSON list is still read as a whole, and Parquet by row group.
+
+    Yields:
+        The tables that `read_table(path, bad_rows="report")` consists of, at least one. Each has
+        the columns of the whole file, and all share `ids`.
+    """
+    columns: dict[str, None] = {}
+    # All rows of CSV have the columns of the first one, and the file is scanned before it.
+    for line, row in () if content_format(path) == ".csv" else read_found(path):
+        if not isinstance(row, Bad):
+            columns |= dict.fromkeys(row)
+        elif not line:
+            yield make_table(path, iter([(line, row)]))
+            return
+    found, ids = read_found(path, quoting=quoting), dict[str, int]()
+    first = True
+    while (chunk := list(islice(found, size))) or first:
+        table = make_table(path, iter(chunk), columns=columns)
+        yield dataclasses.replace(table, ids=ids)
+        columns, first = dict.fromkeys(table.columns), False
+
+
+def content_format(path: Path) -> str:
+    """Tell what a table is: its suffix, in small letters, or what the content of text shows.
+
+    That is `.json` for a list of objects, `.jsonl` for an object in each line, `object` for one in
+    a .json file, such as SQuAD's, `.csv` for all else that is not named as JSON.
+    """
+    suffix = table_format(path)
+    try:
+        with opened(path) as file:
+            text = open_text(file).read(_HEAD) if suffix in (".csv", ".tsv", ".json") else ""
+    except OSError:
+        return suffix
+    if begins := _JSON.match(text):
+        is_object = suffix == ".json" and not _JSON_LINES.match(text)
+        return ".json" if begins[1] else "object" if is_object else ".jsonl"
+    return ".csv" if suffix == ".tsv" else suffix
+
+
+def read_by_content(path: Path, file: IO[bytes], quoting: str) -> Found:
+    """Read a .csv, .tsv or .json file as what it is; see `content_format`."""
+    kind = content_format(path)
+    if kind == ".jsonl":
+        return read_json_lines(file)
+    text = open_text(file)
+    return read_csv(text, path, quoting) if kind == ".csv" else read_json_list(text)
 
 
 def read_csv(text: IO[str], path: Path, quoting: str) -> Found:
