@@ -73,7 +73,7 @@ def _split(
     ) -> tuple[Sequence[PredictedRow], int]:
         found = read_predictions(predictions_file(folder, name))
         found.require(*columns)
-        labelled = found.labelled(texts=texts, empty=empty)
+        labelled = found.labelled(empty=empty)
         return labelled.rows, labelled.unlabelled
 
     def join(rows: Sequence[PredictedRow]) -> list[Example]:

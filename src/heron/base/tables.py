@@ -6,24 +6,23 @@ A bad row is reported the same way everywhere: file, line, what is wrong, all ba
 from __future__ import annotations
 
 import csv
-import dataclasses
 import gzip
 import io
 import json
 import re
 import shutil
 import tempfile
+import unicodedata
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
 from heron.base.errors import DataError, Problem, nearest
 from heron.base.files import atomic_open, parse_json
-from heron.base.registry import load
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 
@@ -35,12 +34,9 @@ _LIVE = re.compile("'*[=+@\t\r\n＝＋－＠-]")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][+-]?\d+)?%?")
 _MOST_PACKED = 200  # times: texts reach about 10, a file made to fill the memory 1,000
 _MOST_ROWS = 1_000_000  # of a Parquet file with less than a byte for each
-# The readers of the formats that not every run needs; they get the text and the file's suffix.
-_READERS = {
-    ".csv": "heron.base.text_tables:read_csv",
-    ".tsv": "heron.base.text_tables:read_csv",
-    ".json": "heron.base.text_tables:read_json",
-}
+# What is invisible in names: direction controls, zero-width spaces, marks of byte order.
+BIDI_CONTROLS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_INVISIBLE = re.compile(f"[{BIDI_CONTROLS}\u200b\u2060\ufeff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +124,7 @@ def _unpacked(path: Path) -> Path:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
+def opened(path: Path) -> Iterator[IO[bytes]]:
     """Open a file to read, unpacking `.gz`; broken packing is an OSError, of the block as well."""
     is_packed = path.suffix.lower() == ".gz"
     most = max(_MOST_PACKED * path.stat().st_size, 1 << 26)
@@ -145,27 +141,30 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 def read_bytes(path: Path) -> bytes:
     """Read a file, unpacked if it ends in `.gz`; an OSError where that fails."""
-    with _opened(path) as file:
+    with opened(path) as file:
         return file.read()
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a cell holds nothing: None, NaN, blank text, or the text `nan` or `NaN`."""
+    """Tell whether a cell holds nothing: None, NaN or blank text; the text `nan` is a text."""
     if isinstance(value, str):
-        return value.strip() in ("", "nan", "NaN")
+        return not value.strip()
     return value is None or (isinstance(value, float) and value != value)
 
 
-def is_blank(value: Any) -> bool:
-    """Tell whether a text cell holds nothing: None, NaN or blank, but not the text `nan`."""
-    return not value.strip() if isinstance(value, str) else is_missing(value)
-
-
 def cell_text(value: Any) -> str:
-    """Write a cell as trimmed text; 3 and 3.0 are `3`, so files of different formats agree."""
+    """Write a label or id trimmed, composed (NFC), without what is invisible; 3.0 is `3`."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return str(value).strip()
+    text = str(value)
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
+    return text.strip()
+
+
+def number_text(value: Any) -> Any:
+    """Write a number where a text is meant, as CSV has it; other values are kept."""
+    return cell_text(value) if type(value) in (int, float) and value == value else value
 
 
 def as_text(value: Any) -> Any:
@@ -179,53 +178,31 @@ def read_table(
     bad_rows: Literal["raise", "report"] = "raise",
     own: bool = False,
     only: Collection[str] | None = None,
+    quoting: str = "auto",
 ) -> Table:
-    """Read a .csv, .tsv, .jsonl, .json (a list of objects) or .parquet file, perhaps packed (.gz).
+    """Read a .csv, .tsv, .jsonl, .json or .parquet file, perhaps packed (.gz).
 
-    CSV and TSV begin with a header and quote with `"`, doubled inside quotes; a byte-order mark,
-    CRLF, blank lines and quoted line breaks are fine. Texts are UTF-8.
+    The content of .csv, .tsv and .json decides what it is: a list of JSON objects, one in each
+    line, or a header and rows separated by commas, tabs, semicolons or bars. CRLF, blank lines and
+    empty columns at the end are fine. Texts are UTF-8 or, with a byte-order mark, UTF-16.
 
     Args:
-        path: its suffix names the format.
+        path: of one of `SUFFIXES`.
         bad_rows: "raise" stops with a DataError of everything that was wrong; "report" returns the
             good rows, and the bad ones as `Table.problems`.
-        own: heron may have written the file, and a spreadsheet saved it: undo `as_text`, and read
-            semicolons between cells as well.
+        own: heron may have written the file: undo `as_text`.
         only: the columns to read of a Parquet file, where it has them; None: all.
+        quoting: of CSV and TSV, see `DataConfig.quoting`.
     """
     path = Path(path)
     undo = own and table_format(path) in (".csv", ".tsv")
-    table = _table(path, _read(path, only, own), undo)
+    table = make_table(path, read_found(path, only, quoting), undo)
     if table.problems and bad_rows == "raise":
         raise DataError(table.problems)
     return table
 
 
-def read_chunks(path: Path, size: int) -> Iterator[Table]:
-    """Read a table `size` rows at a time, so that memory does not grow with the file.
-
-    The file is read twice, so that its columns and errors are known before the first rows. A JSON
-    list (.json) is still read as a whole, and Parquet by row group.
-
-    Yields:
-        The tables that `read_table(path, bad_rows="report")` consists of, at least one. Each has
-        the columns of the whole file, and all share `ids`.
-    """
-    columns: dict[str, None] = {}
-    for line, row in _read(path):
-        if not isinstance(row, Bad):
-            columns |= dict.fromkeys(row)
-        elif not line:
-            yield _table(path, iter([(line, row)]))
-            return
-    found, ids = _read(path), dict[str, int]()
-    first = True
-    while (chunk := list(islice(found, size))) or first:
-        yield dataclasses.replace(_table(path, iter(chunk), columns=columns), ids=ids)
-        first = False
-
-
-def _table(
+def make_table(
     path: Path, found: Found, undo: bool = False, columns: Iterable[str] | None = None
 ) -> Table:
     """Divide what was read, perhaps a part with `columns`, into rows and problems."""
@@ -253,9 +230,9 @@ def _table(
     return Table(path, columns, rows, lines, problems)
 
 
-def as_table(source: Path | Table) -> Table:
+def as_table(source: Path | Table, quoting: str = "auto") -> Table:
     """Read a table and its problems, unless it has been read."""
-    return source if isinstance(source, Table) else read_table(source, bad_rows="report")
+    return source if isinstance(source, Table) else read_table(source, "report", quoting=quoting)
 
 
 def write_table(path: Path | str, columns: Mapping[str, Sequence[Any]]) -> None:
@@ -330,46 +307,52 @@ class Bad(NamedTuple):
 Found = Iterator[tuple[int, dict[str, Any] | Bad]]
 
 
-def _read(path: Path, only: Collection[str] | None = None, own: bool = False) -> Found:
-    suffix = table_format(path)
+def read_found(path: Path, only: Collection[str] | None = None, quoting: str = "auto") -> Found:
+    """Read a file row by row; see `read_table`."""
     if path.is_dir():
         yield 0, Bad("is a folder, not a file", "name a file in it")
-    elif suffix not in SUFFIXES:
+    elif table_format(path) not in SUFFIXES:
         fix = f"use one of {', '.join(SUFFIXES)}, or .gz"
         yield 0, Bad(f"unknown file type '{path.suffix}'", fix)
     else:
         try:
-            with _opened(path) as file:
-                yield from _read_open(path, suffix, file, only, own)
+            with opened(path) as file:
+                yield from _read_open(path, file, only, quoting)
         except OSError as error:
             yield 0, Bad(f"cannot be read: {(error.strerror or str(error)).lower()}")
 
 
-def _read_open(
-    path: Path, suffix: str, file: IO[bytes], only: Collection[str] | None, own: bool
-) -> Found:
+def _read_open(path: Path, file: IO[bytes], only: Collection[str] | None, quoting: str) -> Found:
     blocks = iter(lambda: file.read(1 << 16), b"")
     first = next(blocks, b"")
     empty = all(not each.strip(b"\xef\xbb\xbf \t\r\n") for each in chain([first], blocks))
     file.seek(0)
     if empty:
         yield 0, Bad("the file is empty", "at least one row is needed")
-    elif suffix == ".parquet":
+    elif table_format(path) == ".parquet":
         yield from _read_parquet(path, file, only)
-    elif first.startswith((b"\xff\xfe", b"\xfe\xff")):
-        yield 0, Bad("the text is UTF-16", "save it as UTF-8")
+    elif table_format(path) == ".jsonl":
+        yield from read_json_lines(file)
     else:
-        # Lines of JSON end with "\n" only, because strings may contain U+2028 and the like. CSV
-        # has "\r" as well, which is kept inside quotes.
-        ends = "\n" if suffix == ".jsonl" else ""
-        text = io.TextIOWrapper(file, "utf-8-sig", errors="surrogateescape", newline=ends)
-        if suffix in _READERS:
-            semicolons = (own,) if suffix == ".csv" else ()
-            yield from load(_READERS[suffix])(text, suffix, *semicolons)
-            return
-        for line, content in enumerate(text, 1):
-            if content.strip():
-                yield line, json_object(content.removesuffix("\n"))
+        from heron.base.table_formats import read_by_content  # start-up time
+
+        yield from read_by_content(path, file, quoting)
+
+
+def open_text(file: IO[bytes], ends: str = "") -> IO[str]:
+    """Decode a file from its beginning; bytes that are not UTF-8 cost their own row only."""
+    file.seek(0)
+    wide = file.read(2) in (b"\xff\xfe", b"\xfe\xff")
+    file.seek(0)
+    encoding, errors = ("utf-16", "replace") if wide else ("utf-8-sig", "surrogateescape")
+    return io.TextIOWrapper(file, encoding, errors, ends)
+
+
+def read_json_lines(file: IO[bytes]) -> Found:
+    """Read an object in each line, which ends with "\\n" only: strings may contain U+2028."""
+    for line, content in enumerate(open_text(file, "\n"), 1):
+        if content.strip():
+            yield line, json_object(content.removesuffix("\n"))
 
 
 def _read_parquet(path: Path, file: IO[bytes], only: Collection[str] | None) -> Found:

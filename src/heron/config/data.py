@@ -183,7 +183,8 @@ class QaConfig:
     """
 
     # answers that are not at their `answer_start`: `refuse` stops and lists them, `repair` takes
-    # the nearest occurrence, `drop` leaves the answer out, and its question if it has no other
+    # the nearest occurrence, else one with other white space, `drop` leaves the answer out, and
+    # its question if it has no other
     misaligned: Annotated[str, OneOf("refuse", "repair", "drop")] = "refuse"
     # remove blanks at both ends of an answer. Metrics use the string of the file as gold.
     trim: bool = True
@@ -263,6 +264,9 @@ class DataConfig:
     # row, `pair_table` two texts, `text_table` one text, `qa_table` a question, `article_table` an
     # article and its summary; `squad_json` is SQuAD's JSON, nested or flat; `texts` are raw
     format: str = "marked_table"
+    # quotes in tables of text: `csv` encloses cells in them, for `none` they are characters, `auto`
+    # reads a file as its rows show
+    quoting: Annotated[str, OneOf("auto", "csv", "none")] = "auto"
     columns: Columns = field(default_factory=Columns)  # names of columns
     # class names by the words of the files, `{"0": contrastive, e: entailment}`; class names are
     # always read. Case is ignored where no name or alias is spelt exactly so.

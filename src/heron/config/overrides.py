@@ -44,8 +44,8 @@ SETTINGS = ("task.max_answer_tokens", "task.decoding", "encoder.stride", "batchi
 PLACES = ("paths.data", "data.verify")
 # Whether code that comes with a run's weights may run.
 RUN_CODE = "encoder.trust_remote_code"
-# Names of a file's columns: all keys below this one.
-COLUMNS = ("data.columns",)
+# Names of a file's columns: all keys below this one. How its quotes are read.
+COLUMNS, QUOTING = ("data.columns",), "data.quoting"
 # Names of a file's labels, and the treatment of rows without a label or with a wrong one.
 LABELS = (
     "data.label_aliases",
@@ -61,9 +61,9 @@ TEXT_COLUMNS = tuple(
 )
 # The keys that each command takes.
 TAKES = {
-    "evaluate": (*SETTINGS, RUN_CODE, *PLACES, *COLUMNS, *LABELS),
-    "predict": (*SETTINGS, RUN_CODE, *PLACES, *TEXT_COLUMNS),
-    "score": (*COLUMNS, *LABELS),
+    "evaluate": (*SETTINGS, RUN_CODE, *PLACES, *COLUMNS, QUOTING, *LABELS),
+    "predict": (*SETTINGS, RUN_CODE, *PLACES, *TEXT_COLUMNS, QUOTING),
+    "score": (*COLUMNS, QUOTING, *LABELS),
 }
 
 _SCALARS: dict[Any, str] = {

@@ -14,7 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from heron.base.errors import DataError, Fix, Problem
-from heron.base.tables import Table, as_table, cell_text, is_missing, read_table, table_stem
+from heron.base.tables import (
+    Table,
+    as_table,
+    cell_text,
+    is_missing,
+    number_text,
+    read_table,
+    table_stem,
+)
 from heron.config.data import DataConfig, JoinConfig
 from heron.config.registries import TASKS
 from heron.data.examples import Example, Span
@@ -91,8 +99,10 @@ class LabelReader:
     def __init__(self, config: DataConfig, column: str):
         self.column = column
         self.classes = config.label_order
-        self.no_label = set(config.no_label)
-        self.exact = {**config.label_aliases, **{name: name for name in config.label_order}}
+        self.no_label = set(map(cell_text, config.no_label))
+        known = {**config.label_aliases, **{name: name for name in config.label_order}}
+        named = {cell_text(name): label for name, label in known.items()}
+        self.exact = {name.removesuffix(".0"): label for name, label in named.items()} | named
         folded: dict[str, set[str]] = {}
         for name, label in self.exact.items():
             folded.setdefault(name.casefold(), set()).add(label)
@@ -106,8 +116,9 @@ class LabelReader:
         """
         if is_missing(value) or (text := cell_text(value)) in self.no_label:
             return None
-        if found := self.exact.get(text) or self.folded.get(text.casefold()):
-            return found
+        for name in (text, text.removesuffix(".0")):  # 1.0 of a spreadsheet is 1
+            if found := self.exact.get(name) or self.folded.get(name.casefold()):
+                return found
         close = difflib.get_close_matches(text, self.exact, n=1)
         hint = f". Did you mean '{close[0]}'?" if close else ""
         aliases = [name for name in self.exact if name not in self.classes]
@@ -223,7 +234,7 @@ class RowReader(TableReader):
 
     def text(self, row: Mapping[str, Any], line: int, column: str) -> str:
         """Normalise one text; where there is none, a problem, and an empty text."""
-        value = row[column]
+        value = number_text(row[column])
         if is_missing(value) or not isinstance(value, str):
             what = "is empty" if is_missing(value) else f"is not text: {value!r}"
             self.problem(line, f"'{column}' {what}", "one text in each row")
@@ -278,7 +289,7 @@ def open_table(
     def read(
         source: Path | Table, labels: Labels, label_column: str, keys: Mapping[str, str]
     ) -> Rows:
-        table = as_table(source)
+        table = as_table(source, config.quoting)
         table.require(*columns, keys=keys)
         return RowReader(table, config, labels, label_column, texts, joined).read_all()
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from heron.base.errors import DataError, Problem
 from heron.base.folders import default_cache_dir, default_data_dir
-from heron.base.tables import read_chunks
+from heron.base.table_formats import read_chunks
 from heron.config.data import DataConfig
 from heron.data.rows import PHRASES, Labels, Reader, Rows, find_format
 from heron.data.sources import locate_phrases
@@ -72,7 +72,7 @@ def _read_parts(path: Path, config: DataConfig, size: int, read: Reader) -> Iter
         for start in range(size, len(rows.examples), size):
             yield Rows(rows.examples[start : start + size], [])
         return
-    for table in read_chunks(path, size):
+    for table in read_chunks(path, size, config.quoting):
         if config.columns.guid not in table.columns and table.ids is not None:
             table.ids.clear()  # lines name the rows: none repeats
         if len(table):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from heron.base.errors import ConfigError, DataError, Problem, nearest
-from heron.base.tables import cell_text, is_missing, read_table
+from heron.base.tables import cell_text, read_table
 from heron.config.curriculum import uses_groups
 from heron.config.registries import DIFFICULTIES
 from heron.config.schema import CurriculumConfig
@@ -209,9 +209,9 @@ def read_scores(path: Path, column: str, guids: Sequence[str]) -> np.ndarray:
     scores: dict[str, float] = {}
     for index, row in enumerate(table.rows):
         try:
-            if is_missing(row[column]):
+            scores[cell_text(row["guid"])] = score = float(row[column])
+            if score != score:
                 raise ValueError
-            scores[cell_text(row["guid"])] = float(row[column])
         except (TypeError, ValueError):
             what = f"{column} '{row[column]}' is no number"
             problems.append(Problem(table.where(index), what, "higher means harder"))

@@ -9,10 +9,10 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from heron.base.tables import BIDI_CONTROLS
 from heron.config.data import UnicodeOptions
 from heron.languages.language import Language
 
-_BIDI_CONTROLS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 # The combining marks of the Hebrew block: accents and points, without the punctuation among them
 # (maqaf 05BE, paseq 05C0, sof pasuq 05C3, nun hafukha 05C6).
 _NIQQUD = "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
@@ -42,7 +42,7 @@ def _rules(
     letters: str, bidi: str, niqqud: str, punctuation: str
 ) -> tuple[re.Pattern[str] | None, dict[str, str]]:
     """Build the pattern of characters to change, and their replacements; others are deleted."""
-    deleted = (_BIDI_CONTROLS if bidi == "strip" else "") + (_NIQQUD if niqqud == "strip" else "")
+    deleted = (BIDI_CONTROLS if bidi == "strip" else "") + (_NIQQUD if niqqud == "strip" else "")
     replacements = {
         **(_HEBREW_PUNCTUATION if punctuation == "unify" else {}),
         **dict(zip(letters[::2], letters[1::2], strict=True)),

@@ -316,12 +316,12 @@ def categories(name: str, values: Sequence[str | None]) -> Categories:
 
 
 def _finite(value: Any) -> float | None:
-    """Read a finite number; None for anything else. True and False are names."""
+    """Read a finite number, or `nan`; None for anything else. True and False are names."""
     try:
-        number = math.nan if isinstance(value, bool) else float(value)
+        number = math.inf if isinstance(value, bool) else float(value)
     except (TypeError, ValueError):
         return None
-    return number if math.isfinite(number) else None
+    return None if math.isinf(number) else number
 
 
 def _read_columns(path: Path, guids: Sequence[str], notes: list[str]) -> list[Column]:

@@ -116,7 +116,7 @@ def _read_all(
             continue
         joined = tuple(row for part in (read, *folds) for row in part.rows)
         read = replace(read, rows=joined, paths=paths)
-        files.append(read.labelled(texts=texts is not None, empty=empty))
+        files.append(read.labelled(empty=empty))
         if not files[-1].rows:
             problems.append(Problem(str(source.path), "no row has a gold label"))
     if problems:

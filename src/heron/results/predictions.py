@@ -74,18 +74,9 @@ class Predictions:
             fix = f"it has {', '.join(self.columns)}"
             raise DataError([Problem(str(self.path), f"no column '{n}'", fix) for n in missing])
 
-    def labelled(self, *, texts: bool = False, empty: bool = False) -> Predictions:
-        """Leave out the rows without a gold.
-
-        With `texts`, the text `nan` is a gold; with `empty`, an empty one is: "no answer" is right.
-        """
-
-        def has_gold(row: PredictedRow) -> bool:
-            if texts:
-                return row.gold is not None and bool(row.gold or empty)
-            return not is_missing(row.gold)
-
-        kept = tuple(filter(has_gold, self.rows))
+    def labelled(self, *, empty: bool = False) -> Predictions:
+        """Leave out rows without a gold; with `empty`, an empty text is one ("no answer")."""
+        kept = tuple(row for row in self.rows if row.gold or (empty and row.gold is not None))
         return replace(self, rows=kept, unlabelled=self.unlabelled + len(self.rows) - len(kept))
 
 
@@ -145,8 +136,9 @@ def _lacking(table: Table, names: Sequence[str]) -> Problem:
 
 
 def _text(cell: Any) -> str | None:
-    """Read a cell as text; None for an empty cell, which is not an empty text."""
-    return None if cell is None or cell != cell else cell_text(cell)
+    """Read a cell as text, for metrics as it stands; None for an empty cell, no empty text."""
+    is_text = isinstance(cell, str)
+    return cell.strip() if is_text else None if cell is None or cell != cell else cell_text(cell)
 
 
 def _text_list(cell: Any) -> tuple[str, ...]:

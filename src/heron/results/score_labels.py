@@ -143,7 +143,8 @@ def load(options: Options, words: Sequence[str] = ()) -> Scored:
         DataError: everything wrong with the rows of both files, at once.
     """
     config = _data_set(options, words)
-    gold = read_table(options.gold, bad_rows="report")
+    quoting = DataConfig(quoting=words[-1].partition("=")[2]) if words else DataConfig()
+    gold = read_table(options.gold, "report", quoting=(config or quoting).quoting)
     predictions = read_predicted(options.predictions, bad_rows="report")
     if not gold.rows or not predictions.rows or predictions.problems:
         raise DataError([*gold.problems, *predictions.problems])
@@ -194,9 +195,9 @@ def load(options: Options, words: Sequence[str] = ()) -> Scored:
 def _data_set(options: Options, words: Sequence[str]) -> DataConfig | None:
     """Read the data set, if one is named, with the words laid over it."""
     if options.data is None:
-        if words:
+        if other := [word for word in words if not word.startswith("data.quoting=")]:
             raise ConfigError(
-                f"{words[0].partition('=')[0]}: no option of heron score; to change how a data set "
+                f"{other[0].partition('=')[0]}: no option of heron score; to change how a data set "
                 "is read, name it: data=NAME"
             )
         return None
@@ -274,9 +275,10 @@ def _labels(options: Options, gold: Table, column: str) -> dict[str, Any]:
 def _labels_found(gold: Table, column: str, task: str) -> list[str]:
     """Collect the gold labels that occur, in their usual order if they have one, else sorted."""
     found = {cell_text(value) for value in gold.values(column) if not is_missing(value)}
+    found -= {f"{label}.0" for label in found if label.isdecimal()}  # 1.0 is 1
     kind = scores_of(task)
     usual = kind.usual_labels if isinstance(kind, ClassScores) else ()
-    if usual and all(label.isdecimal() for label in found):
+    if usual and all(label.removesuffix(".0").isdecimal() for label in found):
         raise ConfigError(
             f"the labels in column '{column}' of {gold.path} are numbers: say what they mean "
             f"with labels={','.join(usual)} (0 is the first), or name another column with "

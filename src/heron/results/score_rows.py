@@ -9,10 +9,10 @@ from typing import Any, Literal
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.files import parse_json
 from heron.base.folders import data_set_file
+from heron.base.table_formats import content_format
 from heron.base.tables import Table, cell_text, read_bytes, read_table
 from heron.config.data import DataConfig, read_config
 from heron.data.rows import Rows
-from heron.tasks.qa.squad import is_squad
 
 GUIDS = ("guid", "id")
 
@@ -64,7 +64,7 @@ def read_predicted(path: Path, bad_rows: Literal["raise", "report"] = "raise") -
     Raises:
         DataError: as `heron.base.tables.read_table`; a guid that the object has twice.
     """
-    if not is_squad(path):
+    if content_format(path) != "object":
         return read_table(path, bad_rows, own=True)
     pairs: list[tuple[str, Any]] = []
 

@@ -23,7 +23,7 @@ def test_a_sheet_says_that_it_is_utf8_runs_nothing_and_comes_back_as_it_was(tmp_
 
 def test_rows_without_any_content_are_left_out_and_lines_are_the_files(tmp_path):
     path = tmp_path / "anna.csv"
-    path.write_text("guid;q1\n1;yes\n ;\n2;\n;\n;nan\n")
+    path.write_text("guid;q1\n1;yes\n ;\n2;\n;\n; \n")
     table = read_from_people(path)
     assert table.values("guid") == ["1", "2"]
     assert [table.where(n) for n in range(2)] == [f"{path}:2", f"{path}:4"]

@@ -6,6 +6,7 @@ import pytest
 
 from heron.base.errors import ConfigError, DataError
 from heron.base.folders import conf_dir
+from heron.base.tables import cell_text
 from heron.config.data import (
     Columns,
     DataConfig,
@@ -150,20 +151,31 @@ def test_file_without_rows_is_an_error(tmp_path, read, content):
     assert "train.csv" in problem
 
 
-@pytest.mark.parametrize("nothing", ["", "  ", "NaN", "nan"])
+@pytest.mark.parametrize("nothing", ["", "  "])
 @pytest.mark.parametrize("column", ["guid", "text", "label"])
-def test_empty_and_nan_cells_are_reported_by_column(write, read, nothing, column):
+def test_empty_cells_are_reported_by_column(write, read, nothing, column):
     cells = {"guid": "g1", "text": A, "label": "BEFORE", column: nothing}
     write(HEADER, ",".join(cells.values()), f"g2,{B},AFTER")
     (problem,) = problems(read)
     assert f"train.csv:2: '{column}' is empty" in problem
 
 
-def test_text_that_is_a_number_is_refused(tmp_path, read, config):
+@pytest.mark.parametrize(
+    ("named", "cell"),
+    [("1", "1.0"), ("0", "\u200b0"), ("1.0", "1"), ("nan", "nan"), ("ța", "t\u0326\u200fa")],
+)
+def test_a_class_and_an_id_are_read_in_every_form_of_their_names(write, read, config, named, cell):
+    config.label_order = [named, "other"]
+    write(HEADER, f"{cell},{A},{cell}", f"g2,{A},other")
+    first = read()["train"][0]
+    assert (first.label, first.guid) == (named, cell_text(cell))
+
+
+def test_a_number_where_a_text_is_meant_is_its_text(tmp_path, read, config):
     config.files = {"train": FileConfig("train.jsonl")}
-    (tmp_path / "train.jsonl").write_text('{"text": 5, "label": "AFTER"}')
-    (problem,) = problems(read)
-    assert "is not text: 5" in problem
+    config.task, config.format = "classification", "text_table"
+    (tmp_path / "train.jsonl").write_text('{"text": 1990, "label": "AFTER"}')
+    assert read()["train"][0].text == "1990"
 
 
 def test_marker_problems_quote_the_text_and_show_the_markers(write, read):

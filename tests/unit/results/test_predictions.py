@@ -38,14 +38,13 @@ def test_the_same_rows_are_read_from_every_format(suffix: str, tmp_path: Path) -
 def test_an_empty_gold_text_is_one_where_no_answer_can_be_right(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", guid=["1", "2"], gold=["", None], prediction=["", "x"])
     found = read_predictions(path)
-    assert found.labelled(texts=True).guids == []
-    assert found.labelled(texts=True, empty=True).guids == ["1"]
+    assert found.labelled().guids == []
+    assert found.labelled(empty=True).guids == ["1"]
 
 
-def test_the_text_nan_is_a_text_and_no_label(tmp_path: Path) -> None:
+def test_the_text_nan_is_a_gold(tmp_path: Path) -> None:
     found = read_predictions(write(tmp_path / "a.csv", guid=["1"], gold=["nan"], prediction=["x"]))
-    assert len(found.labelled()) == 0
-    assert len(found.labelled(texts=True)) == 1
+    assert len(found.labelled()) == 1
 
 
 def test_all_right_texts_come_from_the_column_golds(tmp_path: Path) -> None:

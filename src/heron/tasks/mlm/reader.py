@@ -9,8 +9,8 @@ from heron.base.registry import on_demand
 from heron.base.tables import (
     SUFFIXES,
     Table,
-    is_blank,
     is_missing,
+    number_text,
     read_bytes,
     read_table,
     table_format,
@@ -35,7 +35,7 @@ def open_texts(config: DataConfig, files: Mapping[str, Path]) -> Reader:
     def read(
         source: Path | Table, labels: Labels, label_column: str, keys: Mapping[str, str]
     ) -> Rows:
-        table = source if isinstance(source, Table) else text_table(source, columns.text)
+        table = source if isinstance(source, Table) else text_table(source, config)
         needed = {column: SIDE for column, key in keys.items() if key == SIDE}
         table.require(keys={**needed, columns.text: "data.columns.text"})
         return TextReader(table, config, labels).read_all()
@@ -73,8 +73,9 @@ class TextReader(TableReader):
 
     def _text(self, value: Any, line: int) -> str:
         name = self.config.columns.text
-        if is_blank(value) or not isinstance(value, str):
-            what = f"'{name}' is empty" if is_blank(value) else f"'{name}' is not text: {value!r}"
+        value = number_text(value)
+        if is_missing(value) or not isinstance(value, str):
+            what = f"'{name}' is empty" if is_missing(value) else f"'{name}' is not text: {value!r}"
             self.problem(line, what, "one text in each row")
             return ""
         text = normalise(value, self.language, self.config.unicode).strip()
@@ -83,7 +84,7 @@ class TextReader(TableReader):
         return text
 
 
-def text_table(path: Path, column: str) -> Table:
+def text_table(path: Path, config: DataConfig) -> Table:
     """Read a file as a table with a column of texts, perhaps packed (.gz).
 
     Each line of a .txt file that is not blank is a text, and each sentence of a CoNLL-U file
@@ -92,9 +93,9 @@ def text_table(path: Path, column: str) -> Table:
     Raises:
         DataError: the file cannot be read, or is of another type.
     """
-    kind = table_format(path)
+    kind, column = table_format(path), config.columns.text
     if kind in SUFFIXES:
-        return read_table(path, bad_rows="report")
+        return read_table(path, bad_rows="report", quoting=config.quoting)
     if kind == ".conllu":
         found = [(int(s.where.rpartition(":")[2]), s.text) for s in read_conllu(path)]
     elif kind == ".txt":

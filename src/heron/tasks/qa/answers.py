@@ -1,5 +1,6 @@
 """Pure functions to check, find, map and trim the span of an answer in its context."""
 
+import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
@@ -14,17 +15,16 @@ def stands_at(context: str, answer: str, start: int) -> bool:
     return start >= 0 and context.startswith(answer, start)
 
 
-def nearest_place(context: str, answer: str, start: int) -> int | None:
-    """Find the place of `answer` in `context` that is nearest to `start`; None if there is none.
+def nearest_place(context: str, answer: str, start: int) -> Span | None:
+    """Find where `answer` stands nearest to `start`, else where it does with other white space.
 
-    Of two places at the same distance, the earlier one.
+    Of two places at the same distance, the earlier one; None if there is none.
     """
-    start = min(max(start, 0), len(context))
-    before = context.rfind(answer, 0, start + len(answer))
-    after = context.find(answer, start)
-    if before < 0 or after < 0:
-        return max(before, after) if max(before, after) >= 0 else None
-    return before if start - before <= after - start else after
+    for pattern in (re.escape(answer), r"\s+".join(map(re.escape, answer.split()))):
+        places = [Span(*found.span(1)) for found in re.finditer(f"(?=({pattern}))", context)]
+        if places:
+            return min(places, key=lambda place: abs(place.start - start))
+    return None
 
 
 def map_span(text: str, span: Span, normalise: Callable[[str], str]) -> Span:

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from heron.base.errors import Fix, Problem, nearest
-from heron.base.tables import Table, as_table, cell_text, is_missing, table_stem
+from heron.base.tables import Table, as_table, cell_text, is_missing, number_text, table_stem
+from heron.base.terminal import say
 from heron.config.data import DataConfig
 from heron.data.examples import MENDED, Example, Span
 from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader
@@ -73,7 +75,7 @@ def open_questions(config: DataConfig, files: Mapping[str, Path], placed: bool =
                     what = f"no question has a '{name}'.{nearest(name, table.columns)}"
                     table.problems.append(Problem(str(path), what, fix))
         else:
-            table = as_table(source)
+            table = as_table(source, config.quoting)
             if placed:
                 needed[columns.text] = "data.columns.text"
                 needed[str(columns.text_pair)] = "data.columns.text_pair"
@@ -107,7 +109,8 @@ class QuestionReader(TableReader):
     def read(self, index: int) -> Example | None:
         """See `TableReader.read`."""
         row, line = self.table.rows[index], self.table.lines[index]
-        own_id, group, given, asked = map(row.get, self.names)
+        own_id, group, *texts = map(row.get, self.names)
+        given, asked = map(number_text, texts)
         found = len(self.problems)
         guid = self.guid(own_id, line)
         report = partial(self._report, line, guid)
@@ -153,23 +156,25 @@ class QuestionReader(TableReader):
         )
 
     def guid(self, value: Any, line: int) -> str:
-        """Read an id, which is unique in a file; without one it is `<file stem>:<number>`."""
-        guid = f"{table_stem(self.table.path)}:{line}"
-        if not is_missing(value):
-            guid = cell_text(value)
-            if found := _surrogate(guid):
-                self._report(line, "", f"its id holds {found}, which is no character", _IN_UTF8)
-        elif value is not None:
-            self._report(line, "", "its id is empty", "one id for each question, or none at all")
-        if guid in self.lines:
-            first = f"{'question' if self.in_json else 'line'} {self.lines[guid]}"
-            self._report(line, guid, f"{first} has this id already", "each id once in a file")
-        self.lines.setdefault(guid, line)
-        return guid
+        """Read an id; without one it is `<file stem>:<number>`. In SQuAD's forms, some repeat."""
+        guid = "" if is_missing(value) else cell_text(value)
+        guid = f"{table_stem(self.table.path)}:{line}" if value is None else guid
+        if found := _surrogate(guid):
+            self.problem(line, f"its id holds {found}, which is no character", _IN_UTF8)
+        if guid in self.lines and (self.in_json or "answers" in self.table.columns):
+            what = f"{self.table.path}: ids that repeat, such as {guid}, are numbered: {guid}#2"
+            say(what, f"{self.table.path}: repeated ids", "heron")
+            numbered = (f"{guid}#{number}" for number in count(2))
+            guid = next(name for name in numbered if name not in self.lines)
+        return super().guid(guid, line)
+
+    def problem(self, line: int, what: str, fix: Fix) -> None:
+        """See `TableReader.problem`; questions of JSON have numbers."""
+        where = f"{self.table.path}{' question ' if self.in_json else ':'}{line}"
+        self.problems.append(Problem(where, what, fix))
 
     def _report(self, line: int, guid: str, what: str, fix: Fix) -> None:
-        where = f"{self.table.path}{' question ' if self.in_json else ':'}{line}"
-        self.problems.append(Problem(where, f"{guid}: {what}" if guid else what, fix))
+        self.problem(line, f"{guid}: {what}" if guid else what, fix)
 
     def _text(self, name: str, value: Any, report: Report) -> str:
         """Normalise a text without stripping it, because answers are counted in it."""
@@ -243,11 +248,12 @@ class QuestionReader(TableReader):
                 text in given if start is None else stands_at(given, text, start)
             )
             return text, Span(0, 0), [REPAIRED] if away else []
-        place = self._start(given, text, start, report)
+        place = self._find(given, text, start, report)
         if place is None:
             return None
-        done = [REPAIRED] if place != start and start is not None else []
-        span = map_span(given, Span(place, place + len(text)), self.normalise)
+        is_exact = start is None or place.start == start
+        done = [] if is_exact and given[place.start : place.end] == text else [REPAIRED]
+        span = map_span(given, place, self.normalise)
         inner = trim(context, span)
         if inner.start == inner.end:
             fix = ("an answer is a visible part of the context", "see data.unicode")
@@ -257,38 +263,34 @@ class QuestionReader(TableReader):
             return text, inner, [*done, TRIMMED]
         return text, span, done
 
-    def _start(self, context: str, text: str, start: Any, report: Report) -> int | None:
-        """Find where an answer begins in the context as the file has it."""
+    def _find(self, context: str, text: str, start: Any, report: Report) -> Span | None:
+        """Find an answer in the context as the file has it."""
         drop = "data.qa.misaligned=drop leaves it out"
-        if start is None:
-            places = context.count(text)
-            if places == 1 or (places and self.qa.misaligned == "repair"):
-                return context.index(text)
-            if self.qa.misaligned != "drop":
-                choose = (
-                    "say which with answer_start",
-                    "data.qa.misaligned=repair takes the first",
-                )
-                what = f"its answer {_shorten(text)!r} stands {places} times in the context"
-                report(what, choose if places else drop)
-            return None
-        if not isinstance(start, int) or isinstance(start, bool):
+        if start is not None and (not isinstance(start, int) or isinstance(start, bool)):
             report(f"answer_start is {start!r}", "the number of characters before the answer")
             return None
-        if stands_at(context, text, start):
-            return start
-        place = nearest_place(context, text, start)
-        if self.qa.misaligned == "drop":
+        places = context.count(text) if start is None else 0
+        if places == 1 or (start is not None and stands_at(context, text, start)):
+            begin = context.index(text) if start is None else start
+            return Span(begin, begin + len(text))
+        place = nearest_place(context, text, start or 0)
+        if self.qa.misaligned != "refuse" and (place or self.qa.misaligned == "drop"):
+            return place if self.qa.misaligned == "repair" else None
+        if start is None:
+            what = f"its answer {_shorten(text)!r} stands {places} times in the context"
+            choose = "say which with answer_start", "data.qa.misaligned=repair takes the first"
+            report(what, choose if place else drop)
             return None
-        if self.qa.misaligned == "repair" and place is not None:
-            return place
         there = context[start : start + len(text)] if start >= 0 else ""
-        what = f"at {start} the context reads {_shorten(there)!r}, not {_shorten(text)!r};"
+        equal = [a == b for a, b in zip(there, text, strict=False)]
+        same = max(0, [*equal, False].index(False) - 10)  # some characters before they differ
+        shown = [("…" if same else "") + _shorten(each[same:]) for each in (there, text)]
+        what = f"at {start} the context reads {shown[0]!r}, not {shown[1]!r};"
         if place is None:
             report(f"{what} and it stands nowhere in the context", drop)
         else:
             fix = ("data.qa.misaligned=repair takes that place", drop)
-            report(f"{what} the nearest place where it stands is {place}", fix)
+            report(f"{what} the nearest place where it stands is {place.start}", fix)
         return None
 
     def _reason(self, question: Any, gold: Answers, answers: Sequence[str]) -> str:

@@ -5,16 +5,22 @@ ParaShoot (`data` is a list of questions, each with its context and with its ans
 lists).
 """
 
-import gzip
+import ast
 import json
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from heron.base.errors import Problem, nearest
 from heron.base.files import parse_json
-from heron.base.tables import Table, cell_text, is_blank, is_missing, read_bytes, table_format
+from heron.base.table_formats import content_format
+from heron.base.tables import (
+    Table,
+    cell_text,
+    is_missing,
+    number_text,
+    read_bytes,
+)
 
 # The text and the `answer_start` of each answer; unchecked.
 Answers = list[tuple[Any, Any]]
@@ -25,14 +31,8 @@ class AnswersError(Exception):
 
 
 def is_squad(path: Path) -> bool:
-    """Tell SQuAD's JSON from a table by its suffix and first character."""
-    if table_format(path) != ".json":
-        return False
-    try:
-        with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rb") as file:
-            return file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
-    except (OSError, EOFError, zlib.error):
-        return False
+    """Tell SQuAD's JSON, which is one object, from a table."""
+    return content_format(path) == "object"
 
 
 def place_of(path: Path, number: int) -> str:
@@ -80,7 +80,7 @@ def _walk(articles: Sequence[Any]) -> Iterator[dict[str, Any] | str]:
             yield f"data[{number}] is no object: {article!r:.40}"
         elif "paragraphs" in article:
             paragraphs = article["paragraphs"]
-            paragraphs = paragraphs if isinstance(paragraphs, list) else [None]
+            paragraphs = paragraphs if isinstance(paragraphs, list) else [paragraphs]
             for place, paragraph in enumerate(paragraphs, 1):
                 rows = paragraph.get("qas") if isinstance(paragraph, dict) else None
                 if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
@@ -97,9 +97,14 @@ def _walk(articles: Sequence[Any]) -> Iterator[dict[str, Any] | str]:
 
 
 def read_answers(value: Any) -> Answers | None:
-    """Read `answers`: a list of `{text, answer_start}`, or `{text: [...], answer_start: [...]}`."""
-    if value is None:
+    """Read `answers`: a list of `{text, answer_start}`, or `{text: [...], answer_start: [...]}`.
+
+    Both may be written as text, in JSON or as Python and NumPy print them.
+    """
+    if is_missing(value):
         return None
+    if isinstance(value, str):
+        value = _parse(value)
     if isinstance(value, Mapping):
         texts, starts = value.get("text"), value.get("answer_start")
         if not isinstance(texts, list) or not isinstance(starts, list | None):
@@ -108,10 +113,35 @@ def read_answers(value: Any) -> Answers | None:
         if len(texts) != len(starts):
             what = f"{len(texts)} texts and {len(starts)} starts"
             raise AnswersError(f"'answers' has {what}: one start for each text")
-        return list(zip(texts, starts, strict=True))
+        return [_answer(*each) for each in zip(texts, starts, strict=True)]
     if isinstance(value, list) and all(isinstance(answer, Mapping) for answer in value):
-        return [(answer.get("text"), answer.get("answer_start")) for answer in value]
+        return [_answer(answer.get("text"), answer.get("answer_start")) for answer in value]
     raise AnswersError(f"'answers' is a {type(value).__name__}, not a list of answers")
+
+
+def _parse(text: str) -> Any:
+    """Read a value in JSON or Python; of a call, such as NumPy's `array([...])`, its argument."""
+
+    class Arguments(ast.NodeTransformer):
+        def visit_Call(self, node: ast.Call) -> ast.AST:
+            return node.args[0] if node.args else node
+
+    try:
+        return json.loads(text)
+    except ValueError:
+        try:
+            return ast.literal_eval(Arguments().visit(ast.parse(text.strip(), mode="eval")))
+        except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
+            raise AnswersError(f"'answers' cannot be read: {text!r:.60}") from error
+
+
+def _answer(text: Any, start: Any) -> tuple[Any, Any]:
+    """Read a number as text, and a text as the start; other values are reported later."""
+    if is_missing(start):
+        start = None
+    elif (written := cell_text(start).removesuffix(".0")).removeprefix("-").isdecimal():
+        start = int(written)
+    return number_text(text), start
 
 
 def read_answer_cells(text: Any, start: Any) -> Answers:
@@ -120,11 +150,5 @@ def read_answer_cells(text: Any, start: Any) -> Answers:
         starts = [None] * len(text) if start is None else start
         if not isinstance(starts, list) or len(starts) != len(text):
             raise AnswersError("each answer needs one start, and each start an answer")
-        return list(zip(text, starts, strict=True))
-    if is_blank(text):
-        return []
-    if is_missing(start):
-        start = None
-    elif (written := cell_text(start)).removeprefix("-").isdecimal():
-        start = int(written)  # CSV has texts only; other values are reported later
-    return [(text if isinstance(text, str) else cell_text(text), start)]
+        return [_answer(*each) for each in zip(text, starts, strict=True)]
+    return [] if is_missing(text) else [_answer(text, start)]

@@ -4,7 +4,7 @@ from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any
 
-from heron.base.tables import Table, as_table, is_missing
+from heron.base.tables import Table, as_table, is_missing, number_text
 from heron.config.data import DataConfig
 from heron.data.examples import Example
 from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader
@@ -24,7 +24,7 @@ def open_articles(config: DataConfig, files: Mapping[str, Path]) -> Reader:
     def read(
         source: Path | Table, labels: Labels, label_column: str, keys: Mapping[str, str]
     ) -> Rows:
-        table = as_table(source)
+        table = as_table(source, config.quoting)
         needed = {column: SIDE for column, key in keys.items() if key == SIDE}
         needed[columns.text] = "data.columns.text"
         if labels == "required":
@@ -66,7 +66,8 @@ class ArticleReader(TableReader):
             self.dropped.append((reason, SUMMARY))
             return None
         group = row.get(columns.group or "")
-        given = row[columns.text].strip(), target and row[columns.target].strip()
+        texts = number_text(row[columns.text]), number_text(row.get(columns.target))
+        given = texts[0].strip(), target and texts[1].strip()
         changed = {GIVEN: given} if given != (text, target) else {}
         return Example(
             guid,
@@ -94,6 +95,7 @@ class ArticleReader(TableReader):
 
     def _text(self, value: Any, column: str, line: int) -> str:
         """Normalise one text; a missing one is empty, with one more problem or count."""
+        value = number_text(value)
         if not is_missing(value) and not isinstance(value, str):
             self.problem(line, f"'{column}' is no text: {value!r:.60}", "one text in each row")
             return ""

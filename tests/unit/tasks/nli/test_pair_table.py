@@ -93,7 +93,7 @@ def test_both_texts_are_normalised_and_trimmed(write, read, config):
 @pytest.mark.parametrize("column", ["premise", "hypothesis"])
 @pytest.mark.parametrize(
     ("value", "what"),
-    [("", "is empty"), (None, "is empty"), (5, "is not text: 5"), ("\u200f", "invisible")],
+    [("", "is empty"), (None, "is empty"), (True, "is not text: True"), ("\u200f", "invisible")],
 )
 def test_a_text_that_is_none_is_reported_by_line(write, read, column, value, what):
     write({"label": "e"}, {"label": "e", column: value})

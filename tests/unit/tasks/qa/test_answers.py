@@ -80,7 +80,7 @@ def test_the_nearest_place_is_the_nearest_of_all_places(text, a, b, start):
     places = [place for place in range(len(text)) if stands_at(text, answer, place)]
     clamped = min(max(start, 0), len(text))
     expected = min(places, key=lambda place: (abs(place - clamped), place))
-    assert nearest_place(text, answer, start) == expected
+    assert nearest_place(text, answer, start) == (expected, expected + len(answer))
 
 
 def test_an_answer_that_stands_nowhere_has_no_place():
@@ -107,9 +107,9 @@ def test_a_border_between_a_letter_and_its_mark_moves_outwards(span, expected):
 
 
 def test_of_two_places_as_near_the_earlier_one_is_taken():
-    assert nearest_place("abba ab", "ab", 2) == 0
-    assert nearest_place("ab..ab", "ab", 2) == 0
-    assert nearest_place("ab..ab", "ab", 3) == 4
+    assert nearest_place("abba ab", "ab", 2) == (0, 2)
+    assert nearest_place("ab..ab", "ab", 2) == (0, 2)
+    assert nearest_place("ab..ab", "ab", 3) == (4, 6)
 
 
 @given(TEXTS, st.integers(0, 99), st.integers(0, 99), OPTIONS, st.sampled_from([HEBREW, ROMANIAN]))

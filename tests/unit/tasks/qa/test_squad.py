@@ -126,14 +126,14 @@ def test_a_data_set_whose_questions_all_have_answers_refuses_one_without(write, 
         ({"is_impossible": True}, "is_impossible is true and it has 1 answers"),
         ({"is_impossible": False, "answers": []}, "is_impossible is false and it has 0 answers"),
         ({"is_impossible": "TRUE"}, "is_impossible is 'TRUE'"),
-        ({"answers": "Monday"}, "'answers' is a str, not a list of answers"),
+        ({"answers": "Monday"}, "'answers' cannot be read: 'Monday'"),
         ({"answers": {"text": ["a"], "answer_start": []}}, "'answers' has 1 texts and 0 starts"),
         ({"answers": [answer("", 0)]}, "has an empty answer"),
         ({"answers": [answer(None, 0)]}, "has no text: None"),
-        ({"answers": [answer(start="20")]}, "answer_start is '20'"),
+        ({"answers": [answer(start="20th")]}, "answer_start is '20th'"),
         ({"question": "  "}, "its question is empty"),
         ({"question": "?!"}, "its question has no word"),
-        ({"question": 7}, "its question is no text: 7"),
+        ({"question": [7]}, "its question is no text: [7]"),
         ({"question": "half \ud83d"}, "its question holds U+D83D, which is no character"),
     ],
 )
@@ -163,9 +163,18 @@ def test_a_side_name_that_no_question_has_is_refused(write, read, config):
     assert "no question has a 'sorce'. Did you mean 'source'?" in problem(read)
 
 
-def test_a_repeated_id_names_both_questions(write, read):
-    write(row(), row("q2"), row())
-    assert "question 3: q1: question 1 has this id already" in problem(read)
+def test_ids_that_repeat_are_numbered_and_that_is_said_once(write, read, capsys):
+    write(row(), row("q1#2"), row(), row())
+    assert [e.guid for e in read().examples["train"]] == ["q1", "q1#2", "q1#3", "q1#4"]
+    assert capsys.readouterr().err.count("numbered") == 1
+
+
+def test_one_paragraph_without_a_list_and_starts_that_are_text_are_read(write, read, tmp_path):
+    write(row(answers=[answer(start=str(OPEN)), answer(start=f"{END}.0")]))
+    content = json.loads((tmp_path / "train.json").read_text())
+    content["data"][0]["paragraphs"] = content["data"][0]["paragraphs"][0]
+    (tmp_path / "train.json").write_text(json.dumps(content))
+    assert [span.start for span in only(read()).spans] == [OPEN, END]
 
 
 def test_misaligned_answers_are_all_refused_with_what_stands_there_and_where_they_do(write, read):
@@ -194,6 +203,21 @@ def test_repair_takes_the_nearest_place_and_counts(write, read, config, start, p
     assert found(example) == ["Monday"]
     assert example.spans[0].start == place
     assert example.side["mended"] == ["repaired"]
+
+
+@pytest.mark.parametrize("start", [END - 3, END + 1, None])
+def test_repair_takes_an_answer_with_other_white_space_and_counts(write, read, config, start):
+    config.qa = QaConfig(misaligned="repair")
+    context = CONTEXT.replace("on Monday.", "on\u00a0 Monday.")
+    write(row(answers=[answer("on Monday.", start)]), context=context)
+    example = only(read())
+    assert found(example) == ["on\u00a0 Monday."]
+    assert (example.side["answers"], example.side["mended"]) == (["on Monday."], ["repaired"])
+
+
+def test_the_first_difference_of_an_answer_is_shown(write, read):
+    write(row(answers=[answer(f"{'word ' * 20}end", 0)]), context=f"{'word ' * 20}End")
+    assert "the context reads '…word word End', not '…word word end'" in problem(read)
 
 
 def test_repair_refuses_what_stands_nowhere(write, read, config):

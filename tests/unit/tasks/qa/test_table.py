@@ -71,6 +71,22 @@ def test_a_list_of_answers_and_the_shape_of_other_libraries_are_read(read):
     assert "each answer needs one start" in problem(read, row(answer=["a", "b"], answer_start=[1]))
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        json.dumps({"text": [ANSWER], "answer_start": [START]}),
+        str({"text": [ANSWER], "answer_start": [START]}),
+        f"{{'text': array(['{ANSWER}'],\n dtype=object), 'answer_start': array([{START}])}}",
+        str([{"text": ANSWER, "answer_start": str(START)}]),
+    ],
+)
+def test_answers_written_as_text_are_read(tmp_path, config, written):
+    columns = {"context": [CONTEXT], "question": [QUESTION], "answers": [written]}
+    write_table(tmp_path / "own.csv", columns)
+    (example,) = read_rows(tmp_path / "own.csv", config, "required").examples
+    assert (example.spans, example.side["answers"]) == (((START, START + len(ANSWER)),), [ANSWER])
+
+
 def test_answer_start_may_be_left_out_where_the_answer_stands_once(read, config):
     (example,) = read([row(answer=ANSWER)]).examples
     assert example.spans == ((START, START + len(ANSWER)),)

@@ -85,7 +85,7 @@ def test_everything_wrong_is_said_at_once_with_its_line(own, table):
     rows = [
         {"guid": "a", "article": "", "summary": "x"},
         {"guid": "a", "article": "שלום", "summary": None},
-        {"guid": "c", "article": 7, "summary": "x"},
+        {"guid": "c", "article": [7], "summary": "x"},
     ]
     with pytest.raises(DataError) as error:
         read_rows(table(rows), own, "required")
