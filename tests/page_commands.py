@@ -22,6 +22,7 @@ from heron.commands.prompt import ExportOptions, TuneOptions, parted, spelt_out
 from heron.config import options
 from heron.config.compose import _parse_flags, explained, open_hydra
 from heron.config.keys import all_keys
+from heron.config.parsing import parse
 from heron.config.resolve import resolve
 from heron.config.shorthands import write_out
 from heron.config.words import PARSER, readable
@@ -69,7 +70,7 @@ def check(words: Sequence[str]) -> str:
             of_data = key.startswith("data.") and not key.startswith("data.files.")
             if of_data and key not in all_keys():
                 return f"{word}: no such key"
-        with mock.patch.object(options, "check", _checked):
+        with mock.patch.object(options, "parse", _parsed):
             try:
                 code = main([name, *rest])
             except Read:
@@ -77,12 +78,9 @@ def check(words: Sequence[str]) -> str:
     return said.getvalue() if code else ""
 
 
-def _checked(found: Any) -> None:
-    _check(found)
+def _parsed(schema: Any, values: Any, **named: Any) -> None:
+    parse(schema, values, **named)
     raise Read
-
-
-_check = options.check
 
 
 def _prompted(words: Sequence[str]) -> list[str]:

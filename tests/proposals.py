@@ -7,7 +7,7 @@ import re
 from heron.config.keys import all_keys
 
 _PROPOSED = re.compile(r"([a-z_]+(?:\.[A-Za-z_]+)+)(?:=(\{[^}]*\}|\[[^\]]*\]|[^\s,;)]+))?")
-_REFUSED = ("cannot be set here", "unknown option", "input=FILE; a run's own splits")
+_REFUSED = ("cannot be set here", "Unexpected keyword argument", "input=FILE; a run's own splits")
 
 
 def proposed(said: str, **values: str) -> list[str]:

@@ -28,7 +28,7 @@ from heron.base.tables import write_table
 from heron.base.terminal import begin, print_lines, print_tables
 from heron.commands.prompt import spelt_out
 from heron.config.compose import compose
-from heron.config.constraints import field_types
+from heron.config.constraints import Seed, field_types
 from heron.config.data import TEST, TRAIN, VALIDATION
 from heron.config.options import parse_options
 from heron.config.prompting import PromptingConfig
@@ -62,7 +62,7 @@ class TranslateOptions:
     similarity: str = SIMILARITY  # the encoder that compares texts, in the original language
     check: str | None = None  # the encoder of the semantic check; null: no check
     hidden: list[int] = field(default_factory=lambda: [100])  # the check's classifier
-    seed: int = 0  # of the check's classifier
+    seed: Seed = 0  # of the check's classifier
 
 
 @dataclass(frozen=True, slots=True)

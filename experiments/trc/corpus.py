@@ -23,7 +23,7 @@ from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.tables import Table as FileTable
 from heron.base.tables import cell_text, write_table
 from heron.base.terminal import print_lines, print_tables
-from heron.config.constraints import Count, Fraction, Natural, OneOf
+from heron.config.constraints import Count, Fraction, Natural, OneOf, Seed
 from heron.config.options import parse_options
 from heron.data.built import write_config
 from heron.data.examples import Span
@@ -213,7 +213,7 @@ class PairsOptions:
     every: Natural = 0  # sentences of a document, where the treebank does not say; 0: all
     inception: bool = False  # write the documents for INCEpTION as well
     test: Fraction = 0.2  # share of the documents in the test split
-    seed: int = 0
+    seed: Seed = 0
 
 
 @dataclass
@@ -226,7 +226,7 @@ class CollectOptions:
     out: Path
     decided: Path | None = None  # adjudicate.csv with its column label filled in
     test: Fraction = 0.2
-    seed: int = 0
+    seed: Seed = 0
 
 
 def run(arguments: Sequence[str]) -> int:

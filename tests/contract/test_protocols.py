@@ -17,8 +17,8 @@ from compositions import raw
 from heron.base.errors import ConfigError
 from heron.base.folders import conf_dir
 from heron.config.compose import compose_and_run
-from heron.config.constraints import check
 from heron.config.data import FileConfig
+from heron.config.parsing import check
 from heron.config.resolve import resolve, resolve_stages
 from heron.config.stages import StageConfig
 from heron.data.readers import data_set, load_with_report

@@ -75,7 +75,7 @@ def test_wrong_options_are_answered_in_one_line(
 ) -> None:
     for words, said in (
         ((f"run={tmp_path}", "score=confidnce"), "Did you mean 'confidence'"),
-        ((f"run={tmp_path}", "top=0"), "top=0: must be at least 1"),
+        ((f"run={tmp_path}", "top=0"), "top=0: "),
         ((f"run={tmp_path}",), "is not a run folder"),
     ):
         assert heron("noise", *words) == 2

@@ -13,7 +13,7 @@ from heron.base.cells import Table
 from heron.base.errors import ConfigError
 from heron.base.progress import tracked
 from heron.base.terminal import print_lines, print_tables, say
-from heron.config.constraints import Count, Natural, Positive
+from heron.config.constraints import Count, Natural, Positive, Seed
 from heron.config.options import parse_options
 
 from .sites import SITES, Site, find_site, read_sites
@@ -45,7 +45,7 @@ class BuildOptions:
     min_summary_tokens: Natural = 10  # fewest words of a summary
     # shares of train, validation and test; the paper's 8,000, 1,000 and 1,000
     splits: list[float] = field(default_factory=lambda: [0.8, 0.1, 0.1])
-    seed: int = 0  # of the splits
+    seed: Seed = 0  # of the splits
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -12,6 +12,7 @@ from heron.base.files import write_file
 from heron.base.pages import render
 from heron.base.table_files import to_csv, to_markdown
 from heron.base.tables import cell_text, read_table, write_table
+from heron.config.constraints import Seed
 
 from . import tables
 from .reading import find_forms, read_forms
@@ -36,7 +37,7 @@ class CollectOptions:
     key: Path
     out: Path | None = None
     metrics: list[Path] = field(default_factory=list)
-    seed: int = 0
+    seed: Seed = 0
 
 
 @dataclass(frozen=True, slots=True)

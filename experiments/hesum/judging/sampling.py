@@ -17,6 +17,7 @@ from heron.annotation.sheets import assign_raters
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import fingerprint, sha256_file
 from heron.config.bertscore import BertScoreOptions
+from heron.config.constraints import Seed
 from heron.languages import get_language
 from heron.languages.spelling import Spell, around_difference
 from heron.results.systems import SummarySystem, read_systems
@@ -62,7 +63,7 @@ class SampleOptions(BertScoreOptions):
     language: str | None = None
     wording: str | None = None
     split: str = "test"
-    seed: int = 0
+    seed: Seed = 0
 
 
 def draw_study(options: SampleOptions) -> tuple[Study, list[Path]]:

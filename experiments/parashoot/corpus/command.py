@@ -9,6 +9,7 @@ from pathlib import Path
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_file, write_json
 from heron.base.terminal import print_lines, print_tables, say
+from heron.config.constraints import Seed
 from heron.config.options import parse_options
 from heron.languages import get_language
 
@@ -27,7 +28,7 @@ class SampleOptions:
     paragraphs: int = 2  # drawn from each article
     weights: list[int] = field(default_factory=lambda: [295, 33, 165])  # articles by split
     language: str = "he"  # of the texts and of what annotators read
-    seed: int = 0  # of every draw
+    seed: Seed = 0  # of every draw
 
 
 @dataclass

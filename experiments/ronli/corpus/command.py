@@ -12,7 +12,7 @@ from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.terminal import print_lines, print_tables, say
 from heron.base.yaml_files import read_yaml
-from heron.config.constraints import Count, Fraction, Natural, OneOf
+from heron.config.constraints import Count, Fraction, Natural, OneOf, Seed
 from heron.config.data import SPLITS
 from heron.config.options import parse_options
 from heron.data.built import write_config
@@ -41,7 +41,7 @@ class BuildOptions:
     shares: list[Fraction] = field(default_factory=lambda: [0.9, 0.05, 0.05])  # of the articles
     name: str = "pairs"  # of the data set
     workers: Count = 2
-    seed: int = 0
+    seed: Seed = 0
     progress: bool | None = None  # none: on terminals
 
 

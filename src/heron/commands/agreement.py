@@ -21,6 +21,7 @@ from heron.base.cells import Table
 from heron.base.errors import ConfigError, nearest
 from heron.base.tables import write_table
 from heron.base.terminal import print_lines, print_tables
+from heron.config.constraints import Seed
 from heron.config.options import parse_options
 
 MEASURES = ("labels", "mae")
@@ -44,7 +45,7 @@ class AgreementOptions:
     majority: Path | None = None  # a table for the label of most raters
     adjudicate: Path | None = None  # a table for the items on which raters disagree
     resamples: int = 1000  # for the intervals
-    seed: int = 0
+    seed: Seed = 0
 
 
 def run(arguments: Sequence[str]) -> int:

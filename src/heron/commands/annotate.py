@@ -27,6 +27,7 @@ from heron.base.errors import ConfigError, nearest
 from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.tables import cell_text, write_table
 from heron.base.terminal import print_lines, print_tables
+from heron.config.constraints import Seed
 from heron.config.data import DataConfig
 from heron.config.options import DataFolders, parse_options, parse_with_data
 from heron.config.overrides import configure
@@ -51,7 +52,7 @@ class DrawOptions(DataFolders):
     per_row: int = 2  # raters of a row
     ask: list[str] = field(default_factory=lambda: [LABEL])  # see `parse_questions`
     show: list[str] = field(default_factory=list)  # columns of `data.columns.side` to show as well
-    seed: int = 0
+    seed: Seed = 0
 
 
 @dataclass

@@ -13,7 +13,7 @@ from heron.base.errors import ConfigError, nearest
 from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.registry import on_demand
 from heron.base.terminal import begin, print_lines, print_tables
-from heron.config.constraints import field_types
+from heron.config.constraints import Seed, field_types
 from heron.config.extensions import CLAIMS, TARGETS
 from heron.config.options import DataFolders, parse_options
 from heron.reproduction.status import has_model, status_table
@@ -55,7 +55,7 @@ class ReproduceOptions(DataFolders):
     files: list[Path] = field(default_factory=list, metadata={"option": "from"})
     encoder: str | None = None  # in place of the paper's
     # One run for each (`seed=0,1,2`).
-    seeds: list[int] = field(default_factory=lambda: [0], metadata={"option": "seed"})
+    seeds: list[Seed] = field(default_factory=lambda: [0], metadata={"option": "seed"})
     report: bool = False  # one page with all that has been reproduced of a paper
     out: Path = Path("reproductions")
 

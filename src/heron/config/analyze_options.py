@@ -6,6 +6,7 @@ from pathlib import Path
 
 from heron.base.errors import ConfigError
 from heron.config.bertscore import BertScoreOptions
+from heron.config.constraints import Count, Seed
 from heron.config.options import DataFolders, parse_with_data
 
 
@@ -30,7 +31,7 @@ class AnalyzeOptions(DataFolders, BertScoreOptions):
     # run's own `data.unicode`.
     beside: list[str] | None = None
     types: Path | None = None  # a table of reasoning types (`guid`, `types`), for `by=reasoning`
-    bins: int = 5  # number of bins for numbers
+    bins: Count = 5  # number of bins for numbers
     words: str = "words"  # tokenization: `words`, or `whitespace`
     # Lemmas by `simplemma`, `surface` (none) or `stanza`; and morphemes by `stanza`, `conllu:FILE`
     # (analyses of another tool) or `simplemma-prefixes` (Hebrew).
@@ -43,7 +44,7 @@ class AnalyzeOptions(DataFolders, BertScoreOptions):
     sample: int = 50  # number of questions of a new sheet
     # Of that sample, and of the draws behind intervals of sheets, of statistics of summaries, and
     # of slices of questions and summaries (slices of other tasks take 0).
-    seed: int = 0
+    seed: Seed = 0
     out: Path | None = None  # where files go; default `<run>/analysis`, or `runs/analysis/<data>`
 
 
@@ -61,8 +62,6 @@ def parse(arguments: Sequence[str]) -> tuple[AnalyzeOptions, list[str]]:
         raise ConfigError("beside= shows summaries beside those of a run: add run=DIR")
     if options.bertscore_config() and options.data is None:
         raise ConfigError("bertscore= compares a data set's articles and summaries: data=NAME")
-    if options.bins < 1:
-        raise ConfigError(f"bins={options.bins}: expected 1 or more")
     return options, overrides
 
 

@@ -2,11 +2,8 @@
 
 from dataclasses import dataclass
 
-from heron.base.errors import ConfigError
-from heron.config.constraints import check
+from heron.config.parsing import parse
 from heron.config.schema import BertScoreConfig
-
-_KEY = "task.bertscore."
 
 
 @dataclass(kw_only=True)
@@ -25,19 +22,13 @@ class BertScoreOptions:
         """Read the options; None where BERTScore is not asked for.
 
         Raises:
-            ConfigError: an unknown value, or further options without an encoder.
+            ConfigError: an unknown value, or no layer for the encoder.
         """
-        config = BertScoreConfig(
-            self.bertscore,
-            self.bertscore_layer,
-            self.bertscore_idf,
-            self.bertscore_long,
-            self.bertscore_precision,
-            self.bertscore_baseline,
-        )
-        try:
-            check(config, _KEY)
-        except ConfigError as error:
-            text = str(error).replace(f"{_KEY}model", "bertscore").replace(_KEY, "bertscore_")
-            raise ConfigError(text) from error
+        values = {
+            name.removeprefix("bertscore_"): value
+            for name, value in vars(self).items()
+            if name.startswith("bertscore_")
+        }
+        names = {name: f"bertscore_{name}" for name in values} | {"model": "bertscore"}
+        config = parse(BertScoreConfig, {"model": self.bertscore, **values}, names=names)
         return config if config.model else None

@@ -1,22 +1,30 @@
-"""Keys of the curriculum; `heron.config.special` checks them."""
+"""Keys of the curriculum."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from annotated_types import Ge
+from typing_extensions import TypedDict  # pydantic reads Python's own from 3.12 on
 
-from heron.base.registry import on_demand
-from heron.config.constraints import Count, OneOf, Share
+from heron.config.constraints import Checked, Count, OneOf, Part, Positive, Share
 from heron.config.registries import DIFFICULTIES
 
 GROUPS = ("easy", "ambiguous", "hard")
-# Most runs have no curriculum to check.
-_plan_problems = on_demand("heron.config.special:plan_problems")
+
+
+class Stage(TypedDict, total=False):
+    """One of `curriculum.stages`."""
+
+    name: str
+    share: Positive
+    steps: Count
+    unlock: Share
+    groups: list[Annotated[str, OneOf(*GROUPS)]]
 
 
 @dataclass
-class CurriculumConfig:
+class CurriculumConfig(Checked):
     """In which order and in which share of the steps a run sees its examples.
 
     A run has the same optimizer steps with and without a curriculum (but see `budget`).
@@ -52,7 +60,9 @@ class CurriculumConfig:
     ] = "stages"
     # mappings with `share` (of all steps), and either `unlock` (the easiest share of the examples)
     # or `groups` (`easy`, `ambiguous`, `hard`). With `budget: own`, `steps` instead of `share`.
-    stages: list[dict[str, Any]] = field(default_factory=list)
+    stages: list[
+        Annotated[dict[str, Any], Part("heron.config.curriculum:Stage", as_written=True)]
+    ] = field(default_factory=list)
     start: Share = 0.2  # share that is unlocked at first, for pacings that grow
     until: Share = 0.5  # share of all steps at which everything is unlocked, for pacings that grow
     power: Annotated[float, Ge(1)] = 2.0  # of `root`: 2 is the square root
@@ -75,17 +85,40 @@ class CurriculumConfig:
     # (`trained`, as in the paper)
     embeddings: Annotated[str, OneOf("pretrained", "trained")] = "pretrained"
 
-    def problems(self) -> Iterator[str]:
-        """See `heron.config.special.plan_problems`."""
+    def __post_init__(self) -> None:
         if self.name == "none":
             # An experiment may say `changes` for the curricula that a sweep sets beside it.
-            if replace(self, changes={}) != CurriculumConfig():
-                yield (
-                    "curriculum.* is set, but curriculum=none draws from everything: choose one of "
-                    "conf/curriculum to change it"
-                )
-        else:
-            yield from _plan_problems(self)
+            self.changes = {}
+
+    def problems(self) -> Iterator[str]:
+        """List which settings of a curriculum cannot work together."""
+        if self.name == "none":
+            if self != CurriculumConfig():
+                yield "curriculum.* is set, but curriculum=none: choose one of conf/curriculum"
+            return
+        if self.pacing == "stages":
+            yield from self._stage_problems()
+        elif self.budget == "own" or self.stages:
+            yield (
+                "curriculum.stages and curriculum.budget=own need curriculum.pacing=stages, not "
+                f"{self.pacing}"
+            )
+        if self.difficulty == "external" and not (self.scores and self.column):
+            yield "curriculum.difficulty=external needs curriculum.scores and curriculum.column"
+        if uses_groups(self) and self.reverse:
+            yield "curriculum.reverse=true cannot reverse curriculum.order=groups or stages' groups"
+
+    def _stage_problems(self) -> Iterator[str]:
+        size = "steps" if self.budget == "own" else "share"
+        if not self.stages or any(size not in stage for stage in self.stages):
+            yield (
+                f"curriculum.stages: under curriculum.budget={self.budget} there is at least one "
+                f"stage, and each has `{size}`"
+            )
+        elif size == "share" and abs((total := sum(s["share"] for s in self.stages)) - 1) > 1e-6:
+            yield f"curriculum.stages: the shares add up to {total:g}, not to 1"
+        if any("groups" in stage and "unlock" in stage for stage in self.stages):
+            yield "curriculum.stages: a stage has either unlock or groups, not both"
 
 
 def uses_groups(config: CurriculumConfig) -> bool:

@@ -14,8 +14,9 @@ import yaml
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from heron.base.errors import ConfigError, nearest
-from heron.config.constraints import Count, Fraction, Matches, Natural, OneOf, Share, check
+from heron.base.errors import ConfigError, first_line, nearest
+from heron.config.constraints import Checked, Count, Fraction, Matches, Natural, OneOf, Share
+from heron.config.parsing import parse
 from heron.config.registries import TASKS, formats
 
 TRAIN, VALIDATION, TEST = SPLITS = ("train", "validation", "test")
@@ -80,7 +81,7 @@ class ValidationConfig:
 
 
 @dataclass
-class FoldsConfig:
+class FoldsConfig(Checked):
     """Cross-validation over train: the data set's own validation and test splits are not read."""
 
     count: Natural = 0  # parts of train, one of which is validation; 0: no cross-validation
@@ -117,7 +118,7 @@ class SampleConfig:
 
 
 @dataclass
-class PhrasesConfig:
+class PhrasesConfig(Checked):
     """Linking phrases ("Prin urmare") that reveal the label, and where to remove them."""
 
     file: FileConfig | None = None  # JSON, `{class: [phrase, ...]}`; needed only for removal
@@ -175,7 +176,7 @@ class UnicodeOptions:
 
 
 @dataclass
-class QaConfig:
+class QaConfig(Checked):
     """How the answers of extractive question answering are read (`data.qa`).
 
     Source: ParaShoot, section 2.3: yes/no questions and extremely short or long answers were
@@ -238,12 +239,8 @@ class TextsConfig:
 
 
 @dataclass
-class DataConfig:
-    """One data set (`conf/data/<name>.yaml`).
-
-    Raises:
-        ConfigError: values that are not allowed, or do not work together.
-    """
+class DataConfig(Checked):
+    """One data set (`conf/data/<name>.yaml`)."""
 
     # short name, as in `data=<name>`; stages and predictions are stored under it
     name: Annotated[str, Matches("[^/]*", "names without '/'")] = ""
@@ -332,7 +329,6 @@ class DataConfig:
     substitute: str | None = None  # a data set that needs fewer files, named when files are missing
 
     def __post_init__(self) -> None:
-        check(self, "data.")
         if self.hub:
             self.files, self.generator = {}, None
 
@@ -395,14 +391,12 @@ def read_config(path: Path) -> DataConfig:
         ConfigError: not YAML, an unknown key, or a value that its key cannot have.
     """
     try:
-        config = OmegaConf.merge(OmegaConf.structured(DataConfig), OmegaConf.load(path))
-        value = OmegaConf.to_object(config)
+        values = OmegaConf.to_container(OmegaConf.load(path), resolve=True)
+        return parse(DataConfig, values, "data.")
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
     except (OmegaConfBaseException, yaml.YAMLError) as error:
-        raise ConfigError(f"{path}: {str(error).splitlines()[0]}") from error
-    assert isinstance(value, DataConfig)
-    return value
+        raise ConfigError(f"{path}: {first_line(error)}") from error
 
 
 def second_text_problems(config: DataConfig, is_needed: bool) -> Iterator[str]:

@@ -1,13 +1,10 @@
 """The schema's keys: all of them, and their types."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, get_args, get_origin
 
-from omegaconf import DictConfig, OmegaConf
-
-from heron.base.errors import ConfigError, nearest
 from heron.config.constraints import field_types, plain
 from heron.config.schema import Config
 
@@ -42,23 +39,6 @@ def is_under(key: str, parent: str) -> bool:
     return f"{key}.".startswith(f"{parent}.")
 
 
-def refuse_unknown(config: DictConfig, schema: Any, prefix: str) -> None:
-    """Refuse keys that a schema does not have; keys of mappings are the user's own."""
-    hints = field_types(schema)
-    for key in map(str, config):
-        name = prefix + key
-        if key not in hints:
-            known = [*all_keys(), *(prefix + field for field in hints)]
-            raise ConfigError(f"unknown key '{name}'.{nearest(name, known)}")
-        if not OmegaConf.is_dict(config._get_node(key)) or config[key] is None:
-            continue
-        if inner := _part(hints[key]):
-            refuse_unknown(config[key], inner, f"{name}.")
-        elif dataclasses.is_dataclass(entry := (get_args(plain(hints[key])) or (None,))[-1]):
-            for each in map(str, config[key]):
-                refuse_unknown(config[key][each], entry, f"{name}.{each}.")
-
-
 def _part(hint: Any) -> Any:
     """Find the dataclass of a field (perhaps optional); None for a value.
 
@@ -70,14 +50,18 @@ def _part(hint: Any) -> Any:
 
 def type_of(key: str) -> Any:
     """Find a key's type, without constraints and `None`; None for an unknown key."""
-    found: Any = Config
-    for part in key.split("."):
-        if get_origin(found) is dict:
-            found = get_args(found)[1]
+    return type_at(Config, key.split("."))
+
+
+def type_at(schema: Any, parts: Iterable[str | int]) -> Any:
+    """Follow names of fields, of mappings and of lists to a type; None where there is none."""
+    found: Any = schema
+    for part in parts:
+        if get_origin(found) in (dict, list):
+            found = plain(get_args(found)[-1])
         elif dataclasses.is_dataclass(found):
-            schema: Any = found
-            found = field_types(schema).get(part)
+            kind: Any = found
+            found = plain(field_types(kind).get(str(part)))
         else:
             return None
-        found = plain(found)
     return found

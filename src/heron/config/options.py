@@ -11,20 +11,20 @@
 """
 
 import dataclasses
-import types
-import typing
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from types import NoneType
+from typing import Any, TypeVar, cast, get_args, get_origin
 
 from heron.base.errors import ConfigError, nearest
-from heron.config.constraints import LAST_SEED, check
+from heron.config.constraints import field_types, plain
+from heron.config.parsing import parse
 
 T = TypeVar("T")
 
 EVERYWHERE = ("json", "quiet")  # options of every command: `heron.commands.printing`
-_BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 @dataclass(kw_only=True)
@@ -39,45 +39,30 @@ class DataFolders:
 def parse_options(schema: type[T], arguments: Sequence[str]) -> T:
     """Turn `key=value` words into an instance of `schema`.
 
+    Lists are written `a,b` or `[a, b]`; `none`, `null` and nothing unset an optional value.
+
     Args:
-        schema: a dataclass with fields of type str, int, float, bool, Path, lists of these
-            (comma separated), or any of them `| None`. A field `paths_data` is the option
-            `paths.data`; other names that are not Python's are `metadata={"option": name}`.
-            Their constraints (`heron.config.constraints`) are checked.
+        schema: a dataclass. A field `paths_data` is the option `paths.data`; other names that are
+            not Python's are `metadata={"option": name}`.
         arguments: the words after the command's name.
 
     Raises:
-        ConfigError: a word without `=`, an unknown or repeated key, a value of the wrong type or
-            out of range, or a required key that is missing; the message names the nearest key.
+        ConfigError: a word without `=` or a repeated key, else all problems that pydantic finds.
     """
-    hints = typing.get_type_hints(schema)
-    fields = {_option_name(field): field for field in dataclasses.fields(schema)}  # type: ignore[arg-type]
+    names = {field.name: _option_name(field) for field in dataclasses.fields(schema)}  # type: ignore[arg-type]
+    fields, hints = {name: field for field, name in names.items()}, field_types(cast(Any, schema))
     values: dict[str, Any] = {}
     for word in arguments:
         key, equals, value = word.partition("=")
         if not equals:
-            what = f"'{word}' is not of the form key=value."
-            if word == "--config-dir":
-                raise ConfigError(f"{what} Only train has it: HERON_FORKS=DIR finds DIR/conf here")
-            raise ConfigError(f"{what}{nearest(key, {*fields, *EVERYWHERE})}")
-        if key not in fields:
-            raise ConfigError(f"unknown option '{key}'.{nearest(key, {*fields, *EVERYWHERE})}")
-        name = fields[key].name
+            where = " Only train has it: HERON_FORKS=DIR finds DIR/conf here."
+            hint = where if key == "--config-dir" else nearest(key, {*fields, *EVERYWHERE})
+            raise ConfigError(f"'{word}' is not of the form key=value.{hint}")
+        name = fields.get(key, key)
         if name in values:
             raise ConfigError(f"option '{key}' is given twice")
-        values[name] = _convert(key, value, hints[name])
-    missing = [
-        key
-        for key, field in fields.items()
-        if field.name not in values
-        and field.default is dataclasses.MISSING
-        and field.default_factory is dataclasses.MISSING
-    ]
-    if missing:
-        raise ConfigError("missing option " + ", ".join(f"{key}=..." for key in missing))
-    options = schema(**values)
-    check(options)
-    return options
+        values[name] = _read(value, hints[name]) if key in fields else value
+    return parse(schema, values, names={**names, **{key: key for key in EVERYWHERE}})
 
 
 def parse_with_data(
@@ -124,28 +109,14 @@ def _join_paths(parts: Sequence[str]) -> list[str]:
     return found
 
 
-def _convert(key: str, value: str, hint: Any) -> Any:
-    if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
-        if value.lower() in ("", "none", "null"):
-            return None
-        hint = next(arg for arg in typing.get_args(hint) if arg is not type(None))
-    if typing.get_origin(hint) is list:
-        (inner,) = typing.get_args(hint)
-        if value.startswith("[") and value.endswith("]"):  # as `heron train` writes lists
-            value = value[1:-1]
-        parts = [part.strip() for part in value.split(",") if part.strip()]
-        parts = _join_paths(parts) if inner is Path else parts
-        return [_convert(key, part, inner) for part in parts]
-    if hint is bool:
-        if value.lower() not in _BOOLEANS:
-            raise ConfigError(f"{key}={value}: expected true or false")
-        return _BOOLEANS[value.lower()]
-    if hint is Path:
-        return Path(value).expanduser()
-    try:
-        found = hint(value)
-    except ValueError as error:
-        raise ConfigError(f"{key}={value}: expected {hint.__name__}") from error
-    if key == "seed" and not 0 <= found <= LAST_SEED:
-        raise ConfigError(f"{key}={value}: must be between 0 and {LAST_SEED}")
-    return found
+def _read(value: str, hint: Any) -> Any:
+    """Split lists, and leave out what unsets a value; pydantic reads the rest."""
+    kind = plain(hint)
+    if NoneType in get_args(hint) and value.lower() in ("", "none", "null"):
+        return None
+    if get_origin(kind) is list:
+        inner = value[1:-1] if value[:1] == "[" and value[-1:] == "]" else value
+        parts = [part.strip() for part in inner.split(",") if part.strip()]
+        is_path = get_args(kind) == (Path,)
+        return list(map(os.path.expanduser, _join_paths(parts))) if is_path else parts
+    return os.path.expanduser(value) if kind is Path else value

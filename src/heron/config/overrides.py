@@ -1,8 +1,7 @@
 """Overrides: words `key=value` on keys of the configuration, in Hydra's grammar.
 
-`heron train` passes them to Hydra, and `explain` rewords its errors. The other commands take a few
-keys besides their own options (`TAKES`) and lay `data.<key>=` over a data set. Errors name the
-wrong word, what is allowed, and the nearest key.
+`heron train` passes them to Hydra. The other commands take a few keys besides their own options
+(`TAKES`) and lay `data.<key>=` over a data set.
 """
 
 import copy
@@ -13,25 +12,22 @@ from contextlib import contextmanager
 from itertools import product
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple, get_origin
+from typing import Any, NamedTuple
 
 import yaml
-from hydra.errors import HydraException, OverrideParseException
-from omegaconf import MISSING, DictConfig, OmegaConf
-from omegaconf.errors import (
-    KeyValidationError,
-    MissingMandatoryValue,
-    OmegaConfBaseException,
-    ValidationError,
-)
+from hydra.errors import HydraException
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
-from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.base.errors import ConfigError, DataError, Problem, first_line, nearest
 from heron.base.folders import config_groups, data_set_file
 from heron.base.yaml_files import parse_yaml
-from heron.config.data import SPLITS, DataConfig
+from heron.config import errors
+from heron.config.data import DataConfig
 from heron.config.describe import group_options
-from heron.config.keys import all_keys, flatten, is_under, refuse_unknown, type_of
+from heron.config.keys import all_keys, flatten, is_under, type_of
 from heron.config.options import EVERYWHERE
+from heron.config.parsing import parse
 from heron.config.registries import TASKS
 from heron.config.schema import Config
 from heron.config.stored import from_yaml, to_yaml
@@ -66,18 +62,11 @@ TAKES = {
     "score": (*COLUMNS, QUOTING, *LABELS),
 }
 
-_SCALARS: dict[Any, str] = {
-    bool: "true or false is needed",
-    int: "a whole number is needed",
-    float: "a number is needed",
-    str: "a text is needed",
-}
 _KEY = re.compile(r"[a-z_]+(?:\.[A-Za-z_]+)+")
 # Mappings whose keys are the user's own.
-_BY_SPLIT = ("data.files.", "data.counts.")
 _OPEN = (
-    *(*_BY_SPLIT, "data.join.", "batching.multipliers.", "baseline.hypotheses."),
-    "launcher.options.",
+    *("data.files.", "data.counts.", "data.join.", "batching.multipliers."),
+    *("baseline.hypotheses.", "launcher.options."),
 )
 
 
@@ -99,27 +88,21 @@ def read_value(word: str) -> Any:
     key, equals, value = word.partition("=")
     if not equals:
         raise ConfigError(f"'{word}' is not of the form key=value")
-    hint = f"; {needed(key, value)}" if needed(key) else ""
     try:
         # Keys of mappings are the user's own, and need not be in Hydra's grammar.
         plain = key if re.fullmatch(r"[\w.]+", key, re.ASCII) else "key"
         (override,) = PARSER.parse_overrides([readable(f"{plain}={value}")])
     except HydraException as error:
-        if value.startswith("{") and (mapping := _mapping(value)) is not None:
-            return mapping
-        raise ConfigError(f"{word}: {UNREADABLE}{hint}") from error
+        try:
+            # A mapping whose keys Hydra cannot read: numbers, letters beyond ASCII.
+            if isinstance(mapping := parse_yaml(value), dict):
+                return mapping
+        except ConfigError:
+            pass
+        raise ConfigError(f"{word}: {UNREADABLE}") from error
     if override.is_sweep_override():
-        raise ConfigError(f"{word}: one value is needed{hint}")
+        raise ConfigError(f"{word}: one value is needed; a list is written [a, b]")
     return override.value()
-
-
-def _mapping(value: str) -> dict[str, Any] | None:
-    """Read a mapping whose keys Hydra cannot read: numbers in quotes, letters beyond ASCII."""
-    try:
-        found = parse_yaml(value)
-    except ConfigError:
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def sort_words(arguments: Sequence[str], takes: Sequence[str]) -> Words:
@@ -201,80 +184,42 @@ def configure(name: str, words: Sequence[str]) -> DataConfig:
     """
     path = data_set_file(name)
     try:
-        return _override(OmegaConf.load(path), words)
+        values = OmegaConf.load(path)
     except (OmegaConfBaseException, yaml.YAMLError) as error:
-        raise ConfigError(f"{path}: {str(error).splitlines()[0]}") from error
+        raise ConfigError(f"{path}: {first_line(error)}") from error
+    return _override(values, words)
 
 
 def override(data: DataConfig, words: Sequence[str]) -> DataConfig:
     """Lay words `data.<key>=value` over a data set; mappings are added to, lists replaced.
 
     Raises:
-        ConfigError: names the word: an unknown key, one that is given twice or that the data set's
-            task does not have, or a wrong value; or values that do not work together.
+        ConfigError: an unknown key, one that is given twice or that the data set's task does not
+            have, a wrong value, or values that do not work together.
     """
-    return _override(dataclasses.asdict(data), words) if words else data
+    return _override(OmegaConf.create(dataclasses.asdict(data)), words) if words else data
 
 
 def _override(values: Any, words: Sequence[str]) -> DataConfig:
-    whole = OmegaConf.merge(OmegaConf.structured(DataConfig), values)
-    tasks = [word.partition("=")[2] for word in words if word.startswith("data.task=")]
-    task, seen = tasks[0] if tasks else whole.task, set[str]()
-    for word in words:
-        given = _nested_value(word)
-        refuse_unknown(given, DataConfig, "data.")
-        leaves = dict(flatten(OmegaConf.to_container(given), "data."))  # type: ignore[arg-type]
-        for name in dict.fromkeys((word.partition("=")[0], *leaves)):
-            if name in seen:
-                raise ConfigError(f"option '{name}' is given twice")
-            seen.add(name)
-        for leaf, value in leaves.items():
-            _refuse_other_tasks(leaf, task)
-            if value == MISSING:
-                raise ConfigError(f"{word}: {MISSING} is no value")
-            if isinstance(value, list) and any(isinstance(each, list | dict) for each in value):
-                raise ConfigError(f"{word}: {needed(leaf, '[')}")
-        whole = _merge(whole, given, word)
+    seen = set[str]()
     try:
-        data = OmegaConf.to_object(whole)
-    except MissingMandatoryValue as error:
-        raise ConfigError(f"missing key data.{error.full_key}=...") from error
-    assert isinstance(data, DataConfig)
-    return data
-
-
-def _nested_value(word: str) -> DictConfig:
-    """Read `data.columns.text=body` as `{columns: {text: body}}`."""
-    value = read_value(word)
-    for part in reversed(word.partition("=")[0].split(".")[1:]):
-        value = {part: value}
-    try:
-        return OmegaConf.create(value)
+        for word in words:
+            value = read_value(word)
+            for part in reversed(word.partition("=")[0].split(".")[1:]):
+                value = {part: value}
+            leaves = [key for key, _ in flatten(value, "data.")]
+            for name in dict.fromkeys((word.partition("=")[0], *leaves)):
+                if name in seen:
+                    raise ConfigError(f"option '{name}' is given twice")
+                seen.add(name)
+            values = OmegaConf.merge(values, OmegaConf.create(value))
+        whole = OmegaConf.to_container(values, resolve=True)
     except OmegaConfBaseException as error:
-        raise ConfigError(f"{word}: {UNREADABLE}") from error
-
-
-def _merge(value: Any, given: DictConfig, word: str) -> Any:
-    try:
-        merged = OmegaConf.merge(value, given)
-        OmegaConf.to_container(merged, resolve=True)  # ${...} that leads nowhere
-    except OmegaConfBaseException as error:
-        key, _, written = word.partition("=")
-        where = f"data.{getattr(error, 'full_key', None) or ''}"
-        raise ConfigError(f"{word}: {_reason(error, key, where, written)}") from error
-    return merged
-
-
-def _reason(error: Exception, key: str, where: str, written: str) -> str:
-    """Say which kind of value the key needs; OmegaConf's own message for other errors."""
-    if "${" not in written:
-        is_inside = where.startswith(f"{key}.") and needed(where)
-        inner = where if is_inside and not isinstance(error, KeyValidationError) else key
-        while inner and not needed(inner):  # data.no_label.0, where data.no_label is a list
-            inner = inner.rpartition("[" if inner.endswith("]") else ".")[0]
-        if "." in inner:
-            return needed(key, written) if inner == key else f"{inner}: {needed(inner)}"
-    return str(error).splitlines()[0]
+        raise ConfigError(errors.explain(error, prefix="data.")) from error
+    assert isinstance(whole, dict)
+    for key in seen:
+        _refuse_other_tasks(key, whole.get("task", DataConfig.task))
+    return parse(DataConfig, whole, "data.")
 
 
 def _refuse_other_tasks(key: str, task: str) -> None:
@@ -324,113 +269,25 @@ def advise(problems: Iterable[Problem], takes: Sequence[str]) -> list[Problem]:
 
 
 def explain(overrides: Sequence[str], error: Exception, folders: Sequence[Path] = ()) -> str:
-    """Reword an error of Hydra or OmegaConf: name the wrong override, if one is wrong."""
-    groups = config_groups(folders)
+    """Describe an error of Hydra; where a group's option or a key is unknown, name the nearest."""
+    groups, known = config_groups(folders), all_keys()
     for override in overrides:
         key, value = key_of(override), override.partition("=")[2]
         if key in groups:
-            said = _no_option(key, value, folders)
-        elif key not in all_keys() and not key.startswith(("hydra", *_OPEN)):
-            known = {*_keys(overrides, groups), *EVERYWHERE}
-            hint = nearest(key, known) or nearest(key, all_keys())
-            said = f"unknown key '{key}'.{hint or ' heron train --cfg job lists them all.'}"
-        else:
-            said = _wrong_entry(override, error)
-        if said:
-            return said
-    if isinstance(error, OverrideParseException):
-        word = error.override
-        return f"{word}: {UNREADABLE}" if "=" in word else f"'{word}' is not of the form key=value"
-    if isinstance(error.__cause__, OmegaConfBaseException):
-        error = error.__cause__  # Hydra says only which override failed, OmegaConf also why
-    where = getattr(error, "full_key", None)
-    if isinstance(error, ValidationError) and (said := _kind(where, overrides)):
-        return said
-    message = str(error).splitlines()[0]
-    if found := re.match(r"Ambiguous value for argument '(\S+?)=(.*?)'", message):
-        key, value = found.groups()
-        one = f"'{key}=[{value}]'"
-        return f"{key}={value}: several values make a sweep; add -m. One list is written {one}"
-    return f"{where}: {message}" if where else re.sub(r"\s*\n\s*", " ", str(error))
-
-
-def _no_option(group: str, value: str, folders: Sequence[Path]) -> str:
-    """Refuse options that a group does not have; empty where it has all of them."""
-    options = [*group_options(group, folders)]
-    allowed = [*options, "null"] if group == "experiment" else options
-    wrong = next((option for option in value.split(",") if option not in allowed), None)
-    if wrong is None:
-        return ""
-    hint = nearest(wrong, options)
-    if group == "encoder" and not wrong.startswith("{"):
-        hint += f" A model of the hub: encoder=pretrained encoder.name={wrong}"
-    return f"{group}={wrong}: no such option.{hint}"
-
-
-def _wrong_entry(override: str, error: Exception) -> str:
-    """Explain an override of a mapping with keys of the user's own, or of a part that is null."""
-    key, value = key_of(override), override.partition("=")[2]
-    if wrong := [split for split in _splits(key, value) if split not in SPLITS]:
-        return f"{override}: no such split.{nearest(wrong[0], SPLITS)}"
-    cause = str(error.__cause__)
-    if key.startswith(_OPEN) and key in str(error) and "FileConfig'" not in cause:
-        return f"{override}: no such entry here; add it, '{_added(key, value)}'"
-    if f"{key}." in _OPEN and value.startswith("{") and "in struct" in f"{error}{cause}":
-        return f"{override}: its keys are your own; add them with a plus, '+{override}'"
-    if isinstance(error, AssertionError) and key.count(".") > 1:
-        # OmegaConf asserts when an override reaches into a node that is null.
-        parent = key.rpartition(".")[0]
-        return f"{override}: {parent} is null here; give it whole, {parent}={{...}}"
-    return ""
-
-
-def _keys(overrides: Sequence[str], groups: set[str]) -> list[str]:
-    """List keys and groups, without the keys of groups that are not chosen."""
-    named = {key_of(override).split(".")[0] for override in overrides}
-    idle = tuple(f"{group}." for group in {"baseline", "curriculum"} - named)
-    return [*groups, *(key for key in all_keys() if not key.startswith(idle))]
-
-
-def _splits(key: str, value: str) -> list[str]:
-    """List the splits in `data.files.<split>...` or `data.files={<split>: {...}}`."""
-    if key.startswith(_BY_SPLIT):
-        return [key.split(".")[2]]
-    return re.findall(r"[{,]\s*(\w+)\s*:\s*{", value) if f"{key}." in _BY_SPLIT else []
-
-
-def _added(key: str, value: str) -> str:
-    """Write the override that adds an entry to a mapping whose keys are the user's."""
-    parent, _, field = key.rpartition(".")
-    value = f"{{{field}: {value}}}"
-    if parent.startswith("data.files."):  # Hydra takes files in whole only
-        parent, _, split = parent.rpartition(".")
-        value = f"{{{split}: {value}}}"
-    return f"+{parent}={value}"
-
-
-def _kind(where: str | None, overrides: Sequence[str]) -> str:
-    """Say which kind of value a key needs; empty for a sweep's or an interpolated value."""
-    for override in reversed(overrides):  # the last one counts
-        key, _, value = override.lstrip("+~").partition("=")
-        if key == where and "${" not in value and ("," not in value or value[0] in "[{"):
-            return f"{override}: {hint}" if (hint := needed(key, value)) else ""
-    return ""
-
-
-def needed(key: str, given: str = "") -> str:
-    """Say which kind of value a key needs, `a list is needed: data.no_label=[NONE]`."""
-    kind = type_of(key)
-    if get_origin(kind) is list:
-        written = "" if given in ("", "null", "Null", "NULL", "~") else given
-        if any(sign in written for sign in "[]{}'\""):
-            written = "A, B"
-        return f"a list is needed: {key}=[{written}]"
-    if get_origin(kind) is dict:
-        return f"a mapping is needed, numbers in quotes: {key}={{NAME: VALUE}}"
-    if dataclasses.is_dataclass(kind):
-        names = ", ".join(f"{key}.{field.name}" for field in dataclasses.fields(kind))
-        return f"it has keys of its own: {names}"
-    return _SCALARS.get(kind, "")
+            options = group_options(key, folders)
+            for wrong in () if value[:1] in ("{", "[") else value.split(","):
+                if wrong not in (*options, "null") or (wrong == "null" and key != "experiment"):
+                    model = f" A model of the hub: encoder=pretrained encoder.name={wrong}"
+                    hint = nearest(wrong, options) + (model if key == "encoder" else "")
+                    return f"{key}={wrong}: no such option.{hint}"
+        elif key not in known and not key.startswith(("hydra", *_OPEN)):
+            named = {key_of(each).split(".")[0] for each in overrides}
+            idle = tuple(f"{group}." for group in {"baseline", "curriculum"} - named)
+            close = (name for name in known if not name.startswith(idle))
+            hint = nearest(key, {*groups, *close, *EVERYWHERE}) or nearest(key, known)
+            return f"unknown key '{key}'.{hint or ' heron train --cfg job lists them all.'}"
+    said = errors.explain(error)
+    return f"{' '.join(overrides)}: {said}" if isinstance(error, AssertionError) else said
 
 
 def set_keys(config: Config, changes: Mapping[str, Any], name: str) -> None:

@@ -5,18 +5,15 @@ Only runs that ask a language model load this module.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated
 
 from annotated_types import Ge, Interval
-from omegaconf import MISSING, OmegaConf
-from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
-from heron.base.errors import ConfigError, first_line
-from heron.config.constraints import Count, Natural, OneOf, Positive, Share
+from heron.config.constraints import MISSING, Checked, Count, Natural, OneOf, Positive, Share
 
 
 @dataclass
-class ModelConfig:
+class ModelConfig(Checked):
     """A language model, and where it answers."""
 
     name: str = MISSING  # hub id or folder, or the name by which a server knows it
@@ -40,7 +37,7 @@ class ModelConfig:
 
 
 @dataclass
-class PromptConfig:
+class PromptConfig(Checked):
     """A prompt, as Jinja2 templates.
 
     Templates know `words` (of the language's `prompting:`), `classes` (of the data), `labels` (the
@@ -82,7 +79,7 @@ class TrafficConfig:
 
 
 @dataclass
-class TranslationConfig:
+class TranslationConfig(Checked):
     """Machine translation around a prompt; none where `input` and `output` are null."""
 
     # the language that rows are translated to before they are asked about; null: the data's
@@ -107,7 +104,7 @@ class TranslationConfig:
 
 
 @dataclass
-class PromptingConfig:
+class PromptingConfig(Checked):
     """Everything about a run that asks a language model."""
 
     model: ModelConfig = field(default_factory=ModelConfig)
@@ -141,26 +138,3 @@ class PromptingConfig:
             yield "prompting.model.backend=batch writes chats; set prompting.model.form=chat"
         if self.model.api == "azure" and not (self.model.url and self.model.version):
             yield "prompting.model.api=azure needs prompting.model.url and prompting.model.version"
-
-
-def read_prompting(values: Any) -> PromptingConfig:
-    """Give the values of `prompting` their types; `heron.config.constraints.check` follows.
-
-    Raises:
-        ConfigError: a value has the wrong type.
-    """
-    try:
-        merged = OmegaConf.merge(OmegaConf.structured(PromptingConfig), values)
-        found = OmegaConf.to_object(merged)
-    except OmegaConfBaseException as error:
-        raise ConfigError(f"prompting.{error.full_key}: {explain(error)}") from error
-    assert isinstance(found, PromptingConfig)
-    return found
-
-
-def explain(error: OmegaConfBaseException) -> str:
-    """Say what a missing value of `prompting` needs; other errors as OmegaConf words them."""
-    if not isinstance(error, MissingMandatoryValue):
-        return first_line(error)
-    group = str(error.full_key).removeprefix("prompting.").split(".")[0]
-    return f"is missing: {group}=NAME chooses one, and `heron options {group}` lists them"

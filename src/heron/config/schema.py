@@ -1,8 +1,8 @@
 """The schema of the configuration: every key that the code reads, with its type and its unit.
 
 YAML in `conf/` holds the values. A field's type says which values are allowed, and the method
-`problems()` of a class which of them cannot work together; `heron.config.constraints.check` reads
-both. `heron options` prints the comments on the fields.
+`problems()` of a class which of them cannot work together; `heron.config.parsing` reads both.
+`heron options` prints the comments on the fields.
 """
 
 from collections.abc import Iterator
@@ -13,11 +13,10 @@ from typing import Annotated, Any
 from annotated_types import Ge, Gt, Interval, Len
 
 from heron.base.errors import nearest
-from heron.base.registry import on_demand
 from heron.config.constraints import (
+    Checked,
     Count,
     Fraction,
-    Hint,
     Matches,
     Natural,
     OneOf,
@@ -28,11 +27,11 @@ from heron.config.constraints import (
 )
 from heron.config.curriculum import CurriculumConfig
 from heron.config.data import DataConfig
-from heron.config.registries import CLASSIFIERS, LEARNT, POOLINGS, TASKS
+from heron.config.registries import BASELINES, CLASSIFIERS, LEARNT, POOLINGS, TASKS
 
 OPEN = ("auto", "fastest")  # values of `trainer.precision` that leave it to the machine
 BUDGET = 3072  # padded tokens a batch where `batching.tokens` is null
-Rate = Annotated[float, Gt(0), Hint("to train the head alone, set encoder.freeze=all")]
+Rate = Annotated[float, Gt(0)]  # to train the head alone, set encoder.freeze=all
 Freeze = Annotated[
     str, Matches(r"none|embeddings|all|\d+", "none, embeddings, all or a layer count")
 ]
@@ -48,7 +47,7 @@ class PathsConfig:
 
 
 @dataclass
-class GenerationConfig:
+class GenerationConfig(Checked):
     """How a summary is generated."""
 
     num_beams: Count = 4  # beams of the search; 1 is greedy search
@@ -70,7 +69,7 @@ class GenerationConfig:
 
 
 @dataclass
-class BertScoreConfig:
+class BertScoreConfig(Checked):
     """Whether and how summaries are scored by BERTScore (`heron.metrics.bertscore`)."""
 
     model: str | None = None  # encoder, hub id or folder; null: no BERTScore
@@ -88,9 +87,16 @@ class BertScoreConfig:
     baseline: str | None = None
 
     def problems(self) -> Iterator[str]:
-        """See `heron.config.special.bertscore_problems`."""
-        if self != BertScoreConfig():
-            yield from _bertscore_problems(self)
+        """Scores of different layers cannot be compared, and there is no common choice."""
+        unset = BertScoreConfig(long=self.long, precision=self.precision)
+        if self.model is None and self != unset:
+            yield "task.bertscore.* needs task.bertscore.model=NAME (bertscore=NAME)"
+        if self.model is not None and self.layer is None:
+            yield (
+                f"scores of different layers of {self.model} cannot be compared: name one, such as "
+                "task.bertscore.layer=9 (bertscore_layer=9), a fair choice for 12 layers; "
+                "bert-score has 9 for multilingual BERT and XLM-R base, 17 (of 24) for XLM-R large"
+            )
 
 
 @dataclass
@@ -130,7 +136,7 @@ class TaskConfig:
 
 
 @dataclass
-class ScratchConfig:
+class ScratchConfig(Checked):
     """Shape of an encoder with random weights; its tokenizer is trained on the train split."""
 
     vocabulary: Count = 4000  # most word pieces
@@ -150,7 +156,7 @@ class ScratchConfig:
 
 
 @dataclass
-class EncoderConfig:
+class EncoderConfig(Checked):
     """A Hugging Face encoder, by hub id or folder, or one with random weights (`scratch`)."""
 
     name: str = "scratch"  # hub id or folder; `scratch` builds one
@@ -185,9 +191,20 @@ class EncoderConfig:
     scratch: ScratchConfig = field(default_factory=ScratchConfig)
 
     def problems(self) -> Iterator[str]:
-        """See `heron.config.special.window_problems`."""
-        if self.overflow == "windows" or self.trailing_separator:
-            yield from _window_problems(self)
+        """List what windows and separators cannot do."""
+        if self.trailing_separator and self.separator is None:
+            yield "encoder.trailing_separator=true needs encoder.separator, for example ' [SEP] '"
+        if self.overflow != "windows":
+            return
+        if self.separator is not None:  # no window over one joined text has the whole hypothesis
+            yield "encoder.overflow=windows needs encoder.separator=null"
+        if self.truncation == "longest_first":
+            yield "encoder.overflow=windows needs encoder.truncation=only_first or only_second"
+        if self.stride > self.max_length // 2:
+            yield (
+                f"encoder.stride={self.stride}: must be at most half of encoder.max_length="
+                f"{self.max_length}, or windows hardly move"
+            )
 
 
 # Of heron's tasks: known without a look at forks.
@@ -196,20 +213,12 @@ _FORMS = (
     *("question", "article", "text", "masked"),
 )
 _OF_TASKS = ("span", "biaffine", "seq2seq", "warm_start", "mlm")  # see `TaskRules.classifiers`
-# Start-up time: most runs have none of these.
-_bertscore_problems = on_demand("heron.config.special:bertscore_problems")
-_search_problems = on_demand("heron.config.special:search_problems")
-_baseline_problems = on_demand("heron.config.special:baseline_problems")
-_trainer_problems = on_demand("heron.config.special:trainer_problems")
-_window_problems = on_demand("heron.config.special:window_problems")
-_curriculum_problems = on_demand("heron.config.special:curriculum_problems")
-
 # See `TaskRules.keys`.
 _KEYS_OF_TASKS = ("head.distance", "task.bertscore.model", "task.decoding", "optim.soft.answers")
 
 
 @dataclass
-class HeadConfig:
+class HeadConfig(Checked):
     """A pooling times a classifier, and the input form that the pooling reads."""
 
     name: str = "ess"  # name in tables
@@ -341,7 +350,7 @@ class SuspectsConfig:
 
 
 @dataclass
-class OptimConfig:
+class OptimConfig(Checked):
     """The optimizer and its schedule."""
 
     # `adamw`, or `adafactor`, which needs less memory (two vectors per matrix instead of two
@@ -410,7 +419,7 @@ class BatchingConfig:
 
 
 @dataclass
-class TrainerConfig:
+class TrainerConfig(Checked):
     """How long and on what a run trains, and what is kept."""
 
     max_epochs: Count = 3  # passes over the train split
@@ -460,13 +469,24 @@ class TrainerConfig:
         return self.select == "best" or self.patience is not None
 
     def problems(self) -> Iterator[str]:
-        """See `heron.config.special.trainer_problems`."""
-        if self.devices * self.num_nodes > 1 or self.strategy != "auto" or self.select == "mean":
-            yield from _trainer_problems(self)
+        """List what several devices and the mean of epochs cannot do."""
+        several, fsdp = self.devices * self.num_nodes > 1, self.strategy == "fsdp"
+        if several and self.accelerator in ("mps", "tpu"):
+            yield (
+                f"trainer.devices={self.devices}: several devices need trainer.accelerator=cpu or "
+                f"cuda, not {self.accelerator}"
+            )
+        if fsdp and (not several or self.accelerator == "cpu"):
+            yield "trainer.strategy=fsdp needs several GPUs: set trainer.devices to their number"
+        if self.select == "mean" and (self.patience is not None or fsdp):
+            yield (
+                "trainer.select=mean knows its last epochs beforehand and keeps whole weights: set "
+                "trainer.patience=null and another trainer.strategy than fsdp"
+            )
 
 
 @dataclass
-class DynamicsConfig:
+class DynamicsConfig(Checked):
     """Per-example training dynamics."""
 
     enabled: bool = True  # write `dynamics/epoch=<n>.parquet`
@@ -581,7 +601,7 @@ class SweeperConfig:
 
 
 @dataclass
-class Config:
+class Config(Checked):
     """Everything one run needs."""
 
     data: DataConfig  # data set to train on and to be scored on
@@ -593,7 +613,9 @@ class Config:
     report: str | None = None  # the paper's table to compare a sweep with, such as `trc/table4`
     # data sets to train on one after the other: names, or mappings as in
     # `heron.config.stages.StageConfig`; empty: train once, on `data`
-    stages: list[Any] = field(default_factory=list)
+    stages: list[Annotated[Any, Part("heron.config.stages:StageConfig", as_written=True)]] = field(
+        default_factory=list
+    )
     # further data sets with the same classes; their test splits (validation where there is none)
     # are predicted and scored as `<data set>.<split>`
     also_test: list[str] = field(default_factory=list)
@@ -698,4 +720,66 @@ def _selection_problems(config: Config) -> Iterator[str]:
         yield (
             "trainer.select=best and trainer.patience need a validation split: name "
             "data.files.validation, or set data.validation.fraction above 0"
+        )
+
+
+def _search_problems(config: Config) -> Iterator[str]:
+    """Check that a search with Optuna has scores to choose by."""
+    if not config.is_validated():
+        yield (
+            "sweeper=optuna chooses by scores on validation: name data.files.validation, or set "
+            "data.validation.fraction above 0"
+        )
+    if config.baseline.name != "none" and config.trainer.monitor == "loss":
+        yield f"trainer.monitor=loss: baseline={config.baseline.name} has none; set macro_f1"
+    if config.sweeper.pruner != "none" and config.stages:
+        yield f"sweeper.pruner={config.sweeper.pruner} compares epochs of one training, no stages"
+
+
+def _baseline_problems(config: Config) -> Iterator[str]:
+    """Check that a baseline fits the task, and that nothing needs an encoder."""
+    name, task, fitting = (
+        config.baseline.name,
+        config.task.name,
+        tasks_of_baseline(config.baseline.name),
+    )
+    keys = {**dict.fromkeys(config.optim.target_options(), "empty"), "stages": "[]"}
+    if not config.stages:
+        del keys["stages"]
+    if config.curriculum.name != "none":
+        keys["curriculum"] = "none"
+    for key, value in keys.items():
+        yield f"{key} changes how an encoder is trained; baseline={name} has none: make it {value}"
+    if task not in (fitting := tasks_of_baseline(name)):
+        yield f"baseline={name} needs task={' or '.join(fitting)}, not task={task}"
+    else:
+        yield from BASELINES[name].problems(config)
+
+
+def tasks_of_baseline(name: str) -> list[str]:
+    """List the tasks that a baseline is for."""
+    chosen = BASELINES[name].tasks
+    return [
+        task
+        for task in TASKS
+        if (TASKS[task].has_classes if chosen is None else not chosen or task in chosen)
+    ]
+
+
+def _curriculum_problems(config: Config) -> Iterator[str]:
+    """Check that the task and the dynamics have what a curriculum orders by."""
+    curriculum, dynamics = config.curriculum, config.dynamics
+    if curriculum.difficulty == "sts" and "pair" not in TASKS[config.task.name].forms:
+        fitting = " or ".join(task for task in TASKS if "pair" in TASKS[task].forms)
+        yield f"curriculum.difficulty=sts needs task={fitting}, not {config.task.name}"
+    watched = dynamics.enabled and dynamics.mode == "evaluation"
+    if curriculum.pacing == "self_paced" and not watched:
+        yield "curriculum.pacing=self_paced needs dynamics.enabled=true dynamics.mode=evaluation"
+    if curriculum.budget == "own" and (steps := config.trainer.max_steps) is not None:
+        yield f"trainer.max_steps={steps}: curriculum.budget=own needs trainer.max_steps=null"
+    by_class = curriculum.by_class or curriculum.sampling == "stratified"
+    if by_class and config.head.input == "window":
+        yield (
+            "curriculum.by_class and curriculum.sampling=stratified need one row per sequence, not "
+            "head.input=window"
         )

@@ -1,15 +1,10 @@
 """`stages`: data sets to train on one after the other."""
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
-
-from heron.base.errors import ConfigError, nearest
-from heron.config.constraints import broken
+from heron.config.parsing import adapter
 from heron.config.schema import Freeze, Rate
 
 
@@ -30,28 +25,16 @@ class StageConfig:
     # head.classifier: linear}`
     changes: dict[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """Read a data set's name alone, too."""
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_before_validator_function(
+            lambda given: {"data": given} if isinstance(given, str) else given, handler(source)
+        )
+
 
 def read_stages(entries: Sequence[Any]) -> list[StageConfig]:
-    """Read stages: names of data sets, or mappings as in `StageConfig`.
-
-    Raises:
-        ConfigError: a stage without data, an unknown key, or a value of the wrong type.
-    """
-    stages = []
-    known = [field.name for field in dataclasses.fields(StageConfig)]
-    for entry in entries:
-        values = {"data": entry} if isinstance(entry, str) else entry
-        if not isinstance(values, dict):
-            raise ConfigError(f"stages: {entry!r} is neither a data set's name nor a mapping")
-        if unknown := [str(key) for key in values if key not in known]:
-            raise ConfigError(f"stages: unknown key '{unknown[0]}'.{nearest(unknown[0], known)}")
-        try:
-            merged = OmegaConf.merge(OmegaConf.structured(StageConfig), values)
-            stage = OmegaConf.to_object(merged)
-        except OmegaConfBaseException as error:
-            raise ConfigError(f"stages: {str(error).splitlines()[0]}") from error
-        assert isinstance(stage, StageConfig)
-        if problems := list(broken(stage, "stages: ")):
-            raise ConfigError("\n".join(problems))
-        stages.append(stage)
-    return stages
+    """Read the stages of a checked configuration."""
+    return [adapter(StageConfig).validate_python(entry) for entry in entries]

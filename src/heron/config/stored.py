@@ -2,19 +2,14 @@
 
 import dataclasses
 import os
-from functools import cache
 from pathlib import Path
-from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
-
-from omegaconf import MISSING, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from typing import Any
 
 from heron.base.errors import ConfigError
 from heron.base.folders import default_cache_dir
 from heron.base.yaml_files import dump_yaml, parse_yaml
-from heron.config.keys import flatten, is_under
-from heron.config.resolve import complete, resolve, resolve_stages
+from heron.config.keys import is_under
+from heron.config.resolve import read, resolve_stages
 from heron.config.schema import Config
 
 # Groups that every version of heron has written; a truncated file lacks the last of them.
@@ -34,13 +29,13 @@ def to_yaml(config: Config) -> str:
 
 
 def from_yaml(text: str) -> Config:
-    """Read what `to_yaml` wrote.
+    """Read what `to_yaml` wrote; `${...}` in it stays text.
 
     Raises:
-        ConfigError: it is not a mapping, lacks keys that every version has written, or contains
-            `${...}`, which `to_yaml` never writes: environment variables are not looked up.
+        ConfigError: it is not a mapping, lacks keys that every version has written, or has keys or
+            values that this version does not know.
     """
-    return _from_values(_read_values(text))
+    return read(_read_values(text))
 
 
 def _read_values(text: str) -> dict[str, Any]:
@@ -50,55 +45,6 @@ def _read_values(text: str) -> dict[str, Any]:
     if missing := [key for key in _ALWAYS if key not in values]:
         raise ConfigError(f"it has no {', '.join(missing)}")
     return values
-
-
-def _from_values(values: dict[str, Any]) -> Config:
-    for key, value in flatten(values):
-        if "${" in f"{key} {value}":
-            raise ConfigError(f"{key}={value}: a stored configuration has no ${{...}}.")
-    if values.get("prompting") is None:
-        try:
-            return complete(_build(values, Config))
-        except TypeError:
-            pass  # of another version: OmegaConf converts what it can, and names what is wrong
-    try:
-        config = OmegaConf.create(values)
-    except OmegaConfBaseException as error:
-        raise ConfigError(str(error).splitlines()[0]) from error
-    return resolve(config)
-
-
-def _build(value: Any, hint: Any) -> Any:
-    """Turn what YAML has read into the dataclass, list or mapping of a type, as OmegaConf does.
-
-    It takes a tenth of OmegaConf's time, because it converts nothing and fills in nothing.
-
-    Raises:
-        TypeError: a value is not of its field's type, or a field has no value.
-    """
-    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    if value is None and type(None) in kinds:
-        return None
-    kind, inner = get_origin(kinds[0]) or kinds[0], get_args(kinds[0])
-    if kind is Any and type(value) in _ANY:
-        kind, inner = type(value), _ANY[type(value)]
-    if isinstance(kind, type) and dataclasses.is_dataclass(kind) and isinstance(value, dict):
-        hints = _hints(kind)
-        if hints.keys() == value.keys():
-            return kind(**{key: _build(each, hints[key]) for key, each in value.items()})
-    elif type(value) is kind and value != MISSING:
-        if kind is list:
-            return [_build(each, *inner) for each in value]
-        if kind is dict:
-            return {_build(key, inner[0]): _build(each, inner[1]) for key, each in value.items()}
-        return value
-    raise TypeError(value)
-
-
-_hints = cache(get_type_hints)
-# What a field of any type may hold, with the types inside.
-_ANY: dict[type, tuple[Any, ...]] = dict.fromkeys((str, bool, int, float, type(None)), ())
-_ANY |= {list: (Any,), dict: (Any, Any)}
 
 
 def read_stored(path: Path, run_code: bool = False) -> Config:
@@ -140,7 +86,7 @@ def read_own(path: Path) -> Config:
         what = f"{path} is damaged: {error}; copy it again from where the run was trained"
         raise ConfigError(what) from error
     try:
-        return _from_values(values)
+        return read(values)
     except ConfigError as error:
         fix = "If another version of heron wrote this file, correct it, or use that version."
         raise ConfigError(f"{path}: {str(error).rstrip('.')}. {fix}") from error

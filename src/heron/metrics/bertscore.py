@@ -36,7 +36,7 @@ from torch.nn import functional as F
 from heron.base import array_store
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import fingerprint, sha256_file
-from heron.config.constraints import check
+from heron.config.parsing import check
 from heron.config.schema import BertScoreConfig
 from heron.models.token_states import Pieces, TokenEncoder, check_backbone
 

@@ -29,9 +29,9 @@ from heron.base.files import write_file, write_json
 from heron.base.table_files import to_markdown
 from heron.base.terminal import print_lines, print_tables
 from heron.base.yaml_files import dump_yaml, read_yaml
-from heron.config.constraints import check
 from heron.config.data import TRAIN, VALIDATION
 from heron.config.describe import group_options
+from heron.config.parsing import check
 from heron.config.prompting import PromptConfig
 from heron.config.schema import Config
 from heron.data.examples import Example

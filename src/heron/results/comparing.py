@@ -11,6 +11,7 @@ from typing import Any
 from heron.base.errors import ConfigError, DataError, HeronError, nearest
 from heron.base.run_folder import RunFolder
 from heron.base.tables import cell_text, is_missing, read_table
+from heron.config.constraints import Seed
 from heron.config.data import VALIDATION, UnicodeOptions
 from heron.config.schema import OPEN
 from heron.config.stored import read_stored
@@ -58,7 +59,7 @@ class CompareOptions:
     against: str | None = None
     # draws, seed: of the bootstrap and of the randomisation.
     draws: int = 10_000
-    seed: int = 0
+    seed: Seed = 0
     alpha: float = 0.05  # how large a corrected p may be; also sets the intervals' width
     # `row`, or `group`: whole documents; default: the runs' `task.resample`.
     resample: str | None = None

@@ -11,6 +11,7 @@ from heron.base.files import parse_json
 from heron.base.folders import data_set_file
 from heron.base.table_formats import content_format
 from heron.base.tables import Table, cell_text, read_bytes, read_table
+from heron.config.constraints import Seed
 from heron.config.data import DataConfig, read_config
 from heron.data.rows import Rows
 
@@ -35,7 +36,7 @@ class ScoreOptions:
     # The name in that file; default: the predictions file's, without its suffix.
     name: str | None = None
     resamples: int = 1000  # bootstrap resamples; 0 computes no intervals
-    seed: int = 0  # of the resamples
+    seed: Seed = 0  # of the resamples
     metrics: list[str] = field(default_factory=list)  # further scores that forks have registered
 
     def check_resamples(self) -> None:

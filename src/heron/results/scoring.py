@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.config.constraints import Seed
 from heron.config.data import UnicodeOptions
 from heron.config.registries import METRICS, TASKS
 from heron.languages import get_language
@@ -34,7 +35,7 @@ class Settings:
     task: str = CLASSES  # `classification`, or a task's name
     relaxed: str = "recode"  # what `relaxed_*` stands for: `recode`, `drop` or `matres_micro`
     draws: int = 10_000  # of the bootstrap and of the randomisation
-    seed: int = 0  # of both
+    seed: Seed = 0  # of both
     alpha: float = 0.05  # how large a corrected p may be; the intervals hold 1 - alpha of the draws
     language: str | None = None  # ISO 639-1 code of the texts, for scores such as `he_f1`
     # Which Unicode variants count as one; see `heron.languages.spelling`.

@@ -168,7 +168,7 @@ def test_moved_data_is_found_where_paths_data_says(make_run, tmp_path):
         (["split=dev"], "no such predictions; the run has: test"),
         (["by=ttr", "morphology=simplema"], "Did you mean 'simplemma'"),
         (["words=letters"], "Allowed: whitespace, words"),
-        (["bins=0"], "bins=0: expected 1 or more"),
+        (["bins=0"], "bins=0: "),
         (["data.colums.side=[genre]"], "colums"),
         (["data=ronli"], "name either a run (run=DIR) or a data set (data=NAME)"),
         (["types=none.csv"], "none.csv"),

@@ -82,7 +82,7 @@ def test_scores_without_bertscore_leave_no_signature_of_earlier_ones(files, tiny
     [
         (["bertscore=ENCODER"], "bertscore_layer=9"),
         (["bertscore=ENCODER", "bertscore_layer=3"], "has 2 layers"),
-        (["bertscore=ENCODER", "bertscore_layer=0"], "must be at least 1"),
+        (["bertscore=ENCODER", "bertscore_layer=0"], "bertscore_layer=0"),
         (["bertscore=ENCODER", "bertscore_layer=1", "bertscore_long=skp"], "skip"),
         (["bertscore_layer=1"], "bertscore=NAME"),
         (["bertscore=no/where", "bertscore_layer=1"], "bertscore model no/where"),

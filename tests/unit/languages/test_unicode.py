@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError
-from heron.config.constraints import check
 from heron.config.data import UnicodeOptions
+from heron.config.parsing import check
 from heron.languages import LANGUAGES, get_language
 from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW

