@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+import pytorch_lightning as pl
 import torch
 from annotated_types import Ge
 
@@ -25,7 +26,7 @@ from heron.config.constraints import Count
 from heron.data.datamodule import DataModule
 from heron.models.optim import build_optimizer
 from heron.models.precision import precision
-from heron.training.build import build_module, with_stored_vectors
+from heron.training.build import build_module
 from heron.training.recorder import Recorder
 
 from .frame import Found, main
@@ -72,9 +73,11 @@ def measure(words: Sequence[str], options: Options, made: Path) -> tuple[float, 
     steps, recorded = [], []
     torch.set_num_threads(options.threads)
     data = DataModule(config)
-    data = with_stored_vectors(config, data)
     module = build_module(config, data)
-    recorder = Recorder(RunFolder(made), data, config)
+    recorder = Recorder(RunFolder(made))
+    module.trainer = pl.Trainer(logger=False, enable_checkpointing=False)
+    module.trainer.datamodule = data
+    recorder.setup(module.trainer, module, "fit")
     optimizer = build_optimizer(module.encoder, module.head, config.optim)
     autocast = torch.autocast("cpu", torch.bfloat16, precision(config) != "32-true")
     batches = itertools.cycle(data.train_dataloader())

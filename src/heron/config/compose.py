@@ -206,8 +206,8 @@ class _Folders(SearchPathPlugin):
 
 @contextmanager
 def open_hydra(name: str, folders: Sequence[Path] = ()) -> Iterator[Any]:
-    """Set up Hydra to compose; a process has one instance."""
-    GlobalHydra.instance().clear()
+    """Set up Hydra to compose; a program that uses Hydra itself finds its own as it was."""
+    own, GlobalHydra.instance().hydra = GlobalHydra.instance().hydra, None
     if "schema.yaml" not in ConfigStore.instance().repo:
         ConfigStore.instance().store(name="schema", node=Config)
     Plugins.instance().register(_Folders)
@@ -216,7 +216,8 @@ def open_hydra(name: str, folders: Sequence[Path] = ()) -> Iterator[Any]:
         with initialize_config_dir(str(conf_dir()), job_name=name, version_base=None):
             yield GlobalHydra.instance().hydra
     finally:
-        GlobalHydra.instance().clear()
+        # Hydra restores a copy of what it found, which was empty.
+        GlobalHydra.instance().hydra, _Folders.added = own, ()
 
 
 @contextmanager

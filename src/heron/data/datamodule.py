@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -12,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytorch_lightning as pl
 import torch
-from torch.utils.data import DataLoader, Sampler
+from torch.utils.data import DataLoader, Dataset, DistributedSampler
 
 from heron.base import ranks
 from heron.base.files import fingerprint, sha256_file
 from heron.base.registry import on_demand
 from heron.config.data import TRAIN, VALIDATION
-from heron.config.schema import Config
+from heron.config.schema import BatchingConfig, Config
 from heron.data.batching import budget, copies, fit_budget, plan_epoch, plan_evaluation
 from heron.data.collate import Collator
 from heron.data.examples import Example
@@ -37,30 +36,90 @@ from heron.data.sources import locate
 from heron.data.tokenizer import load_tokenizer
 
 Splits = dict[str, list[Example]]
+Plan = Callable[[int], list[np.ndarray]]  # an epoch's batches of units
 code_hashes = on_demand("heron.base.forks:code_hashes")  # start-up time
 
 
 class DataModule(pl.LightningDataModule):
-    """Reads a data set, tokenizes it once, and plans its batches.
+    """Reads a data set, tokenizes it once, and plans its batches; an ordinary Lightning DataModule.
 
-    With several processes, each loads its share of every planned batch. Where `vectors` are set (a
-    frozen encoder's), batches have those instead of tokens. `examples` (by split) and `tokenizer`
-    replace those of the configuration.
+    Nothing is read before `prepare_data`, `setup` or the first look at `examples`, `features` or
+    `tokenizer`. Each epoch has a plan of its own, and each of several processes loads its share of
+    every planned batch. Where `vectors` are set (a frozen encoder's, by split), batches have those
+    instead of tokens; a `curriculum` plans the training batches. `examples` (by split) and
+    `tokenizer` replace those of the configuration.
     """
 
     def __init__(self, config: Config, examples: Splits | None = None, tokenizer: Any = None):
         super().__init__()
         self.config = config
-        given = examples is not None or tokenizer is not None
-        prepared = prepare(config, examples, tokenizer) if given else prepare_once(config)
-        self.examples, self.dropped = dict(prepared.examples), dict(prepared.dropped)
-        self.tokenizer, self.known_tokens = prepared.tokenizer, prepared.known_tokens
-        self.features, self.keys = dict(prepared.features), dict(prepared.keys)
         self.vectors: dict[str, np.ndarray] = {}
         self.curriculum: Any = None
+        self._given = examples, tokenizer
+        self._counted: dict[int, list[int]] = {}
+
+    def prepare_data(self) -> None:
+        """Read and tokenize every split in one process of a machine; the others find the cache."""
+        _ = self._prepared
+
+    def setup(self, stage: str | None = None) -> None:
+        """Read what `prepare_data` has stored; have Lightning ask for each epoch's plan."""
+        _ = self._prepared
+        if self.trainer is not None and stage == "fit":
+            # Plans differ in length, and Lightning counts a loader's batches once.
+            self.trainer.reload_dataloaders_every_n_epochs = 1
+
+    @cached_property
+    def _prepared(self) -> Prepared:
+        if self._given == (None, None):
+            return prepare_once(self.config)
+        return prepare(self.config, *self._given)
+
+    @cached_property
+    def examples(self) -> Splits:
+        """The examples of each split."""
+        return dict(self._prepared.examples)
+
+    @cached_property
+    def features(self) -> dict[str, Features]:
+        """The tokens and labels of each split."""
+        return dict(self._prepared.features)
+
+    @property
+    def dropped(self) -> dict[str, dict[str, int]]:
+        """Rows that were left out, by split and reason."""
+        return self._prepared.dropped
+
+    @property
+    def tokenizer(self) -> Any:
+        """The encoder's tokenizer, with the event markers where the input has them."""
+        return self._prepared.tokenizer
+
+    @property
+    def known_tokens(self) -> int:
+        """The number of tokens that the encoder was trained with."""
+        return self._prepared.known_tokens
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The fingerprint of each split's features."""
+        return self._prepared.keys
+
+    @cached_property
+    def batching(self) -> BatchingConfig:
+        """`config.batching` with the budget of tokens that fits the train split."""
         lengths_S = self.features[TRAIN].lengths_S if TRAIN in self.features else np.empty(0)
-        self.batching = fit_budget(config.batching, lengths_S)
-        self.units = {split: features.units() for split, features in self.features.items()}
+        return fit_budget(self.config.batching, lengths_S)
+
+    @cached_property
+    def units(self) -> dict[str, Units]:
+        """What batches are made of, by split."""
+        return {split: features.units() for split, features in self.features.items()}
+
+    @property
+    def tests(self) -> list[str]:
+        """The splits that are neither trained nor validated on, in the order of the loaders."""
+        return [split for split in self.features if split not in (TRAIN, VALIDATION)]
 
     @property
     def label_counts_C(self) -> np.ndarray:
@@ -68,46 +127,44 @@ class DataModule(pl.LightningDataModule):
         classes = len(self.config.data.label_order)
         return np.bincount(self.features[TRAIN].labels_R, minlength=classes)
 
-    def with_vectors(self, vectors: dict[str, np.ndarray]) -> DataModule:
-        """Copy the data module, with batches of a frozen encoder's vectors (by split)."""
-        stored = copy.copy(self)
-        stored.vectors = vectors
-        return stored
-
-    def paced_by(self, curriculum: Any) -> DataModule:
-        """Copy the data module, with training batches planned by a curriculum."""
-        paced = copy.copy(self)
-        paced.curriculum = curriculum
-        return paced
-
     def batches_per_epoch(self) -> list[int]:
         """Count the batches of every epoch; bucket plans differ by a batch or two."""
-        return self._epochs if self.curriculum is None else self.curriculum.batches
+        if self.curriculum is not None:
+            return self.curriculum.batches
+        epochs = getattr(self.trainer, "max_epochs", None)
+        return self._count(self.config.trainer.max_epochs if epochs in (None, -1) else epochs)
 
     def steps_per_epoch(self) -> list[int]:
         """Count the optimizer steps of every epoch."""
-        return [-(-batches // self.config.optim.accumulate) for batches in self.batches_per_epoch()]
+        batches = self.config.optim.accumulate
+        if self.trainer is not None:
+            batches = self.trainer.accumulate_grad_batches
+        return [-(-each // batches) for each in self.batches_per_epoch()]
 
     def plan(self, epoch: int) -> list[np.ndarray]:
         """Plan the batches of one training epoch."""
         if self.curriculum is not None:
             return self.curriculum.plan(epoch)
-        whole = self._whole_plan(epoch)
+        whole, counted = self._whole_plan(epoch), self.batches_per_epoch()
         # The last of a given number of steps may be inside an epoch.
-        return whole if self.config.trainer.max_steps is None else whole[: self._epochs[epoch]]
+        return whole[: counted[epoch]] if epoch < len(counted) else whole
 
     def _whole_plan(self, epoch: int) -> list[np.ndarray]:
         units, batching = self.units[TRAIN], self.batching
         copies_U = copies(self.unit_labels(TRAIN), self.config.data.label_order, batching)
         return plan_epoch(units, batching, self.config.seed, epoch, copies_U)
 
-    @cached_property
-    def _epochs(self) -> list[int]:
-        """Count the batches of the epochs that `max_epochs`, or else `max_steps`, asks for."""
-        trainer, accumulate = self.config.trainer, self.config.optim.accumulate
-        if trainer.max_steps is None:
-            return [len(self._whole_plan(epoch)) for epoch in range(trainer.max_epochs)]
-        batches, left = list[int](), trainer.max_steps
+    def _count(self, epochs: int) -> list[int]:
+        """Count the batches of `epochs` epochs, or of those that `trainer.max_steps` asks for."""
+        if epochs not in self._counted:
+            self._counted[epochs] = self._count_plans(epochs)
+        return self._counted[epochs]
+
+    def _count_plans(self, epochs: int) -> list[int]:
+        most, accumulate = self.config.trainer.max_steps, self.config.optim.accumulate
+        if most is None:
+            return [len(self._whole_plan(epoch)) for epoch in range(epochs)]
+        batches, left = list[int](), most
         while left > 0 and (whole := len(self._whole_plan(len(batches)))):
             batches.append(min(whole, left * accumulate))
             left -= -(-batches[-1] // accumulate)
@@ -125,17 +182,27 @@ class DataModule(pl.LightningDataModule):
 
     def train_dataloader(self) -> DataLoader:
         """Load the current epoch, without the batches done before a resume."""
-        if self.trainer is None:
-            return self._loader(TRAIN, self.plan(0))
-        done = 0
-        progress: Any = self.trainer.fit_loop.epoch_progress.current
-        if progress.ready != progress.processed:  # the checkpoint was written inside an epoch
-            done = int(self.trainer.fit_loop.epoch_loop.batch_progress.current.ready)
-        return self._loader(TRAIN, self.plan(self.trainer.current_epoch), done)
+        epoch = done = 0
+        if self.trainer is not None:
+            epoch, progress = (
+                self.trainer.current_epoch,
+                self.trainer.fit_loop.epoch_progress.current,
+            )
+            if progress.ready != progress.processed:  # the checkpoint was written inside an epoch
+                done = self.trainer.fit_loop.epoch_loop.batch_progress.current.ready
+        return self._loader(TRAIN, self.plan, epoch, done)
 
     def val_dataloader(self) -> DataLoader | list[DataLoader]:
         """Load the validation split, or nothing where there is none."""
         return self.evaluation_loader(VALIDATION) if VALIDATION in self.features else []
+
+    def test_dataloader(self) -> list[DataLoader]:
+        """Load each of `tests`."""
+        return [self.evaluation_loader(split) for split in self.tests]
+
+    def predict_dataloader(self) -> list[DataLoader]:
+        """Load each of `tests`."""
+        return self.test_dataloader()
 
     def evaluation_loader(self, split: str, done_U: Sequence[int] | np.ndarray = ()) -> DataLoader:
         """Load any split, in order of length where there are tokens to pad.
@@ -150,19 +217,22 @@ class DataModule(pl.LightningDataModule):
             plan = plan_evaluation(units, budget(self.config.batching))
         if len(done_U):
             plan = [units_U for units_U in plan if not np.isin(units_U, done_U).all()]
-        return self._loader(split, plan)
+        return self._loader(split, lambda epoch: plan)
 
-    def _loader(self, split: str, plan: Sequence[np.ndarray], done: int = 0) -> DataLoader:
+    def _loader(self, split: str, plan: Plan, epoch: int = 0, done: int = 0) -> DataLoader:
         pad_id, vectors_XP = self.tokenizer.pad_token_id, self.vectors.get(split)
         collate: Any = Collator(self.features[split], pad_id, vectors_XP)
-        if ranks.ranks() > 1:
+        rank, processes = ranks.rank(), ranks.ranks()
+        if self.trainer is not None:
+            rank, processes = self.trainer.global_rank, self.trainer.world_size
+        if processes > 1:
             from heron.data.sharing import SharingCollator  # start-up time: one process is usual
 
-            collate = SharingCollator(collate, ranks.rank(), ranks.ranks())
+            collate = SharingCollator(collate, rank, processes)
         return DataLoader(
-            plan,  # a sequence of batches is all that is needed
+            _Units(),
             batch_size=None,
-            sampler=RestOfPlan(len(plan), done),
+            sampler=EpochPlan(plan, epoch, done),
             collate_fn=collate,
             num_workers=self.config.batching.workers,
             # Every iterator draws a seed for its workers; drawn from the global generator, it would
@@ -283,17 +353,38 @@ def plan_stored(units: Units, most: int = 4096) -> list[np.ndarray]:
     return np.split(np.arange(len(units)), np.flatnonzero(np.diff(batch_U)) + 1)
 
 
-class RestOfPlan(Sampler[int]):
-    """The batches of a plan that are not done yet, in order.
+class _Units(Dataset[np.ndarray]):
+    """What a plan's batches are loaded from: the collator reads the units that a batch names."""
 
-    Its length is the whole plan's: Lightning counts batches done before a resume as fetched.
+    def __getitem__(self, units_U: np.ndarray) -> np.ndarray:
+        return units_U
+
+
+class EpochPlan(DistributedSampler[np.ndarray]):
+    """The batches of an epoch's plan, in order; Lightning tells it the epoch.
+
+    Batches that were done before a resume are left out, but counted: Lightning counts them as
+    fetched. It divides nothing between processes, because the collator divides each batch; that it
+    is a `DistributedSampler` keeps Lightning from putting a shuffling one around it.
     """
 
-    def __init__(self, length: int, done: int = 0):
-        self.length, self.done = length, done
+    def __init__(self, plan: Plan, epoch: int = 0, done: int = 0):
+        self.plan, self.epoch, self.done = plan, epoch, done
+        self._batches: list[np.ndarray] | None = None
 
-    def __iter__(self) -> Iterator[int]:
-        return iter(range(self.done, self.length))
+    def set_epoch(self, epoch: int) -> None:
+        """Go to another epoch, of which nothing is done."""
+        if epoch != self.epoch:
+            self.epoch, self.done, self._batches = epoch, 0, None
+
+    def batches(self) -> list[np.ndarray]:
+        """List the epoch's batches, those that are done included."""
+        if self._batches is None:
+            self._batches = self.plan(self.epoch)
+        return self._batches
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return iter(self.batches()[self.done :])
 
     def __len__(self) -> int:
-        return self.length
+        return len(self.batches())

@@ -3,7 +3,7 @@
 torch draws dropout masks on the CPU one number at a time, which takes longer than the next matrix
 product; with attention dropout, scaled_dot_product_attention also loses its fast kernel. Here 16
 random bits decide each element, and training attends with two matrix products around a softmax.
-Without gradients, and on other devices, torch's own functions are used.
+Without gradients, on other devices and under `torch.compile`, torch's own functions are used.
 
 Shape suffixes: B sequences, H attention heads, L tokens, D width of one head.
 """
@@ -58,7 +58,7 @@ def fast_dropout(x: Tensor, p: float) -> Tensor:
 
     Deviates: not the numbers that `torch.nn.functional.dropout` draws from the same seed.
     """
-    if x.device.type != "cpu":
+    if x.device.type != "cpu" or torch.compiler.is_compiling():
         return F.dropout(x, p)
     dropped = round(p * _OUTCOMES)
     if dropped in (0, _OUTCOMES):
@@ -95,7 +95,7 @@ def attention(
     """
     # Gradient checkpointing's first pass has dropout but no gradients; it must equal the second.
     evaluating = not dropout and not query_BHLD.requires_grad
-    if evaluating or query_BHLD.device.type != "cpu":
+    if evaluating or query_BHLD.device.type != "cpu" or torch.compiler.is_compiling():
         usual: tuple[Tensor, None] = sdpa_attention_forward(
             module, query_BHLD, key_BHLD, value_BHLD, attention_mask, dropout, scaling
         )

@@ -5,6 +5,7 @@ Shape suffixes: B sequences, L tokens, D hidden.
 
 from __future__ import annotations
 
+import json
 from functools import cached_property
 from typing import Any
 
@@ -38,6 +39,11 @@ class Encoder(nn.Module):
     def inner(self) -> Any:
         """What encodes: of a model with a decoder its encoder alone."""
         return encoding_part(self.model)
+
+    def description(self) -> dict[str, Any]:
+        """Describe the model for `heron.models.pretrained.untrained_model`; empty if it cannot."""
+        settings = json.loads(self.model.config.to_json_string(use_diff=False))
+        return {"class": type(self.model).__name__, "settings": settings}
 
     @property
     def width(self) -> int:

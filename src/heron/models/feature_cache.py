@@ -142,6 +142,10 @@ class StoredEncoder(Encoder):
         plain = dataclasses.replace(head, distance=0)
         return cls(stored // pooled_width(plain, width=1))
 
+    def description(self) -> dict[str, Any]:
+        """See `Encoder.description`; there is no model."""
+        return {}
+
     @property
     def width(self) -> int:
         """D, the width of the pooled states."""

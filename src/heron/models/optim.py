@@ -13,7 +13,11 @@ from heron.models.encoder import Encoder
 
 
 def build_optimizer(
-    encoder: Encoder, head: nn.Module, config: OptimConfig, matrices: Container[int] | None = None
+    encoder: Encoder,
+    head: nn.Module,
+    config: OptimConfig,
+    matrices: Container[int] | None = None,
+    is_scaled: bool = False,
 ) -> Optimizer:
     """Group the trainable parameters by learning rate and weight decay.
 
@@ -44,26 +48,30 @@ def build_optimizer(
         grouped,
         betas=(config.betas[0], config.betas[1]),
         eps=config.eps,
-        fused=all(p.device.type in ("cpu", "cuda") for each in groups.values() for p in each),
+        fused=not is_scaled
+        and all(p.device.type in ("cpu", "cuda") for each in groups.values() for p in each),
     )
 
 
-def build_schedule(optimizer: Optimizer, config: OptimConfig, total_steps: int) -> LambdaLR:
-    """Warm up over `warmup_steps`, or a fraction of all steps, then follow `config.schedule`."""
+def build_schedule(optimizer: Optimizer, config: OptimConfig, total_steps: float) -> LambdaLR:
+    """Warm up over `warmup_steps`, or a fraction of all steps, then follow `config.schedule`.
+
+    A training without an end (`total_steps` is infinite) has no fraction to warm up over.
+    """
     warmup = config.warmup_steps
     if warmup is None:
-        warmup = math.ceil(config.warmup * total_steps)
+        warmup = math.ceil(config.warmup * total_steps) if total_steps < math.inf else 0
     return LambdaLR(optimizer, schedule(config.schedule, warmup, total_steps))
 
 
-def schedule(name: str, warmup: int, total_steps: int) -> Callable[[int], float]:
+def schedule(name: str, warmup: int, total_steps: float) -> Callable[[int], float]:
     """Make the factor on the peak learning rate as a function of the steps already taken.
 
     Args:
         name: `constant`, `linear` (to 0 at the end) or `cosine` (half a wave, to 0 at the end).
         warmup: optimizer steps over which the factor rises linearly from 0; may be more than
             `total_steps`.
-        total_steps: optimizer steps of the whole run.
+        total_steps: optimizer steps of the whole run; infinite: the rate stays after the warm-up.
 
     Source: transformers' `get_linear_schedule_with_warmup` and its neighbours.
     """

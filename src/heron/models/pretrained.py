@@ -1,9 +1,11 @@
 """Pretrained encoders: a Hugging Face model by hub id or path."""
 
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 import torch
+import transformers
 from torch import Tensor
 from transformers import (
     AutoConfig,
@@ -60,6 +62,21 @@ def pretrained_model(config: EncoderConfig) -> PreTrainedModel:
     with loading(config.name):
         model: PreTrainedModel = AutoModel.from_pretrained(config.name, **options)
     check_encoder(config, encoding_part(model))
+    return model
+
+
+def untrained_model(description: Mapping[str, Any]) -> PreTrainedModel:
+    """Build a model with random weights from what `Encoder.description` says of it.
+
+    Raises:
+        ConfigError: it names no model class of transformers.
+    """
+    settings, name = description["settings"], description["class"]
+    model_class: Any = getattr(transformers, name, None)
+    if not (isinstance(model_class, type) and issubclass(model_class, PreTrainedModel)):
+        raise ConfigError(f"{name}: no model class of transformers")
+    config: Any = transformers.CONFIG_MAPPING[settings["model_type"]].from_dict(settings)
+    model: PreTrainedModel = getattr(model_class, "_from_config")(config)  # noqa: B009
     return model
 
 

@@ -5,24 +5,28 @@ Shape suffixes: R rows, K recorded values.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 import pytorch_lightning as pl
 import torch
+from lightning_fabric.utilities import move_data_to_device
 from torch import Tensor, nn
 from torch.distributed.fsdp import FullyShardedDataParallel
 from torch.optim.lr_scheduler import LambdaLR
 
 from heron.base.errors import ConfigError, HeronError
+from heron.base.random_state import random_state, restore_random_state
 from heron.base.registry import on_demand
+from heron.base.secrets import redacted
 from heron.config.schema import Config
 from heron.data.collate import Batch
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
+from heron.data.readers import of_split
 from heron.models.encoder import Encoder
 from heron.models.optim import build_optimizer, build_schedule
 
@@ -151,20 +155,32 @@ class TaskModule(pl.LightningModule):
         config: Config,
         encoder: Encoder,
         head: nn.Module,
-        total_steps: int,
         weights_C: Tensor | None = None,
     ):
         super().__init__()
+        self.save_hyperparameters(
+            {"config": redacted(asdict(config)), "encoder": encoder.description()}
+        )
         self.register_buffer("weights_C", weights_C, persistent=False)
         self.config = config
         self.encoder = encoder
         self.head = head
-        self.total_steps = total_steps
         self.schedule: LambdaLR | None = None
+        self._tested: dict[int, list[Any]] = {}  # outputs by loader
+        self._random: dict[str, Any] | None = None  # to be restored
         # Found now: FSDP flattens parameters before the optimizer is built.
         self.matrices = frozenset(id(p) for p in self.parameters() if p.ndim > 1)
         if config.optim.layer_decay != 1:
             _ = encoder.levels  # kept, for the same reason
+
+    @property
+    def lr(self) -> float:
+        """`optim.lr`, by the name that Lightning's learning-rate finder looks for."""
+        return self.config.optim.lr
+
+    @lr.setter
+    def lr(self, rate: float) -> None:
+        self.config.optim.lr = rate
 
     def learn_from(self, data: DataModule) -> None:
         """Prepare what train rows teach beside their labels (`optim.soft`, `optim.suspects`)."""
@@ -181,8 +197,12 @@ class TaskModule(pl.LightningModule):
         """Compute a batch's output, with its loss, from logits."""
         raise NotImplementedError
 
+    def forward(self, batch: Batch) -> Any:
+        """Compute logits in the task's own form."""
+        return self.logits(batch)
+
     def step(self, batch: Batch) -> Output:
-        """Run one batch forward."""
+        """Run one batch forward, with its loss."""
         return self.output(self.logits(batch), batch)
 
     def observe(self, output: Output) -> Tensor:
@@ -277,17 +297,17 @@ class TaskModule(pl.LightningModule):
         return ({"encoder": optim.lr * factor} if learns else {}) | {"head": head * factor}
 
     @classmethod
-    def load_from_checkpoint(  # other arguments come from the run folder
+    def load_from_checkpoint(
         cls, checkpoint_path: str | Path, map_location: torch.device | str = "cpu"
     ) -> TaskModule:
-        """Load a finished run's module, in evaluation mode, with the weights of a checkpoint.
+        """Load a module, in evaluation mode, from any checkpoint of heron's or Lightning's.
 
-        The checkpoint (`checkpoints/best.ckpt`, `last.ckpt`) holds weights only; the rest is read
-        from its run folder.
+        What the module is made from is in the checkpoint, so that it may lie anywhere. Heads on
+        stored vectors and `mlm` are read from the run folder around it.
 
         Raises:
-            ConfigError: the checkpoint is not in a run folder with a model, is damaged, or belongs
-                to another task than this class.
+            ConfigError: the checkpoint is damaged, lacks what it is made from, or belongs to
+                another task than this class.
         """
         path = Path(checkpoint_path).absolute()
         module = _load_checkpoint(path)
@@ -298,9 +318,59 @@ class TaskModule(pl.LightningModule):
             )
         return module.to(map_location)
 
-    def predict_step(self, batch: Batch, batch_idx: int) -> Output:
+    def predict_step(self, batch: Batch, batch_idx: int, dataloader_idx: int = 0) -> Output:
         """Predict one batch."""
         return self.step(batch)
+
+    def test_step(self, batch: Batch, batch_idx: int, dataloader_idx: int = 0) -> None:
+        """Predict one batch; scores are computed once, over the whole split."""
+        output = move_data_to_device(self.predict_step(batch, batch_idx), torch.device("cpu"))
+        self._tested.setdefault(dataloader_idx, []).append(output)
+
+    def on_test_epoch_end(self) -> None:
+        """Log every score of each of `DataModule.tests` under its name, as in `scores.json`."""
+        data, tested, self._tested = self.data(), self._tested, {}
+        for number, split in enumerate(data.tests):
+            outputs = self._of_all(tested.get(number, []))
+            scores = self.collect(outputs, data, split).scores(of_split(self.config, split))
+            self.log_scores(split, scores)
+
+    def log_scores(self, split: str, scores: Mapping[str, float]) -> None:
+        """Log scores of a whole split as `<split>/<score>`, in float64."""
+        exact = {name: torch.tensor(value, dtype=torch.float64) for name, value in scores.items()}
+        self.log_dict({f"{split}/{name}": value for name, value in exact.items()})
+
+    def data(self) -> DataModule:
+        """The DataModule of the training or the test."""
+        data = self.trainer.datamodule
+        if not isinstance(data, DataModule):
+            raise ConfigError("scores need the texts: pass heron's DataModule, not its loaders")
+        return data
+
+    def _of_all(self, values: list[Any]) -> list[Any]:
+        """Join a list of every process."""
+        if self.trainer.world_size == 1:
+            return values
+        parts: list[Any] = [None] * self.trainer.world_size
+        torch.distributed.all_gather_object(parts, values)
+        return [value for part in parts for value in part]
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Store the random state of every process, so that training resumes exactly."""
+        checkpoint["random"] = self._of_all([random_state()])
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Take the random state back; a process beyond those of before keeps its own."""
+        earlier = [each for each in checkpoint.get("callbacks", {}).values() if "random" in each]
+        states = checkpoint.get("random") or (earlier[0]["random"] if earlier else [])
+        if self._trainer is not None and self.trainer.global_rank < len(states):
+            self._random = states[self.trainer.global_rank]
+
+    def on_train_batch_start(self, batch: Batch, batch_idx: int) -> None:
+        """Restore the random state as late as possible: setting up may have drawn numbers."""
+        if self._random is not None:
+            restore_random_state(self._random)
+            self._random = None
 
     def on_train_start(self) -> None:
         """Set and verify train mode; see `Encoder.train`."""
@@ -309,10 +379,24 @@ class TaskModule(pl.LightningModule):
 
     def configure_optimizers(self) -> Any:
         """Build the optimizer, and a schedule that advances once per optimizer step."""
-        optimizer = build_optimizer(self.encoder, self.head, self.config.optim, self.matrices)
-        self.schedule = build_schedule(optimizer, self.config.optim, self.total_steps)
+        scaled = getattr(self.trainer.precision_plugin, "scaler", None) is not None
+        optim, matrices = self.config.optim, self.matrices
+        optimizer = build_optimizer(self.encoder, self.head, optim, matrices, scaled)
+        self.schedule = build_schedule(optimizer, optim, self.total_steps())
         moved = {"scheduler": self.schedule, "interval": "step"}
         return {"optimizer": optimizer, "lr_scheduler": moved}
+
+    def total_steps(self) -> float:
+        """Count the optimizer steps of the whole training.
+
+        Lightning's estimate, unless whole epochs of a heron DataModule are trained, whose plans may
+        differ in length.
+        """
+        trainer: Any = self.trainer
+        data, whole = trainer.datamodule, trainer.limit_train_batches == 1.0
+        if isinstance(data, DataModule) and whole and trainer.max_steps == -1 != trainer.max_epochs:
+            return sum(data.steps_per_epoch())
+        return trainer.estimated_stepping_batches
 
     def configure_gradient_clipping(
         self,
@@ -320,7 +404,7 @@ class TaskModule(pl.LightningModule):
         gradient_clip_val: int | float | None = None,
         gradient_clip_algorithm: str | None = None,
     ) -> None:
-        """Clip by norm. Lightning's own clipping refuses fused AdamW under autocast."""
+        """Clip by norm. Lightning's own clipping refuses fused AdamW under bf16's autocast."""
         if not gradient_clip_val:
             return
         whole = self.trainer.strategy.model

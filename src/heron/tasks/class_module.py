@@ -90,10 +90,9 @@ class ClassificationModule(TaskModule):
         config: Config,
         encoder: Encoder,
         head: nn.Module,
-        total_steps: int,
         weights_C: Tensor | None = None,
     ):
-        super().__init__(config, encoder, head, total_steps, weights_C)
+        super().__init__(config, encoder, head, weights_C)
         task, labels = config.task, config.data.label_order
         inverse = [labels.index(config.data.inverse.get(label, label)) for label in labels]
         inverse_C = torch.tensor(inverse) if config.head.both_ways else None

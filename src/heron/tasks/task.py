@@ -110,7 +110,7 @@ class Task(TaskRules):
         lambda head, encoder, tokenizer, config: None
     )
     # Builds the task's module; see `TaskModule`.
-    module: Callable[[Config, Encoder, nn.Module, int, Tensor | None], TaskModule]
+    module: Callable[[Config, Encoder, nn.Module, Tensor | None], TaskModule]
     score_names: Callable[[Config], list[str]]  # the scores of a run, without their intervals
     # How predictions are scored outside a run.
     scores: Callable[[], ClassScores | TextScores] = ClassScores

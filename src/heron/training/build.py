@@ -8,6 +8,7 @@ from torch import nn
 
 from heron.base.errors import ConfigError
 from heron.base.registry import on_demand
+from heron.base.run_folder import RunFolder
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.models.encoder import Encoder
@@ -18,34 +19,31 @@ from heron.tasks.task import new_head, task_of
 load_head = on_demand("heron.training.exported:load_head")  # only some heads start from another
 
 
-def with_stored_vectors(config: Config, data: DataModule) -> DataModule:
-    """Give batches the vectors of a frozen encoder, computed here unless they are stored."""
-    head = config.head
-    pools_once = not head.both_ways and head.pooling != "tokens"
-    if not (config.encoder.freeze == "all" and config.encoder.cache and pools_once):
-        return data
-    from heron.models.feature_cache import load_vectors  # start-up time: frozen encoders only
+def build_module(config: Config, data: DataModule, first: RunFolder | None = None) -> TaskModule:
+    """Build encoder, head and task module for a DataModule, and give it what the training needs.
 
-    return data.with_vectors(load_vectors(config, data, lambda: _build_models(config, data)))
-
-
-def build_module(config: Config, data: DataModule) -> TaskModule:
-    """Build encoder, head and task module for a prepared DataModule.
-
-    Where `with_stored_vectors` has given the data vectors, no encoder is loaded.
+    Its batches get the vectors of a frozen encoder, computed here unless they are stored, and a
+    curriculum plans them. `first` is the run that the curriculum learns from; None where its
+    dynamics are named (`curriculum.dynamics`), or it needs none.
     """
-    encoder: Encoder
-    if data.vectors:
-        from heron.models.feature_cache import StoredEncoder  # start-up time, as above
+    if config.curriculum.name != "none" and data.curriculum is None:
+        from heron.training.curriculum import build_curriculum  # start-up time
 
+        data.curriculum = build_curriculum(config, data, first)
+    encoder: Encoder
+    pools_once = not config.head.both_ways and config.head.pooling != "tokens"
+    if config.encoder.freeze == "all" and config.encoder.cache and pools_once:
+        # Start-up time: frozen encoders only.
+        from heron.models.feature_cache import StoredEncoder, load_vectors
+
+        data.vectors = load_vectors(config, data, lambda: _build_models(config, data))
         encoder = StoredEncoder.of(config.head, data.vectors)
         head = build_head(config, encoder)
     else:
         encoder, head = _build_models(config, data)
     counts_C = torch.as_tensor(data.label_counts_C)
     weights_C = class_weights(config.optim.class_weights, counts_C)
-    steps = sum(data.steps_per_epoch())
-    module = task_of(config).module(config, encoder, head, steps, weights_C).train()
+    module = task_of(config).module(config, encoder, head, weights_C).train()
     module.learn_from(data)
     return module
 

@@ -170,7 +170,7 @@ class StepCount(pl.Callback):
         now = time.monotonic()
         if not trainer.is_global_zero or now - self._written < BEAT:
             return
-        self._written, done, of = now, trainer.global_step, pl_module.total_steps
+        self._written, done, of = now, trainer.global_step, pl_module.total_steps()
         try_update(self.folder, steps={"done": done, "of": of})
         if trainer.progress_bar_callback is None and now - self._said >= _LINE:
             self._said = now

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import csv
 import pickle
-import random
 import time
 import zipfile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import Checkpoint, ModelCheckpoint
@@ -52,9 +50,9 @@ class WholeFiles(TorchCheckpointIO):
 class LastCheckpoint(Checkpoint):
     """Saves at the end of every epoch, within one by the clock or by steps, and at SIGTERM.
 
-    Lightning stores model, optimizer, schedule and loops; this adds the random states and the rows
-    of `metrics.csv`. A kill during a save leaves the one before (`WholeFiles`). Of several
-    processes, the random states of all are in it, and SIGTERM to any ends all.
+    Lightning stores model, optimizer, schedule and loops, the module the random states; this adds
+    the rows of `metrics.csv`. A kill during a save leaves the one before (`WholeFiles`). Of several
+    processes, SIGTERM to any ends all.
     """
 
     def __init__(self, folder: RunFolder, config: TrainerConfig, history: History):
@@ -63,19 +61,15 @@ class LastCheckpoint(Checkpoint):
         self.history = history
         self._saved_at = time.monotonic()
         self._saved_step = 0
-        self._random: dict[str, Any] | None = None
         self._sigterm = Deferred()
 
     def state_dict(self) -> dict[str, Any]:
-        """Capture the random states and the history."""
-        return {"random": ranks.gather(_random_state()), "history": self.history.rows}
+        """Keep the history."""
+        return {"history": self.history.rows}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take the history back now, the random states when the first batch starts."""
+        """Take the history back."""
         self.history.rows = list(state_dict["history"])
-        states = state_dict["random"]
-        # A process beyond those of before keeps the numbers that `OwnNumbers` gives it.
-        self._random = states[ranks.rank()] if ranks.rank() < len(states) else None
 
     def on_save_checkpoint(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
@@ -109,14 +103,6 @@ class LastCheckpoint(Checkpoint):
     ) -> None:
         """Handle SIGTERM as before the training."""
         self._sigterm.end()
-
-    def on_train_batch_start(
-        self, trainer: pl.Trainer, pl_module: pl.LightningModule, batch: Any, batch_idx: int
-    ) -> None:
-        """Restore the random states as late as possible: setting up may have drawn numbers."""
-        if self._random is not None:
-            _restore_random_state(self._random)
-            self._random = None
 
     def on_train_batch_end(
         self,
@@ -213,30 +199,6 @@ def load_weights(module: pl.LightningModule, path: Path) -> None:
     own = {k: v for k, v in module.state_dict().items() if k.startswith("encoder.")}
     has_encoder = any(key.startswith("encoder.") for key in stored)
     module.load_state_dict(stored if has_encoder else {**own, **stored})
-
-
-def _random_state() -> dict[str, Any]:
-    """Capture every generator as tensors and plain values, so that no pickle is needed."""
-    kind, keys, position, has_gauss, gauss = np.random.get_state(legacy=True)
-    keys_tensor = torch.from_numpy(np.asarray(keys, dtype=np.int64))
-    version, internal, gauss_next = random.getstate()
-    return {
-        "torch": torch.get_rng_state(),
-        # This process's own device only: another machine may have fewer, or none.
-        "cuda": [torch.cuda.get_rng_state()] if torch.cuda.is_available() else [],
-        "numpy": [kind, keys_tensor, position, has_gauss, gauss],
-        "python": [version, list(internal), gauss_next],
-    }
-
-
-def _restore_random_state(state: dict[str, Any]) -> None:
-    torch.set_rng_state(state["torch"])
-    if state["cuda"] and torch.cuda.is_available():
-        torch.cuda.set_rng_state(state["cuda"][0])
-    kind, keys, position, has_gauss, gauss = state["numpy"]
-    np.random.set_state((kind, keys.numpy().astype(np.uint32), position, has_gauss, gauss))
-    version, internal, gauss_next = state["python"]
-    random.setstate((version, tuple(internal), gauss_next))
 
 
 def ended_early(trainer: pl.Trainer) -> dict[str, Any] | None:

@@ -7,6 +7,7 @@ import dataclasses
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 import pytorch_lightning as pl
@@ -19,10 +20,11 @@ from heron.base.libraries import has_accelerator, own_threads, silence_libraries
 from heron.base.registry import on_demand
 from heron.base.run_folder import BASELINE, RunFolder, open_run
 from heron.base.signals import leave_signals_alone
+from heron.base.yaml_files import dump_yaml
 from heron.config.data import TRAIN
 from heron.config.overrides import changed, override
 from heron.config.schema import Config
-from heron.config.stored import read_stored
+from heron.config.stored import from_yaml, read_stored
 from heron.data.datamodule import DataModule, feature_options
 from heron.data.examples import Example
 from heron.data.readers import load
@@ -31,12 +33,13 @@ from heron.data.tokenizer import load_tokenizer
 from heron.languages import get_language
 from heron.models.encoder import Encoder
 from heron.models.precision import precision, recorded_precision
+from heron.models.pretrained import untrained_model
 from heron.tasks.base import Predictions, TaskModule
 from heron.tasks.several import Mean, WithEachSetting
-from heron.tasks.task import task_of
+from heron.tasks.task import new_head, task_of
 from heron.training.attempt import explain_memory
 from heron.training.callbacks import progress_bar
-from heron.training.checkpointing import load_weights
+from heron.training.checkpointing import damage, load_weights
 from heron.training.exported import load_exported
 from heron.training.outcome import predict_split
 
@@ -178,12 +181,35 @@ class TrainedEncoder(_Modules):
 
 
 def load_checkpoint(path: Path) -> TaskModule:
-    """Load a finished run's module with the weights of one of its checkpoints."""
-    folder = open_run(path.parent.parent)
-    folder.require_model()
-    module = TrainedEncoder(folder).module
+    """Load a module with the weights of a checkpoint, from the checkpoint alone where it can be.
+
+    A checkpoint has no weights of an encoder whose vectors are stored, and no tokenizer, which some
+    encoders mask with: these are read from the run folder that the checkpoint lies in.
+    """
+    known = _hyper_parameters(path)
+    if known.get("encoder"):
+        config = from_yaml(dump_yaml(known["config"]))
+        with TemporaryDirectory() as folder:
+            untrained_model(known["encoder"]).save_pretrained(folder)
+            exported = dataclasses.replace(config.encoder, name=folder, trust_remote_code=False)
+            exported.revision = exported.num_layers = None
+            there = dataclasses.replace(config, encoder=exported)
+            encoder = task_of(config).encoder(there, None)
+        module = inference_module(config, encoder, new_head(config, encoder))
+    else:
+        run = open_run(path.parent.parent)
+        run.require_model()
+        module = TrainedEncoder(run).module
     load_weights(module, path)
     return module
+
+
+def _hyper_parameters(path: Path) -> dict[str, Any]:
+    """Read what `TaskModule` has saved; empty where there is nothing."""
+    if not path.is_file() or damage(path):
+        return {}  # `load_weights` says what is wrong
+    stored = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
+    return dict(stored.get("hyper_parameters", {}))
 
 
 class Ensemble(_Modules):
@@ -379,4 +405,4 @@ def prediction_trainer(config: Config, folder: Path, **machine: Any) -> pl.Train
 
 def inference_module(config: Config, encoder: Encoder, head: nn.Module) -> TaskModule:
     """Put a trained encoder and head into the module of the run's task, in eval mode."""
-    return task_of(config).module(config, encoder, head, 1, None).eval()
+    return task_of(config).module(config, encoder, head, None).eval()

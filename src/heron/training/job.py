@@ -14,7 +14,7 @@ from heron.data.datamodule import DataModule
 from heron.models.precision import with_precision
 from heron.tasks.task import task_of
 from heron.training.attempt import attempt
-from heron.training.build import build_module, with_stored_vectors
+from heron.training.build import build_module
 from heron.training.describe import describe_run, say_findings
 from heron.training.outcome import check_metrics, choose_weights, leave_outcome
 from heron.training.trainer import fit
@@ -23,7 +23,6 @@ from heron.training.trainer import fit
 run_stages = on_demand("heron.training.stages:run_stages")
 train_baseline = on_demand("heron.training.baseline_job:train_baseline")
 first_run = on_demand("heron.training.curriculum:first_run")
-build_curriculum = on_demand("heron.training.curriculum:build_curriculum")
 
 
 def run_job(
@@ -69,10 +68,7 @@ def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]
     with ranks.first_alone():  # the others then find the caches filled
         pl.seed_everything(config.seed, workers=True, verbose=False)
         data = DataModule(config)
-        if config.curriculum.name != "none":
-            data = data.paced_by(build_curriculum(config, data, first))
-        data = with_stored_vectors(config, data)
-        module = build_module(config, data)
+        module = build_module(config, data, first)
     describe_run(data, folder)
     fitted = fit(config, folder, module, data)
     if fitted.ended_early:

@@ -36,18 +36,32 @@ class Recorder(pl.Callback):
     averaged, and their visits counted. Every process of a training records its share of the rows;
     the first writes their sums.
 
+    Args:
+        folder: a run folder, or any other; the records are in its `dynamics/`.
+
     Source: Swayamdipta et al. 2020; `heron.dynamics.files` describes the columns.
     """
 
-    def __init__(self, folder: RunFolder, data: DataModule, config: Config):
-        self.folder, self.data, self.config = folder, data, config
-        features = data.features[TRAIN]
+    data: DataModule
+    config: Config
+    gold_N: np.ndarray
+    visits_N: Tensor
+
+    def __init__(self, folder: RunFolder | Path | str):
+        self.folder = folder if isinstance(folder, RunFolder) else RunFolder(Path(folder))
+        self.sums_NK: Tensor | None = None
+        self.waiting: list[tuple[Any, Output]] = []  # modules and outputs not yet observed
+
+    def setup(self, trainer: pl.Trainer, pl_module: Any, stage: str) -> None:
+        """Take the rows of the train split; the trainer must have heron's DataModule."""
+        if stage != "fit":
+            return
+        self.data, self.config = pl_module.data(), pl_module.config
+        features = self.data.features[TRAIN]
         self.guids = pa.array(features.guids, pa.string())
         self.gold_N = np.asarray(features.labels_R)
-        self.parts = round(1 / config.dynamics.every)
-        self.sums_NK: Tensor | None = None
+        self.parts = round(1 / self.config.dynamics.every)
         self.visits_N = torch.zeros(len(features), dtype=torch.int32)
-        self.waiting: list[tuple[Any, Output]] = []  # modules and outputs not yet observed
 
     def state_dict(self) -> dict[str, Any]:
         """Store the record so far, for an exact resume."""

@@ -97,7 +97,7 @@ def build_trainer(
         callbacks.append(mean_of_epochs(settings.mean_of))
     callbacks.append(Ledger(folder, data, config.optim.accumulate))
     if config.dynamics.enabled:
-        callbacks.append(Recorder(folder, data, config))
+        callbacks.append(Recorder(folder))
     if config.curriculum.restart:
         callbacks.append(restart(data))
     callbacks += [StepCount(folder), EpochLines(settings.monitor), *progress_bar(settings.progress)]
@@ -119,9 +119,6 @@ def build_trainer(
         enable_progress_bar=any(isinstance(c, pl.callbacks.ProgressBar) for c in callbacks),
         num_sanity_val_steps=0,
         log_every_n_steps=LOG_EVERY,
-        # Each epoch has its own plan; the sampler is heron's own and must not be wrapped.
-        reload_dataloaders_every_n_epochs=1,
-        use_distributed_sampler=False,
     )
     return leave_signals_alone(trainer)
 

@@ -11,7 +11,7 @@ from heron.base.registry import on_demand
 from heron.config.registries import TASKS
 from heron.config.schema import BatchingConfig
 from heron.data import datamodule
-from heron.data.datamodule import DataModule, RestOfPlan
+from heron.data.datamodule import DataModule, EpochPlan
 from heron.data.markers import event_markers
 from heron.tasks.relation import features
 
@@ -72,7 +72,7 @@ def test_what_decides_features_decides_the_key(config, data, change, monkeypatch
     monkeypatch.setattr(
         features, "relation_features", lambda *inputs: built.append(1) or build(*inputs)
     )
-    DataModule(config, examples, data.tokenizer)
+    assert DataModule(config, examples, data.tokenizer).features
     assert built
 
 
@@ -121,7 +121,7 @@ def test_a_cut_row_stops_the_run_unless_it_is_dropped_and_counted(config, data):
     lengths = sorted(data.features["train"].lengths_S)
     short = with_encoder(config, max_length=int(lengths[len(lengths) // 2]))
     with pytest.raises(DataError, match="raise encoder") as error:
-        DataModule(short)
+        DataModule(short).prepare_data()
     dropping = DataModule(with_data(short, on_cut="drop"))
     features = dropping.features["train"]
     assert len(features.refused) == len(error.value.problems) > 0
@@ -132,7 +132,7 @@ def test_a_cut_row_stops_the_run_unless_it_is_dropped_and_counted(config, data):
 def test_a_train_split_that_is_cut_altogether_stops_the_run_even_when_dropping(config):
     short = with_data(with_encoder(config, max_length=8), on_cut="drop")
     with pytest.raises(DataError, match=r"train chronicle-he-0.* no row would be left") as error:
-        DataModule(short)
+        DataModule(short).prepare_data()
     assert "on_cut=drop" not in str(error.value), "it is set"
 
 
@@ -171,7 +171,9 @@ def test_a_resumed_epoch_goes_on_behind_the_batches_that_are_done(config, data):
         epoch_progress=SimpleNamespace(current=SimpleNamespace(ready=1, processed=0)),
         epoch_loop=SimpleNamespace(batch_progress=batch_progress),
     )
-    data.trainer = SimpleNamespace(current_epoch=2, fit_loop=fit_loop)
+    data.trainer = SimpleNamespace(
+        current_epoch=2, max_epochs=3, fit_loop=fit_loop, global_rank=0, world_size=1
+    )
     loader = data.train_dataloader()
     assert len(loader) == len(plan)
     assert len(list(loader)) == len(plan) - 3
@@ -180,9 +182,12 @@ def test_a_resumed_epoch_goes_on_behind_the_batches_that_are_done(config, data):
     assert sorted(r for b in loader for r in b.rows_R.tolist()) == expected.tolist()
 
 
-def test_rest_of_plan_is_as_long_as_the_plan_but_starts_later():
-    assert list(RestOfPlan(5, 2)) == [2, 3, 4]
-    assert len(RestOfPlan(5, 2)) == 5
+def test_a_plan_is_as_long_as_it_is_but_starts_later_until_the_next_epoch():
+    plan = EpochPlan(lambda epoch: [10 * epoch + batch for batch in range(5)], epoch=1, done=2)
+    assert list(plan) == [12, 13, 14]
+    assert len(plan) == 5
+    plan.set_epoch(2)
+    assert list(plan) == [20, 21, 22, 23, 24]
 
 
 def test_a_data_set_without_validation_has_no_validation_loader(config, data):

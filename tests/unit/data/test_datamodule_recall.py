@@ -57,8 +57,8 @@ def test_other_heads_rates_and_seeds_read_nothing_again(chronicle_config, readin
 )
 def test_what_decides_the_features_is_prepared_anew(part, values, chronicle_config, readings):
     config = chronicle_config()
-    DataModule(config)
-    DataModule(changed(config, part, **values))
+    DataModule(config).prepare_data()
+    DataModule(changed(config, part, **values)).prepare_data()
     assert len(readings) == 2
 
 
@@ -76,6 +76,7 @@ def test_a_file_that_changed_between_two_jobs_is_read_again(chronicle_config, re
         columns=Columns(guid="guid", text="text", label="label"),
     )
     first = DataModule(config)
+    first.prepare_data()
     train.write_text("guid,text,label\n" + "".join(rows[:12]), encoding="utf-8")
     again = DataModule(config)
     assert sum(map(len, first.examples.values())) == 16

@@ -16,11 +16,10 @@ import pytorch_lightning as pl
 import torch
 
 from heron.base.errors import ConfigError
+from heron.base.random_state import random_state, restore_random_state
 from heron.base.run_folder import RunFolder
 from heron.config.schema import Config
 from heron.training.checkpointing import (
-    _random_state,
-    _restore_random_state,
     load_weights,
 )
 from heron.training.job import run_job
@@ -259,14 +258,14 @@ def test_random_states_of_a_machine_with_more_devices_can_be_restored_here(
     with monkeypatch.context() as patch:
         patch.setattr("torch.cuda.is_available", lambda: True)
         patch.setattr("torch.cuda.get_rng_state", lambda: stored)
-        state = _random_state()
+        state = random_state()
     assert len(state["cuda"]) == 1, "its own device's, however many there are"
     drawn = torch.rand(3)
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    _restore_random_state(state)
+    restore_random_state(state)
     assert torch.equal(torch.rand(3), drawn)
     restored: list[torch.Tensor] = []
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
     monkeypatch.setattr("torch.cuda.set_rng_state", restored.append)
-    _restore_random_state(state)
+    restore_random_state(state)
     assert torch.equal(restored[0], stored)

@@ -26,7 +26,7 @@ from heron.data.datamodule import DataModule
 from heron.dynamics.files import read_dynamics
 from heron.reports.map_data import read_logits
 from heron.training import job
-from heron.training.build import build_module, with_stored_vectors
+from heron.training.build import build_module
 from heron.training.checkpointing import History, LastCheckpoint
 from heron.training.curriculum import build_curriculum, first_run, similarities, without_curriculum
 from heron.training.outcome import predict_split
@@ -515,7 +515,6 @@ class TestEvaluationMode:
     ):
         folder, config = trained("ronli", name, *words), configure("ronli", "none", *words)
         data = DataModule(config)
-        data = with_stored_vectors(config, data)
         module = build_module(config, data)
         module.load_state_dict(weights(folder))
         trainer = build_trainer(config, RunFolder(tmp_path), data, History(tmp_path / "m.csv"))

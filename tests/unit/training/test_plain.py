@@ -150,7 +150,7 @@ def test_an_event_that_is_cut_or_not_marked_is_an_error(chronicle_config, tmp_pa
 
 def test_a_frozen_encoder_is_exported_with_its_head(tiny_encoder, chronicle_config, tmp_path):
     words = ("head=seq_cls", f"encoder={tiny_encoder}", "encoder.max_length=256")
-    config = chronicle_config(*words, "encoder.freeze=all")
+    config = chronicle_config(*words, "encoder.freeze=all", "encoder.cache=false")
     _, folder, plain = write(config, tmp_path)
     assert plain.loads_as == "AutoModelForSequenceClassification"
     assert (folder / "model.safetensors").is_file()

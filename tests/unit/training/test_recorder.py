@@ -92,13 +92,15 @@ class Session:
         )
         config = Config(DataConfig(name="x", label_order=LABELS), task=TaskConfig(name="nli"))
         config.dynamics = DynamicsConfig(mode=mode, every=every)
-        self.recorder, self.module = Recorder(self.folder, data, config), Module(gold)
+        self.recorder, self.module = Recorder(self.folder), Module(gold)
+        self.module.config, self.module.data = config, lambda: data
         self.trainer = SimpleNamespace(
             current_epoch=0,
             is_global_zero=True,
             strategy=SimpleNamespace(predict_step=lambda batch, _: self.module.step(batch)),
         )
         vars(self.trainer).update(dict(trainer))
+        self.recorder.setup(self.trainer, self.module, "fit")
 
     def batch(self, rows, logits_RC, index=0, of=100):
         self.trainer.num_training_batches = of

@@ -28,6 +28,10 @@ class MaskedEncoder(Encoder):
         super().__init__(model, freeze)
         self.vocabulary = vocabulary
 
+    def description(self) -> dict[str, Any]:
+        """See `Encoder.description`; the tokenizer would be needed, too."""
+        return {}
+
     @property
     def embeddings_VD(self) -> Tensor:
         """The word embeddings."""

@@ -161,7 +161,7 @@ class SummarizationModule(TaskModule):
         assert output.observed_R3 is not None
         return output.observed_R3
 
-    def predict_step(self, batch: Batch, batch_idx: int) -> Any:
+    def predict_step(self, batch: Batch, batch_idx: int, dataloader_idx: int = 0) -> Any:
         """Summarize one batch; during training, compute the output for the recorder."""
         if self._trainer is not None and self._trainer.state.fn == "fit":
             return self.step(batch)

@@ -67,7 +67,7 @@ def test_windows_leave_nothing_out_and_batches_point_at_the_answers(config):
 
 def test_answers_that_are_cut_stop_training_or_are_left_out_of_it_alone(config):
     with pytest.raises(DataError) as error:
-        reading(config, "truncate")
+        reading(config, "truncate").prepare_data()
     said = [str(problem) for problem in error.value.problems]
     assert all(problem.startswith("train train") for problem in said)
     assert "encoder.overflow=windows" in said[0]

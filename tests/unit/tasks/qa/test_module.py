@@ -371,5 +371,5 @@ def test_what_cannot_find_answers_is_refused(chronicle_config, words, says):
 def test_every_question_is_recorded_in_training(built):
     module, data, _ = built("head=span")
     module.train()
-    rows = [module.step(batch).observed_R3.shape for batch in data._loader(TRAIN, data.plan(0), 0)]
+    rows = [module.step(batch).observed_R3.shape for batch in data.train_dataloader()]
     assert sum(rows_R for rows_R, _ in rows) == len(data.features[TRAIN])

@@ -1,0 +1,195 @@
+"""What people who come from Lightning know works here as Lightning documents it."""
+
+from __future__ import annotations
+
+import pytest
+import pytorch_lightning as pl
+import torch
+from hydra import compose as compose_with_hydra
+from hydra import initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from pytorch_lightning.callbacks import ModelCheckpoint
+from pytorch_lightning.plugins import MixedPrecision
+from pytorch_lightning.tuner import Tuner
+
+import heron
+from heron.dynamics.files import read_dynamics
+from heron.tasks.base import TaskModule
+from small_runs import compose, train
+
+WORDS = {
+    "relation": ("data=chronicle",),
+    "nli": ("data=chronicle_nli",),
+    "classification": ("data=chronicle_nli", "head=hypothesis_only"),
+    "qa": ("data=chronicle_qa",),
+    "summarization": ("data=chronicle_summaries", "task.generation.max_new_tokens=4"),
+}
+EPOCHS = 2
+
+
+class Seen(pl.Callback):
+    """The rows of each batch, and the learning rate after it, by epoch."""
+
+    def __init__(self):
+        self.rows: dict[int, list[list[int]]] = {}
+        self.rates: list[float] = []
+
+    def on_train_batch_end(self, trainer, module, outputs, batch, batch_idx):
+        self.rows.setdefault(trainer.current_epoch, []).append(batch.rows_R.tolist())
+        self.rates.append(module.learning_rates()["head"])
+
+
+def plain(folder, config, *callbacks, **options):
+    """Make a Trainer as Lightning's documentation does."""
+    options = {"max_epochs": EPOCHS, "gradient_clip_val": config.optim.clip, **options}
+    quiet = {"enable_progress_bar": False, "enable_model_summary": False, "logger": False}
+    kept = (
+        {}
+        if any(isinstance(c, ModelCheckpoint) for c in callbacks)
+        else {"enable_checkpointing": False}
+    )
+    where = {"default_root_dir": folder, "accelerator": "cpu"}
+    return pl.Trainer(callbacks=list(callbacks), **quiet, **kept, **where, **options)
+
+
+def build(folder, *words):
+    config = compose(folder, "trainer.select=last", *words)
+    pl.seed_everything(config.seed, workers=True, verbose=False)
+    data = heron.DataModule(config)
+    return config, data, heron.build_module(config, data)
+
+
+@pytest.mark.parametrize("task", list(WORDS))
+def test_fit_and_test_with_a_default_trainer_give_the_scores_of_heron_train(task, tmp_path):
+    config, data, module = build(tmp_path, *WORDS[task])
+    trainer = plain(tmp_path, config)
+    trainer.fit(module, datamodule=data)
+    scores = {k: v for each in trainer.test(module, data, verbose=False) for k, v in each.items()}
+    words = (*WORDS[task], "trainer.select=last", "run.sweep=chronicle-relation")
+    expected = train(tmp_path, *words).read_scores()["test"]
+    del expected["refused"]
+    assert scores == {
+        f"test/{name}": pytest.approx(v, nan_ok=True, abs=0, rel=0) for name, v in expected.items()
+    }
+    batch = next(iter(data.val_dataloader()))
+    assert module.eval()(batch) is not None
+    assert trainer.validate(module, data, verbose=False)[0]
+    trainer.save_checkpoint(tmp_path / "any.ckpt")
+    again = TaskModule.load_from_checkpoint(tmp_path / "any.ckpt")
+    again_scores = plain(tmp_path, config).test(again, heron.DataModule(config), verbose=False)
+    assert {k: v for each in again_scores for k, v in each.items()} == pytest.approx(
+        scores, nan_ok=True, abs=0, rel=0
+    )
+    outputs = trainer.predict(module, data)
+    assert sum(len(output.rows_R) for output in outputs) == len(data.features["test"])
+
+
+def test_nothing_is_read_before_it_is_needed(tmp_path):
+    config = compose(tmp_path)
+    data = heron.DataModule(config)
+    assert not (tmp_path / "cache").exists()
+    data.prepare_data()
+    data.setup("fit")
+    assert len(data.features["train"]) > 0
+
+
+def test_batches_differ_between_epochs_and_cover_each(tmp_path):
+    config, data, module = build(tmp_path)
+    seen = Seen()
+    plain(tmp_path, config, seen).fit(module, datamodule=data)
+    first, second = (seen.rows[epoch] for epoch in range(EPOCHS))
+    assert first != second
+    for rows in (first, second):
+        assert sorted(row for each in rows for row in each) == list(
+            range(len(data.features["train"]))
+        )
+
+
+@pytest.mark.parametrize("options", [{"max_epochs": 4}, {"accumulate_grad_batches": 3}])
+def test_the_schedule_ends_where_the_trainer_does(options, tmp_path):
+    config, data, module = build(tmp_path, "optim.schedule=linear")
+    seen = Seen()
+    trainer = plain(tmp_path, config, seen, **options)
+    trainer.fit(module, datamodule=data)
+    assert module.total_steps() == trainer.global_step
+    assert seen.rates[-1] == 0 < seen.rates[-2 * trainer.accumulate_grad_batches]
+
+
+def test_a_limited_epoch_has_lightnings_estimate(tmp_path):
+    config, data, module = build(tmp_path)
+    trainer = plain(tmp_path, config, limit_train_batches=3)
+    trainer.fit(module, datamodule=data)
+    assert module.total_steps() == trainer.global_step == 3 * EPOCHS
+
+
+def test_curricula_pace_and_the_recorder_records(tmp_path):
+    config, data, module = build(tmp_path, "curriculum=length_cl")
+    seen = Seen()
+    plain(tmp_path, config, seen, heron.Recorder(tmp_path / "run")).fit(module, datamodule=data)
+    assert [len(rows) for rows in seen.rows.values()] == data.curriculum.batches
+    assert read_dynamics(tmp_path / "run").epochs_E.tolist() == [1, 2]
+    first = {row for rows in seen.rows[0][:2] for row in rows}
+    lengths_S = data.features["train"].lengths_S
+    assert lengths_S[sorted(first)].mean() < lengths_S.mean(), "short texts come first"
+
+
+def test_a_resume_inside_an_epoch_is_exact(tmp_path):
+    config, data, whole = build(tmp_path)
+    plain(tmp_path, config).fit(whole, datamodule=data)
+
+    class Cut(pl.Callback):
+        def on_train_batch_start(self, trainer, module, batch, batch_idx):
+            if trainer.global_step == 5:
+                raise KeyboardInterrupt
+
+    kept = ModelCheckpoint(tmp_path / "kept", save_last=True, every_n_train_steps=3)
+    config, data, module = build(tmp_path)
+    with pytest.raises(SystemExit):  # Lightning ends the program at Ctrl+C
+        plain(tmp_path, config, kept, Cut()).fit(module, datamodule=data)
+    config, data, module = build(tmp_path)
+    plain(
+        tmp_path, config, ModelCheckpoint(tmp_path / "kept", save_last=True, every_n_train_steps=3)
+    ).fit(module, datamodule=data, ckpt_path="last")
+    for (name, weights), (_, expected) in zip(
+        module.named_parameters(), whole.named_parameters(), strict=True
+    ):
+        assert torch.equal(weights, expected), name
+
+
+def test_float16_clips_the_gradient_and_not_the_scaled_one(tmp_path):
+    config, data, module = build(tmp_path, "optim.clip=0.01")
+    scaled = MixedPrecision("16-mixed", "cpu", torch.amp.GradScaler("cpu", init_scale=1024.0))
+    norms = []
+
+    class Norm(pl.Callback):
+        def on_train_batch_end(self, trainer, module, outputs, batch, batch_idx):
+            gradients = [p.grad for p in module.parameters() if p.grad is not None]
+            norms.append(torch.nn.utils.get_total_norm(gradients))
+
+    trainer = plain(tmp_path, config, Norm(), plugins=[scaled], limit_train_batches=2)
+    trainer.fit(module, datamodule=data)
+    assert [float(norm) for norm in norms] == [pytest.approx(0.01, rel=1e-3)] * 4
+
+
+def test_a_compiled_encoder_trains(tmp_path):
+    config, data, module = build(tmp_path)
+    module.encoder.compile(backend="eager")
+    plain(tmp_path, config, limit_train_batches=2, max_epochs=1).fit(module, datamodule=data)
+    assert module.trainer.global_step == 2
+
+
+def test_the_learning_rate_finder_sets_the_rate(tmp_path):
+    config, data, module = build(tmp_path)
+    found = Tuner(plain(tmp_path, config)).lr_find(module, datamodule=data, num_training=12)
+    assert module.lr == found.suggestion() or found.suggestion() is None
+    assert len(found.results["lr"]) > 5
+
+
+def test_compose_leaves_a_hosts_hydra_as_it_was(tmp_path):
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "config.yaml").write_text("own: 1\n", encoding="utf-8")
+    with initialize_config_dir(str(tmp_path / "conf"), version_base=None):
+        own = GlobalHydra.instance().hydra
+        heron.compose(["seed=0"])
+        assert GlobalHydra.instance().hydra is own
+        assert compose_with_hydra("config").own == 1
