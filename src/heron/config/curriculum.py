@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from annotated_types import Ge
-from typing_extensions import TypedDict  # pydantic reads Python's own from 3.12 on
 
 from heron.config.constraints import Checked, Count, OneOf, Part, Positive, Share
 from heron.config.registries import DIFFICULTIES
@@ -13,14 +12,15 @@ from heron.config.registries import DIFFICULTIES
 GROUPS = ("easy", "ambiguous", "hard")
 
 
-class Stage(TypedDict, total=False):
+@dataclass
+class Stage:
     """One of `curriculum.stages`."""
 
-    name: str
-    share: Positive
-    steps: Count
-    unlock: Share
-    groups: list[Annotated[str, OneOf(*GROUPS)]]
+    name: str = ""
+    share: Positive | None = None
+    steps: Count | None = None
+    unlock: Share = 1.0
+    groups: list[Annotated[str, OneOf(*GROUPS)]] = field(default_factory=list)
 
 
 @dataclass
@@ -110,7 +110,7 @@ class CurriculumConfig(Checked):
 
     def _stage_problems(self) -> Iterator[str]:
         size = "steps" if self.budget == "own" else "share"
-        if not self.stages or any(size not in stage for stage in self.stages):
+        if not self.stages or any(stage.get(size) is None for stage in self.stages):
             yield (
                 f"curriculum.stages: under curriculum.budget={self.budget} there is at least one "
                 f"stage, and each has `{size}`"

@@ -296,7 +296,7 @@ def test_what_cannot_be_compared_is_said_in_one_line(sweep, make_run):
         (["runs/sweep/head=ess"], "one system only"),
         ([sweep, "split=validation"], "has no such predictions; the run has: test"),
         ([sweep, "metric=macrof1"], "Did you mean 'macro_f1'"),
-        ([sweep, "splt=test"], "splt: .*Did you mean 'split'"),
+        ([sweep, "splt=test"], "splt.*Did you mean 'split'"),
         ([sweep, "runs/swep2"], "no such run, sweep or file.*Did you mean 'sweep'"),
         ([sweep, "against=head=es"], "no such system.*Did you mean 'head=ess'"),
         ([sweep, "against=ess"], "no such system"),
