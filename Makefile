@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # in the order of the folders, because the files with the fewest tests are not the fastest.
 TEST_ENV := HF_HUB_OFFLINE=1 WANDB_MODE=offline OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
-.PHONY: demo test test-real docs fuzz lint format bench bench-all bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-generation bench-token-loss bench-prompting bench-tokenizing bench-wiki pin lock update clean help
+.PHONY: demo test test-real docs fuzz lint format bench bench-all bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-generation bench-token-loss bench-prompting bench-tokenizing bench-wiki bench-threads pin lock update clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -97,6 +97,9 @@ bench-prompting: .venv/installed  ## questions with a shared prompt, one by one 
 bench-tokenizing: .venv/installed  ## pairs to token ids on disk, beside datasets.map
 	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) HERON_ENCODER=$(abspath $(HERON_ENCODER)) \
 		$(BIN)/python -m tests.benchmarks.tokenizing
+
+bench-threads: .venv/installed  ## one thread and two, on a free machine and on a busy one
+	$(BIN)/python -m tests.benchmarks.threads
 
 bench-wiki: .venv/installed  ## pages of a Wikipedia dump to labelled pairs, beside a plain script
 	$(TEST_ENV) PYTHONPATH=tests $(BIN)/python -m tests.benchmarks.wiki_pairs

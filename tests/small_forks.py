@@ -20,7 +20,7 @@ NO_GENERATOR = [word for word in TINY if "generator" not in word and "isolate" n
 SMALL = (*NO_GENERATOR, "batching.tokens=150", "optim.lr=1e-2", "encoder=scratch")
 # The forks' data lie in their folders.
 _OURS = {name: value for name, value in os.environ.items() if name != "HERON_DATA"}
-ENVIRONMENT = {**_OURS, "HERON_FORKS": "", "COLUMNS": "300"}
+ENVIRONMENT = {**_OURS, "HERON_FORKS": "experiments", "COLUMNS": "300"}
 # One process for all commands in a folder: starting one takes longer than most commands.
 COMMANDS = """
 import contextlib, io, json, os, sys, traceback

@@ -29,6 +29,7 @@ from heron.tasks.label_statistics import jaccard
 
 DATA, SUBSTITUTE = "lchaim", "control_dev"
 ENCODER = "LongHeRo"  # of section 5
+TRANSLATORS = ("Amazon Translate", "DictaLM-2.0")  # the rows of Table 1
 CRITERIA = ("accuracy", "fluency", "culture")
 _POINTS = {"yes": "5", "no": "0"}  # of a label that is valid, or not
 TYPES = ("temporal", "coreferential", "logical", "analytical")
@@ -39,9 +40,11 @@ def ratings(request: Request) -> Filled:
     """Average people's ratings of translations, with their error (Table 1).
 
     The files have columns guid, rater and those of the criteria, a row for each rating, as `heron
-    annotate collect` writes them; a file's name is the translator's. Error: half of the interval of
-    the mean absolute difference between the raters of a text, which has a row of its own. `valid`
-    (yes or no: does the label still hold?) is the paper's `label`, in points of 5.
+    annotate collect` writes them. A file that is named as one of the paper's translators
+    begins (`amazon.csv`, `dictalm.csv`) fills its row; any other name is a row of its own. Error:
+    half of the interval of the mean absolute difference between the raters of a text, which has a
+    row of its own. `valid` (yes or no: does the label still hold?) is the paper's `label`, in
+    points of 5.
 
     Source: LCHAIM, section 2.2 and Table 1.
     """
@@ -51,7 +54,8 @@ def ratings(request: Request) -> Filled:
         )
     values: dict[Names, Estimate] = {}
     for path in request.files:
-        there = read_table(path).columns
+        there, stem = read_table(path).columns, path.stem.casefold()
+        row = next((name for name in TRANSLATORS if name.casefold().startswith(stem)), path.stem)
         columns = [each for each in (*CRITERIA, "label", "valid") if each in there]
         if not columns:
             raise ConfigError(f"{path}: none of the columns {', '.join(CRITERIA)}")
@@ -64,13 +68,13 @@ def ratings(request: Request) -> Filled:
             given = [float(x) for said in labels.values for x in said if x]
             if not given:  # a criterion that nobody rated
                 continue
-            values[path.stem, column] = Estimate(float(np.mean(given)), n=len(given), of="ratings")
+            values[row, column] = Estimate(float(np.mean(given)), n=len(given), of="ratings")
             if found.low is not None and found.high is not None:
                 half = (found.high - found.low) / 2
-                values[path.stem, f"{column}, error"] = Estimate(half, n=found.n, of="texts")
+                values[row, f"{column}, error"] = Estimate(half, n=found.n, of="texts")
             if found.value is not None:
                 estimate = Estimate(found.value, found.low, found.high, found.n, "texts")
-                values[path.stem, f"{column}, difference of raters"] = estimate
+                values[row, f"{column}, difference of raters"] = estimate
     return Filled({"table1": values})
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from heron import __version__
-from heron.base.errors import ConfigError, HeronError, os_error_text
+from heron.base.errors import ConfigError, HeronError, os_error_text, visible
 from heron.base.registry import load
 from heron.base.secrets import redact
 from heron.base.signals import exit_code, interruptible, terminable
@@ -24,6 +24,9 @@ _INTO_RUNS = ("analyze", "dashboard", "map", "noise", "report")
 # oneDNN caches 1,024 kernels, each with its memory, and batches of texts keep bringing new shapes:
 # with bf16, a training of 12 layers grew beyond 7 GB, with this limit to 4 or 5 GB.
 _KERNELS = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
+# How often a thread looks whether the others are ready before it sleeps. libgomp's default is long:
+# where other programs need the cores, threads spend their time waiting (`make bench-threads`).
+SPINS = ("GOMP_SPINCOUNT", "1000")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,6 +54,8 @@ def _run(arguments: list[str]) -> int:
         return 0
     name, rest = arguments[0], arguments[1:]
     os.environ.setdefault(*_KERNELS)  # before torch is imported; workers inherit it
+    if "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault(*SPINS)
     try:
         if (bidi := os.environ.get("HERON_BIDI", "on")) not in ("on", "off"):
             raise ConfigError(f"HERON_BIDI={bidi}: must be on or off")
@@ -73,7 +78,8 @@ def _run(arguments: list[str]) -> int:
     except OSError as error:
         refused = error.errno in (errno.EACCES, errno.EPERM, errno.EROFS)
         hint = "; out=DIR writes to another folder" if refused and name in _INTO_RUNS else ""
-        print(f"heron {name}: {redact(os_error_text(error, rest))}{hint}", file=sys.stderr)
+        text = visible(redact(os_error_text(error, rest)))
+        print(f"heron {name}: {text}{hint}", file=sys.stderr)
         return 2
     except KeyboardInterrupt as error:
         resumed = name in ("train", "prompt") or name.startswith("build ")

@@ -20,7 +20,7 @@ from heron.base.libraries import processor
 from heron.base.table_files import to_markdown
 from heron.config.compose import compose
 from heron.config.constraints import Count, OneOf
-from heron.models.precision import rates
+from heron.models.rates import rates
 
 from .frame import Found, Headline, Times, call, folder, main, ratios
 from .generation import TRAINER

@@ -186,26 +186,39 @@ class Headline:
         return self.work, self.rival, measured, self.spread, bar
 
 
-def environment(threads: int) -> dict[str, str]:
-    """Set up a measuring process: so many threads, no network, no fight over cores."""
-    return {
+def environment(threads: int, **changes: str | None) -> dict[str, str]:
+    """Set up a measuring process: so many threads, no network, no fight over cores.
+
+    `changes` are other variables; None removes one.
+    """
+    variables = {
         **os.environ,
         "OMP_NUM_THREADS": str(threads),
         # A thread that spins while another is preempted burns the time it is measured by.
         "GOMP_SPINCOUNT": "1000",
         "TOKENIZERS_PARALLELISM": "false",
         "HF_HUB_OFFLINE": "1",
+        **changes,
     }
+    return {name: value for name, value in variables.items() if value is not None}
 
 
-def call(module: str, *words: object, threads: int = 1, shown: bool = False) -> str:
+def call(
+    module: str, *words: object, threads: int = 1, shown: bool = False, **changes: str | None
+) -> str:
     """Run `python -m module` in a fresh process; returns what it printed, empty if it is `shown`.
+
+    `changes` are variables of its environment, see `environment`.
 
     Raises:
         HeronError: it failed; with the end of what it said.
     """
     command = [sys.executable, "-m", module, *map(str, words)]
-    options: Any = {"cwd": ROOT, "env": environment(threads), "capture_output": not shown}
+    options: Any = {
+        "cwd": ROOT,
+        "env": environment(threads, **changes),
+        "capture_output": not shown,
+    }
     done = subprocess.run(command, text=True, check=False, **options)
     if done.returncode:
         said = "see above" if shown else f"\n{done.stderr[-2000:]}"

@@ -85,13 +85,20 @@ def test_a_pipeline_gives_the_probabilities_that_heron_predicts(
 def check_pipeline(form, run, folder):
     labels, examples = run.data.config.data.label_order, run.data.examples["test"][:6]
     wanted, _ = open_trained(RunFolder(run.folder.path)).predict(examples)
-    classify = pipeline("text-classification", model=str(folder))
+    classify = pipeline("text-classification", model=str(folder), trust_remote_code=True)
     assert list(classify.model.config.id2label.values()) == labels
     for example, wanted_C in zip(examples, wanted.probabilities_RC, strict=True):
         found = classify([text_of(example, form, run.data.config.data)], top_k=None)[0]
         found = {each["label"]: each["score"] for each in found}
         assert found == pytest.approx(dict(zip(labels, wanted_C, strict=True)), abs=1e-5)
         assert max(wanted_C) > 1.2 / len(labels)
+
+
+@pytest.mark.parametrize("kind", ["t5", "bart"])
+def test_a_pipeline_reads_the_encoder_of_a_model_with_a_decoder(
+    kind, texts, tiny_encoder, tmp_path
+):
+    check_pipeline("pair", *export(kind, "nli", "pair", texts, tiny_encoder, tmp_path, own=True))
 
 
 def test_a_head_with_berts_own_pooler_is_exported_as_it_is(texts, tiny_encoder, tmp_path):

@@ -208,7 +208,7 @@ def test_a_fork_brings_its_own_data_set_and_experiment(tmp_path, monkeypatch):
     (fork / "experiment" / "village" / "first.yaml").write_text(
         "# @package _global_\ndefaults:\n  - override /data: village_news\n", encoding="utf-8"
     )
-    monkeypatch.chdir(tmp_path)  # a fork may lie in the working directory
+    monkeypatch.setenv("HERON_FORKS", str(tmp_path / "experiments"))
     without_generator = [word for word in TINY if not word.startswith("data.generator")]
     monkeypatch.setattr("small_runs.TINY", tuple(without_generator))
     config = compose(tmp_path, "experiment=village/first")
@@ -224,7 +224,7 @@ def test_a_fork_brings_its_own_curriculum(tmp_path, monkeypatch):
     recipe = page.split("## A curriculum")[1].split("```yaml\n")[1].split("```")[0]
     (fork / "curriculum").mkdir(parents=True)
     (fork / "curriculum" / "agreement.yaml").write_text(recipe, encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HERON_FORKS", str(tmp_path / "experiments"))
     baseline = train(tmp_path, job="baseline")
     guids = read_dynamics(baseline.path).guids
     lines = [f"{guid},{len(guids) - number}" for number, guid in enumerate(guids)]

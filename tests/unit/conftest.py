@@ -42,7 +42,7 @@ def make_run(tmp_path: Path) -> MakeRun:
         folder.mkdir(parents=True)
         _write_config(folder, overrides, config or {})
         status: dict[str, Any] = {"state": state, "seconds": 61.5, "overrides": list(overrides)}
-        status |= {"seed": 0, "git": "abc1234", "versions": {"torch": "2.13.0"}}
+        status |= {"seed": 0, "git": {"commit": "abc1234"}, "versions": {"torch": "2.13.0"}}
         if state == "failed":
             status["error"] = "RuntimeError: out of memory"
         (folder / "status.json").write_text(json.dumps(status))

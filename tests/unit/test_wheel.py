@@ -40,7 +40,7 @@ def installed(wheel, cwd, *words):
     found = subprocess.run(
         [sys.executable, *words],
         cwd=cwd,
-        env={**environment, "PYTHONPATH": str(wheel)},
+        env={**environment, "PYTHONPATH": str(wheel), "HERON_FORKS": "experiments"},
         capture_output=True,
         text=True,
     )
@@ -73,9 +73,7 @@ def test_the_wheel_asks_for_what_heron_runs_on_and_for_no_tool_of_its_developmen
     assert not [line for line in always if line.startswith(("pytest", "ruff", "mypy"))]
 
 
-def test_an_installed_heron_finds_its_configuration_and_forks_in_the_working_directory(
-    wheel, tmp_path
-):
+def test_an_installed_heron_finds_its_configuration_and_the_forks_that_are_named(wheel, tmp_path):
     fork = tmp_path / "experiments" / "village" / "conf" / "data" / "village_news.yaml"
     fork.parent.mkdir(parents=True)
     fork.write_text("")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from heron.analysis.files import write_outcome
 from heron.base.cells import with_synthetic
-from heron.base.run_folder import RunFolder, open_run
+from heron.base.run_folder import RunFolder, folder_inside, open_run
 from heron.config.analyze_options import AnalyzeOptions
 from heron.config.overrides import override
 from heron.config.schema import Config
@@ -42,7 +42,7 @@ def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]
     wanted = options.by or analysis.defaults()
     for by in wanted:
         analysis.check_column(by)
-    target = options.out or options.run / "analysis"
+    target = options.out or folder_inside(options.run, "analysis")
     return [path for by in wanted for path in _write(analysis, by, target)]
 
 

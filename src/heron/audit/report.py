@@ -23,6 +23,7 @@ from heron.audit.texts import (
     second_of,
 )
 from heron.base.cells import Cell, Formatted, Table
+from heron.base.errors import visible
 from heron.base.files import write_file, write_json
 from heron.base.pages import render
 from heron.base.table_files import to_markdown
@@ -134,13 +135,13 @@ def print_summary(report: Report) -> None:
         return
     console = Console(file=output().file, highlight=False)
     console.soft_wrap = not console.is_terminal
-    console.print(Text(title, "bold"))
+    console.print(Text(visible(title), "bold"))
     for finding in shown:
         style = "bold red" if finding.severity == "serious" else "yellow"
         line = Text.assemble((f"{finding.severity:<8}", style), f" {finding.id}: ")
-        console.print(line + Text(finding.title))
+        console.print(line + Text(visible(finding.title)))
         if finding.advice:
-            console.print(Text(f"{'':<9}{finding.advice}", "dim"))
+            console.print(Text(visible(f"{'':<9}{finding.advice}"), "dim"))
 
 
 def measure_table(finding: Finding) -> Table | None:

@@ -13,12 +13,22 @@ from heron.base.secrets import redact
 
 Fix = str | tuple[str, ...]  # one way to fix a problem, or several
 
+# What makes a terminal do something or reorder a line: controls but for tab and line feed, and
+# Unicode's embeddings, overrides and isolates. A closed isolate reorders nothing around it.
+_CONTROLS = r"\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069"
+_ACTIVE = re.compile(rf"(\u2068[^\n{_CONTROLS}]*\u2069)|[{_CONTROLS}]")
+
+
+def visible(text: str) -> str:
+    """Show the control characters of a text that may come from anybody, as `\\u001b`."""
+    return _ACTIVE.sub(lambda found: found[1] or f"\\u{ord(found[0]):04x}", text)
+
 
 class HeronError(Exception):
-    """A user's mistake or an unusable input; shown as its message alone, secrets in it masked."""
+    """A user's mistake or an unusable input; shown as its message alone, secrets masked."""
 
     def __str__(self) -> str:
-        return redact(super().__str__())
+        return visible(redact(super().__str__()))
 
 
 class ConfigError(HeronError):
@@ -99,4 +109,4 @@ def nearest(word: str, choices: Iterable[str], listed: bool = False) -> str:
 def first_line(text: object) -> str:
     """Shorten an error, or its text, to its first line; to the first two if a list begins there."""
     first, *rest = str(text).strip().split("\n", 2)
-    return " ".join([first, *(rest[:1] if first.endswith(":") else [])])
+    return visible(" ".join([first, *(rest[:1] if first.endswith(":") else [])]))

@@ -74,7 +74,8 @@ def remove_half_written(paths: Iterable[Path]) -> None:
     own = re.compile(rf"\..+\.{re.escape(socket.gethostname())}-(\d+)\.\w{{8}}")
     for path, found in [(path, own.fullmatch(path.name)) for path in paths]:
         if found and not _lives(int(found[1])):
-            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+            is_folder = path.is_dir() and not path.is_symlink()
+            shutil.rmtree(path) if is_folder else path.unlink(missing_ok=True)
 
 
 def _lives(process: int) -> bool:
@@ -213,6 +214,19 @@ def fingerprint(*parts: Any) -> str:
 
     add(parts)
     return digest.hexdigest()
+
+
+def is_locked(path: Path | str) -> bool:
+    """Tell whether a process of this machine holds a lock; writes nothing."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(handle) as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # absent, a link, not readable, or without locks: treated as free
+        pass
+    return False
 
 
 @contextmanager

@@ -1,11 +1,12 @@
 """Where configuration and forks are found.
 
 A fork is a folder with Python and YAML that adds languages, tasks, heads and more to heron. It is
-found in `experiments/` of heron's repository and of the working directory, where `HERON_FORKS` says
-(folders, separated as in `PATH`), and among installed packages (entry points in the group
-`heron.forks`). Importing its `__init__.py` registers what it adds, see `heron.base.registry`; its
-YAML is in `conf/` beside that file. No other place is searched: a run's stored configuration can
-name what a fork has registered, but it cannot name a module.
+found in `experiments/` of heron's repository, where `HERON_FORKS` says (forks, or folders of forks
+that are named `experiments`, separated as in `PATH`), and among installed packages (entry points in
+the group `heron.forks`). Importing its `__init__.py` registers what it adds, see
+`heron.base.registry`; its YAML is in `conf/` beside that file. No other place is searched, not the
+working directory either: runs from somebody else may lie in it, beside an `experiments/` of theirs.
+A run's stored configuration can name what a fork has registered, but it cannot name a module.
 """
 
 import importlib.util
@@ -23,6 +24,7 @@ PACKAGE = "heron_forks"
 GROUP = "heron.forks"  # of entry points
 # An environment variable, because jobs, ranks and workers in other processes inherit it.
 VARIABLE = "HERON_FORKS"
+_FORKS = "experiments"  # a folder of forks
 
 
 def conf_dir() -> Path:
@@ -39,8 +41,9 @@ def conf_dir() -> Path:
 
 
 def experiment_roots() -> list[Path]:
-    """List the folders whose `experiments/` count: heron's own, then the working directory."""
-    return list(dict.fromkeys((conf_dir().parent, Path.cwd().resolve())))
+    """List the folders whose `experiments/` count: heron's own, then those of `HERON_FORKS`."""
+    named = (Path(name).absolute() for name in _named())
+    return [conf_dir().parent, *(path.parent for path in named if path.name == _FORKS)]
 
 
 def conf_dirs(more: Sequence[Path] = ()) -> list[Path]:
@@ -96,9 +99,9 @@ def find_forks(roots: Sequence[Path]) -> list[Fork]:
     """List the forks; of two `experiments/` (of `roots`) with one name the first one counts."""
     found: dict[str, Path] = {}
     for root in roots:
-        for folder in sorted(root.glob("experiments/*/")):
+        for folder in sorted(root.glob(f"{_FORKS}/*/")):
             found.setdefault(folder.name, folder)
-    for folder in map(Path, _named()):
+    for folder in (Path(name) for name in _named() if Path(name).name != _FORKS):
         other = found.setdefault(folder.name, folder)
         if other.resolve() != folder.resolve():
             raise ConfigError(f"two forks are named {folder.name}, rename one: {other}, {folder}")

@@ -12,12 +12,17 @@ from typing import Any
 
 from heron.base.errors import ConfigError, HeronError
 from heron.base.files import sha256_file
-from heron.base.folders import PACKAGE, Fork, experiment_roots, find_forks
+from heron.base.folders import PACKAGE, VARIABLE, Fork, experiment_roots, find_forks
+from heron.base.terminal import say
 
 
 def load_forks(roots: Sequence[Path]) -> None:
     """Import the forks with Python that are not imported yet; an error names file and line."""
-    for fork in find_forks(roots):
+    forks, here = find_forks(roots), Path("experiments").resolve()
+    known = {fork.folder.parent.resolve() for fork in forks}
+    if here not in known and any(here.glob("*/__init__.py")):
+        say(f"{here} is not searched for forks unless {VARIABLE} names it", who="heron")
+    for fork in forks:
         has_code = not fork.module.startswith(PACKAGE) or (fork.folder / "__init__.py").is_file()
         if fork.module in sys.modules or not has_code:
             continue

@@ -3,18 +3,22 @@
 import logging
 import platform
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
 import torch
 from transformers.utils.logging import disable_progress_bar
 
+from heron.base.ranks import threads
 
-def processor() -> str:
-    """Name this machine's processor."""
+
+def processor(field: str = "model name") -> str:
+    """Name this machine's processor, or its `vendor_id`."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if "model name" in line)
+        return next(line.split(":", 1)[1].strip() for line in lines if field in line)
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
 
@@ -29,6 +33,17 @@ def has_accelerator(name: str) -> bool:
         "tpu": find_spec("torch_xla") is not None,
     }
     return present.get(name, True)
+
+
+@contextmanager
+def own_threads(count: int | None) -> Iterator[None]:
+    """Give the block `count` threads; by default torch's, at most those of the cores it may use."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count or min(before, threads()))
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def silence_libraries() -> None:

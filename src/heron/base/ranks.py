@@ -1,4 +1,4 @@
-"""The processes ("ranks") of one training on several devices, and how they communicate.
+"""The processes ("ranks") of one training on several devices, how they communicate, their cores.
 
 Each rank runs the whole program on its share of every batch; only rank 0, the first, writes.
 Outside such a training there is one rank, and nothing here communicates.
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from heron.base.errors import ConfigError
@@ -24,6 +25,8 @@ Value = TypeVar("Value")
 TIMEOUT = timedelta(minutes=30)
 # How long the others wait while rank 0 encodes a corpus, or waits for another command's run.
 PATIENCE = timedelta(days=7)
+
+_CGROUPS, _OWN = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 
 
 @dataclass
@@ -126,3 +129,34 @@ def first_alone() -> Iterator[None]:
     yield
     if is_first():
         from_first(None)
+
+
+def threads(processes: int = 1) -> int:
+    """Divide the cores (or `OMP_NUM_THREADS`) by a number of processes; at least 1 thread each."""
+    return max(1, int(os.environ.get("OMP_NUM_THREADS") or count_cores()) // processes)
+
+
+def count_cores() -> int:
+    """Count the processor cores that this process may use, by its affinity and its cgroups' quota.
+
+    Of a quota, whole cores count: of two threads on one and a half, one waits for the other.
+    """
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(1, int(min([allowed or 1, *_quotas()])))
+
+
+def _quotas() -> Iterator[float]:
+    """List the quotas of this process's cgroups and those around them, in cores."""
+    lines = _OWN.read_text().splitlines() if _OWN.is_file() else []
+    for line in lines:
+        _, kinds, place = line.split(":", 2)  # version 2 has no kinds
+        if kinds and "cpu" not in kinds.split(","):
+            continue
+        names = ("cpu.cfs_quota_us", "cpu.cfs_period_us") if kinds else ("cpu.max",)
+        mounted, inner = _CGROUPS / ("cpu" if kinds else ""), Path(place.strip("/"))
+        for folder in (inner, *inner.parents):
+            with suppress(OSError, ValueError):  # absent, or `max`
+                files = [mounted / folder / name for name in names]
+                quota, period = " ".join(file.read_text() for file in files).split()
+                if float(quota) > 0:  # -1: none
+                    yield float(quota) / float(period)

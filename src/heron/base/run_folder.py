@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import shutil
+import socket
 import threading
+import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from heron.base.errors import ConfigError
-from heron.base.files import read_json, write_json
+from heron.base.files import atomic_open, is_locked, parse_json, sha256_file, write_json
 from heron.base.secrets import redacted
+from heron.base.terminal import say
+from heron.base.yaml_files import dump_yaml, read_yaml
 
 Scores = dict[str, dict[str, float]]  # `{"<split>": {"<metric>": fraction}}`
 
 # In `model/`; written last, so that they show that all is written.
 HEAD, BASELINE = "head.safetensors", "baseline.json"
+STALE = 60.0  # seconds without a heartbeat after which another machine's process counts as gone
+GONE = "its process is gone (killed, or out of memory); the same command goes on with the run"
 _updating = threading.RLock()  # a heartbeat writes beside the run
 
 
@@ -59,36 +66,75 @@ class RunFolder:
         return self.path / "dynamics" / f"{name}.parquet"
 
     def state(self) -> str:
-        """The state in `status.json` (see `heron.training.status`); `absent` without one."""
-        return str(self.read_status().get("state", "absent"))
+        """The state in `status.json` (see `heron.training.status`); `absent` without one.
+
+        `failed` where it says `running`, yet no process works on the run.
+        """
+        state = str(self.read_status().get("state", "absent"))
+        if state != "running" or self.is_busy():
+            return state
+        state = str(self.read_status().get("state", "absent"))  # it may have ended since
+        return "failed" if state == "running" else state
+
+    def is_busy(self) -> bool:
+        """Tell whether a process works on the run: here by its lock, elsewhere by its heartbeat.
+
+        Not every network file system shares locks between machines.
+        """
+        status = self.read_status()
+        beat = status.get("heartbeat") or {}
+        here = beat.get("host") in (None, socket.gethostname())
+        recent = abs(time.time() - float(beat.get("time", 0.0))) < STALE
+        return is_locked(self.lock) or (status.get("state") == "running" and not here and recent)
 
     def read_status(self) -> dict[str, Any]:
         """Read `status.json`; empty if absent or damaged, and the run then counts as cut."""
         try:
-            status = read_json(self.status)
-        except (FileNotFoundError, ValueError):
+            return dict(read_record(self.status))
+        except (FileNotFoundError, ConfigError):
             return {}
-        return status if isinstance(status, dict) else {}
 
     def read_scores(self) -> Scores:
         """Read `scores.json`; empty where there is none, a ConfigError where it is damaged."""
         try:
-            scores = read_json(self.scores)
+            scores: Scores = read_record(self.scores)
         except FileNotFoundError:
             return {}
-        except ValueError:
-            scores = None
-        if isinstance(scores, dict) and all(isinstance(each, dict) for each in scores.values()):
-            return scores
-        raise ConfigError(
-            f"{self.scores} is damaged: copy it again from where the run was trained, score the "
-            f"model again by heron evaluate run={self.path}, or train again (run.resume=false)"
-        )
+        return scores
 
     def update_status(self, **fields: Any) -> None:
         """Merge `fields` into `status.json`, atomically; secrets in them are masked."""
         with _updating:
             write_json(self.status, redacted({**self.read_status(), **fields}))
+
+    def write_config(self, config: Any) -> None:
+        """Write `config.yaml`; see `config_text`."""
+        with atomic_open(self.config) as file:
+            file.write(config_text(config))
+
+    def outputs(self) -> dict[str, str | int]:
+        """Hash a run's scores and predictions, and measure the files of its model."""
+        files = [self.scores, *sorted(self.predictions("test").parent.rglob("*.parquet"))]
+        found = {str(f.relative_to(self.path)): sha256_file(f) for f in files if f.is_file()}
+        model = sorted(self.model.iterdir()) if self.model.is_dir() else []
+        return found | {f"model/{f.name}": f.stat().st_size for f in model}
+
+    def changed(self, missing: bool = True) -> list[str]:
+        """Name outputs that are not those that the run ended with; `missing` ones, too."""
+        stored, now = self.read_status().get("outputs"), self.outputs()
+        marks = stored.items() if isinstance(stored, dict) else ()
+        return [n for n, mark in marks if (missing or n in now) and now.get(n) != mark]
+
+    def require_outputs(self) -> None:
+        """Raise a ConfigError where outputs have changed; a removed model is only warned of."""
+        changed = self.changed()
+        if not self.model.exists() and any(name.startswith("model/") for name in changed):
+            say(f"{self.model} has been removed; run.resume=false trains it again")
+            changed = [name for name in changed if not name.startswith("model/")]
+        if changed:
+            what = f"{self.path} is done, but damaged or changed since: {', '.join(changed)}"
+            way = "copy it again from where it was trained, or train again (run.resume=false)"
+            raise ConfigError(f"{what}; {way}")
 
     def require_model(self, file: str = HEAD) -> None:
         """Raise a ConfigError unless the run has exported a model; `file` is written last."""
@@ -126,6 +172,81 @@ class RunFolder:
                         path.unlink()
             else:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def config_text(config: Any) -> str:
+    """Write a configuration, a dataclass, as `config.yaml` has it: without secrets."""
+    return dump_yaml(redacted(asdict(config)))
+
+
+@cache
+def _types() -> dict[str, Any]:
+    """Make the types of a run's small files: of what heron reads in them, which may be foreign."""
+    from pydantic import FiniteFloat, TypeAdapter, create_model  # start-up time
+
+    def record(default: Any, **types: Any) -> Any:
+        """Make the type of an object with some keys, or with all (`...`); others hold anything."""
+        return create_model("Record", **{key: (kind, default) for key, kind in types.items()})
+
+    counts, optional_list = dict[str, int], list[Any] | None
+    data = {"shared": counts, **dict.fromkeys(("splits", "dropped"), dict[str, dict[str, int]])}
+    status = {
+        **dict.fromkeys(("state", "heron", "precision"), str),
+        **dict.fromkeys(("sources", "versions"), dict[str, str]),
+        "error": str | None,
+        "overrides": list[str],
+        "seconds": FiniteFloat,
+        "steps": record(..., done=int, of=int),
+        "heartbeat": record(None, time=FiniteFloat, host=str),
+        "git": dict[str, Any] | None,
+        "data": record(None, **data) | None,
+    }
+    config = {
+        "data": record(None, label_order=optional_list, markers=optional_list),
+        "task": record(None, name=str, metrics=list[str] | None),
+        "trainer": record(None, max_epochs=int),
+        "stages": list[dict[str, Any] | str] | None,
+    }
+    ledger = {"planned_steps": int, "total": counts, "stages": list[dict[str, int | str]]}
+    types = {
+        "config.yaml": record(None, **config),
+        "status.json": record(None, **status),
+        "scores.json": dict[str, dict[str, float]],
+        "ledger.json": record(None, **ledger),
+        BASELINE: record(..., baseline=str),
+        "encoder.json": record(..., name=str, files=dict[str, Any]),
+    }
+    return {name: TypeAdapter(kind) for name, kind in types.items()}
+
+
+def read_record(path: Path) -> Any:
+    """Read a small file of a run; a ConfigError names the place that is not of its type."""
+    try:
+        if path.suffix == ".yaml":
+            value = read_yaml(path)
+            _types()[path.name].validate_python(value)
+            return value
+        text = path.read_bytes()
+        _types()[path.name].validate_json(text, strict=True)
+        return parse_json(text.decode())
+    except ValueError as error:
+        found: Any = getattr(error, "errors", list)()  # pydantic's
+        place = ".".join(map(str, found[0]["loc"])) if found else ""
+        why = f"{place or 'all of it'}: {found[0]['msg'] if found else error}"
+        fix = "copy it again from where the run was trained, or train again (run.resume=false)"
+        raise ConfigError(f"{path} is damaged: {why}; {fix}") from error
+
+
+def folder_inside(folder: Path, name: str) -> Path:
+    """Name a folder in a run's, for files of a command; a ConfigError where a link is in the way.
+
+    In somebody else's run, a link could lead to any folder. The run's own may be a link.
+    """
+    inside = folder / name
+    for path in (inside, *inside.rglob("*")):
+        if path.is_symlink() and not path.is_file():  # files are replaced, not followed
+            raise ConfigError(f"{path} is a link: remove it, or write elsewhere (out=DIR)")
+    return inside
 
 
 def open_run(path: Path) -> RunFolder:

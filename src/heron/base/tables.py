@@ -32,6 +32,8 @@ _UNDECODABLE = re.compile("[\0\udc80-\udcff]")
 # Cells that a spreadsheet takes for formulas, after any apostrophes; plain numbers are harmless.
 _LIVE = re.compile("'*[=+@\t\r\n＝＋－＠-]")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][+-]?\d+)?%?")
+_MOST_PACKED = 200  # times: texts reach about 10, a file made to fill the memory 1,000
+_MOST_ROWS = 1_000_000  # of a Parquet file with less than a byte for each
 # What is invisible in names: direction controls, zero-width spaces, marks of byte order.
 BIDI_CONTROLS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _INVISIBLE = re.compile(f"[{BIDI_CONTROLS}\u200b\u2060\ufeff]")
@@ -124,9 +126,14 @@ def _unpacked(path: Path) -> Path:
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """Open a file to read, unpacking `.gz`; broken packing is an OSError, of the block as well."""
+    is_packed = path.suffix.lower() == ".gz"
+    most = max(_MOST_PACKED * path.stat().st_size, 1 << 26)
     try:
-        opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
+        opener: Any = gzip.open if is_packed else open
         with opener(path, "rb") as file:
+            if is_packed and file.seek(most + 1) > most:  # not beyond the end
+                raise OSError(f"it unpacks to more than {_MOST_PACKED} times its size")
+            file.seek(0)
             yield file
     except (EOFError, zlib.error) as error:
         raise OSError(f"broken gzip: {error}") from error
@@ -325,7 +332,7 @@ def _read_open(path: Path, file: IO[bytes], only: Collection[str] | None, quotin
     elif table_format(path) == ".parquet":
         yield from _read_parquet(path, file, only)
     elif table_format(path) == ".jsonl":
-        yield from read_json_lines(file)
+        yield from read_json_lines(open_text(file, "\n"))
     else:
         from heron.base.table_formats import read_by_content  # start-up time
 
@@ -341,9 +348,9 @@ def open_text(file: IO[bytes], ends: str = "") -> IO[str]:
     return io.TextIOWrapper(file, encoding, errors, ends)
 
 
-def read_json_lines(file: IO[bytes]) -> Found:
-    """Read an object in each line, which ends with "\\n" only: strings may contain U+2028."""
-    for line, content in enumerate(open_text(file, "\n"), 1):
+def read_json_lines(text: IO[str]) -> Found:
+    """Read an object in each line."""
+    for line, content in enumerate(text, 1):
         if content.strip():
             yield line, json_object(content.removesuffix("\n"))
 
@@ -357,13 +364,20 @@ def _read_parquet(path: Path, file: IO[bytes], only: Collection[str] | None) -> 
             shutil.copyfileobj(file, unpacked)
             file = unpacked
         try:
-            opened = pyarrow.parquet.ParquetFile(file)
-            present = opened.schema_arrow.names
+            found = pyarrow.parquet.ParquetFile(file)
+            require_rows(found, file.seek(0, io.SEEK_END))
+            present = found.schema_arrow.names
             wanted = None if only is None else [name for name in present if name in only]
-            batches = opened.iter_batches(1000, columns=wanted)
+            batches = found.iter_batches(1000, columns=wanted)
             yield from enumerate((row for batch in batches for row in batch.to_pylist()), 1)
-        except (pyarrow.ArrowException, OSError) as error:
+        except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
             yield 0, Bad(f"is not a readable Parquet file: {error}")
+
+
+def require_rows(file: Any, size: int) -> None:
+    """Raise an OSError where a ParquetFile has more rows than bytes, as no distinct ids have."""
+    if file.metadata.num_rows > max(size, _MOST_ROWS):
+        raise OSError(f"{file.metadata.num_rows:,} rows in {size:,} bytes")
 
 
 def json_object(content: str) -> dict[str, Any] | Bad:

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from heron.base import ranks
 from heron.base.cells import Table, show
+from heron.base.errors import visible
 from heron.base.secrets import redact
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def gather(**found: Iterable[Any]) -> bool:
 def say(what: str, about: str | None = None, who: str = "heron train") -> None:
     """Print a warning of the command `who`, unless one `about` the same was printed before."""
     if (about or what) not in _said and ranks.is_first() and not _output.quiet:
-        print(f"{who}: warning: {redact(what)}", file=sys.stderr, flush=True)
+        print(visible(f"{who}: warning: {redact(what)}"), file=sys.stderr, flush=True)
     _said.add(about or what)
 
 
@@ -80,7 +81,7 @@ def print_lines(*lines: object, tables: Sequence[Table] = (), files: Iterable[Pa
     notes = [line for line in lines if isinstance(line, str) and not tables]
     paths = [str(path) for path in (*lines, *files) if isinstance(path, Path)]
     if not gather(tables=tables, files=paths, notes=notes) and lines:
-        print(*lines, sep="\n", file=_output.file, flush=True)
+        print(visible("\n".join(map(str, lines))), file=_output.file, flush=True)
 
 
 def print_tables(tables: Sequence[Table]) -> None:
@@ -102,7 +103,7 @@ def print_tables(tables: Sequence[Table]) -> None:
         shown = to_rich(table, width, text)
         least = console.measure(shown, options=console.options.update(width=10_000)).maximum
         console.size = ConsoleDimensions(max(width, least), console.height)
-        console.print(shown, Text(table.note, "dim"), "", sep="\n")
+        console.print(shown, Text(visible(table.note), "dim"), "", sep="\n")
 
 
 def to_rich(table: Table, width: int, text: type[Text] = Text) -> RichTable:
@@ -115,7 +116,7 @@ def to_rich(table: Table, width: int, text: type[Text] = Text) -> RichTable:
 
     # Text objects, not strings: rich would take a value such as "[a]" for its own markup.
     shown = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    shown.title, shown.title_justify = Text(table.title, "bold"), "left"
+    shown.title, shown.title_justify = Text(visible(table.title), "bold"), "left"
     columns = _shown_columns(table)
     widths = _fit(columns, width)
     for index, (heading, *_) in enumerate(columns):
@@ -129,8 +130,8 @@ def to_rich(table: Table, width: int, text: type[Text] = Text) -> RichTable:
 
 def _shown_columns(table: Table) -> list[list[str]]:
     """List the texts of each column, its heading first."""
-    headings = [name.replace("_", " ") for name in table.columns]
-    rows = [[show(cell) for cell in row] for row in table.rows]
+    headings = [visible(name.replace("_", " ")) for name in table.columns]
+    rows = [[visible(show(cell)) for cell in row] for row in table.rows]
     return [list(column) for column in zip(headings, *rows, strict=True)]
 
 

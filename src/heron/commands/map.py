@@ -10,6 +10,7 @@ from heron.base.cells import Cell, Table
 from heron.base.columns import aligned
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_file
+from heron.base.run_folder import folder_inside
 from heron.base.tables import write_table
 from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Positive
@@ -80,13 +81,18 @@ def _write_map(options: MapOptions) -> list[Path]:
     colour = find_colour(data, options.colour)
     _print_summary(mapped, groups, options.group, data)
     place = "map" if other is None else f"map-with-{other.name.replace('/', '-')}"
-    target = options.out or mapped.folder / place
+    target = options.out or folder_inside(mapped.folder, place)
     files = []
     name = f"{mapped.name}  ·  {data.synthetic}" if data.synthetic else mapped.name
     figure = map_figure(name, data.runs[0], colour)
     for form in options.format or FORMATS:
         if form == "jsonl":
             files += export_jsonl(mapped.folder, target)
+            if (mapped.dynamics.count_EN > 1).any():
+                print_lines(
+                    "note: training_dynamics/ has the mean logits of examples that a record visits "
+                    "several times: other tools find another confidence for them"
+                )
         else:
             files.append(write_file(target / f"map.{form}", save_figure(figure, form)))
     files.append(write_file(target / "map.html", map_page(data, options.megabytes)))

@@ -9,7 +9,7 @@ import numpy as np
 from heron.base.cells import Cell, Formatted, Table
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_json
-from heron.base.run_folder import open_run
+from heron.base.run_folder import folder_inside, open_run
 from heron.base.tables import write_table
 from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Count
@@ -55,7 +55,7 @@ def run(arguments: Sequence[str]) -> int:
     score_N = difficulty(options.score, found)
     ranked = rank(-score_N, found.guids)[: options.top]
     chosen = [examples[found.guids[index]] for index in ranked]
-    out = options.out or options.run / "noise"
+    out = options.out or folder_inside(options.run, "noise")
     columns = {
         "rank": list(range(1, len(ranked) + 1)),
         "guid": [example.guid for example in chosen],

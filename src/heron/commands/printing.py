@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from heron.base import ranks, terminal
-from heron.base.errors import ConfigError
+from heron.base.errors import ConfigError, visible
 from heron.base.table_files import to_json
 from heron.config.options import EVERYWHERE, parse_options
 
@@ -56,7 +56,8 @@ def run(command: Callable[[Sequence[str]], int | None], name: str, words: Sequen
             **found,
             "tables": list(map(to_json, found["tables"])),
         }
-        print(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False, default=_plain))
+        text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False, default=_plain)
+        print(visible(text))
     return code
 
 

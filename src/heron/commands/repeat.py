@@ -9,14 +9,13 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from heron.base.errors import ConfigError, HeronError, nearest
-from heron.base.files import read_json
 from heron.base.run_folder import RunFolder, open_run
 from heron.base.terminal import print_lines
 from heron.commands.train import FLAG
 from heron.config.keys import all_keys
 from heron.config.resolve import resolve
 from heron.config.run_names import run_path
-from heron.config.schema import Config, LauncherConfig, SweeperConfig
+from heron.config.schema import OPEN, Config, LauncherConfig, SweeperConfig
 from heron.config.stored import read_stored
 from heron.sweeps.ledger import Queue
 from heron.sweeps.sweep import Sweep
@@ -30,7 +29,6 @@ _CAUSES = {
     "sources": "files",
     "machine": "machines",
     "threads": "numbers of CPU threads (trainer.threads sets it)",
-    "precision": "precisions (trainer.precision sets it)",
 }
 
 
@@ -67,12 +65,14 @@ def _train(job: Job) -> Mapping[str, Any]:
     (outcome,) = Sweep(Queue([job]), isolate=True).run()
     if outcome.state != "done":
         raise HeronError(f"{job.folder.path}: {outcome.error}")
-    return read_json(job.folder.scores)
+    return job.folder.read_scores()
 
 
 def configure(before: RunFolder, words: Sequence[str]) -> Config:
     """Read a run's configuration, with some keys changed."""
     old = read_stored(before.config)
+    if old.trainer.precision in OPEN:  # of an earlier version, which has chosen
+        old.trainer.precision = before.read_status().get("precision", old.trainer.precision)
     folder = before.path.resolve()
     old.paths.runs = str(folder.parent.parent)
     job = f"{folder.name}-again"

@@ -16,11 +16,11 @@ from heron.config.constraints import Positive
 from heron.config.options import parse_options
 from heron.metrics.names import with_copied
 from heron.results.collect import RunRecord, collect, headline_metrics, is_run
-from heron.sweeps.ledger import JOURNAL, LAUNCHER, duration, is_busy
+from heron.sweeps.ledger import JOURNAL, LAUNCHER, duration
 
-# In this order. `pruned`: ended early by its search; `cut`: says that it runs, but no process does.
+# In this order. `pruned`: ended early by its search.
 _ENDED, _BAD = ("done", "pruned"), ("failed", "broken")
-_STATES = (*_ENDED, "running", "pending", "cut", "interrupted", *_BAD, "absent")
+_STATES = (*_ENDED, "running", "pending", "interrupted", *_BAD, "absent")
 _OPTIONS = ("watch=", "every=")
 
 
@@ -84,8 +84,6 @@ def read_progress(folder: Path) -> list[Progress]:
     jobs = []
     for run in collect(folder):
         state = run.state if run.state in _STATES else "broken"
-        if state == "running" and not is_busy(RunFolder(run.path)):
-            state = "cut"
         of = int(run.setting("trainer.max_epochs", 0))
         if run.setting("baseline.name", "none") != "none" or run.setting("trainer.max_steps"):
             of = 0  # no epochs, or as many as the steps take

@@ -61,7 +61,7 @@ class TaskRules:
     # Lists which of a data set's settings cannot work for the task.
     data_problems: Callable[[DataConfig], Iterable[str]] = no_problems
     # Of tasks with classes: gets class names and the mode of `relaxed_*` scores, and returns the
-    # function from confusion matrices to headline scores.
+    # function from confusion matrices (`Cells` beyond 100 classes) to headline scores.
     headline: Headline = _CLASSIFICATION
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Annotated, Any
 
-from annotated_types import Ge, Gt, Len
+from annotated_types import Ge, Gt, Interval, Len
 
 from heron.base.errors import nearest
 from heron.base.registry import on_demand
@@ -30,6 +30,7 @@ from heron.config.curriculum import CurriculumConfig
 from heron.config.data import DataConfig
 from heron.config.registries import CLASSIFIERS, LEARNT, POOLINGS, TASKS
 
+OPEN = ("auto", "fastest")  # values of `trainer.precision` that leave it to the machine
 BUDGET = 3072  # padded tokens a batch where `batching.tokens` is null
 Rate = Annotated[float, Gt(0), Hint("to train the head alone, set encoder.freeze=all")]
 Freeze = Annotated[
@@ -437,13 +438,16 @@ class TrainerConfig:
     strategy: Annotated[str, OneOf("auto", "ddp", "ddp_find_unused_parameters_true", "fsdp")] = (
         "auto"
     )
-    # `auto` (on a CPU what multiplies faster, measured once; a run keeps its choice, which
-    # status.json names), `bf16-mixed`, `32-true`, `16-mixed`
-    precision: Annotated[str, OneOf("auto", "bf16-mixed", "32-true", "16-mixed")] = "auto"
+    # `bf16-mixed`, `32-true`, `16-mixed`, or by the machine: `auto` takes `bf16-mixed` on a GPU
+    # (`16-mixed` on one without bf16) and on processors whose bf16 products are known to be faster
+    # (AMX; AMD with avx512_bf16), else `32-true`; `fastest` measures. A run's config.yaml has what
+    # was chosen, and the run keeps it.
+    precision: Annotated[str, OneOf(*OPEN, "bf16-mixed", "32-true", "16-mixed")] = "auto"
     # longest work that a kill can lose; every epoch has a checkpoint, too
     checkpoint_minutes: float = 5.0
     checkpoint_steps: Count | None = None  # the same in optimizer steps; null: none
-    threads: Count | None = None  # CPU threads of each process; null: torch's default
+    # CPU threads of each process; null: as many as the cores it may use, and 1 for a small model
+    threads: Annotated[int, Interval(ge=1, le=1024)] | None = None
     deterministic: bool = True  # bit-identical repeats on one machine
     progress: bool | None = None  # show a progress bar; null: when the output is a terminal
     # callbacks that forks have registered, with their options: `{name: {option: value}}`
@@ -483,9 +487,17 @@ class LoggerConfig:
     """Weights & Biases; `metrics.csv` is always written."""
 
     wandb: bool = False  # log to W&B, too
-    project: str = "heron"  # W&B project
-    # `offline` (`wandb sync` uploads later), `online`, `disabled`
-    mode: Annotated[str, OneOf("offline", "online", "disabled")] = "offline"
+    # How the run is named in W&B. Null: as W&B's environment says (WANDB_PROJECT, WANDB_RUN_GROUP,
+    # ...), else project heron, the sweep as group, and the job's name, type and tags.
+    project: str | None = None
+    entity: str | None = None  # user or team; null: the account's own
+    group: str | None = None
+    name: str | None = None
+    job_type: str | None = None
+    tags: list[str] | None = None
+    notes: str | None = None
+    # `offline` (`wandb sync` uploads later), `online`, `disabled`; null: WANDB_MODE, else offline
+    mode: Annotated[str | None, OneOf("offline", "online", "disabled")] = None
     artifacts: bool = False  # store predictions (without texts) and the data map's figure in W&B
     # loggers that forks have registered, with their options: `{name: {option: value}}`
     others: dict[Annotated[str, OneOf(registry="heron.config.registries:LOGGERS")], Any] = field(

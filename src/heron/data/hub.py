@@ -116,7 +116,10 @@ def unreachable(name: str, error: Exception | None = None) -> ConfigError:
             "read it, then add encoder.trust_remote_code=true to this command"
         )
     if Path(name).is_dir():
-        return ConfigError(f"encoder.name={name}: the folder holds no loadable model ({error})")
+        why = str(error)
+        if "weights_only" in why:  # torch's advice is to trust the file
+            why = "its weights are pickled Python objects, which could run code"
+        return ConfigError(f"encoder.name={name}: the folder holds no loadable model ({why})")
     return ConfigError(
         f"encoder.name={name}: not a local folder, and the hub is not reachable. "
         "Give a folder with config.json, model.safetensors and tokenizer.json, or go online once."

@@ -18,10 +18,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
+from pydantic import TypeAdapter
 
 from heron.base.errors import DataError, Problem
 from heron.base.files import atomic_open
 from heron.base.registry import on_demand
+from heron.base.tables import require_rows
 
 # Only dynamics of other tools need them.
 foreign_paths = on_demand("heron.dynamics.jsonl:record_paths")
@@ -43,6 +45,10 @@ class Meta:
     task: str  # its name
     # Names in the order of the ids, `data.label_order`; another tool's ids where it has no names.
     labels: tuple[str, ...]
+    version: int = VERSION
+
+
+_META = TypeAdapter(Meta)
 
 
 @dataclass(frozen=True)
@@ -152,7 +158,10 @@ def _read(path: Path, columns: Sequence[str]) -> pa.Table:
         with pyarrow.parquet.ParquetFile(path, memory_map=True) as file:
             schema = file.schema_arrow
             _require(path, schema, columns)
-            return file.read(columns=list(columns)).replace_schema_metadata(schema.metadata)
+            require_rows(file, path.stat().st_size)
+            table = file.read(columns=list(columns)).replace_schema_metadata(schema.metadata)
+            table.validate(full=True)  # also that texts are UTF-8
+            return table
     except (pa.ArrowException, OSError) as error:
         what = f"is not a readable Parquet file: {error}"
         raise DataError(Problem(str(path), what, _AGAIN)) from error
@@ -163,9 +172,12 @@ def _require(path: Path, schema: pa.Schema, columns: Sequence[str]) -> None:
     text = (schema.metadata or {}).get(METADATA)
     if text is None:
         raise DataError(Problem(str(path), "is no dynamics file: it says no version", again))
-    version = json.loads(text)["version"]
-    if version > VERSION:
-        what = f"was written by a newer heron (dynamics version {version})"
+    try:
+        meta = _META.validate_json(text, strict=True)
+    except ValueError as error:
+        raise DataError(Problem(str(path), "its metadata is damaged", _AGAIN)) from error
+    if meta.version > VERSION:
+        what = f"was written by a newer heron (dynamics version {meta.version})"
         raise DataError(Problem(str(path), what, f"this one reads {VERSION}: update heron"))
     missing = [name for name in columns if name not in schema.names]
     if missing == ["logits"]:
@@ -176,9 +188,7 @@ def _require(path: Path, schema: pa.Schema, columns: Sequence[str]) -> None:
 
 def read_meta(table: pa.Table) -> Meta:
     """Read a record's metadata from its table."""
-    stored = json.loads(table.schema.metadata[METADATA])
-    stored.pop("version")
-    return Meta(**{**stored, "labels": tuple(stored["labels"])})
+    return _META.validate_json(table.schema.metadata[METADATA], strict=True)
 
 
 def records(folder: Path | str, columns: Sequence[str] = COLUMNS) -> Iterator[pa.Table]:

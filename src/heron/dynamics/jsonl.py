@@ -3,6 +3,11 @@
 training_dynamics/dynamics_epoch_<n>.jsonl
     {"guid": "a1", "logits_epoch_0": [0.2, -1.3, 0.8], "gold": 2}
 
+The released reader refuses examples that are not in the first file. Under a curriculum a record may
+leave examples out or visit them several times: file n then holds each example's record number n of
+those that visited it. A record's logits are the mean of its visits, whose softmax is not the mean
+probability: where examples were visited several times, another tool finds another confidence.
+
 Source: Swayamdipta et al. (2020), Dataset Cartography, and the code released with it.
 
 Shape suffixes: K lines of one file, N examples, C classes.
@@ -13,8 +18,10 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -58,23 +65,35 @@ def _advice(folder: Path) -> str:
 def export_jsonl(folder: Path | str, out: Path | str) -> list[Path]:
     """Write a run's dynamics for other tools, as `<out>/training_dynamics/`; gives the files.
 
-    Records are numbered from 0 in order, so that several of an epoch stay apart; guids are strings.
+    File n has each example's n-th visited record, from 0; guids are strings. The example with most
+    records is the first of the first file, by which the released tool counts them.
 
     Raises:
         DataError: no dynamics there, or without logits.
     """
-    written = []
-    for number, table in enumerate(records(folder, ("guid", "gold", "logits"))):
-        path = Path(out) / FOLDER / f"dynamics_epoch_{number}.jsonl"
-        column = table["logits"].combine_chunks()
-        wide = column.flatten().to_numpy().astype(np.float64).reshape(-1, column.type.list_size)
-        plain = np.round(wide, 10).tolist()  # the tools' decimals, which float32 has not
-        rows = zip(table["guid"].to_pylist(), table["gold"].to_pylist(), plain, strict=True)
-        with atomic_open(path) as file:
+    written: list[Path] = []
+    visits, first = Counter[str](), dict[str, str]()
+    with ExitStack() as stack:
+        opened: list[IO[str]] = []
+        for table in records(folder, ("guid", "gold", "logits")):
+            column = table["logits"].combine_chunks()
+            wide = column.flatten().to_numpy().astype(np.float64).reshape(-1, column.type.list_size)
+            plain = np.round(wide, 10).tolist()  # the tools' decimals, which float32 has not
+            rows = zip(table["guid"].to_pylist(), table["gold"].to_pylist(), plain, strict=True)
             for guid, gold, logits in rows:
+                number = visits[guid]
+                visits[guid] += 1
+                if number == len(opened):
+                    written.append(Path(out) / FOLDER / f"dynamics_epoch_{number}.jsonl")
+                    opened.append(stack.enter_context(atomic_open(written[-1])))
                 line = {"guid": guid, f"logits_epoch_{number}": logits, "gold": gold}
-                file.write(json.dumps(line, ensure_ascii=False) + "\n")
-        written.append(path)
+                text = json.dumps(line, ensure_ascii=False) + "\n"
+                if number:
+                    opened[number].write(text)
+                else:
+                    first[guid] = text
+        for guid in sorted(first, key=lambda guid: -visits[guid]):
+            opened[0].write(first[guid])
     kept = {path.resolve() for path in (*written, *files.record_paths(folder))}
     for path in (Path(out) / FOLDER).glob("dynamics_epoch_*.jsonl"):
         if path.resolve() not in kept:  # of an earlier export with more records

@@ -10,56 +10,100 @@ occur in the split, as scikit-learn's do when it is given `labels`.
 A row without a prediction (an empty one, such as an answer of a language model that names no class)
 is wrong: it counts in an additional last column, `[..., C, C + 1]`.
 
-Legend: N rows, C classes, G groups of rows. Matrix rows are gold labels, columns predictions.
+With many classes most cells of a matrix are empty: `Cells` holds the others, and every score takes
+it in place of matrices.
+
+Legend: N rows, C classes, G groups of rows, R resamples, K cells. Matrix rows are gold labels,
+columns predictions.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.base.terminal import say
 from heron.config.registries import TASKS
 
 Counts = npt.NDArray[np.int64]
 Fractions = npt.NDArray[np.float64]
-Score = Callable[[npt.NDArray[Any]], Fractions]  # of sums over rows, [..., X] to [...]
-Headline = Callable[[Counts], dict[str, Fractions]]  # scores of matrices by name
+Score = Callable[[Any], Fractions]  # of sums over rows, [..., X] or `Cells`, to [...]
+Headline = Callable[[Any], dict[str, Fractions]]  # scores of matrices or `Cells` by name
 
+_DENSE = 10_000  # cells; larger matrices are resampled as `Cells`
 MODES = ("recode", "drop", "matres_micro")  # what a task may call relaxed
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Confusion matrices of C classes by K of their cells; the other cells are empty.
+
+    Two of the cells may be the same one, which then holds both counts.
+    """
+
+    gold_K: Counts  # class ids
+    prediction_K: Counts  # class ids, C for no prediction
+    counts: npt.NDArray  # rows in each cell, [..., K]
+    classes: int
+
+    @classmethod
+    def of(cls, matrix: "Counts | Cells") -> "Cells":
+        """Lay out every cell of matrices `[..., C, C]`."""
+        if isinstance(matrix, Cells):
+            return matrix
+        gold, prediction = np.indices(matrix.shape[-2:]).reshape(2, -1)
+        return cls(gold, prediction, matrix.reshape(*matrix.shape[:-2], -1), matrix.shape[-2])
+
+    def sums(self, id_K: Counts, size: int) -> npt.NDArray[Any]:
+        """Sum the counts of each id below `size`, `[..., size]`; other ids are left out."""
+        kept = id_K < size
+        counts = self.counts[..., kept].reshape(-1, kept.sum())
+        ids = np.arange(len(counts))[:, None] * size + id_K[kept]
+        summed = np.bincount(ids.ravel(), counts.ravel(), len(counts) * size)
+        return summed.reshape(*self.counts.shape[:-1], size)
+
+    def dense(self) -> npt.NDArray[Any]:
+        """Make matrices `[..., C, C + 1]`, without the last column where all predicted."""
+        width = self.classes + int((self.prediction_K == self.classes).any())
+        summed = self.sums(self.gold_K * width + self.prediction_K, self.classes * width)
+        return summed.reshape(*self.counts.shape[:-1], self.classes, width)
+
+
+Matrix = Counts | Cells  # what scores are computed from
 
 
 def confusion_matrix(
     gold_N: Sequence[str], prediction_N: Sequence[str], classes: Sequence[str]
 ) -> Counts:
-    """Count the rows of each gold label and prediction, int64 `[C, C]`; raises as the next one."""
-    return confusion_matrices(gold_N, prediction_N, classes, np.zeros(len(gold_N), np.int64))[0]
+    """Count the rows of each gold label and prediction, int64 `[C, C]`.
 
-
-def confusion_matrices(
-    gold_N: Sequence[str], prediction_N: Sequence[str], classes: Sequence[str], group_N: Counts
-) -> Counts:
-    """Count each group of rows separately, int64 `[max(G, 1), C, C]`; groups are numbered from 0.
-
-    `[max(G, 1), C, C + 1]` where a prediction is empty.
+    `[C, C + 1]` where a prediction is empty.
 
     Raises:
         DataError: unequal lengths, or labels that are not among `classes`.
     """
+    gold_ids, prediction_ids, width = _ids(gold_N, prediction_N, classes)
+    counts = np.bincount(gold_ids * width + prediction_ids, minlength=len(classes) * width)
+    return counts.reshape(len(classes), width)
+
+
+def _ids(
+    gold_N: Sequence[str], prediction_N: Sequence[str], classes: Sequence[str]
+) -> tuple[Counts, Counts, int]:
+    """Number gold labels and predictions; also the number of a matrix's columns."""
     if len(gold_N) != len(prediction_N):
         what = f"{len(gold_N)} gold labels but {len(prediction_N)} predictions"
         raise DataError(Problem("scores", what, "one prediction for each gold label"))
     columns = [*classes, ""] if "" in prediction_N else classes
-    size, width = len(classes), len(columns)
     problems: list[Problem] = []
     gold_ids = _class_ids(gold_N, classes, "gold label", problems)
     prediction_ids = _class_ids(prediction_N, columns, "prediction", problems)
     if problems:
         raise DataError(problems)
-    groups = int(group_N.max(initial=0)) + 1
-    cells = (group_N * size + gold_ids) * width + prediction_ids
-    return np.bincount(cells, minlength=groups * size * width).reshape(groups, size, width)
+    return gold_ids, prediction_ids, len(columns)
 
 
 def _class_ids(
@@ -75,58 +119,66 @@ def _class_ids(
     return np.fromiter((ids.get(label, 0) for label in labels), np.int64, len(labels))
 
 
-def support(matrix: Counts) -> Counts:
+def support(matrix: Matrix) -> npt.NDArray[Any]:
     """Count the gold rows of each class."""
+    if isinstance(matrix, Cells):
+        return matrix.sums(matrix.gold_K, matrix.classes)
     return matrix.sum(-1)
 
 
-def predicted(matrix: Counts) -> Fractions:
+def predicted(matrix: Matrix) -> Fractions:
     """Share of all rows that were predicted as each class."""
-    return _ratio(_columns(matrix), matrix.sum((-2, -1))[..., None])
+    return _ratio(_columns(matrix), support(matrix).sum(-1)[..., None])
 
 
-def precision(matrix: Counts) -> Fractions:
+def precision(matrix: Matrix) -> Fractions:
     """Precision of each class."""
     return _ratio(_hits(matrix), _columns(matrix))
 
 
-def recall(matrix: Counts) -> Fractions:
+def recall(matrix: Matrix) -> Fractions:
     """Recall of each class."""
-    return _ratio(_hits(matrix), matrix.sum(-1))
+    return _ratio(_hits(matrix), support(matrix))
 
 
-def f1(matrix: Counts) -> Fractions:
+def f1(matrix: Matrix) -> Fractions:
     """F1 of each class."""
-    return _ratio(2 * _hits(matrix), matrix.sum(-1) + _columns(matrix))
+    return _ratio(2 * _hits(matrix), support(matrix) + _columns(matrix))
 
 
-def accuracy(matrix: Counts) -> Fractions:
+def accuracy(matrix: Matrix) -> Fractions:
     """Fraction of rows predicted right; over all classes this is also the micro F1."""
-    return _ratio(_hits(matrix).sum(-1), matrix.sum((-2, -1)))
+    return _ratio(_hits(matrix).sum(-1), support(matrix).sum(-1))
 
 
-def macro_f1(matrix: Counts) -> Fractions:
+def macro_f1(matrix: Matrix) -> Fractions:
     """Mean F1 over classes, unweighted."""
     return f1(matrix).mean(-1)
 
 
-def weighted_f1(matrix: Counts) -> Fractions:
+def weighted_f1(matrix: Matrix) -> Fractions:
     """Mean F1 over classes, weighted by support."""
-    return _ratio((f1(matrix) * support(matrix)).sum(-1), support(matrix).sum(-1))
+    weight = support(matrix)
+    return _ratio((f1(matrix) * weight).sum(-1), weight.sum(-1))
 
 
-def micro_f1(matrix: Counts, among: Sequence[int]) -> Fractions:
+def micro_f1(matrix: Matrix, among: Sequence[int]) -> Fractions:
     """F1 of the pooled decisions about the classes `among`; the others mean "none of these"."""
     chosen = list(among)
-    columns, rows = matrix[..., chosen].sum((-2, -1)), matrix[..., chosen, :].sum((-2, -1))
-    return _ratio(2 * _hits(matrix)[..., chosen].sum(-1), columns + rows)
+    decisions = _columns(matrix)[..., chosen] + support(matrix)[..., chosen]
+    return _ratio(2 * _hits(matrix)[..., chosen].sum(-1), decisions.sum(-1))
 
 
-def _hits(matrix: Counts) -> Counts:
+def _hits(matrix: Matrix) -> npt.NDArray[Any]:
+    if isinstance(matrix, Cells):
+        right_K = matrix.gold_K == matrix.prediction_K
+        return matrix.sums(np.where(right_K, matrix.gold_K, matrix.classes), matrix.classes)
     return np.diagonal(matrix, axis1=-2, axis2=-1)
 
 
-def _columns(matrix: Counts) -> Counts:
+def _columns(matrix: Matrix) -> npt.NDArray[Any]:
+    if isinstance(matrix, Cells):
+        return matrix.sums(matrix.prediction_K, matrix.classes)
     return matrix.sum(-2)[..., : matrix.shape[-2]]
 
 
@@ -138,7 +190,7 @@ def _ratio(numerator: npt.NDArray, denominator: npt.NDArray) -> Fractions:
 PLAIN_SCORES: dict[str, Score] = {s.__name__: s for s in (accuracy, macro_f1, weighted_f1)}
 
 
-def plain_scores(matrix: Counts) -> dict[str, Fractions]:
+def plain_scores(matrix: Matrix) -> dict[str, Fractions]:
     """Compute the headline scores that every task with classes has."""
     return {name: score(matrix) for name, score in PLAIN_SCORES.items()}
 
@@ -215,13 +267,31 @@ def bootstrap_intervals(
     """
     from heron.metrics import intervals  # start-up time: task.bootstrap=0 needs none
 
-    scores = headline(task, labels, relaxed)
-    if groups is None:
-        matrix_CC = confusion_matrix(gold, prediction, labels)
-        matrix_RCC = intervals.resample_rows(matrix_CC, resamples, seed)
-    else:
-        matrix_GCC = confusion_matrices(gold, prediction, labels, intervals.number_groups(groups))
-        if len(matrix_GCC) == 1 and len(gold):
-            return {}
-        matrix_RCC = intervals.resample_groups(matrix_GCC, resamples, seed)
-    return intervals.percentile_intervals(scores(matrix_RCC))
+    scores, size = headline(task, labels, relaxed), len(labels)
+    gold_N, prediction_N, width = _ids(gold, prediction, labels)
+    group_N = np.zeros_like(gold_N) if groups is None else intervals.number_groups(groups)
+    shape = int(group_N.max(initial=0)) + 1, size, width
+    if groups is not None and shape[0] == 1 and len(gold_N):
+        return {}
+    # The cells that are not empty and the last one: so the draws do not depend on which are empty.
+    cell_N = np.ravel_multi_index((group_N, gold_N, prediction_N), shape)
+    cell_K, count_K = np.unique([*cell_N, np.prod(shape) - 1], return_counts=True)
+    group_K, gold_K, prediction_K = np.unravel_index(cell_K, shape)
+    count_K[-1] -= 1
+    random, found = np.random.default_rng(seed), []
+    try:
+        for block in intervals.batches(resamples, sum(shape) + len(count_K) + _DENSE):
+            draws = block.stop - block.start
+            if groups is None:  # one multinomial draw over the cells
+                shares_K = count_K / max(len(gold_N), 1)
+                counts_RK = random.multinomial(len(gold_N), shares_K, draws)
+            else:
+                weight_RG = intervals.draw_groups(shape[0], draws, random)
+                counts_RK = weight_RG[:, group_K] * count_K
+            cells = Cells(gold_K, prediction_K, counts_RK, size)
+            found.append(scores(cells.dense() if size * width <= _DENSE else cells))
+    except MemoryError as error:  # what was trained keeps its scores
+        say(f"no intervals (task.bootstrap), as memory ran out: {error}", "intervals and memory")
+        return {}
+    names = found[0] if found else ()
+    return intervals.percentile_intervals({n: np.concatenate([f[n] for f in found]) for n in names})

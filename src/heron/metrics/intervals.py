@@ -1,16 +1,15 @@
-"""Percentile bootstrap intervals, computed on sums (confusion matrices) instead of on rows.
+"""Percentile bootstrap intervals, computed on sums instead of on rows.
 
-Drawing N rows with replacement and counting them is one multinomial draw over the C x C cells of
-the confusion matrix. Rows that are not independent, such as the event pairs of one window, need
+Rows that are not independent, such as the event pairs of one window, need
 the cluster bootstrap, which draws whole groups (windows, documents); its intervals are usually
 wider.
 
-Legend: N rows, R resamples, C classes, G groups, S scores.
+Legend: N rows, R resamples, G groups, S scores, X the axes of what is summed.
 Source: Efron and Tibshirani 1993, chapter 13 (percentile); Davison and Hinkley 1997, section 3.8
 (resampling whole groups).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,6 +20,7 @@ from heron.config.schema import TaskConfig
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
+_NUMBERS_AT_ONCE = 4_000_000  # held in memory by one batch of draws; 8 bytes each
 _TAIL = (1 - 0.95) / 2  # of the resamples, below and above an interval
 Number = TypeVar("Number", np.int64, np.float64)
 
@@ -32,29 +32,31 @@ def number_groups(groups: Sequence[Any]) -> Ids:
     return np.fromiter(map(numbers.__getitem__, groups), np.int64, len(groups))
 
 
-def resample_rows(matrix_CC: Ids, resamples: int, seed: int) -> Ids:
-    """Draw as many rows as there are, with replacement; returns int64 `[R, C, C]`."""
-    rows = int(matrix_CC.sum())
-    shares = matrix_CC.ravel() / max(rows, 1)
-    draws = np.random.default_rng(seed).multinomial(rows, shares, size=resamples)
-    return draws.reshape(resamples, *matrix_CC.shape)
+def batches(draws: int, numbers: int) -> Iterator[slice]:
+    """Cut the draws into batches that fit in memory, `numbers` to a draw."""
+    size = max(1, _NUMBERS_AT_ONCE // max(numbers, 1))
+    for start in range(0, draws, size):
+        yield slice(start, min(start + size, draws))
 
 
-def resample_groups(
-    matrix_GCC: npt.NDArray[Number], resamples: int, seed: int
-) -> npt.NDArray[Number]:
-    """Draw as many groups as there are, with replacement.
-
-    From what each group adds, a confusion matrix or any other sums `[G, ...]`, to the sums of each
-    draw, `[R, ...]`; draws differ in their number of rows.
-    """
-    random = np.random.default_rng(seed)
-    groups = len(matrix_GCC)
+def draw_groups(groups: int, resamples: int, random: np.random.Generator) -> Ids:
+    """Draw as many groups as there are, with replacement; how often each was drawn, `[R, G]`."""
     # One resample at a time: R x G draws at once would not fit for large splits.
     draws = (random.integers(groups, size=groups) for _ in range(resamples))
-    cells_GK = matrix_GCC.reshape(groups, -1)
-    sums_RK = [np.bincount(draw, minlength=groups) @ cells_GK for draw in draws]
-    return np.stack(sums_RK).reshape(resamples, *matrix_GCC.shape[1:])
+    return np.stack([np.bincount(draw, minlength=groups) for draw in draws])
+
+
+def resample_groups(sums_GX: npt.NDArray[Number], resamples: int, seed: int) -> npt.NDArray[Number]:
+    """Draw as many groups as there are, with replacement.
+
+    From what each group adds, `[G, ...]`, to the sums of each draw, `[R, ...]`; draws differ in
+    their number of rows.
+    """
+    random, groups = np.random.default_rng(seed), len(sums_GX)
+    sums_GK = sums_GX.reshape(groups, -1)
+    blocks = (b.stop - b.start for b in batches(resamples, groups))
+    sums_RK = [w @ sums_GK for size in blocks for w in draw_groups(groups, size, random)]
+    return np.stack(sums_RK).reshape(resamples, *sums_GX.shape[1:])
 
 
 def percentile_intervals(scores_R: Mapping[str, Floats]) -> dict[str, float]:

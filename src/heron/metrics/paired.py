@@ -11,26 +11,26 @@ Neither test sees the spread between seeds: they ask whether these trained model
 rows of this kind, not whether other seeds would. See `significance.mann_whitney` for that.
 
 Legend: N rows, U kinds of units (equal rows, or groups), W single units, K and J runs, M runs of
-both, R draws, C classes; X the axes of what is summed: [C, C] for a confusion matrix, [2] for
-values and their number.
+both, R draws, C classes; X the axes of what is summed: [C, C] for a confusion matrix (with many
+classes, those that are not empty), [2] for values and their number; Q the sums of all runs.
 Source: Noreen 1989 and Yeh 2000 (approximate randomisation); Efron and Tibshirani 1993, chapters
 13 and 15; Phipson and Smyth 2010 (p-values are never 0).
 """
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from heron.base.errors import ConfigError, DataError, Problem
-from heron.metrics.classification import Counts, Fractions, Score
-from heron.metrics.intervals import number_groups
+from heron.metrics.classification import Cells, Counts, Fractions, Score
+from heron.metrics.intervals import batches, number_groups
 
 Floats = npt.NDArray[np.float64]
 
-_NUMBERS_AT_ONCE = 4_000_000  # held in memory by one batch of draws; 8 bytes each
+_DENSE = 4_000_000  # numbers; the sums of more units and classes are held by their cells
 _TIE = 1e-12  # differences closer than this are the same one, rounded differently
 _MOST_COPIES = 64  # of runs, when two systems have unequal numbers of them
 
@@ -40,20 +40,29 @@ class PairedUnits:
     """Two systems on the same rows, as units that are drawn or swapped whole."""
 
     count_U: Counts  # int64, number of units of each kind
-    first_UKX: Floats  # float64, what one unit adds to the sums of each of A's runs
-    second_UJX: Floats  # float64, the same of B's runs
+    # What one unit adds to the sums of each of A's runs, float64: an array or SciPy's `csr_array`.
+    first_UQ: Any
+    second_UQ: Any  # the same of B's runs
+    shape_X: tuple[int, ...]  # of one run's sums
+    cells: Cells | None = None  # of confusion matrices that are held by some of their cells
+
+    def each(self, score: Score, sums: Floats) -> Floats:
+        """Score each run's sums; `[..., Q]` to `[..., K]`."""
+        sums = sums.reshape(*sums.shape[:-1], -1, *self.shape_X)
+        return np.asarray(score(replace(self.cells, counts=sums) if self.cells else sums))
 
     def scores(self, score: Score) -> tuple[Fractions, Fractions]:
         """Compute the score of each of A's runs, `[K]`, and of B's, `[J]`."""
-        first_K, second_J = (
-            score(np.tensordot(self.count_U, unit, 1)) for unit in (self.first_UKX, self.second_UJX)
-        )
-        return first_K, second_J
+        first_Q, second_Q = self.count_U @ self.first_UQ, self.count_U @ self.second_UQ
+        return self.each(score, first_Q), self.each(score, second_Q)
+
+    def gap(self, score: Score, first: Floats, second: Floats) -> Floats:
+        """Compute A's mean score over its runs minus B's from their sums `[..., Q]`."""
+        return self.each(score, first).mean(-1) - self.each(score, second).mean(-1)
 
     def difference(self, score: Score) -> float:
         """Compute A's mean score over its runs minus B's."""
-        first_K, second_J = self.scores(score)
-        return float(first_K.mean() - second_J.mean())
+        return float(self.gap(score, self.count_U @ self.first_UQ, self.count_U @ self.second_UQ))
 
 
 def paired_counts(
@@ -83,12 +92,19 @@ def paired_counts(
     columns, unit_N, count_U = _units(columns, group_N)
     gold_N, prediction_MN = columns[0], columns[1:]
     runs = len(prediction_MN)
-    cells = (unit_N * runs + np.arange(runs)[:, None]) * classes + gold_N
     width = max(classes, int(prediction_MN.max(initial=0)) + 1)
-    shape = (len(count_U), runs, classes, width)
-    counts = np.bincount((cells * width + prediction_MN).ravel(), minlength=math.prod(shape))
-    sums_UMCC = counts.reshape(shape).astype(np.float64)
-    return PairedUnits(count_U, *np.split(sums_UMCC, [len(first_KN)], axis=1))
+    cell_MN, shape_X, cells = gold_N * width + prediction_MN, (classes, width), None
+    if len(count_U) * runs * classes * width > _DENSE:
+        cell_X, cell_MN = np.unique(cell_MN, return_inverse=True)
+        cells, shape_X = Cells(*np.divmod(cell_X, width), cell_X, classes), cell_X.shape
+    from scipy.sparse import csr_array  # start-up time
+
+    numbers = math.prod(shape_X)
+    place_MN = np.arange(runs)[:, None] * numbers + cell_MN.reshape(prediction_MN.shape)
+    places = np.broadcast_to(unit_N, place_MN.shape).ravel(), place_MN.ravel()
+    sums_UQ = csr_array((np.ones(place_MN.size), places), (len(count_U), runs * numbers))
+    sums_UQ, own = sums_UQ if cells else sums_UQ.toarray(), len(first_KN) * numbers
+    return PairedUnits(count_U, sums_UQ[:, :own], sums_UQ[:, own:], shape_X, cells)
 
 
 def paired_values(
@@ -114,7 +130,8 @@ def paired_values(
     sum_UM = np.column_stack([np.bincount(unit_N, row, len(count_U)) for row in columns])
     rows_U1 = np.bincount(unit_N, minlength=len(count_U))[:, None]
     sums_UM2 = np.stack(np.broadcast_arrays(sum_UM, rows_U1), axis=-1).astype(np.float64)
-    return PairedUnits(count_U, *np.split(sums_UM2, [len(first_KN)], axis=1))
+    sums_UQ, own = sums_UM2.reshape(len(count_U), 2 * len(columns)), 2 * len(first_KN)
+    return PairedUnits(count_U, sums_UQ[:, :own], sums_UQ[:, own:], (2,))
 
 
 def mean_value(sums: npt.NDArray) -> Fractions:
@@ -190,14 +207,12 @@ def paired_bootstrap(
     """
     _require_rows(units, draws)
     random = np.random.default_rng(seed)
-    wide = units.first_UKX[0].size + units.second_UJX[0].size
+    wide = units.first_UQ.shape[1] + units.second_UQ.shape[1]
     difference_R = np.empty(draws)
-    for batch in _batches(draws, max(int(units.count_U.sum()), wide)):
+    for batch in batches(draws, max(int(units.count_U.sum()), wide)):
         weight_RU = _weights(units.count_U, batch.stop - batch.start, random)
-        first_RKX, second_RJX = (
-            np.tensordot(weight_RU, unit, 1) for unit in (units.first_UKX, units.second_UJX)
-        )
-        difference_R[batch] = _mean(score, first_RKX) - _mean(score, second_RJX)
+        first_RQ, second_RQ = weight_RU @ units.first_UQ, weight_RU @ units.second_UQ
+        difference_R[batch] = units.gap(score, first_RQ, second_RQ)
     low, high = np.quantile(difference_R, [(1 - level) / 2, (1 + level) / 2])
     beyond = min((difference_R <= _TIE).sum(), (difference_R >= -_TIE).sum())
     p = min(1.0, 2 * (int(beyond) + 1) / (draws + 1))
@@ -233,46 +248,43 @@ def approximate_randomization(
     """
     _require_rows(units, draws)
     # Repeat runs until both systems have equally many.
-    own, others = units.first_UKX.shape[1], units.second_UJX.shape[1]
+    numbers = math.prod(units.shape_X)
+    own, others = units.first_UQ.shape[1] // numbers, units.second_UQ.shape[1] // numbers
     runs = math.lcm(own, others)
     if runs > max(_MOST_COPIES, own, others):
         raise ConfigError(
             f"{own} runs beside {others} cannot be swapped: the test needs equally many of both "
             "systems, or numbers of which one divides the other, such as 3 and 1"
         )
-    first_UKX = np.concatenate([units.first_UKX] * (runs // own), axis=1)
-    second_UKX = np.concatenate([units.second_UJX] * (runs // others), axis=1)
-    change_UKX = second_UKX - first_UKX
+    first_UQ, second_UQ = (
+        sums[:, np.tile(np.arange(sums.shape[1]), runs * numbers // sums.shape[1])]
+        for sums in (units.first_UQ, units.second_UQ)
+    )
+    change_UQ = second_UQ - first_UQ
     # Swapping equal units changes nothing.
-    differs_U = change_UKX.any(axis=tuple(range(1, change_UKX.ndim)))
-    change_UKX, count_U = change_UKX[differs_U], units.count_U[differs_U]
-    first_KX = np.tensordot(units.count_U, first_UKX, 1)
-    second_KX = np.tensordot(units.count_U, second_UKX, 1)
+    differs_U = abs(change_UQ).sum(1) > 0
+    change_UQ, count_U = change_UQ[differs_U], units.count_U[differs_U]
+    first_Q, second_Q = units.count_U @ first_UQ, units.count_U @ second_UQ
     differing = int(count_U.sum())
     exact = differing <= math.log2(draws)
     if exact:
         draws = 2**differing
-        change_UKX = np.repeat(change_UKX, count_U, axis=0)
+        change_UQ = change_UQ[np.repeat(np.arange(len(count_U)), count_U)]
     random = np.random.default_rng(seed)
-    observed = float(_mean(score, first_KX) - _mean(score, second_KX))
+    observed = float(units.gap(score, first_Q, second_Q))
     as_far = 0
-    for batch in _batches(draws, max(len(change_UKX), 2 * first_KX.size)):
+    for batch in batches(draws, max(change_UQ.shape[0], 2 * first_Q.size)):
         size = batch.stop - batch.start
         if exact:
             number_R1 = np.arange(batch.start, batch.stop)[:, None]
             swapped_RU = (number_R1 >> np.arange(differing)) & 1
         else:
             swapped_RU = random.binomial(count_U, 0.5, size=(size, len(count_U)))
-        moved_RKX = np.tensordot(swapped_RU.astype(np.float64), change_UKX, 1)
-        difference_R = _mean(score, first_KX + moved_RKX) - _mean(score, second_KX - moved_RKX)
+        moved_RQ = swapped_RU.astype(np.float64) @ change_UQ
+        difference_R = units.gap(score, first_Q + moved_RQ, second_Q - moved_RQ)
         as_far += int((np.abs(difference_R) >= abs(observed) - _TIE).sum())
     p = as_far / draws if exact else (as_far + 1) / (draws + 1)
     return Randomization(observed, p, exact, draws)
-
-
-def _mean(score: Score, sums: Floats) -> Floats:
-    """Score each run's sums and take the mean over runs; `[..., K, X]` to `[...]`."""
-    return np.asarray(score(sums)).mean(-1)
 
 
 def _require_rows(units: PairedUnits, draws: int) -> None:
@@ -280,10 +292,3 @@ def _require_rows(units: PairedUnits, draws: int) -> None:
         raise ConfigError(f"draws={draws}: expected 1 or more")
     if not units.count_U.sum():
         raise DataError(Problem("scores", "there are no rows", "at least one is needed"))
-
-
-def _batches(draws: int, numbers: int) -> Iterator[slice]:
-    """Cut the draws into batches that fit in memory, `numbers` to a draw."""
-    size = max(1, _NUMBERS_AT_ONCE // max(numbers, 1))
-    for start in range(0, draws, size):
-        yield slice(start, min(start + size, draws))

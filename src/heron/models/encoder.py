@@ -5,11 +5,13 @@ Shape suffixes: B sequences, L tokens, D hidden.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from transformers import BertConfig, BertModel, PreTrainedModel
+from transformers.modeling_layers import GradientCheckpointingLayer
 
 from heron.base.errors import ConfigError
 from heron.base.registry import on_demand
@@ -26,28 +28,44 @@ class Encoder(nn.Module):
     def __init__(self, model: PreTrainedModel, freeze: str = "none"):
         super().__init__()
         self.model = model
-        self.frozen = freeze_below(model, freeze)
+        self.frozen: list[nn.Module] = []
+        if freeze != "none":
+            from heron.models.levels import freeze_parts  # start-up time, as below
+
+            self.frozen = freeze_parts(self, freeze)
+
+    @property
+    def inner(self) -> Any:
+        """What encodes: of a model with a decoder its encoder alone."""
+        return encoding_part(self.model)
 
     @property
     def width(self) -> int:
         """D, the width of the hidden states."""
-        return int(self.model.config.hidden_size)
+        return int(self.inner.config.hidden_size)
 
     @property
     def layers(self) -> list[nn.Module]:
         """The transformer layers, in order."""
-        return list(find_layers(self.model))
+        return list(find_layers(self.inner))
+
+    @cached_property
+    def levels(self) -> dict[nn.Parameter, int]:
+        """See `find_levels`; asked for before FSDP shares out the parameters."""
+        from heron.models.levels import find_levels
+
+        return find_levels(self.inner)
 
     def forward(self, batch: Batch) -> Tensor:
         """Encode a batch; returns states_BLD, in the precision of the surrounding autocast."""
-        output = self.model(
+        output = self.inner(
             input_ids=batch.tokens_BL, attention_mask=batch.mask_BL, **self._extras(batch)
         )
         return output.last_hidden_state
 
     def _extras(self, batch: Batch) -> dict[str, Tensor]:
         """Collect the inputs that only some encoders have."""
-        settings, extras = self.model.config, {}
+        settings, extras = self.inner.config, {}
         if bool((batch.second_B > 0).any()) and getattr(settings, "type_vocab_size", 1) > 1:
             # Not for AlephBERT, whose tokenizer numbers two segments, but whose model has one.
             extras["token_type_ids"] = segments(batch)
@@ -115,8 +133,11 @@ def load_encoder(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrai
         model = _from_scratch(config, vocabulary, pad_id)
     else:
         model = pretrained_model(config)
+    learning = set(encoding_part(model).parameters())
+    for parameter in set(model.parameters()) - learning:  # a decoder's stay, for `model/`
+        parameter.requires_grad_(False)
     embeddings: Any = model.get_input_embeddings()
-    if embeddings.num_embeddings < vocabulary:
+    if len(embeddings.weight) < vocabulary:
         # Default initialisation: the mean of the old embeddings with their covariance.
         model.resize_token_embeddings(vocabulary)
     if config.fast_dropout and not torch.cuda.is_available():
@@ -126,8 +147,16 @@ def load_encoder(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrai
     return model
 
 
+def encoding_part(model: PreTrainedModel) -> Any:
+    """Find what encodes: of a model with a decoder its encoder alone."""
+    return model.get_encoder() if model.config.is_encoder_decoder else model
+
+
 def find_layers(model: nn.Module) -> nn.ModuleList:
-    """Find the stack of transformer layers: the longest list of modules of one class."""
+    """Find the stack of transformer layers: the longest list of modules of one class.
+
+    Lists of what transformers itself takes for layers come first.
+    """
     stacks = [
         module
         for module in model.modules()
@@ -135,7 +164,9 @@ def find_layers(model: nn.Module) -> nn.ModuleList:
     ]
     if not stacks:
         raise ConfigError(f"{type(model).__name__}: no stack of transformer layers found")
-    return max(stacks, key=len)
+    return max(
+        stacks, key=lambda stack: (isinstance(stack[0], GradientCheckpointingLayer), len(stack))
+    )
 
 
 def _from_scratch(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrainedModel:
@@ -167,29 +198,3 @@ def check_positions(config: EncoderConfig, positions: int | None) -> None:
         raise ConfigError(
             f"encoder.max_length={config.max_length}: {config.name} reads only {positions} tokens"
         )
-
-
-def _embeddings(model: PreTrainedModel) -> list[nn.Module]:
-    """Find the embeddings: one module in BERT, words and positions in GPT-2."""
-    together = getattr(model, "embeddings", None)
-    if together is not None:
-        return [together]
-    apart = (model.get_input_embeddings(), getattr(model, "wpe", None))
-    return [module for module in apart if module is not None]
-
-
-def freeze_below(model: PreTrainedModel, freeze: str) -> list[nn.Module]:
-    """Stop gradients below a depth; returns the frozen modules."""
-    if freeze == "none":
-        return []
-    if freeze == "all":
-        frozen: list[nn.Module] = [model]
-    else:
-        depth = 0 if freeze == "embeddings" else int(freeze)
-        layers = find_layers(model)
-        if depth > len(layers):
-            raise ConfigError(f"encoder.freeze={freeze}: the encoder has only {len(layers)} layers")
-        frozen = [*_embeddings(model), *layers[:depth]]
-    for module in frozen:
-        module.requires_grad_(False)
-    return frozen

@@ -33,7 +33,7 @@ from heron.models.encoder import Encoder
 from heron.models.heads import Head, pooled_width
 from heron.models.precision import precision
 
-_VERSION = 1
+_VERSION = 2
 # Settings that cannot change the states of an encoder in evaluation mode.
 _WITHOUT_EFFECT = (
     "name",

@@ -18,8 +18,9 @@ def build_optimizer(
     """Group the trainable parameters by learning rate and weight decay.
 
     The encoder trains at `lr`, the head and a decoder in the encoder at `head_lr`; a layer k layers
-    below the head at `lr * layer_decay ** k`. Biases and normalisation weights never decay;
-    `matrices` are the ids of the parameters that do (None: those with more than one dimension).
+    below the head at `lr * layer_decay ** k`, and so what acts outside the layers, by its level
+    (`heron.models.levels.find_levels`). Biases and normalisation weights never decay; `matrices`
+    are the ids of the parameters that do (None: those with more than one dimension).
     """
 
     groups: dict[tuple[float, float], list[nn.Parameter]] = {}
@@ -29,10 +30,10 @@ def build_optimizer(
         if parameter.requires_grad:
             groups.setdefault((rate, config.weight_decay if decays else 0.0), []).append(parameter)
 
-    depths = _depths(encoder)
     head_lr = config.lr if config.head_lr is None else config.head_lr
-    for name, parameter in encoder.named_parameters():
-        own = config.lr * config.layer_decay ** depths(name)
+    top, levels = (0, {}) if config.layer_decay == 1 else (len(encoder.layers), encoder.levels)
+    for parameter in encoder.parameters():
+        own = config.lr * config.layer_decay ** max(0, top - levels.get(parameter, top))
         add(parameter, head_lr if encoder.learns_as_head(parameter) else own)
     for parameter in head.parameters():
         add(parameter, head_lr)
@@ -96,21 +97,3 @@ def class_weights(kind: str, counts_C: torch.Tensor) -> torch.Tensor | None:
     if kind == "balanced":
         return counts_C.sum() / (len(counts_C) * counts_C)
     return 1 - counts_C / counts_C.sum()
-
-
-_EMBEDDINGS = ("embed", "shared", "wte", "wpe")  # T5's are `shared`, GPT-2's `wte` and `wpe`
-
-
-def _depths(encoder: Encoder) -> Callable[[str], int]:
-    """Map an encoder parameter's name to its number of layers below the head."""
-    layers = encoder.layers
-    place = {id(p): i for i, layer in enumerate(layers) for p in layer.parameters()}
-    names = {name: place.get(id(p), -1) for name, p in encoder.named_parameters()}
-
-    def depth(name: str) -> int:
-        # Modules outside the stack: embeddings are below it, a final normalisation above.
-        if names[name] < 0:
-            return len(layers) if any(each in name for each in _EMBEDDINGS) else 0
-        return len(layers) - 1 - names[name]
-
-    return depth

@@ -4,12 +4,23 @@ import inspect
 from typing import Any
 
 import torch
-from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
+from torch import Tensor
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoModelForSeq2SeqLM,
+    PretrainedConfig,
+    PreTrainedModel,
+)
 
 from heron.base.errors import ConfigError
+from heron.base.terminal import say
 from heron.config.schema import EncoderConfig
 from heron.data.hub import loading, origin
-from heron.models.encoder import check_positions
+from heron.models.encoder import check_positions, encoding_part
+from heron.models.levels import encode_ids
+
+_PADDING = 1e-4  # share of the largest state; float32's rounding is far below it
 
 
 def pretrained_model(config: EncoderConfig) -> PreTrainedModel:
@@ -19,6 +30,8 @@ def pretrained_model(config: EncoderConfig) -> PreTrainedModel:
         ConfigError: as for `heron.models.encoder.load_encoder`.
     """
     settings, source = _settings(config), origin(config)
+    if type(settings) in AutoModelForSeq2SeqLM._model_mapping:
+        settings.is_encoder_decoder = True  # of T5 encoders that were stored alone, too
     if config.num_layers is not None:
         if config.num_layers > settings.num_hidden_layers:
             raise ConfigError(
@@ -26,13 +39,16 @@ def pretrained_model(config: EncoderConfig) -> PreTrainedModel:
                 f"{settings.num_hidden_layers} layers"
             )
         settings.num_hidden_layers = config.num_layers
+        if hasattr(settings, "encoder_layers"):  # BART's and its relatives'
+            settings.encoder_layers = config.num_layers
         for name in ("attention_window", "layer_types"):  # Longformer's, ModernBERT's: one a layer
             if isinstance(values := getattr(settings, name, None), list):
                 setattr(settings, name, values[: config.num_layers])
     if config.dropout is not None:
         _set_dropout(config.dropout, settings)
-    check_positions(config, count_positions(settings))
     model_class: Any = AutoModel._model_mapping.get(type(settings), None)
+    if isinstance(model_class, tuple):  # Funnel's: with and without a decoder
+        model_class = model_class[0]
     options: dict[str, Any] = {
         "config": settings,
         **source,
@@ -43,7 +59,27 @@ def pretrained_model(config: EncoderConfig) -> PreTrainedModel:
         options["add_pooling_layer"] = False
     with loading(config.name):
         model: PreTrainedModel = AutoModel.from_pretrained(config.name, **options)
+    check_encoder(config, encoding_part(model))
     return model
+
+
+def check_encoder(config: EncoderConfig, model: PreTrainedModel) -> None:
+    """Check that an encoder reads `max_length` tokens; warn where padding changes its states."""
+    if not isinstance(model, PreTrainedModel):  # FSMT's
+        raise ConfigError(f"encoder.name={config.name}: its encoder cannot be used alone")
+    check_positions(config, count_positions(model))
+    ids = [each for each in range(5, 18) if each != model.config.pad_token_id]
+    with torch.no_grad():
+        alone_LD, padded_LD = (encode_ids(model, ids, padding) for padding in (0, 7))
+    change = float((alone_LD - padded_LD).abs().max() / alone_LD.abs().max())
+    if change > _PADDING:
+        say(
+            f"{config.name}: padding changes the states of a {model.config.model_type} encoder (by "
+            f"{change:.1g} of their size), so what it says of a text depends on the longest text "
+            "of the batch; batching.size=1 reads each text alone",
+            f"padding {config.name}",
+            who="heron",
+        )
 
 
 def choose_attention(config: EncoderConfig, model_class: Any) -> str:
@@ -63,12 +99,19 @@ def _set_dropout(probability: float, settings: PretrainedConfig) -> None:
         setattr(settings, key, probability)
 
 
-def count_positions(settings: PretrainedConfig) -> int | None:
-    """Count the positions that tokens can have; RoBERTa's begin after the padding id."""
-    positions: int | None = getattr(settings, "max_position_embeddings", None)
-    shifted = ("roberta", "xlm-roberta", "camembert", "longformer", "mpnet")
-    if positions and settings.model_type in shifted:
-        positions -= (settings.pad_token_id or 0) + 1
+def count_positions(model: PreTrainedModel) -> int | None:
+    """Count the positions that tokens can have; None without a limit.
+
+    Where the table of positions has a row for padding (RoBERTa), they begin after it.
+    """
+    positions: int | None = getattr(model.config, "max_position_embeddings", None)
+    if positions is None or positions < 1:  # XLNet says -1
+        return None
+    words: Any = model.get_input_embeddings()
+    for table in (module for module in model.modules() if module is not words):
+        pad, weight = getattr(table, "padding_idx", None), getattr(table, "weight", None)
+        if pad is not None and isinstance(weight, Tensor) and len(weight) == positions:
+            return positions - int(pad) - 1
     return positions
 
 

@@ -27,7 +27,7 @@ from heron.data.batching import plan_evaluation
 from heron.data.features import Units
 from heron.data.hub import identity, origin
 from heron.data.tokenizer import load_tokenizer
-from heron.models.encoder import load_encoder
+from heron.models.encoder import encoding_part, load_encoder
 from heron.models.pretrained import count_positions
 
 # Padded tokens of a batch. On a CPU, 8192 take half as long again.
@@ -84,10 +84,9 @@ class TokenEncoder:
         with naming(name):
             tokenizer = load_tokenizer(config, (), (), Path())
             model = load_encoder(config, len(tokenizer), tokenizer.pad_token_id)
-        if model.config.is_encoder_decoder:
-            model = model.get_encoder()
+        model = encoding_part(model)
         device = device or torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        positions = count_positions(model.config)
+        positions = count_positions(model)
         return cls(model.eval().to(device), tokenizer, positions, precision)
 
     def pieces(self, texts: Sequence[str]) -> list[Pieces]:

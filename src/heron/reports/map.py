@@ -20,7 +20,7 @@ from PIL import Image
 
 from heron.base.files import write_file
 from heron.base.plots import BLUE, FAINT, GREEN, INK, PURPLE, QUIET, STYLE
-from heron.base.run_folder import RunFolder
+from heron.base.run_folder import RunFolder, folder_inside
 from heron.reports.map_data import FEW, Column, MapRun, Numbers, map_run, read_mapped
 
 POINTS = 25_000  # more only hide each other
@@ -192,7 +192,7 @@ def histogram_edges(name: str, values: NDArray[np.float64], records: int) -> NDA
 
 def draw_map(folder: RunFolder, path: Path | None = None) -> Path:
     """Draw the figure of `heron map` to `path`, or keep it in the run folder; returns its path."""
-    path = path or folder.path / "map" / "map.png"
+    path = path or folder_inside(folder.path, "map") / "map.png"
     recorded = [each.stat().st_mtime for each in folder.dynamics(0).parent.glob("epoch=*")]
     if not path.is_file() or path.stat().st_mtime < max(recorded, default=0):
         mapped = read_mapped(folder.path)

@@ -126,8 +126,8 @@ def _data(run: RunRecord, config: Config, before: Sequence[DataConfig]) -> str:
     sources = run.status.get("sources", {})
     facts |= {f"{name}, sha256": f"`{value}`" for name, value in sources.items()}
     lines = [f"- {name}: {value}" for name, value in facts.items() if value]
-    sizes = run.status.get("data", {}).get("splits", {})
-    rows: list[tuple[Cell, ...]] = [(split, counts["rows"]) for split, counts in sizes.items()]
+    sizes = (run.status.get("data") or {}).get("splits", {})
+    rows: list[tuple[Cell, ...]] = [(split, counts.get("rows")) for split, counts in sizes.items()]
     table = to_markdown(Table("Rows", ("split", "rows"), tuple(rows))) if rows else ""
     note = (
         "The licence of this model is for its publisher to choose, within those of the data and of "
@@ -150,13 +150,13 @@ def _use(config: Config) -> str:
 def _limits(run: RunRecord, plain: Plain) -> Iterator[str]:
     """List what heron knows against trusting the scores and the model."""
     config, data = plain.config, plain.config.data
-    described = run.status.get("data", {})
+    described = run.status.get("data") or {}
     sizes = described.get("splits", {})
     if data.synthetic:
         yield "The data are generated: no score is a research result."
     if originals := _stands_in_for(data.name):
         yield f"{data.name} stands in for {originals}: scores cannot be compared with its papers'."
-    held_out = [f"{sizes[s]['rows']:,} {s} rows" for s in (VALIDATION, TEST) if s in sizes]
+    held_out = [f"{sizes[s].get('rows', 0):,} {s} rows" for s in (VALIDATION, TEST) if s in sizes]
     if held_out:
         yield f"Its scores come from {' and '.join(held_out)}."
     if TEST not in run.scores:
@@ -176,7 +176,7 @@ def _limits(run: RunRecord, plain: Plain) -> Iterator[str]:
             ),
         ):
             if number := counts.get(count):
-                yield f"{number:,} of {counts['rows']:,} {split} texts {what}."
+                yield f"{number:,} of {counts.get('rows', 0):,} {split} texts {what}."
     for split, reasons in described.get("dropped", {}).items():
         listed = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
         yield f"Rows left out of {split}: {listed}."

@@ -112,7 +112,7 @@ def stage_table(run: RunRecord) -> Table:
 
 def is_complete(counts: Any) -> bool:
     """Whether a ledger's entry has all counts."""
-    return isinstance(counts, Mapping) and all(isinstance(counts.get(n), int) for n in _COUNTS)
+    return counts is not None and all(isinstance(counts.get(n), int) for n in _COUNTS)
 
 
 def spent_cells(totals: Sequence[Mapping[str, Any]]) -> list[Cell]:

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from heron.base.cells import SYNTHETIC, Cell, Table, summarize
-from heron.base.errors import ConfigError
+from heron.base.errors import ConfigError, first_line
 from heron.base.files import write_file
 from heron.base.pages import render
 from heron.base.table_files import to_csv, to_markdown
@@ -93,7 +93,9 @@ def write_sweep_report(
     splits = [name for name in SPLITS if any(name in run.scores for run in runs)] or ["test"]
     tested, untested = significance_tables(runs, splits[0], against)
     unpaged = _write_run_pages(runs) if out is None else []
-    missing = [*(f"{run.job}: {run.state}" for run in runs if not run.done), *untested, *unpaged]
+    states = {run.job: first_line(run.status.get("error")) for run in runs if run.state == "broken"}
+    unfinished = (f"{r.job}: {states.get(r.job, r.state)}" for r in runs if not r.done)
+    missing = [*unfinished, *untested, *unpaged]
     view = _paper_view(runs, published, missing)
     groups = [group_table(runs, split) for split in splits]
     named = dict(view.tables)

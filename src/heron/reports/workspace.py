@@ -3,6 +3,7 @@
 Needs an account and the package `wandb-workspaces` (Apache-2.0), which heron does not install.
 """
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,7 +32,7 @@ def save_workspace(sweep: str, runs: Sequence[RunRecord], entity: str | None = N
             f"python -m pip install {PACKAGE}. The local page is written without it"
         ) from error
     try:
-        owner = entity or wandb.Api().default_entity
+        owner = entity or runs[0].setting("logger.entity") or wandb.Api().default_entity
         if not owner:
             raise ConfigError("the W&B account has no default entity; name one with entity=NAME")
         saved = build_workspace(sweep, runs, owner).save()
@@ -89,11 +90,11 @@ def build_workspace(sweep: str, runs: Sequence[RunRecord], entity: str) -> Any:
     ]
     return views.Workspace(
         entity=entity,
-        project=str(runs[0].setting("logger.project", "heron")),
+        project=str(runs[0].setting("logger.project") or os.environ.get("WANDB_PROJECT", "heron")),
         name=f"heron: {sweep}",
         sections=sections,
         runset_settings=views.RunsetSettings(
-            filters=[views.Metric("Group") == sweep],
+            filters=[views.Metric("Group") == (runs[0].setting("logger.group") or sweep)],
             order=[views.Ordering(views.Summary(chosen), ascending=is_minimised(monitor))],
             pinned_columns=[f"summary:{chosen}", *(f"config:{_path(runs, key)}" for key in keys)],
         ),

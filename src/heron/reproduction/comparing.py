@@ -71,16 +71,34 @@ def comparison_table(
     for row in rows:
         written[row.names[-1]] = max(written[row.names[-1]], own_digits(row.published))
     given = written if decimals is None else decimals
-    cells = [_cells(row, printed_digits(given, row.names[-1], row.published)) for row in rows]
+    counts = [
+        (row.published, row.estimate)
+        for row in rows
+        if row.published and row.estimate and _is_count(row.estimate)
+    ]
+    published, found = sum(n for n, _ in counts), sum(each.value for _, each in counts)
+    same_size = published == found or not any(each.mark for _, each in counts)
+    cells = [
+        _cells(row, printed_digits(given, row.names[-1], row.published), same_size) for row in rows
+    ]
     marks = dict.fromkeys(row.estimate.mark for row in rows if row.estimate and row.estimate.mark)
     doubts = [f"{', '.join(row.names)}: {row.printed}" for row in rows if row.printed]
     notes = [note, _NOTE, *(f"{DAGGER} {mark}." for mark in marks)]
+    if not same_size:
+        notes.append(f"No Δ of a count {DAGGER}: {found:,} in all, {published:,} in the paper.")
     notes += [f"Corrected or in doubt: {'; '.join(doubts)}."] if doubts else []
     return Table(title, (*columns, *COLUMNS), tuple(cells), " ".join(filter(None, notes)))
 
 
-def _cells(row: Compared, digits: int) -> tuple[Cell, ...]:
-    """Show one comparison; a substitute is marked in every cell that it touches."""
+def _is_count(found: Estimate) -> bool:
+    return isinstance(found.value, int) and found.low is found.sd is None
+
+
+def _cells(row: Compared, digits: int, same_size: bool) -> tuple[Cell, ...]:
+    """Show one comparison; a substitute is marked in every cell that it touches.
+
+    A count of a substitute of another size differs from the paper's for that reason alone.
+    """
     published = None if row.published is None else f"{row.published:,.{digits}f}"
     if row.estimate is None:
         return (*row.names, published, None, None, None, None)
@@ -88,13 +106,12 @@ def _cells(row: Compared, digits: int) -> tuple[Cell, ...]:
     is_whole = row.published is not None and not digits
     more = 1 if is_whole else max(3, digits + 1)
     value = found.value
-    exact = found.low is None and found.sd is None and isinstance(value, int)
-    shown = f"{value:,.0f}" if exact else f"{value:,.{more}f}"
+    shown = f"{value:,.0f}" if _is_count(found) else f"{value:,.{more}f}"
     shown += "" if found.sd is None else f" ± {found.sd:.{more}f}"
     shown += f" ({found.n:,} {found.of})" if found.n else ""
     between = "" if found.low is None else f"{found.low:,.{more}f} to {found.high:,.{more}f}"
     change, said = "", ""
-    if row.published is not None:
+    if row.published is not None and (same_size or not (found.mark and _is_count(found))):
         change, said = (
             f"{value - row.published:+,.{more}f}",
             against_published(row.published, found, digits),

@@ -105,7 +105,7 @@ FILE = "targets.yaml"
 def read_targets(roots: Sequence[Path] | None = None) -> dict[str, Target]:
     """Read the targets of all papers by name; forks' papers included.
 
-    `roots` may hold `experiments/`; default: heron's own and the working directory.
+    `roots` may hold `experiments/`; default: heron's own and those of `HERON_FORKS`.
 
     Raises:
         DataError: entries that are not targets; names each.

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import DataError, HeronError, Problem
 from heron.base.run_folder import RunFolder
 from heron.dynamics.cartography import statistics
 from heron.dynamics.files import read_dynamics
@@ -23,6 +23,8 @@ from heron.metrics.classification import confusion_matrix
 from heron.results.collect import SPLITS, RunRecord
 from heron.results.predictions import PredictedRow, Predictions, read_predictions
 from heron.tasks.task import TextScores, text_scores
+
+_MOST_CLASSES = 100  # whose confusion matrix is shown
 
 
 class Curve(NamedTuple):
@@ -50,7 +52,7 @@ class Artefacts:
     """Everything a run's page shows beside its scores."""
 
     split: str  # which split's predictions are shown
-    classes: tuple[str, ...]  # class names; empty where predictions are texts
+    classes: tuple[str, ...]  # class names; empty where predictions are texts, or for too many
     predictions: tuple[PredictedRow, ...]  # N rows
     # N: whether the prediction is the gold label; of answers, SQuAD's exact match.
     right: tuple[bool, ...]
@@ -63,7 +65,7 @@ class Artefacts:
 def read_artefacts(run: RunRecord) -> Artefacts:
     """Read what there is; a missing or unreadable file is named, and never stops the report."""
     folder = RunFolder(run.path)
-    missing: list[str] = []
+    missing = [str(run.status.get("error"))] if run.state == "broken" else []
     split = next((name for name in SPLITS if folder.predictions(name).is_file()), SPLITS[0])
     if split != SPLITS[0]:
         missing.append(f"no test predictions; the {split} split is shown")
@@ -81,22 +83,17 @@ def read_artefacts(run: RunRecord) -> Artefacts:
     if (order := run.setting("data.label_order")) and not texts:
         seen = sorted({label for row in rows for label in (str(row.gold), row.prediction)})
         classes = tuple(label for label in dict.fromkeys([*map(str, order), *seen]) if label)
+    if len(classes) > _MOST_CLASSES:  # each pair of them would be a text in the figure
+        missing.append(f"no confusion matrix and no calibration: {len(classes):,} classes")
+        classes = ()
     reliability = None
     if found and rows and classes:
         reliability = _attempt(lambda path: reliability_of(found, classes), path, missing)
-    if not run.scores:
-        missing.append(_no_scores(folder))
-    elif SPLITS[0] not in run.scores:
+    if not folder.scores.is_file():
+        missing.append("no scores.json: the run has not been scored")
+    elif SPLITS[0] not in run.scores and run.state != "broken":
         missing.append("no test scores")
     return Artefacts(split, classes, rows, right, curves, data_map, tuple(missing), reliability)
-
-
-def _no_scores(folder: RunFolder) -> str:
-    try:
-        folder.read_scores()
-    except ConfigError as error:
-        return str(error)
-    return "no scores.json: the run has not been scored"
 
 
 def _attempt(read: Callable[[Path], Any], path: Path, missing: list[str]) -> Any:
@@ -106,7 +103,7 @@ def _attempt(read: Callable[[Path], Any], path: Path, missing: list[str]) -> Any
         return None
     try:
         return read(path)
-    except DataError as error:
+    except HeronError as error:
         missing.append(str(error).replace(f"{path.parent.parent}{os.sep}", ""))
     except (OSError, ValueError, csv.Error) as error:
         missing.append(f"{path.name} cannot be read: {error}")

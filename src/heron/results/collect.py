@@ -8,9 +8,9 @@ from typing import Any
 
 from heron.base.cells import Cell, Interval
 from heron.base.errors import ConfigError
-from heron.base.files import read_json
-from heron.base.run_folder import RunFolder
-from heron.base.yaml_files import read_yaml
+from heron.base.run_folder import GONE, RunFolder, read_record
+from heron.base.terminal import say
+from heron.config.schema import OPEN
 from heron.metrics.names import with_copied
 
 SPLITS = ("test", "validation")
@@ -106,34 +106,28 @@ def is_run(folder: Path) -> bool:
 
 
 def _read_run(path: Path) -> RunRecord:
-    folder = RunFolder(path)
-    errors: list[str] = []
-    config = _read_mapping(folder.config, errors)
-    status = {"state": "absent", **_read_mapping(folder.status, errors)}
-    try:
-        scores = folder.read_scores()
-    except (ConfigError, OSError) as error:
-        errors.append(f"scores.json cannot be read: {error}")
-        scores = {}
-    ledger = _read_mapping(folder.ledger, errors)
+    folder, found, errors = RunFolder(path), list[dict[str, Any]](), list[str]()
+    for file in (folder.config, folder.status, folder.scores, folder.ledger):
+        try:
+            found.append(read_record(file) if file.is_file() else {})
+        except (OSError, ConfigError) as error:
+            errors.append(f"{file.name} cannot be read: {error}")
+            found.append({})
+    config, status, scores, ledger = found
+    status = {"state": "absent", **status}
+    if status["state"] == "running" and (state := folder.state()) != "running":
+        status |= {"state": state} | ({"error": GONE} if state == "failed" else {})
+    trainer = config.get("trainer")
+    if isinstance(trainer, dict) and trainer.get("precision") in OPEN and "precision" in status:
+        trainer["precision"] = status["precision"]  # where earlier versions wrote their choice
+    if status["state"] == "done" and (
+        changed := [n for n in folder.changed(missing=False) if not n.startswith("model/")]
+    ):
+        what = f"{', '.join(changed)} changed after the run had ended: its scores and its"
+        say(f"{path}: {what} predictions may contradict each other", who="heron")
     if errors:
         status |= {"state": "broken", "error": "; ".join(errors)}
     return RunRecord(path, config, status, scores, ledger)
-
-
-def _read_mapping(path: Path, errors: list[str]) -> dict[str, Any]:
-    """Read a JSON or YAML file; if that fails, add to `errors` instead of raising."""
-    if not path.is_file():
-        return {}
-    try:
-        value = read_json(path) if path.suffix == ".json" else read_yaml(path)
-    except (OSError, ValueError, ConfigError) as error:
-        errors.append(f"{path.name} cannot be read: {error}")
-        return {}
-    if isinstance(value, dict):
-        return value
-    errors.append(f"{path.name} holds {type(value).__name__}, not keys and values")
-    return {}
 
 
 def headline_metrics(runs: Iterable[RunRecord]) -> list[str]:

@@ -12,6 +12,7 @@ from heron.base.errors import ConfigError, DataError, HeronError, nearest
 from heron.base.run_folder import RunFolder
 from heron.base.tables import cell_text, is_missing, read_table
 from heron.config.data import VALIDATION, UnicodeOptions
+from heron.config.schema import OPEN
 from heron.config.stored import read_stored
 from heron.languages.spelling import coarsest
 from heron.metrics.names import copied_names
@@ -92,7 +93,7 @@ def compare(systems: Sequence[System], notes: list[str], options: CompareOptions
     against = find_baseline(systems, options.against)
     records = records_of(systems)
     settings = _settings(records, options, notes)
-    notes.extend(_precisions(records))
+    notes.extend(_precisions(systems))
     copied = copied_scores(records, options.split, settings.metric)
     if copied_names(settings.metric) and not copied:
         notes.append(_COPIED_DIFFERS if records else _COPIED_UNKNOWN)
@@ -145,17 +146,16 @@ def _reading(run: RunRecord, split: str) -> tuple[UnicodeOptions, str | None]:
     return UnicodeOptions(**known), run.setting("data.language")
 
 
-def _precisions(records: Sequence[RunRecord]) -> list[str]:
-    """Name the precisions of the runs where they differ; `auto` depends on the machine."""
-    named = [run.setting("trainer.precision") for run in records]
-    used = {
-        str(run.status.get("precision")) if name == "auto" else str(name)
-        for run, name in zip(records, named, strict=True)
-        if name is not None and (name != "auto" or "precision" in run.status)
-    }
+def _precisions(systems: Sequence[System]) -> list[str]:
+    """Name the precisions of the systems where they differ."""
+    used: dict[str, dict[str, None]] = {}
+    for system in systems:
+        for run in records_of([system]):
+            if run.setting("trainer.precision") not in (None, *OPEN):  # left open by baselines
+                used.setdefault(run.setting("trainer.precision"), {})[system.label] = None
     if len(used) < 2:
         return []
-    listed = ", ".join(sorted(used))
+    listed = "; ".join(f"{name}: {', '.join(labels)}" for name, labels in sorted(used.items()))
     return [f"The runs differ in precision ({listed}), and may for this reason score differently."]
 
 

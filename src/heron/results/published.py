@@ -11,7 +11,7 @@ from heron.base.yaml_files import read_yaml
 def find_published(report: str, roots: Sequence[Path] | None = None) -> Path | None:
     """Find the published numbers of a `report` value, `<paper>/<view>`; None if there are none.
 
-    `roots` may hold `experiments/`; default: the working directory, then heron's own.
+    `roots` may hold `experiments/`; default: those of `HERON_FORKS`, then heron's own.
     """
     paper = report.partition("/")[0]
     paths = (
@@ -22,7 +22,7 @@ def find_published(report: str, roots: Sequence[Path] | None = None) -> Path | N
 
 
 def all_published() -> list[Path]:
-    """List the published numbers of every paper, those of the working directory first."""
+    """List the published numbers of every paper, those of `HERON_FORKS` first."""
     roots = experiment_roots()[::-1]
     return [path for root in roots for path in sorted(root.glob("experiments/*/published.yaml"))]
 

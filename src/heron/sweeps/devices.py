@@ -24,6 +24,7 @@ from typing import Any
 
 from heron.base.errors import ConfigError
 from heron.base.files import locked, read_json
+from heron.base.ranks import count_cores, threads
 from heron.base.signals import INTERRUPTED
 from heron.config.schema import Config
 from heron.config.stored import to_yaml
@@ -258,14 +259,3 @@ def describe(job: Job, scratch: Path) -> str:
             "scratch": str(scratch),
         }
     )
-
-
-def threads(processes: int) -> int:
-    """Divide the cores (or `OMP_NUM_THREADS`) by a number of processes; at least 1 thread each."""
-    return max(1, int(os.environ.get("OMP_NUM_THREADS") or count_cores()) // processes)
-
-
-def count_cores() -> int:
-    """Count the processor cores that this process may use."""
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return allowed or 1

@@ -22,6 +22,7 @@ from typing import Any
 from heron.base import terminal
 from heron.base.files import known_hashes, remember_hashes
 from heron.base.folders import named_forks, set_named_forks
+from heron.base.ranks import threads
 from heron.base.secrets import redact
 from heron.base.signals import hold_sigterm, let_sigterm_through, raise_at_sigterm
 from heron.base.workers import end_with_parent
@@ -183,7 +184,7 @@ def _run(job: Job, n_jobs: int) -> int:
     import torch  # start-up time: the parent, which imports this module, does without
 
     if n_jobs > 1:
-        torch.set_num_threads(max(1, torch.get_num_threads() // n_jobs))
+        torch.set_num_threads(threads(n_jobs))
     print(f"heron train: {job.folder.path}", flush=True)
     clock, resumed = Clock(), resuming(job)
 

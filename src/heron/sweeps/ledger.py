@@ -3,24 +3,16 @@
 The sweep's folder is the ledger: the jobs' folders say how they ended.
 """
 
-import fcntl
 import math
-import os
 import signal
-import socket
-import time
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from heron.base.errors import ConfigError
-from heron.base.run_folder import RunFolder
 from heron.base.terminal import say
 from heron.metrics.names import signed
 from heron.training.process import Job
-from heron.training.status import STALE
 
 JOURNAL = "study.journal"  # in a sweep's folder: the trials of its searches
 LAUNCHER = ".launcher"  # in a sweep's folder: workers' logs, and files of the library behind them
@@ -80,22 +72,6 @@ class Queue:
     def refused(self) -> list[tuple[str, str]]:
         """List jobs that cannot be run: their overrides and why."""
         return []
-
-
-def is_busy(folder: RunFolder) -> bool:
-    """Tell whether a process, here or on another machine, works on a run."""
-    return is_locked(folder.lock) or is_elsewhere(folder.read_status())
-
-
-def is_elsewhere(status: Mapping[str, Any]) -> bool:
-    """Tell from the heartbeat whether another machine works on a run.
-
-    Not every network file system shares locks between machines.
-    """
-    beat = status.get("heartbeat") or {}
-    if status.get("state") != "running" or beat.get("host") in (None, socket.gethostname()):
-        return False
-    return abs(time.time() - float(beat.get("time", 0.0))) < STALE
 
 
 def killed(code: int) -> str:
@@ -173,16 +149,3 @@ def duration(seconds: float) -> str:
     if seconds < 90:
         return f"{max(0.0, seconds):.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
-
-
-def is_locked(path: Path | str) -> bool:
-    """Tell whether a process of this machine holds a lock; writes nothing."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with os.fdopen(handle) as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:  # absent, a link, not readable, or without locks: treated as free
-        pass
-    return False

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from heron.base.errors import ConfigError
+from heron.base.errors import ConfigError, visible
 from heron.base.registry import on_demand
 from heron.base.secrets import redact
 from heron.base.signals import TERMINATED
@@ -123,7 +123,7 @@ def _print_others(paths: Sequence[Path]) -> None:
 def _print_failed(failed: Refused, jobs: int, outcomes: Sequence[Outcome]) -> None:
     print(f"heron train: {len(failed)} of {jobs} jobs failed:", file=sys.stderr)
     for overrides, error in failed:
-        print(redact(f"  {overrides}: {error}"), file=sys.stderr)
+        print(visible(redact(f"  {overrides}: {error}")), file=sys.stderr)
     print(
         "The same command goes on with what was cut (killed, out of memory, disk full); "
         "run.retry=failed tries the others again, too.",

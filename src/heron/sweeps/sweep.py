@@ -10,15 +10,16 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from heron.base.errors import HeronError, first_line
+from heron.base.errors import HeronError, first_line, visible
 from heron.base.files import locked
+from heron.base.run_folder import STALE
 from heron.base.signals import INTERRUPTED
 from heron.sweeps.devices import check_start, start_job
 from heron.sweeps.isolation import JobProcess, start_server, wait_for_any
-from heron.sweeps.ledger import Best, Outcome, Queue, is_busy, killed, progress_line
+from heron.sweeps.ledger import Best, Outcome, Queue, killed, progress_line
 from heron.training.claim import check_sources, claim, count_ranks, source_hashes
-from heron.training.process import BUSY, DONE, FAILED, Job, run_here
-from heron.training.status import STALE, is_finished, try_update
+from heron.training.process import BUSY, DONE, Job, run_here
+from heron.training.status import is_finished, try_update
 
 _POLL = 0.1  # seconds between looks at what jobs print
 _LOOK = 1.0  # seconds between looks at jobs that another command works on
@@ -141,7 +142,7 @@ class Sweep:
 
         One that they have ended is counted, and with `kept` as not run by this command.
         """
-        if is_busy(job.folder):
+        if job.folder.is_busy():
             return "busy"
         status = job.folder.read_status()
         if not is_finished(job.config, status):
@@ -163,6 +164,7 @@ class Sweep:
                 state = str(status.get("state"))
                 if state in ("done", "pruned") and is_finished(job.config, status):
                     _check_done(job)
+                    job.folder.require_outputs()
                     return self._keep(job, state)
                 # Statuses of earlier versions have no `retry`: those runs are tried again.
                 again = self.retry == "failed" or status.get("retry", True)
@@ -230,7 +232,7 @@ class Sweep:
                     code = process.exit_code  # before the last lines are read
                     name = f"[{process.job.folder.path.name}] " if self.n_jobs > 1 else ""
                     for line in process.lines():
-                        print(name + line, flush=True)
+                        print(visible(name + line), flush=True)
                     if code is not None:
                         working.remove(process)
                         process.close()
@@ -249,10 +251,10 @@ class Sweep:
 
     def _record(self, job: Job, code: int, seconds: float) -> None:
         """Count how a job ended, unless another command has taken it up in the meantime."""
-        if code < 0 or code not in (DONE, FAILED, INTERRUPTED):
+        if code not in (DONE, INTERRUPTED):
             try:
                 with locked(job.folder.lock, wait=False):
-                    if job.folder.state() not in ("done", "pruned"):
+                    if job.folder.read_status().get("state") not in ("done", "pruned", "failed"):
                         # What the killed process could not write.
                         how = {"error": killed(code), "traceback": None, "retry": True}
                         try_update(job.folder, state="failed", **how)

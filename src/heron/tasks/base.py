@@ -163,6 +163,8 @@ class TaskModule(pl.LightningModule):
         self.schedule: LambdaLR | None = None
         # Found now: FSDP flattens parameters before the optimizer is built.
         self.matrices = frozenset(id(p) for p in self.parameters() if p.ndim > 1)
+        if config.optim.layer_decay != 1:
+            _ = encoder.levels  # kept, for the same reason
 
     def learn_from(self, data: DataModule) -> None:
         """Prepare what train rows teach beside their labels (`optim.soft`, `optim.suspects`)."""

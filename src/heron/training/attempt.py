@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 from heron.base import ranks
 from heron.base.errors import ConfigError, DataError, HeronError, first_line
@@ -120,7 +121,7 @@ def _attempt_locked(
     except BaseException as error:
         try_update(folder, **failure(error, clock.seconds()))
         raise
-    ended = {"state": "done"}
+    ended: dict[str, Any] = {"state": "done", "outputs": folder.outputs()}
     if this.scores is None:
         ended = {"state": "pruned", "pruned_by": str(config.sweeper.study)}
     folder.update_status(**ended, seconds=clock.seconds(), peak_rss_mb=peak_rss_mb())
@@ -145,14 +146,17 @@ def _read_scores(folder: RunFolder) -> Scores:
     if not folder.scores.is_file():
         what = "is missing, yet the run is done; run.resume=false trains it again"
         raise ConfigError(f"{folder.scores} {what}")
-    return folder.read_scores()
+    scores = folder.read_scores()
+    folder.require_outputs()
+    return scores
 
 
 @contextmanager
 def explain_memory(config: Config, training: bool = True) -> Iterator[None]:
     """Raise `OutOfMemoryError` where memory runs out; it names the keys that make a run take less.
 
-    Fewer keys matter where a trained run predicts (`training` is false); a baseline has none.
+    Fewer keys matter where a trained run predicts (`training` is false). None does for a baseline,
+    or where it is not torch that asked for memory: smaller batches would not help.
     """
     try:
         yield
@@ -161,7 +165,7 @@ def explain_memory(config: Config, training: bool = True) -> Iterator[None]:
         if not isinstance(error, MemoryError) and not of_torch:
             raise
         text = f"out of memory ({first_line(error) or type(error).__name__})"
-        if config.baseline.name == "none":
+        if of_torch and config.baseline.name == "none":
             text += f". To use less, set: {'; '.join(_savings(config, training))}"
         raise OutOfMemoryError(text) from error
 

@@ -3,19 +3,18 @@
 Light to import: a sweep's parent process claims every folder and trains in none.
 """
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from heron.base.errors import ConfigError, HeronError, nearest
-from heron.base.files import atomic_open, fingerprint, remove_half_written, sha256_file
+from heron.base.files import fingerprint, remove_half_written, sha256_file
 from heron.base.registry import on_demand
-from heron.base.run_folder import HEAD, RunFolder
+from heron.base.run_folder import HEAD, RunFolder, config_text
 from heron.base.secrets import redacted
 from heron.base.terminal import say
-from heron.base.yaml_files import dump_yaml
 from heron.config.registries import BASELINES
 from heron.config.run_names import check_paths, config_key, decisive, earlier_key
-from heron.config.schema import BUDGET, Config, EncoderConfig
+from heron.config.schema import BUDGET, OPEN, Config, EncoderConfig
 from heron.data.readers import every_set, load_with_report
 from heron.data.sources import locate
 from heron.tasks.task import task_of
@@ -89,10 +88,9 @@ def claim(config: Config, folder: RunFolder) -> None:
             f"{folder.status} is missing or damaged: the run counts as cut and goes on from "
             f"{folder.last.name}; nothing says whether its data has changed since"
         )
-    text = _without_secrets(config)
     if folder.config.is_file():
-        found = folder.config.read_text(encoding="utf-8")
-        if found == text:
+        found = folder.config.read_text(encoding="utf-8", errors="replace")
+        if found == config_text(config):
             return
         if not found.strip():
             if not folder.path.name.endswith((config_key(config), earlier_key(config))):
@@ -106,21 +104,21 @@ def claim(config: Config, folder: RunFolder) -> None:
                 "hash"
             )
         else:
-            _check_same(read_own(folder.config), config, folder)
-        text = _without_secrets(config)
-    with atomic_open(folder.config) as file:
-        file.write(text)
+            config = _check_same(read_own(folder.config), config, folder)
+    folder.write_config(config)
 
 
-def _without_secrets(config: Config) -> str:
-    return dump_yaml(redacted(asdict(config)))
-
-
-def _check_same(before: Config, config: Config, folder: RunFolder) -> None:
+def _check_same(before: Config, config: Config, folder: RunFolder) -> Config:
+    """Refuse another configuration than before; returns `config` with the precision of before."""
     # The run that a curriculum learns from has no experiment's name.
     config.experiment = config.experiment or before.experiment
     if config.batching.tokens is None and before.batching.tokens == BUDGET:
         config.batching.tokens = BUDGET  # an earlier version's default
+    own = before.trainer
+    if own.precision in OPEN:  # an earlier version has written its choice to status.json alone
+        own.precision = folder.read_status().get("precision", own.precision)
+    if config.trainer.precision in OPEN and own.precision not in OPEN:
+        config = replace(config, trainer=replace(config.trainer, precision=own.precision))
     # Secrets are not stored; configurations that differ in nothing else are the same run.
     found, wanted = redacted(decisive(before)), redacted(decisive(config))
     changed = [key for key in found | wanted if found.get(key) != wanted.get(key)]
@@ -130,6 +128,7 @@ def _check_same(before: Config, config: Config, folder: RunFolder) -> None:
             + "; ".join(f"{key} was {found.get(key)}, now {wanted.get(key)}" for key in changed)
             + ". Name another run.job, or set run.resume=false to start it over"
         )
+    return config
 
 
 def source_hashes(config: Config) -> dict[str, str]:

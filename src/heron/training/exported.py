@@ -2,15 +2,14 @@
 
 import dataclasses
 from pathlib import Path
-from typing import Any
 
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import nn
 
 from heron.base.errors import ConfigError
-from heron.base.files import SEAL, damaged_files, read_json
-from heron.base.run_folder import HEAD, RunFolder
+from heron.base.files import SEAL, damaged_files
+from heron.base.run_folder import HEAD, RunFolder, read_record
 from heron.base.terminal import say
 from heron.config.schema import Config, EncoderConfig
 from heron.config.stored import read_stored
@@ -57,7 +56,7 @@ def trained_encoder(config: EncoderConfig, model: Path) -> EncoderConfig:
         ConfigError: a file of `model/` is damaged.
     """
     require_whole(model)
-    name = _read_pointer(model)["name"] if (model / POINTER).is_file() else str(model)
+    name = read_record(model / POINTER)["name"] if (model / POINTER).is_file() else str(model)
     if name == config.name:
         return config
     return dataclasses.replace(config, name=name, revision=None, num_layers=None)
@@ -85,22 +84,12 @@ def load_head(head: nn.Module, model: Path) -> None:
 
 
 def _check_pointer(folder: RunFolder, config: Config) -> None:
-    pointer = _read_pointer(folder.model)
+    pointer = read_record(folder.model / POINTER)
     if pointer["files"] != identity(config.encoder):
         raise ConfigError(
             f"{folder.path}: was trained on the frozen encoder {pointer['name']}, whose files "
             "have changed or are gone; put them back"
         )
-
-
-def _read_pointer(model: Path) -> dict[str, Any]:
-    try:
-        pointer = read_json(model / POINTER)
-        if isinstance(pointer["name"], str) and isinstance(pointer["files"], dict):
-            return pointer
-    except (ValueError, TypeError, KeyError):
-        pass
-    raise ConfigError(f"{model / POINTER}: {DAMAGED}")
 
 
 def require_whole(model: Path) -> None:

@@ -155,7 +155,9 @@ class HeronModel(PreTrainedModel):
         if hasattr(self.encoder.config, "attention_window"):  # Longformer
             more["global_attention_mask"] = torch.zeros_like(attention_mask)
             more["global_attention_mask"][:, 0] = 1
-        found = self.encoder(input_ids=input_ids, attention_mask=attention_mask, **more)
+        pair = self.encoder.config.is_encoder_decoder
+        encode = self.encoder.get_encoder() if pair else self.encoder
+        found = encode(input_ids=input_ids, attention_mask=attention_mask, **more)
         states_BLD, how = found.last_hidden_state, self.settings["pooling"]
         rows_B1 = torch.arange(len(states_BLD), device=states_BLD.device)[:, None]
         if how == "cls":

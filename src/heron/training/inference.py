@@ -15,7 +15,7 @@ from torch import nn
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import sha256_file
-from heron.base.libraries import has_accelerator, silence_libraries
+from heron.base.libraries import has_accelerator, own_threads, silence_libraries
 from heron.base.registry import on_demand
 from heron.base.run_folder import BASELINE, RunFolder, open_run
 from heron.base.signals import leave_signals_alone
@@ -267,7 +267,7 @@ def _predict(
     cleanups: Cleanups | None = None,
 ) -> Predicted:
     data = DataModule(config, {_SPLIT: list(examples)}, tokenizer)
-    with explain_memory(config, training=False):
+    with own_threads(None), explain_memory(config, training=False):
         predictions = predict_split(_trainer(config), module, data, _SPLIT, keep, cleanups)
     return predictions, data.features[_SPLIT].refused
 

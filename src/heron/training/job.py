@@ -6,6 +6,7 @@ from functools import partial
 import pytorch_lightning as pl
 
 from heron.base import ranks
+from heron.base.libraries import own_threads
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder, Scores
 from heron.config.schema import Config
@@ -45,7 +46,8 @@ def run_job(
             processes than there are.
         BusyError: another process is working on it.
     """
-    with attempt(config, folder, overrides, wait) as this:
+    threads = own_threads(config.trainer.threads)
+    with threads, attempt(config, folder, overrides, wait) as this:
         if not this.is_over:
             check_metrics(config)
             this.scores = _train_and_score(config, folder, overrides)
@@ -56,7 +58,7 @@ def run_job(
 def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores | None:
     """Do the work; None if a search has ended the training early."""
     if config.stages:
-        return run_stages(config, folder, run_job)
+        return run_stages(with_precision(config, folder), folder, run_job)
     say_findings(config, folder)
     if config.baseline.name != "none":
         return train_baseline(config, folder)

@@ -61,7 +61,7 @@ def write_plain(run: RunFolder, folder: Path) -> Plain:
         config,
         known.auto.__name__ if known else "AutoModelForSeq2SeqLM",
         None if threshold is None else float(threshold),
-        hasattr(getattr(encoder, "inner", encoder.model).config, "attention_window"),
+        hasattr(encoder.inner.config, "attention_window"),
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from heron.base.errors import HeronError, os_error_text
+from heron.base.errors import HeronError, os_error_text, visible
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder, Scores
 from heron.base.secrets import redact
@@ -61,11 +61,11 @@ def print_error(error: BaseException, job: Job) -> None:
     """Print a job's error on standard error, with a traceback unless it is the user's mistake."""
     if not isinstance(error, HeronError | OSError):
         text = "".join(traceback.format_exception(error))
-        print(redact(text.rstrip("\n")), file=sys.stderr, flush=True)
+        print(visible(redact(text.rstrip("\n"))), file=sys.stderr, flush=True)
     message = str(error)
     if isinstance(error, OSError):
         message = os_error_text(error, path_words(job.config))
-    print(redact(f"heron train: {message}"), file=sys.stderr, flush=True)
+    print(visible(redact(f"heron train: {message}")), file=sys.stderr, flush=True)
 
 
 def run_here(job: Job, in_sweep: bool = False) -> int:

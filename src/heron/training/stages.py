@@ -18,8 +18,8 @@ from typing import Any
 
 from heron.base import ranks
 from heron.base.errors import ConfigError
-from heron.base.files import read_json, write_json
-from heron.base.run_folder import RunFolder, Scores
+from heron.base.files import write_json
+from heron.base.run_folder import RunFolder, Scores, read_record
 from heron.base.yaml_files import read_yaml
 from heron.config.curriculum import CurriculumConfig
 from heron.config.describe import group_options
@@ -170,7 +170,7 @@ def _keeps_head(stage: StageConfig, inner: Config, before: Config) -> bool:
 def _join_ledgers(stages: list[StageConfig], folder: RunFolder) -> None:
     """Add up what the stages have spent; `unique` counts a data set of two stages once."""
     names = [f"{number}-{stage.data}" for number, stage in enumerate(stages, 1)]
-    ledgers = [read_json(RunFolder(folder.stages / name).ledger) for name in names]
+    ledgers = [read_record(RunFolder(folder.stages / name).ledger) for name in names]
     totals = [ledger["total"] for ledger in ledgers]
     unique: dict[str, int] = {}
     for stage, total in zip(stages, totals, strict=True):

@@ -1,8 +1,8 @@
 """What `status.json` says of a run: its state, and what it came from.
 
 `pending` (planned by a sweep) -> `running` (with a heartbeat) -> `done`, `pruned`, `failed` or
-`interrupted`. A folder that says `running` while nobody holds its lock was cut: its process is
-gone.
+`interrupted`. Where it says `running` while nobody holds the folder's lock, the process is gone,
+and `RunFolder.state` says `failed`.
 """
 
 import os
@@ -26,7 +26,6 @@ from heron.base.run_folder import RunFolder
 from heron.config.schema import Config
 
 BEAT = 5.0  # seconds between heartbeats
-STALE = 60.0  # seconds without one after which a process on another machine counts as gone
 
 _PACKAGES = ("torch", "pytorch-lightning", "transformers", "tokenizers", "hydra-core", "numpy")
 
@@ -100,7 +99,7 @@ def provenance() -> dict[str, Any]:
         "heron": heron.__version__,
         "git": git_state(),
         "python": platform.python_version(),
-        "threads": torch.get_num_threads(),  # their number changes the order of additions
+        "threads": torch.get_num_threads(),
         "versions": {package: metadata.version(package) for package in _PACKAGES},
         "machine": {
             "processor": processor(),

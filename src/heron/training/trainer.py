@@ -6,6 +6,7 @@ from typing import Any
 import pytorch_lightning as pl
 import torch
 from pytorch_lightning.strategies import DDPStrategy, FSDPStrategy, Strategy
+from torch import nn
 
 from heron.base import ranks
 from heron.base.errors import ConfigError
@@ -41,6 +42,10 @@ stop_early = on_demand("heron.training.optional_callbacks:StopEarly")
 mean_of_epochs = on_demand("heron.training.optional_callbacks:MeanOfEpochs")
 restart = on_demand("heron.training.curriculum:Restart")
 
+# Smaller models are trained by one thread: a second saves them nothing, and on a busy machine it
+# is waited for. Measured by `make bench-threads`.
+SECOND_THREAD = 200_000  # weights
+
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
@@ -53,6 +58,10 @@ class Fitted:
 
 def fit(config: Config, folder: RunFolder, module: TaskModule, data: DataModule) -> Fitted:
     """Train a module, or resume its training."""
+    if config.trainer.threads is None and count_weights(module) < SECOND_THREAD:
+        torch.set_num_threads(1)  # until the job ends
+    if ranks.is_first():  # their number changes the order of additions
+        folder.update_status(threads=torch.get_num_threads())
     history = History(folder.metrics)
     trainer = build_trainer(config, folder, data, history)
     begun = ranks.is_first() and folder.last.is_file()
@@ -64,13 +73,18 @@ def fit(config: Config, folder: RunFolder, module: TaskModule, data: DataModule)
     return Fitted(trainer, history.values(f"{VALIDATION}/{LOSS}"), ended is not None)
 
 
+def count_weights(module: TaskModule) -> int:
+    """Count the weights that every token is multiplied with."""
+    layers = [each for each in module.modules() if not isinstance(each, nn.Embedding)]
+    own = [weight for each in layers for weight in each.parameters(recurse=False)]
+    return sum(weight.numel() for weight in own if weight.ndim > 1)
+
+
 def build_trainer(
     config: Config, folder: RunFolder, data: DataModule, history: History
 ) -> pl.Trainer:
     """Assemble Lightning's Trainer: precision, callbacks, loggers."""
     settings = config.trainer
-    if settings.threads:
-        torch.set_num_threads(settings.threads)
     callbacks: list[pl.Callback] = [
         *([own_numbers(config.seed)] if ranks.ranks() > 1 else []),
         LastCheckpoint(folder, settings, history),

@@ -4,6 +4,7 @@ W&B never stops a run: where its server does not answer, the run is recorded on 
 warning says how to upload it.
 """
 
+import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from pytorch_lightning.utilities.rank_zero import rank_zero_only
 from heron.base.errors import first_line
 from heron.base.files import read_json, write_json
 from heron.base.registry import on_demand
-from heron.base.run_folder import RunFolder
+from heron.base.run_folder import RunFolder, read_record
 from heron.base.secrets import redacted
 from heron.base.tables import read_table
 from heron.base.terminal import said, say
@@ -28,6 +29,11 @@ from heron.metrics.names import is_minimised
 draw_map = on_demand("heron.reports.map:draw_map")  # of a higher layer
 
 _TEXTS = ("text", "text_pair")
+# What W&B's environment says of a run, by the key of `logger` that says the same.
+_VARIABLES = {
+    **{key: f"WANDB_{key.upper()}" for key in ("project", "entity", "name", "notes", "tags")},
+    **{"group": "WANDB_RUN_GROUP", "job_type": "WANDB_JOB_TYPE", "mode": "WANDB_MODE"},
+}
 INIT_SECONDS = 20.0  # to wait for a server that does not answer
 FINISH_SECONDS = 120.0  # to upload the rest when the run ends
 
@@ -46,7 +52,7 @@ class _Logger(WandbLogger):
 
 def wandb_logger(config: Config, folder: RunFolder) -> WandbLogger:
     """Open the W&B run of a run folder, or resume it; in the first process only."""
-    return _Logger(project=config.logger.project, experiment=_open(config, folder))
+    return _Logger(experiment=_open(config, folder))
 
 
 @contextmanager
@@ -89,19 +95,16 @@ def _open(config: Config, folder: RunFolder) -> Any:
         x_save_requirements=False,
     )
     first_run = len(_training) > 1 and folder.path.parent.name != folder.stages.name
-    words = {
-        "project": config.logger.project,
+    words = identity(config, folder, first_run) | {
         "dir": folder.path,
         "id": _run_id(config, folder),
         "resume": "allow",
         "config": record_config(config, folder),
         "settings": settings,
-        **identity(config, folder, first_run),
     }
-    unreachable = f"W&B cannot be reached for {config.logger.project}"
-    mode = "offline" if unreachable in said() else config.logger.mode
+    unreachable = f"W&B cannot be reached for {words['project']}"
     try:
-        run = wandb.init(mode=mode, **words)  # type: ignore[arg-type]
+        run = wandb.init(**words | {"mode": "offline"} if unreachable in said() else words)
     except wandb.Error as error:
         why = first_line(error).replace(str(words["id"]), "<id>")
         say(
@@ -111,7 +114,7 @@ def _open(config: Config, folder: RunFolder) -> Any:
             about=unreachable,
         )
         wandb.teardown()  # its service still holds the id
-        run = wandb.init(mode="offline", **words)
+        run = wandb.init(**words | {"mode": "offline"})
     monitor, best = f"validation/{config.trainer.monitor}", "max"
     if is_minimised(config.trainer.monitor):
         best = "min"
@@ -125,8 +128,9 @@ def _run_id(config: Config, folder: RunFolder) -> str:
     """Read the id that lies beside `last.ckpt`, or draw one; starting over removes both."""
     path = folder.last.parent / "wandb.json"
     stored = read_json(path) if path.is_file() else {}
-    if stored.get("project") != config.logger.project:
-        stored = {"project": config.logger.project, "id": secrets.token_hex(8)}
+    project = identity(config, folder)["project"]
+    if stored.get("project") != project:
+        stored = {"project": project, "id": secrets.token_hex(8)}
         write_json(path, stored)
     return str(stored["id"])
 
@@ -166,9 +170,10 @@ def _attempt(what: str, action: Callable[[], Any]) -> None:
 
 
 def identity(config: Config, folder: RunFolder, first_run: bool = False) -> dict[str, Any]:
-    """Name a run in W&B: `group` (the sweep), `name` (the job), `job_type` and `tags` (`task:nli`).
+    """Name a run in W&B: `group` (the sweep), `name` (the job), `job_type`, `tags` and more.
 
-    The job's type is train, baseline, stages, stage or first-run, which a curriculum learns from.
+    What W&B's environment says wins over that, and what `logger` says wins over both. By default
+    the job's type is train, baseline, stages, stage or first-run, which a curriculum learns from.
     """
     job, name, kind = folder.path.resolve(), folder.path.resolve().name, "train"
     if job.parent.name == folder.stages.name:
@@ -180,12 +185,14 @@ def identity(config: Config, folder: RunFolder, first_run: bool = False) -> dict
         kind = "stages"
     elif config.baseline.name != "none":
         kind = "baseline"
-    return {
-        "group": job.parent.name[:128],
-        "name": name,
-        "job_type": kind,
-        "tags": _tags(config),
+    own = {"project": "heron", "mode": "offline", "name": name, "job_type": kind}
+    own |= {"group": job.parent.name[:128], "tags": ",".join(_tags(config))}
+    found = {
+        key: getattr(config.logger, key) or os.environ.get(variable) or own.get(key)
+        for key, variable in _VARIABLES.items()
     }
+    tags = found["tags"].split(",") if isinstance(found["tags"], str) else found["tags"]
+    return found | {"tags": tags}
 
 
 def _tags(config: Config) -> list[str]:
@@ -213,11 +220,10 @@ def summary(folder: RunFolder) -> dict[str, float]:
     Keys are `scores/<split>/<metric>` (fractions) and `ledger/<count>`.
     """
     found: dict[str, float] = {}
-    if folder.scores.is_file():
-        for split, scores in read_json(folder.scores).items():
-            found |= {f"scores/{split}/{name}": value for name, value in scores.items()}
+    for split, scores in folder.read_scores().items():
+        found |= {f"scores/{split}/{name}": value for name, value in scores.items()}
     if folder.ledger.is_file():
-        ledger = read_json(folder.ledger)
+        ledger = read_record(folder.ledger)
         found |= {f"ledger/{name}": value for name, value in ledger["total"].items()}
         found["ledger/planned_steps"] = ledger["planned_steps"]
     return found

@@ -17,13 +17,13 @@ from heron.base.files import (
     atomic_folder,
     atomic_open,
     fingerprint,
+    is_locked,
     locked,
     read_json,
     remove_half_written,
     sha256_file,
     write_json,
 )
-from heron.sweeps.ledger import is_locked
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

@@ -32,8 +32,8 @@ class Folder:
 
 @pytest.fixture
 def fork(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Write a fork into the working directory."""
-    monkeypatch.chdir(tmp_path)
+    """Write a fork into a folder of forks."""
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "experiments"))
     folder = tmp_path / "experiments" / "aurora"
     folder.mkdir(parents=True)
     yield Folder(folder)

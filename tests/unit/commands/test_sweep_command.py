@@ -35,12 +35,12 @@ def states(folder: Path) -> dict[str, str]:
     return {progress.run.job: progress.state for progress in read_progress(folder)}
 
 
-def test_a_job_that_says_running_is_cut_when_nobody_holds_its_lock(tmp_path: Path) -> None:
+def test_a_job_that_says_running_has_failed_where_nobody_holds_its_lock(tmp_path: Path) -> None:
     job(tmp_path, "gone", "running")
     working = job(tmp_path, "working", "running")
     job(tmp_path, "far", "running", heartbeat={"host": "elsewhere", "time": 4e9, "pid": 1})
     with locked(working.lock):
-        assert states(tmp_path) == {"gone": "cut", "working": "running", "far": "cut"}
+        assert states(tmp_path) == {"gone": "failed", "working": "running", "far": "failed"}
 
 
 def test_a_viewer_writes_nothing_and_follows_no_link(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_a_viewer_writes_nothing_and_follows_no_link(tmp_path: Path) -> None:
         folder.chmod(0o555)
     try:
         before = sorted(sweep.rglob("*"))
-        assert states(sweep) == {"shared": "cut", "plain": "cut"}
+        assert states(sweep) == {"shared": "failed", "plain": "failed"}
         assert sorted(sweep.rglob("*")) == before
     finally:
         for folder in (sweep, run.path, plain.path):

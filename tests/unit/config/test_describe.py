@@ -65,7 +65,7 @@ def test_an_option_of_a_fork_is_listed(tmp_path: Path, monkeypatch: pytest.Monke
     head = tmp_path / "experiments" / "mine" / "conf" / "head" / "odd.yaml"
     head.parent.mkdir(parents=True)
     head.write_text("# Reads every other token.\nname: odd\n")
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HERON_FORKS", str(tmp_path / "experiments"))
     assert describe.options("head")["odd"] == "Reads every other token."
 
 

@@ -99,6 +99,22 @@ def test_what_is_exported_comes_back_the_same(tmp_path_factory, logits_ENC):
         assert read_logits(folder / "out", record)[1] == pytest.approx(logits_ENC[record], abs=1e-9)
 
 
+def test_the_released_reader_takes_a_run_whose_records_leave_examples_out(tmp_path):
+    visited = (["c"], ["a", "b"], ["b"], ["a", "b"])
+    for record, guids in enumerate(visited):
+        meta, ones = Meta(record + 1.0, "train", "nli", ("x", "y")), np.ones(len(guids))
+        logits_NC = np.array([[record, ord(guid)] for guid in guids], float)
+        one = dynamics_table(guids, ones, ones, ones, ones, ones, logits_NC, meta)
+        write_dynamics(tmp_path / "dynamics" / f"epoch={record}.parquet", one)
+    found = {}
+    for number, path in enumerate(export_jsonl(tmp_path, tmp_path)):
+        for line in map(json.loads, path.read_text().splitlines()):
+            assert number == 0 or line["guid"] in found  # the reader's own assertion
+            found.setdefault(line["guid"], []).append(line[f"logits_epoch_{number}"][0])
+    assert found == {"a": [1, 3], "b": [1, 2, 3], "c": [0]}
+    assert len(next(iter(found.values()))) == 3  # by which the reader counts the epochs
+
+
 def test_an_export_holds_one_run_and_never_removes_what_it_reads(tmp_path):
     inside, other = (tmp_path / name / "training_dynamics" for name in ("run", "other"))
     for folder, epochs in ((inside, 1), (other, 3)):
@@ -189,13 +205,14 @@ def test_the_published_sample_is_read_and_comes_back_as_it_was(tmp_path):
     assert found.count_EN.sum(axis=0).tolist() == [1] * 50  # its epochs have no guid in common
     assert found.guids[0] == "4734364254410"
     assert found.margin_EN[0, 0] == pytest.approx(-0.4754295349 - 0.9408461452)
-    for path in export_jsonl(sample, tmp_path):
-        lines = (sample / "training_dynamics" / path.name).read_text().splitlines()
-        ours = [json.loads(line) for line in path.read_text().splitlines()]
-        theirs = [json.loads(line) for line in lines]
-        assert [int(line["guid"]) for line in ours] == [line["guid"] for line in theirs]
-        key = next(name for name in ours[0] if name.startswith("logits"))
-        assert [line[key] for line in ours] == [
-            pytest.approx(line[key], abs=1e-6) for line in theirs
-        ]
-        assert [line["gold"] for line in ours] == [line["gold"] for line in theirs]
+    theirs = [
+        json.loads(line)
+        for epoch in range(5)
+        for line in (sample / f"training_dynamics/dynamics_epoch_{epoch}.jsonl").open()
+    ]
+    (path,) = export_jsonl(sample, tmp_path)
+    ours = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [int(line["guid"]) for line in ours] == [line["guid"] for line in theirs]
+    for our, their in zip(ours, theirs, strict=True):
+        (logits,) = (value for name, value in their.items() if name.startswith("logits"))
+        assert our["logits_epoch_0"] == pytest.approx(logits, abs=1e-6)

@@ -2,14 +2,17 @@
 
 import time
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from heron.metrics.classification import (
+    Cells,
     accuracy,
     bootstrap_intervals,
     confusion_matrix,
+    headline,
     macro_f1,
     score_task,
 )
@@ -17,12 +20,10 @@ from heron.metrics.intervals import (
     number_groups,
     percentile_intervals,
     resample_groups,
-    resample_rows,
     score_intervals,
 )
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
-QUANTILES = [0.025, 0.25, 0.5, 0.75, 0.975]
 
 
 def random_rows(rows, seed=0, right=0.5):
@@ -37,10 +38,50 @@ def test_cell_draws_have_the_distribution_of_resampling_rows():
     random = np.random.default_rng(1)
     draws = (random.integers(300, size=300) for _ in range(2000))
     naive = np.stack([confusion_matrix(gold[draw], prediction[draw], LABELS) for draw in draws])
-    cells = resample_rows(confusion_matrix(gold, prediction, LABELS), 2000, seed=2)
+    found = bootstrap_intervals("classification", gold, prediction, LABELS, resamples=2000, seed=2)
     for score in (accuracy, macro_f1):
-        expected, found = np.quantile(score(naive), QUANTILES), np.quantile(score(cells), QUANTILES)
-        np.testing.assert_allclose(found, expected, atol=0.006)
+        bounds = [found[f"{score.__name__}_{end}"] for end in ("low", "high")]
+        np.testing.assert_allclose(bounds, np.quantile(score(naive), [0.025, 0.975]), atol=0.008)
+
+
+@pytest.mark.parametrize("missing", [[], [3, 7]])
+@pytest.mark.parametrize("task", ["relation", "nli", "classification"])
+def test_every_headline_score_of_cells_is_that_of_the_matrix(task, missing):
+    gold, prediction = random_rows(300)
+    for row in missing:
+        prediction[row] = ""
+    matrix = confusion_matrix(gold, prediction, LABELS)
+    cells = replace(Cells.of(matrix), counts=np.stack([matrix.ravel()] * 2))
+    np.testing.assert_array_equal(cells.dense()[1], matrix)
+    scores = headline(task, LABELS)
+    for name, expected in scores(matrix).items():
+        assert scores(cells)[name].tolist() == [expected] * 2
+
+
+@pytest.mark.parametrize("task", ["relation", "classification"])
+@pytest.mark.parametrize("rows_in_group", [0, 4])
+def test_intervals_of_a_thousand_labels_take_bounded_memory(task, rows_in_group):
+    labels = [str(i) for i in range(1199)] + ["VAGUE"]
+    random = np.random.default_rng(0)
+    gold = random.choice(labels, 2000).tolist()
+    prediction = [label if random.random() < 0.6 else random.choice(labels) for label in gold]
+    groups = [str(i // rows_in_group) for i in range(2000)] if rows_in_group else None
+    tracemalloc.start()
+    bounds = bootstrap_intervals(task, gold, prediction, labels, groups=groups, resamples=200)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 200e6, "200 matrices would take 2.3 GB"
+    assert bounds["accuracy_low"] < np.mean(np.array(gold) == prediction) < bounds["accuracy_high"]
+
+
+def test_scores_outlive_intervals_that_memory_does_not_allow(monkeypatch, capsys):
+    def refuse(*_):
+        raise MemoryError("186 GiB")
+
+    monkeypatch.setattr(Cells, "dense", refuse)
+    for _ in range(2):
+        assert bootstrap_intervals("nli", ["a", "b"], ["a", "a"], ["a", "b"]) == {}
+    assert capsys.readouterr().err.count("186 GiB") == 1
 
 
 def test_groups_of_one_row_have_the_distribution_of_resampling_rows():

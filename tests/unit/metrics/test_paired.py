@@ -1,6 +1,7 @@
 """Paired bootstrap and randomisation: the distribution of loops over rows, and honest p-values."""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from sklearn.metrics import f1_score
 
 from benchmarks import significance
 from heron.base.errors import ConfigError, DataError
+from heron.metrics import paired
 from heron.metrics.classification import accuracy, macro_f1
 from heron.metrics.paired import approximate_randomization, paired_bootstrap, paired_counts
 from tiers import quick
@@ -227,3 +229,29 @@ def test_the_benchmark_times_ways_to_the_same_interval():
     assert loops[0] == pytest.approx(loops[1])
     expected = significance.numpy_loop(sample, 3000)
     assert significance.cells(sample, 3000) == pytest.approx(expected, abs=0.01)
+
+
+@pytest.mark.parametrize("test", [paired_bootstrap, approximate_randomization])
+@pytest.mark.parametrize("by_group", [False, True])
+def test_many_classes_are_held_by_their_cells_and_give_the_same(test, by_group, monkeypatch):
+    gold_N, first, second = rows(90, runs=2)
+    first[0, :4] = 3  # no prediction
+    groups = np.arange(90) // 3 if by_group else None
+    dense = paired_counts(gold_N, first, second[:1], 3, groups)
+    monkeypatch.setattr(paired, "_DENSE", 0)
+    cells = paired_counts(gold_N, first, second[:1], 3, groups)
+    assert test(cells, macro_f1, draws=500) == test(dense, macro_f1, draws=500)
+
+
+def test_a_thousand_classes_take_bounded_memory():
+    gold_N, other_N = np.random.default_rng(0).integers(1200, size=(2, 1000))
+    first, second = (np.where(np.arange(1000) % n, gold_N, other_N) for n in (3, 2))
+    tracemalloc.start()
+    units = paired_counts(gold_N, first, second, 1200)
+    found = paired_bootstrap(units, accuracy, draws=100).difference
+    swapped = approximate_randomization(units, accuracy, draws=100).difference
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    expected = (first == gold_N).mean() - (second == gold_N).mean()
+    assert found == pytest.approx(expected) == swapped
+    assert peak < 100e6, "matrices of all rows would take 23 GB"

@@ -147,7 +147,7 @@ def test_the_order_of_rows_changes_no_digit(grouped):
     group_N = np.arange(90) // 4
     there = paired_values(first, second, group_N if grouped else None)
     back = paired_values(first[:, order], second[:, order], group_N[order] if grouped else None)
-    np.testing.assert_array_equal(back.first_UKX, there.first_UKX)
+    np.testing.assert_array_equal(back.first_UQ, there.first_UQ)
     for test in TESTS:
         assert test(back, mean_value, draws=300) == test(there, mean_value, draws=300)
 

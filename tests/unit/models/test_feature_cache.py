@@ -165,7 +165,7 @@ HEADS.register("scaled", Scaled)
 def test_the_code_of_a_fork_that_pools_is_part_of_the_key(
     chronicle_config, tiny_encoder, tmp_path, monkeypatch
 ):
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HERON_FORKS", str(tmp_path / "experiments"))
     for registry in (POOLINGS, HEADS):
         monkeypatch.setattr(registry, "_added", dict(registry._added))
     fork = tmp_path / "experiments" / "pooling_fork"

@@ -4,7 +4,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import nn
 from torch.optim import SGD
 from transformers import get_scheduler
 
@@ -66,31 +65,6 @@ def test_layers_learn_slower_the_further_they_are_from_the_head(encoder, head):
     for name, (rate, _) in found.items():
         (expected,) = (rate for prefix, rate in rates.items() if name.startswith(prefix))
         assert rate == expected, name
-
-
-def test_a_final_normalisation_learns_as_the_top_layer():
-    class Stack(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.embed_tokens = nn.Embedding(5, 4)
-            self.layers = nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 4)])
-            self.final_norm = nn.LayerNorm(4)
-
-    encoder = Encoder(Stack())
-    optimizer = build_optimizer(encoder, nn.Identity(), OptimConfig(lr=1.0, layer_decay=0.5))
-    found = settings_of(optimizer, encoder=encoder)
-    assert found["encoder.model.final_norm.weight"][0] == 1.0
-    assert found["encoder.model.layers.0.weight"][0] == 0.5
-    assert found["encoder.model.embed_tokens.weight"][0] == 0.25
-
-
-def test_words_and_positions_of_gpt2_learn_as_embeddings(tiny_gpt2):
-    config = EncoderConfig(name=str(tiny_gpt2), max_length=64)
-    encoder = Encoder(load_encoder(config, 0, 0))
-    optimizer = build_optimizer(encoder, nn.Identity(), OptimConfig(lr=1.0, layer_decay=0.5))
-    found = settings_of(optimizer, encoder=encoder)
-    rates = {name.split(".")[2]: rate for name, (rate, _) in found.items() if ".h." not in name}
-    assert rates == {"wte": 0.25, "wpe": 0.25, "ln_f": 1.0}
 
 
 @pytest.mark.parametrize(("head_lr", "expected"), [(None, 2.0), (0.0, 0.0), (3.0, 3.0)])

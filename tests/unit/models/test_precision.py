@@ -1,4 +1,4 @@
-"""`trainer.precision=auto` is what this machine computes fastest in, and a run keeps it."""
+"""`trainer.precision=auto` is decided by the processor, and a run keeps it."""
 
 import json
 from pathlib import Path
@@ -7,11 +7,18 @@ import pytest
 import torch
 
 import small_runs
+from heron.base.errors import ConfigError
+from heron.base.run_folder import RunFolder
+from heron.commands.repeat import configure
+from heron.config.stored import read_own, to_yaml
 from heron.models import precision as measured
-from heron.models.precision import precision, rates, with_precision
+from heron.models import rates as rates_
+from heron.models.precision import precision, recorded_precision, with_precision
+from heron.models.rates import rates
+from heron.results.collect import collect
+from heron.training.claim import claim
 
 FAST_HALF = {"32-true": 100.0, "bf16-mixed": 200.0}
-SLOW_HALF = {"32-true": 111.0, "bf16-mixed": 77.0}
 
 
 @pytest.fixture
@@ -19,8 +26,26 @@ def machine(monkeypatch):
     """Say what a measurement gives; lists what has been measured."""
     asked, answer = [], dict(FAST_HALF)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr(measured, "_measure", lambda *shape: asked.append(shape) or dict(answer))
+    monkeypatch.setattr(rates_, "_measure", lambda *shape: asked.append(shape) or dict(answer))
     return asked, answer
+
+
+@pytest.fixture
+def built(monkeypatch):
+    """Put another processor into the machine."""
+
+    def build(vendor="GenuineIntel", avx=False, amx=False, gpu=None):
+        monkeypatch.setattr(measured, "processor", lambda *field: vendor)
+        monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: avx)
+        monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx)
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: gpu is not None)
+        monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: gpu == "bf16")
+
+    build()
+    return build
+
+
+AMD = {"vendor": "AuthenticAMD", "avx": True}
 
 
 def auto(folder: Path, *words: str):
@@ -33,22 +58,33 @@ def test_named_precision_is_taken_as_it_is(name, tmp_path, machine) -> None:
     assert machine[0] == []
 
 
-def test_auto_is_the_faster_one_and_full_where_bf16_gains_next_to_nothing(tmp_path, machine):
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ({}, "32-true"),
+        (AMD, "bf16-mixed"),
+        ({"vendor": "AuthenticAMD"}, "32-true"),
+        ({"avx": True}, "32-true"),  # Intel without AMX
+        ({"avx": True, "amx": True}, "bf16-mixed"),
+        ({"gpu": "bf16"}, "bf16-mixed"),
+        ({"gpu": "old"}, "16-mixed"),
+    ],
+)
+def test_auto_is_decided_by_the_processor_and_measures_nothing(
+    parts, expected, tmp_path, machine, built
+) -> None:
+    built(**parts)
+    assert precision(auto(tmp_path, "trainer.accelerator=auto")) == expected
+    assert (precision(auto(tmp_path)) == expected) == ("gpu" not in parts)
+    assert machine[0] == []
+
+
+def test_fastest_is_the_faster_one_and_full_where_bf16_gains_next_to_nothing(tmp_path, machine):
     for number, (half, expected) in enumerate(
         [(200.0, "bf16-mixed"), (77.0, "32-true"), (102.0, "32-true"), (106.0, "bf16-mixed")]
     ):
         machine[1]["bf16-mixed"] = half
-        assert precision(auto(tmp_path / str(number))) == expected
-
-
-def test_a_graphics_card_is_not_measured(tmp_path, machine, monkeypatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    for has_bf16, expected in ((True, "bf16-mixed"), (False, "16-mixed")):
-        monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda has=has_bf16: has)
-        assert precision(auto(tmp_path, "trainer.accelerator=auto")) == expected
-    assert machine[0] == []
-    assert precision(auto(tmp_path, "trainer.accelerator=cpu")) == "bf16-mixed"
-    assert len(machine[0]) == 1
+        assert precision(auto(tmp_path / str(number), "trainer.precision=fastest")) == expected
 
 
 def test_rates_are_measured_once_for_a_machine_a_shape_and_a_number_of_threads(
@@ -86,58 +122,56 @@ def test_a_measurement_leaves_threads_and_random_numbers_as_they_were(tmp_path) 
     assert all(rate > 0 for rate in found.values())
 
 
-def test_status_names_the_choice_and_the_rates_and_a_resumed_run_keeps_its_own(
-    tmp_path, machine
-) -> None:
-    folder = small_runs.train(tmp_path, "trainer.precision=auto")
-    status = folder.read_status()
-    assert (status["precision"], status["accelerator"]) == ("bf16-mixed", "cpu")
-    assert status["gflops"] == FAST_HALF
-    machine[1].update(SLOW_HALF)
-    (tmp_path / "cache/precision.json").unlink()
-    config = auto(tmp_path)
-    assert precision(config) == "32-true"
-    assert with_precision(config, folder).trainer.precision == "bf16-mixed"
-    assert folder.read_status() == status
+def again(folder, *words: str):
+    """Resume a run that was cut after its training; returns its `config.yaml`."""
+    folder.update_status(state="running")
+    root = folder.path.parents[2]
+    small_runs.train(root, *words)
+    return read_own(folder.config).trainer.precision
 
 
-def test_a_run_that_goes_on_on_another_device_has_what_is_chosen_there(
-    tmp_path, machine, monkeypatch
+def test_config_yaml_has_the_choice_and_the_same_command_keeps_it_on_any_processor(
+    tmp_path, machine, built, capsys
 ) -> None:
+    built(**AMD)
     folder = small_runs.train(tmp_path, "trainer.precision=auto")
-    folder.last.parent.mkdir(parents=True, exist_ok=True)
-    folder.last.touch()
-    folder.update_status(accelerator="cuda")
-    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)
-    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: False)
+    assert read_own(folder.config).trainer.precision == "bf16-mixed"
+    assert capsys.readouterr().out.count("bf16-mixed") == 1
+    built()
+    assert precision(auto(tmp_path)) == "32-true"
+    assert again(folder, "trainer.precision=auto") == "bf16-mixed"
+    with pytest.raises(ConfigError, match="was bf16-mixed, now 32-true"):
+        claim(auto(tmp_path, "trainer.precision=32-true"), folder)
+
+
+def test_a_choice_for_another_kind_of_device_is_made_again(tmp_path, machine, built) -> None:
+    folder = RunFolder(tmp_path)
+    folder.update_status(precision="16-mixed", accelerator="cuda")
+    built(**AMD)
+    stored = auto(tmp_path, "trainer.precision=16-mixed")
+    assert precision(recorded_precision(stored, folder)) == "bf16-mixed"
     assert with_precision(auto(tmp_path), folder).trainer.precision == "bf16-mixed"
+    assert folder.read_status()["accelerator"] == "cpu"
 
 
-@pytest.mark.real  # takes seconds; another test of the file runs with every change
-def test_a_run_of_an_earlier_version_is_continued_in_what_it_began_with(
-    tmp_path, machine, monkeypatch
-) -> None:
+def test_a_run_of_an_earlier_version_keeps_what_its_status_names(tmp_path, machine, built) -> None:
     folder = small_runs.train(tmp_path, "trainer.precision=auto")
-    status = {k: v for k, v in folder.read_status().items() if k not in ("precision", "gflops")}
-    del status["accelerator"]
-    folder.status.write_text(json.dumps(status))
-    folder.last.parent.mkdir(parents=True, exist_ok=True)
-    folder.last.touch()
-    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)
-    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: False)
-    assert with_precision(auto(tmp_path), folder).trainer.precision == "32-true"
-    assert folder.read_status()["precision"] == "32-true"
+    folder.config.write_text(to_yaml(auto(tmp_path, "run.job=tiny")))
+    folder.update_status(precision="bf16-mixed")
+    assert collect(folder.path)[0].setting("trainer.precision") == "bf16-mixed"
+    assert configure(folder, ()).trainer.precision == "bf16-mixed"
+    assert again(folder, "trainer.precision=auto") == "bf16-mixed"
 
 
-@pytest.mark.real  # takes seconds; another test of the file runs with every change
-def test_compare_and_a_repeat_name_a_difference_in_precision(tmp_path, machine, capsys) -> None:
-    first = small_runs.train(tmp_path, "trainer.precision=auto")
-    machine[1].update(SLOW_HALF)
-    (tmp_path / "cache/precision.json").unlink()
-    words = [f"run.from={first.path}", f"paths.cache={tmp_path / 'cache'}"]
-    assert small_runs.heron("train", *words) == 0
-    assert "the precisions (trainer.precision sets it) differ" in capsys.readouterr().out
-    again = first.path.with_name("tiny-again")
-    assert small_runs.heron("compare", first.path, again) == 0
+def test_compare_names_the_systems_that_differ_in_precision(
+    tmp_path, machine, built, monkeypatch, capsys
+) -> None:
+    given = [word for word in small_runs.TINY if not word.startswith("trainer.precision")]
+    monkeypatch.setattr(small_runs, "TINY", given)
+    first = small_runs.train(tmp_path)
+    built(**AMD)
+    again = small_runs.train(tmp_path, job="other")
+    assert small_runs.heron("compare", first.path, again.path) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "The runs differ in precision (32-true, bf16-mixed)" in said
+    home = first.path.parent.name
+    assert f"32-true: {home}/tiny; bf16-mixed: {home}/other" in said

@@ -143,7 +143,7 @@ def test_a_published_row_of_another_length_is_named_with_its_file(make_run, tmp_
     title = "title: T, scores: {acc: accuracy, F1: macro_f1}"
     table = f"table1: {{{title}, rows: {{cbow_svm: [0.5]}}}}"
     (paper / "published.yaml").write_text(f"data: [trc]\ntables:\n  {table}\n")
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HERON_FORKS", str(tmp_path / "experiments"))
     runs = collect(make_run("0", (), {"accuracy": 0.4}))
     with pytest.raises(ConfigError, match=r"published.yaml: table1: cbow_svm: .*list of 2 numbers"):
         of_runs(Target("fork", "T1", title="T"), runs)
@@ -202,6 +202,25 @@ def test_values_are_matched_by_row_and_column_and_others_added():
         (("y", "a"), None, ""),
     ]
     assert [row.estimate and row.estimate.value for row in rows] == [None, 3, 5]
+
+
+@pytest.mark.parametrize(
+    ("counts", "mark", "has_difference"),
+    [
+        ((20, 50), "data set x", False),  # of another size: the difference says nothing
+        ((61, 39), "encoder x", True),  # the same rows, in other groups
+        ((20, 50), "", True),
+    ],
+)
+def test_a_count_of_a_substitute_of_another_size_has_no_difference(counts, mark, has_difference):
+    table = {"columns": ["n"], "rows": {"easy": [60], "hard": [40], "share": [0.5]}}
+    found = dict(zip(("easy", "hard", "share"), (*counts, 0.51), strict=True))
+    values = {(name, "n"): Estimate(value, mark=mark) for name, value in found.items()}
+    shown = comparison_table("t", ["row", "n"], compare_values(table, values)[0], {"n": 0}, "")
+    easy, hard, share = ((row[4], row[6]) for row in shown.rows)
+    assert all(easy) is all(hard) is has_difference
+    assert all(share)
+    assert ("70 in all, 100 in the paper" in shown.note) is not has_difference
 
 
 def test_a_number_that_ends_in_zeros_is_compared_by_the_digits_of_its_column():

@@ -7,6 +7,7 @@ import pytest
 
 from heron.base.errors import DataError
 from heron.commands.sweep import read_progress
+from heron.results import artefacts
 from heron.results.artefacts import (
     confusion_counts,
     read_artefacts,
@@ -20,13 +21,13 @@ from heron.results.predictions import read_predictions
 
 def test_everything_a_run_left_is_read_and_nothing_is_missing(make_run):
     (run,) = collect(make_run(rows=40, epochs=3))
-    artefacts = read_artefacts(run)
-    assert artefacts.missing == ()
-    assert (artefacts.split, len(artefacts.predictions)) == ("test", 40)
-    assert artefacts.classes == ("BEFORE", "AFTER", "EQUAL", "VAGUE")
-    counts_CC = confusion_counts(artefacts.predictions, artefacts.classes)
+    found = read_artefacts(run)
+    assert found.missing == ()
+    assert (found.split, len(found.predictions)) == ("test", 40)
+    assert found.classes == ("BEFORE", "AFTER", "EQUAL", "VAGUE")
+    counts_CC = confusion_counts(found.predictions, found.classes)
     assert counts_CC.sum() == 40
-    assert np.trace(counts_CC) == sum(artefacts.right)
+    assert np.trace(counts_CC) == sum(found.right)
 
 
 def test_what_is_missing_is_named(make_run):
@@ -77,7 +78,6 @@ def test_damaged_scores_are_not_taken_for_a_run_without_scores(content, make_run
     assert record.state == "broken"
     (said,) = read_artefacts(record).missing
     assert f"{folder / 'scores.json'} is damaged" in said
-    assert "heron evaluate" in said
 
 
 def _write_probabilities(folder, probabilities, gold):
@@ -151,3 +151,11 @@ def test_an_example_that_an_epoch_did_not_visit_is_averaged_over_the_others(writ
     write_record(tmp_path, 0, ["a", "b"], [0.2, 0.6])
     write_record(tmp_path, 1, ["a"], [0.4])
     np.testing.assert_allclose(read_data_map(tmp_path).confidence, [0.3, 0.6], atol=1e-7)
+
+
+def test_the_confusion_matrix_of_many_classes_is_not_drawn(make_run, monkeypatch):
+    (run,) = collect(make_run())
+    monkeypatch.setattr(artefacts, "_MOST_CLASSES", 3)
+    found = read_artefacts(run)
+    assert (found.classes, found.reliability) == ((), None)
+    assert "4 classes" in " ".join(found.missing)

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from heron.base.errors import ConfigError
+from heron.base.files import locked
 from heron.results.collect import collect
 from heron.results.groups import without_first_runs
 
@@ -19,13 +20,18 @@ def test_a_run_folder_is_one_record(make_run):
 def test_a_sweep_folder_gives_all_runs_with_their_state(make_run):
     make_run("a")
     make_run("b", state="failed")
-    sweep = make_run("c", state="running").parent
+    make_run("c", state="running")
+    sweep = make_run("gone", state="running").parent
     (sweep / "notes").mkdir()
-    assert [(r.job, r.state) for r in collect(sweep)] == [
+    with locked(sweep / "c" / ".lock"):
+        records = collect(sweep)
+    assert [(each.job, each.state) for each in records] == [
         ("a", "done"),
         ("b", "failed"),
         ("c", "running"),
+        ("gone", "failed"),  # its process was killed, and could not say so
     ]
+    assert "process is gone" in records[-1].status["error"]
 
 
 @pytest.mark.parametrize("name", ["config.yaml", "status.json", "scores.json", "ledger.json"])

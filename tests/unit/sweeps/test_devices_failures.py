@@ -16,7 +16,7 @@ from heron.base.errors import ConfigError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.config.schema import Config
-from heron.sweeps.devices import RanksProcess, check_start, count_ranks, is_lost_connection, threads
+from heron.sweeps.devices import RanksProcess, check_start, count_ranks, is_lost_connection
 from heron.sweeps.ledger import Queue
 from heron.sweeps.sweep import Sweep
 from heron.training.process import Job
@@ -252,13 +252,6 @@ def test_more_gpus_than_there_are_are_refused_even_if_forced(
     config.trainer.accelerator = "auto"
     with pytest.raises(ConfigError, match=r"devices=2: this machine has 1 GPU; set trainer\.dev"):
         check_start(config, isolate=True)
-
-
-def test_cores_are_divided_between_all_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OMP_NUM_THREADS", "16")
-    assert [threads(processes) for processes in (1, 2, 6, 40)] == [16, 8, 2, 1]
-    monkeypatch.delenv("OMP_NUM_THREADS")
-    assert threads(1) == len(os.sched_getaffinity(0))
 
 
 def test_no_secret_is_on_a_command_line(

@@ -144,7 +144,7 @@ def test_a_job_that_a_worker_leaves_cut_is_taken_up_by_the_next_worker(
 def test_a_worker_that_is_started_again_waits_until_its_own_cut_job_counts_as_gone(
     tmp_path: Path, ran: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("heron.sweeps.ledger.STALE", 0.3)
+    monkeypatch.setattr("heron.base.run_folder.STALE", 0.3)
 
     def cut(number: int) -> None:
         if number == 0:  # it ran on another machine, which is gone
@@ -166,7 +166,7 @@ def test_a_job_that_no_worker_ends_fails_the_command_and_goes_on_with_the_next(
         jobs_of(tmp_path)[0].update_status(state="running")
 
     assert launch(monkeypatch, tmp_path, Inside(cut)) == 2
-    assert "no worker has ended it (it is running)" in capsys.readouterr().err
+    assert "no worker has ended it (it is failed)" in capsys.readouterr().err
     assert launch(monkeypatch, tmp_path, Inside()) == 0
     assert states(tmp_path) == ["done"] * 2
 

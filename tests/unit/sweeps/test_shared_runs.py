@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import gzip
 import json
+import os
 import shutil
-from collections.abc import Callable
+import socket
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from conftest import ComposeConfig
 from heron.base.errors import ConfigError, DataError
@@ -23,9 +33,10 @@ from heron.config.stored import read_stored, to_yaml
 from heron.data.datamodule import DataModule
 from heron.data.sources import locate
 from heron.training.build import build_module
+from heron.training.checkpointing import damage
 from heron.training.curriculum import without_curriculum
 from heron.training.export import export
-from small_runs import heron
+from small_runs import heron, train
 
 TEXT = "text=אתמול [א1] הגיע [/א1] השר ואז [א2] עזב [/א2] ."
 CODE = """
@@ -116,7 +127,7 @@ def test_a_damaged_pointer_to_a_frozen_encoder_is_named(
     (run.model / SEAL).unlink()
     (run.model / "encoder.json").write_text(content, "utf-8")
     assert predict(run) == 2
-    assert "encoder.json: damaged" in capsys.readouterr().err
+    assert "encoder.json is damaged" in capsys.readouterr().err
 
 
 def test_an_export_without_checksums_is_read_with_a_note(
@@ -306,3 +317,180 @@ def test_a_head_to_begin_with_is_checked_too(run: RunFolder, tmp_path: Path) -> 
     flip(tmp_path / "copy" / "head.safetensors")
     with pytest.raises(ConfigError, match=r"head\.safetensors: damaged"):
         load_head(torch.nn.Linear(2, 2), tmp_path / "copy")
+
+
+class Code:
+    """What pickle runs when it is loaded."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return print, ("this code has run",)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return train(tmp_path_factory.mktemp("finished")).path
+
+
+@pytest.fixture
+def theirs(finished: Path, tmp_path: Path) -> Path:
+    """Copy a finished run into a sweep of its own."""
+    return Path(shutil.copytree(finished, tmp_path / "sweep" / "run", symlinks=True))
+
+
+def name_badly(run: Path) -> None:
+    status = json.loads((run / "status.json").read_text("utf-8"))
+    status |= {"state": "failed", "error": "\x1b]0;title\x07\x1b[2J\u202eשגיאה, eroare în fișier"}
+    (run / "status.json").write_text(json.dumps(status), "utf-8")
+
+
+def link(name: str) -> Callable[[Path], None]:
+    """Make a link to a folder beside the sweep's, which is to stay empty."""
+
+    def make(run: Path) -> None:
+        (run.parents[1] / "elsewhere").mkdir()
+        (run / name).parent.mkdir(exist_ok=True)
+        (run / name).symlink_to(run.parents[1] / "elsewhere")
+
+    return make
+
+
+def break_guid(name: str) -> Callable[[Path], None]:
+    def write(run: Path) -> None:
+        table = pyarrow.parquet.read_table(run / name)
+        guids = pa.array([b"\xff", *(str(guid).encode() for guid in table["guid"][1:])])
+        broken = table.set_column(table.schema.get_field_index("guid"), "guid", guids.view("utf8"))
+        pyarrow.parquet.write_table(broken, run / name)
+
+    return write
+
+
+def repeat_row(run: Path) -> None:
+    columns = {name: pa.repeat("x", 2_000_000) for name in ("guid", "gold", "prediction")}
+    pyarrow.parquet.write_table(pa.table(columns), run / "predictions" / "test.parquet")
+
+
+def pickle_weights(run: Path) -> None:
+    (run / "model" / SEAL).unlink()
+    (run / "model" / "model.safetensors").unlink()
+    torch.save({"weight": Code()}, run / "model" / "pytorch_model.bin")
+
+
+def not_utf8(run: Path) -> None:
+    text = (run / "config.yaml").read_bytes()
+    (run / "config.yaml").write_bytes(text.replace(b"chronicle", b"chr\xffnicle"))
+
+
+def pack_bomb(run: Path) -> None:
+    with gzip.open(run / "rows.jsonl.gz", "wb") as file:
+        file.write(b"a" * 70_000_000)
+
+
+HALF_WRITTEN = f".report.html.{socket.gethostname()}-{2**22 + 1}.abcdefgh"
+# What is done to the run, the command, its exit code, and what it names.
+TAMPERED: list[tuple[Callable[[Path], None], str, int, str]] = [
+    (name_badly, "sweep {sweep}", 1, "eroare în fișier"),
+    (name_badly, "sweep {sweep} json=true", 1, "eroare în fișier"),
+    (link("map"), "map run={run}", 2, "run/map"),
+    (link("map/training_dynamics"), "map run={run} format=jsonl", 2, "map/training_dynamics"),
+    (link("noise"), "noise run={run}", 2, "run/noise"),
+    (link("analysis"), "analyze run={run}", 2, "run/analysis"),
+    (link(HALF_WRITTEN), "report {run}", 0, "report.html"),
+    (not_utf8, "report {run}", 0, "config.yaml"),
+    (not_utf8, "report {sweep}", 0, "config.yaml"),
+    (not_utf8, "analyze run={run}", 2, "config.yaml"),
+    (not_utf8, "train run.from={run}", 2, "config.yaml"),
+    (break_guid("dynamics/epoch=1.parquet"), "report {run}", 0, "epoch=1.parquet"),
+    (break_guid("dynamics/epoch=1.parquet"), "noise run={run}", 2, "epoch=1.parquet"),
+    (break_guid("predictions/test.parquet"), "report {run}", 0, "test.parquet"),
+    (break_guid("predictions/test.parquet"), "analyze run={run}", 2, "test.parquet"),
+    (repeat_row, "report {run}", 0, "test.parquet"),
+    (repeat_row, "analyze run={run}", 2, "test.parquet"),
+    (pickle_weights, "evaluate run={run}", 2, "run/model"),
+    (pack_bomb, "predict run={run} input={run}/rows.jsonl.gz out={run}/o.csv", 2, "rows.jsonl.gz"),
+]
+
+
+@pytest.mark.parametrize(("tamper", "command", "code", "named"), TAMPERED)
+def test_a_tampered_run_costs_a_clear_line_and_reaches_nothing_else(
+    tamper: Callable[[Path], None],
+    command: str,
+    code: int,
+    named: str,
+    theirs: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    tamper(theirs)
+    words = [word.format(run=theirs, sweep=theirs.parent) for word in command.split()]
+    assert heron(*words) == code
+    said = "".join(capsys.readouterr())
+    assert named in said
+    for unwanted in ("Traceback", "\x1b", "\u202e", "add_safe_globals", "this code has run"):
+        assert unwanted not in said
+    assert not list(theirs.parents[1].glob("elsewhere/*"))
+
+
+def test_a_run_that_lies_behind_a_link_is_mapped(finished: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished, tmp_path / "disk" / "run")
+    (tmp_path / "runs").symlink_to(tmp_path / "disk")
+    assert heron("noise", f"run={tmp_path / 'runs' / 'run'}") == 0
+    assert (tmp_path / "disk" / "run" / "noise" / "suspects.csv").is_file()
+
+
+def test_a_checkpoint_with_pickled_objects_counts_as_damaged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    torch.save({"state_dict": {}, "callbacks": Code()}, tmp_path / "last.ckpt")
+    assert "add_safe_globals" not in str(damage(tmp_path / "last.ckpt") or "add_safe_globals")
+    assert not capsys.readouterr().out
+
+
+def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """List every place in a JSON value."""
+    yield place
+    inner = enumerate(value) if isinstance(value, list) else ()
+    for key, each in value.items() if isinstance(value, dict) else inner:
+        yield from places(each, (*place, key))
+
+
+def put(value: Any, place: tuple[Any, ...], new: Any) -> Any:
+    """Replace what is at a place."""
+    if not place:
+        return new
+    value = copy.copy(value)
+    value[place[0]] = put(value[place[0]], place[1:], new)
+    return value
+
+
+@given(data=st.data())
+def test_json_of_any_type_ends_in_no_traceback(finished: Path, data: st.DataObject) -> None:
+    file = finished / data.draw(st.sampled_from(["status.json", "scores.json", "ledger.json"]))
+    kept = file.read_text("utf-8")
+    found = json.loads(kept)
+    place = data.draw(st.sampled_from(list(places(found))))
+    new = data.draw(st.sampled_from([None, [], [[]], {}, {"a": []}, "x", -1, 10**30, 1e400, True]))
+    try:
+        file.write_text(json.dumps(put(found, place, new)), "utf-8")
+        for command in ("report", "dashboard", "sweep"):
+            assert heron(command, finished.parent) in (0, 1)
+    finally:
+        file.write_text(kept, "utf-8")
+
+
+def test_code_beside_the_runs_is_not_imported(
+    theirs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bundle = theirs.parents[1]
+    evil = bundle / "experiments" / "evil"
+    evil.mkdir(parents=True)
+    (evil / "__init__.py").write_text("print('this code has run')", "utf-8")
+    monkeypatch.chdir(bundle)
+    assert heron("options") == 0
+    assert heron("report", theirs) == 0
+    said = capsys.readouterr()
+    assert "this code has run" not in said.out
+    assert "heron_forks.evil" not in sys.modules
+    assert "HERON_FORKS" in said.err
+    monkeypatch.setenv("HERON_FORKS", os.path.join("experiments", "evil"))
+    assert heron("options") == 0
+    assert "this code has run" in capsys.readouterr().out
+    del sys.modules["heron_forks.evil"]

@@ -15,12 +15,11 @@ import pytest
 from heron.base.files import locked
 from heron.base.run_folder import RunFolder
 from heron.config.stored import read_stored
-from heron.sweeps.ledger import is_elsewhere
 from heron.sweeps.start import run_jobs
 from heron.training import status as status_
 from heron.training.attempt import OutOfMemoryError, explain_memory
 from heron.training.failures import failure, is_machine_error
-from heron.training.process import Job
+from heron.training.process import FAILED, Job
 from heron.training.status import Clock, keep_heartbeat
 from small_runs import compose
 from small_sweeps import (
@@ -228,21 +227,36 @@ class TestHeartbeat:
         assert status["seconds"] >= 0
 
     def test_another_machine_is_believed_for_a_minute_whatever_its_clock(
-        self, monkeypatch: pytest.MonkeyPatch
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("time.time", lambda: 1000.0)
+        folder = RunFolder(tmp_path)
 
         def seen(time: float, host: str = "elsewhere", state: str = "running") -> bool:
-            return is_elsewhere({"state": state, "heartbeat": {"time": time, "host": host}})
+            folder.update_status(state=state, heartbeat={"time": time, "host": host})
+            return folder.is_busy()
 
         assert seen(1000.0 - 59)
         assert seen(1000.0 + 59)
         assert not seen(1000.0 - 61)
         assert not seen(1000.0 + 61)
         assert not seen(1000.0, state="done")
-        assert not is_elsewhere({"state": "running"})
+        folder.update_status(state="running", heartbeat=None)
+        assert not folder.is_busy()
         monkeypatch.setattr("socket.gethostname", lambda: "here")
         assert not seen(1000.0, host="here")
+
+    def test_a_library_that_ends_the_process_leaves_a_failed_job(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def die(job: Any, in_sweep: bool) -> int:  # as libgomp does, by exit(1)
+            job.folder.update_status(state="running")
+            return FAILED
+
+        monkeypatch.setattr("heron.sweeps.sweep.run_here", die)
+        assert sweep(tmp_path, "run.isolate=false", n=2) == 2
+        ends = [(status["state"], status["retry"]) for status in statuses(tmp_path)]
+        assert ends == [("failed", True)] * 2
 
     def test_full_disk_does_not_hide_what_went_wrong(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -318,10 +332,15 @@ class TestFailure:
         assert not any(key in str(raised.value) for key in not_named)
         assert failure(raised.value, 0.0)["retry"] is True
 
-    def test_out_of_memory_of_a_baseline_names_no_key_of_batches(self, tmp_path: Path) -> None:
-        config = compose(tmp_path, "baseline=majority")
-        with pytest.raises(OutOfMemoryError) as raised, explain_memory(config):
-            raise MemoryError
+    @pytest.mark.parametrize("words", [("baseline=majority",), ()])
+    def test_out_of_memory_names_no_key_that_would_not_help(
+        self, words: tuple[str, ...], tmp_path: Path
+    ) -> None:
+        with (
+            pytest.raises(OutOfMemoryError) as raised,
+            explain_memory(compose(tmp_path, *words)),
+        ):
+            raise MemoryError  # not torch's: no batch is too large
         assert str(raised.value) == "out of memory (MemoryError)"
 
     def test_other_errors_are_what_they_were(self, tmp_path: Path) -> None:

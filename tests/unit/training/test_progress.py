@@ -11,18 +11,18 @@ from heron.base.run_folder import RunFolder
 from heron.training.callbacks import EpochLines, StepCount, progress_bar
 
 
-def test_train_loss_of_an_epoch_that_was_cut_is_the_mean_over_all_its_batches(
+def test_train_loss_of_an_epoch_that_was_cut_is_the_mean_over_all_its_rows(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     trainer = SimpleNamespace(
         is_global_zero=True, callback_metrics={}, current_epoch=0, max_epochs=2
     )
     before = EpochLines("macro_f1")
-    for loss in (1.0, 2.0):
-        feed(before, trainer, loss)
+    for loss, rows in ((1.0, 2.0), (4.0, 1.0)):
+        feed(before, trainer, loss, rows)
     after = EpochLines("macro_f1")
     after.load_state_dict(before.state_dict())
-    feed(after, trainer, 6.0)
+    feed(after, trainer, 6.0, 1.0)
     after.on_train_epoch_end(trainer, None)
     feed(after, trainer, 0.5)
     after.on_train_epoch_end(trainer, None)
@@ -37,13 +37,16 @@ def test_train_loss_of_an_epoch_that_was_cut_is_the_mean_over_all_its_batches(
 def test_losses_of_a_checkpoint_and_of_another_device_are_averaged_together() -> None:
     lines = EpochLines("macro_f1")
     lines.load_state_dict({"losses": [1.0]})
-    outputs = {"output": SimpleNamespace(loss=torch.tensor(2.0, device="meta"))}
+    output = SimpleNamespace(loss=torch.tensor(2.0), weight=torch.tensor(1.0))
+    output = SimpleNamespace(**{k: v.to("meta") for k, v in vars(output).items()})
+    outputs = {"output": output}
     lines.on_train_batch_end(None, None, outputs, None, 0)
     lines.on_train_epoch_end(SimpleNamespace(is_global_zero=False), None)  # raises no error
 
 
-def feed(lines: EpochLines, trainer: SimpleNamespace, loss: float) -> None:
-    outputs = {"output": SimpleNamespace(loss=torch.tensor(loss))}
+def feed(lines: EpochLines, trainer: SimpleNamespace, loss: float, weight: float = 1.0) -> None:
+    output = SimpleNamespace(loss=torch.tensor(loss), weight=torch.tensor(weight))
+    outputs = {"output": output}
     lines.on_train_batch_end(trainer, None, outputs, None, 0)
 
 
@@ -79,7 +82,7 @@ def test_steps_within_an_epoch_are_written_and_said_where_no_bar_is(
     clock = iter([0.0, 1.0, 6.0, 31.0])
     monkeypatch.setattr("heron.training.callbacks.time.monotonic", lambda: next(clock))
     count = StepCount(RunFolder(tmp_path))
-    module = SimpleNamespace(total_steps=40)
+    module = SimpleNamespace(total_steps=lambda: 40)
     for expected in (None, {"done": 12, "of": 40}, {"done": 12, "of": 40}):
         count.on_train_batch_end(trainer, module, None, None, 0)
         status = RunFolder(tmp_path).status

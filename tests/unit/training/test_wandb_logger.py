@@ -326,3 +326,61 @@ def test_the_run_that_a_curriculum_learns_from_is_told_apart(
         pass
     kinds = {run.name: run.kind for run in recorded_runs(tmp_path / "runs")}
     assert kinds == {"cart": "train", "first": "first-run"}
+
+
+# Key of `logger`: variable of W&B's environment, what a recorded run calls it.
+NAMED = {
+    "project": ("WANDB_PROJECT", "project"),
+    "entity": ("WANDB_ENTITY", "entity"),
+    "group": ("WANDB_RUN_GROUP", "group"),
+    "name": ("WANDB_NAME", "name"),
+    "job_type": ("WANDB_JOB_TYPE", "kind"),
+    "notes": ("WANDB_NOTES", "notes"),
+    "tags": ("WANDB_TAGS", "tags"),
+}
+
+
+@pytest.mark.parametrize("said", ["nothing", "environment", "command line"])
+def test_the_environment_names_a_wandb_run_and_the_command_line_wins_over_it(
+    said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("WANDB_MODE", raising=False)
+    words, expected = ["logger=wandb"], {"project": "heron", "group": "grid", "name": "job"}
+    for key, (variable, recorded) in NAMED.items() if said != "nothing" else ():
+        monkeypatch.setenv(variable, f"env-{key},b" if key == "tags" else f"env-{key}")
+        expected[recorded] = f"env-{key}"
+        if said == "command line":
+            words.append(
+                f"logger.{key}=[own-tags,b]" if key == "tags" else f"logger.{key}=own-{key}"
+            )
+            expected[recorded] = f"own-{key}"
+    config, folder = compose(tmp_path, *words), RunFolder(tmp_path / "runs" / "grid" / "job")
+    with wandb_logger.wandb_run(config, folder):
+        pass
+    (run,) = recorded_runs(tmp_path / "runs")  # offline, unless something says otherwise
+    tags = expected.pop("tags", None)
+    assert {name: getattr(run, name) for name in expected} == expected
+    assert run.tags == ([tags, "b"] if tags else identity(config, folder)["tags"])
+
+
+@pytest.mark.parametrize(
+    ("environment", "words", "mode"),
+    [
+        (None, [], "offline"),
+        ("online", [], "online"),
+        ("disabled", [], "disabled"),
+        ("online", ["logger.mode=offline"], "offline"),
+    ],
+)
+def test_wandb_mode_of_the_environment_wins_over_offline(
+    environment: str | None,
+    words: list[str],
+    mode: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("WANDB_MODE", raising=False)
+    if environment:
+        monkeypatch.setenv("WANDB_MODE", environment)
+    config = compose(tmp_path, "logger=wandb", *words)
+    assert identity(config, RunFolder(tmp_path / "grid" / "job"))["mode"] == mode

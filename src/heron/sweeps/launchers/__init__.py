@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from heron.base.errors import ConfigError
+from heron.base.errors import ConfigError, visible
 from heron.base.registry import Registry
 from heron.base.secrets import redact
 from heron.config.schema import Config, LauncherConfig
@@ -87,7 +87,7 @@ def launch(sweep: Sweep, config: Config, folder: Path) -> list[Outcome] | None:
     try:
         outcomes = sweep.follow(workers.working, settings.workers * sweep.n_jobs)
         for error in workers.errors():
-            print(redact(f"heron train: {error}; see {place}"), flush=True)
+            print(visible(redact(f"heron train: {error}; see {place}")), flush=True)
     except BaseException:
         _stop(worker, workers)
         raise

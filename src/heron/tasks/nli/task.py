@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 
 from heron.base.registry import on_demand
 from heron.config.schema import Config
-from heron.metrics.classification import Counts, Fractions, Headline, accuracy, plain_scores
+from heron.metrics.classification import Fractions, Headline, Matrix, accuracy, plain_scores
 from heron.tasks.task import CLASS_FORMATS, ClassTask
 
 
 def headline(_classes: Sequence[str], _relaxed: str) -> Headline:
     """Add accuracy under the name `micro_f1`: RoNLI prints it so, LCHAIM as accuracy."""
 
-    def scores(matrix: Counts) -> dict[str, Fractions]:
+    def scores(matrix: Matrix) -> dict[str, Fractions]:
         return {**plain_scores(matrix), "micro_f1": accuracy(matrix)}
 
     return scores

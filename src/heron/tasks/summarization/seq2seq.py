@@ -29,9 +29,9 @@ from heron.config.schema import GenerationConfig as Generation
 from heron.data.collate import IGNORED, Batch
 from heron.data.hub import loading, origin
 from heron.models.dropout import use_fast_dropout
-from heron.models.encoder import Encoder, find_layers, freeze_below, load_encoder
+from heron.models.encoder import Encoder, find_layers, load_encoder
 from heron.models.precision import precision
-from heron.models.pretrained import choose_attention, count_positions
+from heron.models.pretrained import check_encoder, choose_attention, count_positions
 
 _PAIR = "encoder-decoder"  # transformers' model type of two joined models
 _DROPOUTS = ("dropout_rate", "dropout", "hidden_dropout_prob", "attention_probs_dropout_prob")
@@ -45,24 +45,8 @@ class Seq2Seq(Encoder):
     """
 
     def __init__(self, model: PreTrainedModel, freeze: str = "none"):
-        super().__init__(model)
-        self.frozen = freeze_below(self.inner, freeze)
+        super().__init__(model, freeze)
         self._encoding = {id(parameter) for parameter in self.inner.parameters()}
-
-    @property
-    def inner(self) -> Any:
-        """The encoder alone."""
-        return self.model.get_encoder()
-
-    @property
-    def width(self) -> int:
-        """D, the width of the encoder's states."""
-        return int(self.inner.config.hidden_size)
-
-    @property
-    def layers(self) -> list[nn.Module]:
-        """The encoder's layers, in order."""
-        return list(find_layers(self.inner))
 
     def learns_as_head(self, parameter: nn.Parameter) -> bool:
         """See `Encoder.learns_as_head`; true of the decoder's own parameters."""
@@ -72,7 +56,6 @@ class Seq2Seq(Encoder):
         """Compute logits_NV of every target token, row by row, in the precision of autocast."""
         assert batch.target_RM is not None
         known_BM = batch.target_RM != IGNORED
-        shift: Any = self.model.prepare_decoder_input_ids_from_labels
         # The output layer needs most memory: it gets the states_BMD of known tokens only.
         with self.model.get_output_embeddings().register_forward_pre_hook(
             lambda layer, inputs: (inputs[0][known_BM], *inputs[1:])
@@ -80,10 +63,20 @@ class Seq2Seq(Encoder):
             return self.model(
                 input_ids=batch.tokens_BL,
                 attention_mask=batch.mask_BL,
-                decoder_input_ids=shift(labels=batch.target_RM),
+                decoder_input_ids=self._shifted(batch.target_RM),
                 use_cache=False,
                 **self._extras(batch),
             ).logits
+
+    def _shifted(self, target_RM: Tensor) -> Tensor:
+        """Put the decoder's first token before the targets, as the model's own training does."""
+        model: Any = self.model
+        if hasattr(model, "prepare_decoder_input_ids_from_labels"):
+            return model.prepare_decoder_input_ids_from_labels(labels=target_RM)
+        # M2M100 and NLLB, among others, shift inside their `forward`.
+        shifted_RM = target_RM.roll(1, dims=1)
+        shifted_RM[:, 0] = model.config.decoder_start_token_id
+        return shifted_RM.masked_fill(shifted_RM == IGNORED, model.config.pad_token_id)
 
     @torch.no_grad()
     def write(self, batch: Batch, generation: Generation) -> Tensor:
@@ -165,7 +158,7 @@ def warm_start(config: Config, tokenizer: Any) -> PreTrainedModel:
     encoder = load_encoder(config.encoder, len(tokenizer), tokenizer.pad_token_id)
     decoder = _decoder(encoder, config)
     longest = max(config.task.max_target_tokens, config.task.generation.max_new_tokens) + 1
-    positions = count_positions(decoder.config)
+    positions = count_positions(decoder)
     if positions and longest > positions:
         raise ConfigError(
             f"task.max_target_tokens and task.generation.max_new_tokens: the decoder has "
@@ -258,8 +251,9 @@ def _from_pretrained(
         parts = [model.encoder, model.decoder]
         if getattr(model.encoder, "pooler", None) is not None:
             model.encoder.pooler = None  # drawn at random on loading; nothing reads it
-    elif model.get_input_embeddings().num_embeddings < vocabulary:
+    elif len(model.get_input_embeddings().weight) < vocabulary:
         model.resize_token_embeddings(vocabulary)
+    check_encoder(config, model.get_encoder())
     for part in parts:
         _adapt(part, config)
     return model

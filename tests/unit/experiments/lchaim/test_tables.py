@@ -31,7 +31,7 @@ def tiny_pairs(folder):
 
 
 def test_ratings_have_means_and_the_error_between_raters(tmp_path):
-    path = tmp_path / "Amazon Translate.csv"
+    path = tmp_path / "amazon.csv"
     lines = ["guid,rater,accuracy,fluency", "1,anna,5,4", "1,ben,3,4", "2,anna,4,4", "2,dan,4,1"]
     path.write_text("\n".join([*lines, "3,ben,2,5", "3,dan,3,5"]))
     found = fill("T1", path)
@@ -48,6 +48,16 @@ def test_ratings_have_means_and_the_error_between_raters(tmp_path):
     (cells,) = [row for row in rows if row[:2] == ("Amazon Translate", "accuracy")]
     assert cells[2] == "4.279"
     assert cells[3] == "3.5000 (6 ratings)"
+
+
+@pytest.mark.parametrize(
+    ("file", "row"),
+    [("dictalm", "DictaLM-2.0"), ("DictaLM-2.0", "DictaLM-2.0"), ("google", "google")],
+)
+def test_ratings_fill_the_row_that_their_file_s_name_begins(tmp_path, file, row):
+    path = tmp_path / f"{file}.csv"
+    path.write_text("guid,rater,accuracy\n1,anna,5\n1,ben,4")
+    assert {names[0] for names in fill("T1", path).values["table1"]} == {row}
 
 
 def test_a_criterion_that_nobody_rated_is_left_out(tmp_path):
