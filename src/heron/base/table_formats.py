@@ -30,6 +30,7 @@ _LONGEST = 1 << 24
 # How JSON begins: a list of objects, or an object. An object in each line is a table, one is not.
 _JSON = re.compile(r'\s*(?:(\[)\s*[{\]]|\{\s*(?:["}]|$))')
 _JSON_LINES = re.compile(r"\s*\{[^\n]*\}[ \t\r]*\n\s*\{")
+_TEXTS = (".csv", ".tsv", ".json")
 _HEAD = 1 << 16  # characters that tell a file's format
 _REST = "nothing after it was read"
 
@@ -69,21 +70,26 @@ def content_format(path: Path) -> str:
     suffix = table_format(path)
     try:
         with opened(path) as file:
-            text = open_text(file).read(_HEAD) if suffix in (".csv", ".tsv", ".json") else ""
+            return _shown(suffix, open_text(file)) if suffix in _TEXTS else suffix
     except OSError:
         return suffix
-    if begins := _JSON.match(text):
-        is_object = suffix == ".json" and not _JSON_LINES.match(text)
+
+
+def _shown(suffix: str, text: IO[str]) -> str:
+    head = text.read(_HEAD)
+    if begins := _JSON.match(head):
+        is_object = suffix == ".json" and not _JSON_LINES.match(head)
         return ".json" if begins[1] else "object" if is_object else ".jsonl"
     return ".csv" if suffix == ".tsv" else suffix
 
 
 def read_by_content(path: Path, file: IO[bytes], quoting: str) -> Found:
     """Read a .csv, .tsv or .json file as what it is; see `content_format`."""
-    kind = content_format(path)
-    if kind == ".jsonl":
-        return read_json_lines(file)
     text = open_text(file)
+    kind = _shown(table_format(path), text)
+    text.seek(0)
+    if kind == ".jsonl":
+        return read_json_lines(text)
     return read_csv(text, path, quoting) if kind == ".csv" else read_json_list(text)
 
 

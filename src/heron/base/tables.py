@@ -332,7 +332,7 @@ def _read_open(path: Path, file: IO[bytes], only: Collection[str] | None, quotin
     elif table_format(path) == ".parquet":
         yield from _read_parquet(path, file, only)
     elif table_format(path) == ".jsonl":
-        yield from read_json_lines(file)
+        yield from read_json_lines(open_text(file, "\n"))
     else:
         from heron.base.table_formats import read_by_content  # start-up time
 
@@ -348,9 +348,9 @@ def open_text(file: IO[bytes], ends: str = "") -> IO[str]:
     return io.TextIOWrapper(file, encoding, errors, ends)
 
 
-def read_json_lines(file: IO[bytes]) -> Found:
-    """Read an object in each line, which ends with "\\n" only: strings may contain U+2028."""
-    for line, content in enumerate(open_text(file, "\n"), 1):
+def read_json_lines(text: IO[str]) -> Found:
+    """Read an object in each line."""
+    for line, content in enumerate(text, 1):
         if content.strip():
             yield line, json_object(content.removesuffix("\n"))
 

@@ -143,8 +143,9 @@ def load(options: Options, words: Sequence[str] = ()) -> Scored:
         DataError: everything wrong with the rows of both files, at once.
     """
     config = _data_set(options, words)
-    quoting = DataConfig(quoting=words[-1].partition("=")[2]) if words else DataConfig()
-    gold = read_table(options.gold, "report", quoting=(config or quoting).quoting)
+    given = words[-1].partition("=")[2] if words else "auto"  # the only key without a data set
+    quoting = (config or DataConfig(quoting=given)).quoting
+    gold = read_table(options.gold, bad_rows="report", quoting=quoting)
     predictions = read_predicted(options.predictions, bad_rows="report")
     if not gold.rows or not predictions.rows or predictions.problems:
         raise DataError([*gold.problems, *predictions.problems])

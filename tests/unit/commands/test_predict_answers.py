@@ -120,9 +120,9 @@ def test_what_cannot_be_asked_is_named_by_line_in_order_and_all_else_is_answered
     reasons = {
         3: "b: its context is empty",
         4: "its question has",
-        5: "a: line 2 has this id already",
+        5: "'a' is already on line 2",
         6: "d: its question has no word",
-        8: "its id is empty",
+        8: "is empty",
     }
     lines = [line for line in said.splitlines() if "asked.csv:" in line]
     assert [int(line.partition("asked.csv:")[2].partition(":")[0]) for line in lines] == [*reasons]

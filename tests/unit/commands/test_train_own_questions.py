@@ -62,7 +62,7 @@ def test_every_row_that_cannot_be_is_named_with_its_line_before_any_training(tra
     found = [
         (question("a", "", answer="רמלה"), "a: its context is empty"),
         (question("b", "... !", answer="!"), "b: its context has no word"),
-        (question("g3", answer="רמלה"), "g3: line 4 has this id already"),
+        (question("g3", answer="רמלה"), "'g3' is already on line 4"),
         (question("c", answer="רמלה", answer_start=3), "c: at 3 the context reads"),
         (question("d", answer="ירושלים"), "0 times in the context (data.qa.misaligned=drop leaves"),
         (question("e", answer=""), "e: its answer is empty (data.unlabelled=drop"),
