@@ -155,7 +155,12 @@ def test_keys_that_leave_a_runs_name_keep_their_defaults():
         **{"curriculum.order": "difficulty", "encoder.trailing_separator": False},
         **{"data.folds.by": "group", "data.folds.count": 0, "data.folds.fold": 0},
         **{"data.folds.seed": 0, "data.hub": None, "data.hub_config": None, "data.hub_splits": {}},
-        **{"data.revision": None, "data.texts.files": [], "data.texts.overlap": 8},
+        **{
+            "data.quoting": "auto",
+            "data.revision": None,
+            "data.texts.files": [],
+            "data.texts.overlap": 8,
+        },
         **{"data.texts.sets": [], "data.texts.unseen": [], "head.module": None},
         **{"optim.loss": "cross_entropy", "optim.soft.answers": False, "optim.soft.columns": []},
         **{"optim.soft.predictions": [], "optim.soft.weight": 0.5, "optim.suspects.dynamics": []},

@@ -30,6 +30,7 @@ SPREAD = ("devices", "num_nodes", "strategy")
 _OPTIONAL = (
     *(
         "data.folds",
+        "data.quoting",
         "data.texts",
         "data.hub",
         "data.revision",
