@@ -230,6 +230,7 @@ def test_a_fork_brings_its_own_curriculum(tmp_path, monkeypatch):
     (fork / "curriculum").mkdir(parents=True)
     (fork / "curriculum" / "agreement.yaml").write_text(recipe, encoding="utf-8")
     monkeypatch.setenv("HERON_FORKS", str(tmp_path / "experiments"))
+    monkeypatch.chdir(tmp_path)
     baseline = train(tmp_path, job="baseline")
     guids = read_dynamics(baseline.path).guids
     lines = [f"{guid},{len(guids) - number}" for number, guid in enumerate(guids)]

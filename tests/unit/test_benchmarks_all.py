@@ -78,7 +78,9 @@ def test_some_benchmarks_alone_and_an_unknown_one(out, capsys) -> None:
     assert main(Options, run, [f"out={out}", "only=recorder"]) == 0
     assert "ROUGE" not in capsys.readouterr().out
     assert main(Options, run, [f"out={out}", "only=rogue"]) == 2
-    assert "only=['rogue']: unknown. Did you mean 'rouge'" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "only" in said
+    assert "'rouge'" in said
 
 
 def test_more_is_better_of_ratios_and_less_of_times() -> None:

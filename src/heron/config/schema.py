@@ -507,10 +507,11 @@ class LoggerConfig:
     """Weights & Biases; `metrics.csv` is always written."""
 
     wandb: bool = False  # log to W&B, too
-    # How the run is named in W&B. Null: as W&B's environment says (WANDB_PROJECT, WANDB_RUN_GROUP,
-    # ...), else project heron, the sweep as group, and the job's name, type and tags.
+    # project, entity, group, name, job_type, tags, notes: of the run in W&B. Null: as W&B's
+    # environment says (WANDB_PROJECT, WANDB_RUN_GROUP, ...), else project heron, the account's own
+    # entity, the sweep as group, and the job's name, type and tags
     project: str | None = None
-    entity: str | None = None  # user or team; null: the account's own
+    entity: str | None = None
     group: str | None = None
     name: str | None = None
     job_type: str | None = None

@@ -73,7 +73,8 @@ def test_no_run_is_left_out_and_unfinished_ones_have_no_scores(sweep: Path) -> N
     runs = {run["job"]: run for run in _data(sweep)["runs"]}
     assert list(runs) == sorted(path.name for path in sweep.iterdir())
     failed, running = runs["job 003, seed=1"], runs["job 017, seed=1"]
-    assert (failed["state"], running["state"]) == ("failed", "running")
+    # No process holds the second one's lock, and its heartbeat is old.
+    assert (failed["state"], running["state"]) == ("failed", "failed")
     assert "second line" not in failed["error"]
     assert failed["error"].startswith("RuntimeError")
     assert failed["scores"]["validation"] == running["scores"]["validation"] == [None]
