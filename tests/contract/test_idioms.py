@@ -13,9 +13,11 @@ from pytorch_lightning.plugins import MixedPrecision
 from pytorch_lightning.tuner import Tuner
 
 import heron
+from heron.base.folders import conf_dir
 from heron.dynamics.files import read_dynamics
 from heron.tasks.base import TaskModule
-from small_runs import compose, train
+from small_runs import TINY, compose, train
+from small_runs import heron as heron_command
 
 WORDS = {
     "relation": ("data=chronicle",),
@@ -193,3 +195,15 @@ def test_compose_leaves_a_hosts_hydra_as_it_was(tmp_path):
         heron.compose(["seed=0"])
         assert GlobalHydra.instance().hydra is own
         assert compose_with_hydra("config").own == 1
+
+
+def test_the_lines_of_the_page_lead_from_data_to_a_data_map(tmp_path, monkeypatch):
+    page = (conf_dir().parent / "docs" / "start.md").read_text(encoding="utf-8")
+    lines = page.split("## From Python")[1].split("```python\n")[1].split("```")[0]
+    lines = lines.replace('"trainer.max_epochs=2"', '"trainer.max_epochs=2", *TINY')
+    monkeypatch.chdir(tmp_path)
+    names = {"TINY": [*TINY, f"paths.cache={tmp_path}/cache"]}
+    exec(lines, names)  # the page's own lines
+    assert 0 <= names["scores"][0]["test/macro_f1"] <= 1
+    assert heron_command("map", "run=runs/mine") == 0
+    assert (tmp_path / "runs" / "mine" / "map").is_dir()
