@@ -1,1 +1,1 @@
-"""Scores as pure functions; tasks keep their running states."""
+"""Scores as pure functions over whole splits; `torch_metrics` wraps those that modules log."""

@@ -48,15 +48,31 @@ def calibration_scores(
 
     Source: Guo et al. 2017, section 2 (ECE, MCE); Brier 1950 (the multi-class form).
     """
-    found = reliability_bins(probabilities_NC, gold_N, bins, tolerance)
-    probabilities_NC, gold_N = np.asarray(probabilities_NC, np.float64), np.asarray(gold_N)
-    truth_NC = np.eye(probabilities_NC.shape[1])[gold_N.astype(np.int64)]
+    return calibration_of_rows(calibration_rows(probabilities_NC, gold_N, tolerance), bins)
+
+
+def calibration_rows(
+    probabilities_NC: npt.ArrayLike, gold_N: npt.ArrayLike, tolerance: float = TOLERANCE
+) -> npt.NDArray[np.float64]:
+    """Compute each row's confidence, whether it is right, and its squared distance from gold.
+
+    float64 `[N, 3]`; arguments and errors as for `calibration_scores`.
+    """
+    probabilities_NC, gold_N = _validated(probabilities_NC, gold_N, tolerance)
+    truth_NC = np.eye(probabilities_NC.shape[1])[gold_N]
     squares_N = ((probabilities_NC - truth_NC) ** 2).sum(axis=1)
-    rows = max(len(gold_N), 1)
+    right_N = probabilities_NC.argmax(axis=1) == gold_N
+    return np.stack([probabilities_NC.max(axis=1), right_N, squares_N], axis=1)
+
+
+def calibration_of_rows(rows_N3: npt.NDArray[np.float64], bins: int = 15) -> dict[str, float]:
+    """Compute `calibration_scores` from `calibration_rows`, whatever their order."""
+    rows_N3 = rows_N3[np.lexsort(rows_N3.T)]  # the order of a sum changes its last bit
+    found, rows = _bins(rows_N3, bins), max(len(rows_N3), 1)
     return {
         "ece": float(np.abs(found.gap) @ found.count / rows),
         "mce": float(np.abs(found.gap).max()),
-        "brier": float(squares_N.sum() / rows),
+        "brier": float(rows_N3[:, 2].sum() / rows),
     }
 
 
@@ -70,12 +86,14 @@ def reliability_bins(
 
     Deviates: torchmetrics gives rows whose confidence is exactly 1 a bin of their own.
     """
+    return _bins(calibration_rows(probabilities_NC, gold_N, tolerance), bins)
+
+
+def _bins(rows_N3: npt.NDArray[np.float64], bins: int) -> ReliabilityBins:
     if bins < 1:
         raise ConfigError(f"bins={bins}: expected 1 or more")
-    probabilities_NC, gold_N = _validated(probabilities_NC, gold_N, tolerance)
     edges = np.arange(bins + 1) / bins  # linspace's 0.6 of ten bins is 0.6000000000000001
-    confidence_N = probabilities_NC.max(axis=1)
-    right_N = (probabilities_NC.argmax(axis=1) == gold_N).astype(np.float64)
+    confidence_N, right_N, _ = rows_N3.T
     # Not floor(confidence * bins): 0.29 * 100 rounds to the wrong bin.
     bin_N = np.clip(np.searchsorted(edges, confidence_N, side="right") - 1, 0, bins - 1)
     count = np.bincount(bin_N, minlength=bins)

@@ -17,6 +17,7 @@ from lightning_fabric.utilities import move_data_to_device
 from torch import Tensor, nn
 from torch.distributed.fsdp import FullyShardedDataParallel
 from torch.optim.lr_scheduler import LambdaLR
+from torchmetrics import Metric
 
 from heron.base.errors import ConfigError, HeronError
 from heron.base.random_state import random_state, restore_random_state
@@ -142,8 +143,8 @@ def group_column(examples: Sequence[Example]) -> dict[str, list[str | None]]:
 class TaskModule(pl.LightningModule):
     """An encoder, a head and their optimizer.
 
-    Tasks add `logits`, `mean`, `output`, `observe`, `collect`, and what logs validation scores as
-    `validation/<score>`: `validation_step` and `on_validation_epoch_end`.
+    Tasks add `logits`, `mean`, `output`, `observe`, `collect`, `metric`, and `validation_step`,
+    which updates `validation_scores`.
     """
 
     weights_C: Tensor | None
@@ -165,6 +166,7 @@ class TaskModule(pl.LightningModule):
         self.config = config
         self.encoder = encoder
         self.head = head
+        self.validation_scores = self.metric()
         self.schedule: LambdaLR | None = None
         self._tested: dict[int, list[Any]] = {}  # outputs by loader
         self._random: dict[str, Any] | None = None  # to be restored
@@ -184,6 +186,10 @@ class TaskModule(pl.LightningModule):
 
     def learn_from(self, data: DataModule) -> None:
         """Prepare what train rows teach beside their labels (`optim.soft`, `optim.suspects`)."""
+
+    def metric(self) -> Metric:
+        """Make what scores validation; its `compute` returns scores by name."""
+        raise NotImplementedError
 
     def logits(self, batch: Batch) -> Any:
         """Compute logits in the task's own form."""
@@ -276,6 +282,12 @@ class TaskModule(pl.LightningModule):
         if output.loss is not None and output.weight is not None:
             size: Any = float(output.weight)  # the mean of integers would be rounded
             self.log("validation/loss", output.loss, prog_bar=True, batch_size=size, sync_dist=True)
+
+    def on_validation_epoch_end(self) -> None:
+        """Log every score of the split, of all processes, under `validation/`."""
+        scores = self.validation_scores.compute()
+        self.validation_scores.reset()
+        self.log_dict({f"validation/{name}": value for name, value in scores.items()})
 
     def _is_shown(self) -> bool:
         """Tell whether a logger or the progress bar shows this step: logging takes half a ms."""

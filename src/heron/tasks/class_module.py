@@ -14,7 +14,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torchmetrics import Metric
 
 from heron.base.registry import on_demand
 from heron.config.registries import LOSSES
@@ -22,7 +21,7 @@ from heron.config.schema import Config
 from heron.data.collate import Batch
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
-from heron.metrics.classification import headline, score_matrix
+from heron.metrics.torch_metrics import ClassificationScores
 from heron.models.encoder import Encoder
 from heron.models.heads import Head
 from heron.tasks.base import Output, TaskModule, copied, in_file_order
@@ -48,36 +47,6 @@ class StepOutput:
         return copied(self, device)
 
 
-class ConfusionScores(Metric):
-    """The scores of `score_matrix` over all rows since the last reset; processes add their rows.
-
-    Raises:
-        ConfigError: an unknown task or mode.
-    """
-
-    full_state_update = False
-    higher_is_better = True
-    matrix: Tensor
-
-    def __init__(self, task: str, classes: Sequence[str], relaxed: str = "recode"):
-        super().__init__()
-        headline(task, classes, relaxed)  # reports a wrong name now, not after the first epoch
-        self.task, self.classes, self.relaxed = task, list(classes), relaxed
-        zeros = torch.zeros(len(classes), len(classes), dtype=torch.int64)
-        self.add_state("matrix", zeros, dist_reduce_fx="sum")
-
-    def update(self, prediction_R: Tensor, gold_R: Tensor) -> None:
-        """Count one batch of class ids."""
-        size = len(self.classes)
-        cells_R = gold_R * size + prediction_R
-        self.matrix += torch.bincount(cells_R, minlength=size * size).view(size, size)
-
-    def compute(self) -> dict[str, float]:
-        """Compute the scores so far."""
-        matrix = self.matrix.cpu().numpy()
-        return score_matrix(self.task, matrix, self.classes, relaxed=self.relaxed)
-
-
 class ClassificationModule(TaskModule):
     """Cross-entropy over `label_order`; validation scores of the whole split."""
 
@@ -93,12 +62,16 @@ class ClassificationModule(TaskModule):
         weights_C: Tensor | None = None,
     ):
         super().__init__(config, encoder, head, weights_C)
-        task, labels = config.task, config.data.label_order
+        labels = config.data.label_order
         inverse = [labels.index(config.data.inverse.get(label, label)) for label in labels]
         inverse_C = torch.tensor(inverse) if config.head.both_ways else None
         self.register_buffer("inverse_C", inverse_C, persistent=False)
         self.register_buffer("soft_RC", None, persistent=False)
-        self.validation_scores = ConfusionScores(task.name, labels, task.relaxed)
+
+    def metric(self) -> ClassificationScores:
+        """See `TaskModule.metric`."""
+        task = self.config.task
+        return ClassificationScores(self.config.data.label_order, task.name, task.relaxed)
 
     def learn_from(self, data: DataModule) -> None:
         """See `TaskModule.learn_from`."""
@@ -181,16 +154,8 @@ class ClassificationModule(TaskModule):
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
         """Count the batch; scores are computed once, over the whole split."""
         output = self.step(batch)
-        labelled_R = output.labels_R != UNLABELLED
-        predicted_R = output.logits_RC.argmax(dim=1)
-        self.validation_scores.update(predicted_R[labelled_R], output.labels_R[labelled_R])
+        self.validation_scores.update(output.logits_RC, output.labels_R)
         self.log_validation_loss(output)
-
-    def on_validation_epoch_end(self) -> None:
-        """Log every score of the split under `validation/`."""
-        scores = self.validation_scores.compute()
-        self.validation_scores.reset()
-        self.log_dict({f"validation/{name}": value for name, value in scores.items()})
 
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> LabelPredictions:
         """See `TaskModule.collect`."""

@@ -14,9 +14,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from heron.base import ranks
 from heron.data.collate import IGNORED, Batch
 from heron.data.datamodule import DataModule
+from heron.metrics.torch_metrics import RowScores
 from heron.tasks.base import Output, TaskModule, copied
 from heron.tasks.mlm.head import MaskedEncoder, MaskedHead
 from heron.tasks.mlm.masking import mask_tokens, texts_of_rows
@@ -41,6 +41,23 @@ class MaskedOutput:
     to = copied
 
 
+class MaskedScores(RowScores):
+    """`score_sums` of the masked tokens of all sequences."""
+
+    higher_is_better = None
+
+    def __init__(self, only: str | None = None):
+        super().__init__(3, only=only)
+
+    def update(self, sums_R4: Tensor) -> None:
+        """Add sequences, as in `MaskedOutput`."""
+        self.keep(sums_R4[:, :3].T.double().cpu().numpy())
+
+    def scores(self) -> dict[str, float]:
+        """See `Scores`."""
+        return score_sums(np.sort(self.columns()).sum(axis=1))
+
+
 class MaskedModule(TaskModule):
     """Masks batches anew in each epoch; evaluation always has the same masks.
 
@@ -52,6 +69,10 @@ class MaskedModule(TaskModule):
 
     encoder: MaskedEncoder
     head: MaskedHead
+
+    def metric(self) -> MaskedScores:
+        """See `TaskModule.metric`."""
+        return MaskedScores()
 
     def masked(self, batch: Batch) -> Batch:
         """Hide tokens, unless the batch is masked; `target_RM` has them, [B, L]."""
@@ -114,20 +135,11 @@ class MaskedModule(TaskModule):
         mean_R3 = output.sums_R4[:, 1:] / output.sums_R4[:, :1]
         return torch.cat([mean_R3[:, :1].exp(), mean_R3[:, 1:]], dim=1)
 
-    def on_validation_epoch_start(self) -> None:
-        """Start counting."""
-        self.validated = torch.zeros(4, dtype=torch.float64)
-
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
         """Count the batch; scores are computed once, over the whole split."""
         output = self.step(batch)
         assert output.sums_R4 is not None
-        self.validated += output.sums_R4.sum(dim=0).double().cpu()
-
-    def on_validation_epoch_end(self) -> None:
-        """Log every score of the split under `validation/`."""
-        scores = score_sums(ranks.sum_over_ranks(self.validated).numpy())
-        self.log_dict({f"validation/{name}": value for name, value in scores.items()})
+        self.validation_scores.update(output.sums_R4)
 
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> MaskedPredictions:
         """Join the sequences of each text; see `TaskModule.collect`."""

@@ -10,11 +10,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from heron.base import ranks
 from heron.config.data import TRAIN, VALIDATION
 from heron.data.collate import Batch
 from heron.data.datamodule import DataModule
-from heron.tasks.base import Output, TaskModule, copied
+from heron.data.features import UNLABELLED
+from heron.metrics.torch_metrics import SpanScores
+from heron.tasks.base import Output, TaskModule, copied, in_file_order
 from heron.tasks.qa.head import (
     NEVER,
     Candidates,
@@ -24,7 +25,7 @@ from heron.tasks.qa.head import (
     borders,
     mean_logits,
 )
-from heron.tasks.qa.predictions import SpanPredictions, collect_spans
+from heron.tasks.qa.predictions import SpanPredictions, answers_of, collect_spans
 from heron.tasks.qa.soft_answers import AllAnswers
 
 
@@ -59,6 +60,10 @@ class ExtractionModule(TaskModule):
         """See `TaskModule.learn_from`."""
         if self.config.optim.soft.answers:
             self.all_answers = AllAnswers(data.features[TRAIN])
+
+    def metric(self) -> SpanScores:
+        """See `TaskModule.metric`."""
+        return SpanScores(self.config.data.language, self.predicts_none)
 
     def logits(self, batch: Batch) -> SpanLogits:
         """Encode and score every window."""
@@ -163,23 +168,27 @@ class ExtractionModule(TaskModule):
         return len(self.config.data.label_order) > 1
 
     def on_validation_epoch_start(self) -> None:
-        """Start collecting the outputs of the split."""
-        self.validated: list[SpanOutput] = []
+        """Look up the questions, which `validation_step` needs by row."""
+        examples, order_R = in_file_order(self.data(), VALIDATION)
+        self.questions = dict(zip(order_R.tolist(), examples, strict=True))
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
-        """Collect the batch's output; scores are computed once, over the whole split."""
-        output: Any = self.step(batch)
-        self.validated.append(output.to("cpu"))
+        """Score the batch's answers; a threshold is chosen once, over the whole split."""
+        data, output = self.data(), self.step(batch)
+        found = answers_of(
+            output, data.features[VALIDATION], self.questions, self.predicts_none, data.config
+        )
+        found = [
+            each
+            for each, label in zip(found, output.labels_R.tolist(), strict=True)
+            if label != UNLABELLED
+        ]
+        self.validation_scores.update(
+            [answers[0].text if answers else "" for _, answers, _ in found],
+            [self.questions[row].side.get("answers") or () for row, _, _ in found],
+            [none for *_, none in found],
+        )
         self.log_validation_loss(output)
-
-    def on_validation_epoch_end(self) -> None:
-        """Log every score of the split under `validation/`."""
-        data: Any = self.trainer.datamodule
-        outputs = [output for part in ranks.gather(self.validated) for output in part]
-        self.validated = []
-        predictions = self.collect(outputs, data, VALIDATION).tuned()
-        scores = predictions.scores(self.config, intervals=False)
-        self.log_dict({f"validation/{name}": value for name, value in scores.items()})
 
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> SpanPredictions:
         """See `TaskModule.collect`."""

@@ -20,7 +20,7 @@ from heron.data.examples import Example, Span
 from heron.data.features import UNLABELLED, Features
 from heron.languages import get_language
 from heron.metrics.intervals import intervals_of_means
-from heron.metrics.span import item_scores, language_profile, mean_scores
+from heron.metrics.span import best_threshold, item_scores, language_profile, mean_scores
 from heron.tasks.base import group_column, in_file_order
 from heron.tasks.qa.answers import spans_as_given
 from heron.tasks.qa.head import NEVER
@@ -127,10 +127,7 @@ class SpanPredictions:
         return [self.texts[0] or "(no answer)", *(aligned(best) if best else [])]
 
     def tuned(self) -> SpanPredictions:
-        """Choose the threshold with the highest F1 on these rows; of several, the nearest to 0.
-
-        Source: as in the official evaluation of SQuAD 2.0.
-        """
+        """Choose the threshold on these rows; see `best_threshold`."""
         rows = np.flatnonzero(self.labelled_R & np.isfinite(self.none_R))
         if self.threshold is None or not len(rows):
             return self
@@ -138,18 +135,8 @@ class SpanPredictions:
         first = [self.best[row][0].text if self.best[row] else "" for row in rows]
         always = item_scores(first, golds, no_answer=True)
         never = item_scores([""] * len(rows), golds, no_answer=True)
-        order = np.argsort(self.none_R[rows], kind="stable")
-        none = self.none_R[rows][order].astype(np.float64)
-        gain = (always["f1"] - never["f1"])[order]
-        # With a threshold after the k-th lowest score, the first k rows get an answer.
-        totals = np.concatenate([[0.0], np.cumsum(gain)])
-        places = np.concatenate([[none[0] - 1], (none[:-1] + none[1:]) / 2, [none[-1] + 1]])
-        below, above = np.append(-np.inf, none), np.append(none, np.inf)
-        places[(below <= 0) & (above > 0)] = 0.0  # anywhere between two scores gives the same
-        distinct = np.concatenate([[True], none[:-1] < none[1:], [True]])
-        best = totals[distinct].max()
-        good = places[distinct][totals[distinct] >= best - 1e-9]
-        return replace(self, threshold=float(good[np.abs(good).argmin()]))
+        threshold = best_threshold(self.none_R[rows], always["f1"] - never["f1"])
+        return replace(self, threshold=threshold)
 
 
 def from_texts(
@@ -184,15 +171,15 @@ def collect_spans(
 ) -> SpanPredictions:
     """Join the windows of each question; see `TaskModule.collect` and `SpanPredictions`."""
     features = data.features[split]
-    texts = {example.guid: example.text for example in data.examples[split]}
     best: list[list[Answer]] = [[] for _ in features.guids]
     none_R = np.zeros(len(features), dtype=np.float32)
-    for output in (each for each in outputs if each.candidates is not None):  # with rows
-        for row, answers, none in _join(output, features, texts, threshold is not None):
-            best[row], none_R[row] = answers, none
     examples, order_R = in_file_order(data, split)
-    for row, example in zip(order_R, examples, strict=True):
-        best[row] = _as_given(example, best[row], data.config)
+    by_row = dict(zip(order_R.tolist(), examples, strict=True))
+    for output in outputs:
+        for row, answers, none in answers_of(
+            output, features, by_row, threshold is not None, data.config
+        ):
+            best[row], none_R[row] = answers, none
     return SpanPredictions(
         guids=[example.guid for example in examples],
         best=[best[row] for row in order_R],
@@ -216,12 +203,14 @@ def _as_given(example: Example, answers: list[Answer], config: Config) -> list[A
     ]
 
 
-def _join(
-    output: Any, features: Features, texts: dict[str, str], with_none: bool
+def answers_of(
+    output: Any, features: Features, by_row: dict[int, Example], with_none: bool, config: Config
 ) -> list[tuple[int, list[Answer], float]]:
     """Join one batch's windows: `(row, its answers, its value of none_R)`."""
     assert features.chars_T2 is not None
     found = output.candidates
+    if found is None:  # a batch without rows
+        return []
     scores_BN, spans_BN2 = found.scores_BN.cpu().numpy(), found.spans_BN2.cpu().numpy()
     none_B, total_B = found.none_B.cpu().numpy(), found.total_B.double().cpu().numpy()
     rows_R, owners_B = output.rows_R.cpu().numpy(), output.owners_B.cpu().numpy()
@@ -245,10 +234,11 @@ def _join(
         for start, end, score in zip(*(n[windows][kept].tolist() for n in found_BN), strict=True):
             spans[start, end] = max(score, spans.get((start, end), score))
         ranked = sorted(spans.items(), key=lambda item: (-item[1], item[0]))
-        text = texts[features.guids[row]]
+        text = by_row[int(row)].text
         answers = [
             Answer(text[start:end], start, end, float(np.exp(score - normaliser)))
             for (start, end), score in ranked[: scores_BN.shape[1]]
         ]
+        answers = _as_given(by_row[int(row)], answers, config)
         joined.append((int(row), answers, none - ranked[0][1] if ranked else np.inf))
     return joined

@@ -8,6 +8,7 @@ import hashlib
 import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,15 @@ from heron.config.data import VALIDATION
 from heron.config.schema import HeadConfig
 from heron.data.collate import IGNORED, Batch
 from heron.data.datamodule import DataModule
-from heron.tasks.base import Output, TaskModule, copied
-from heron.tasks.summarization.predictions import SummaryPredictions, Written, choose_rows
+from heron.metrics.torch_metrics import RougeScores
+from heron.tasks.base import Output, TaskModule, copied, in_file_order
+from heron.tasks.summarization.predictions import (
+    SummaryPredictions,
+    Written,
+    choose_rows,
+    stored_extractive,
+)
+from heron.tasks.summarization.reader import as_given
 from heron.tasks.summarization.seq2seq import Seq2Seq
 from heron.tasks.token_loss import token_loss
 
@@ -122,6 +130,10 @@ class SummarizationModule(TaskModule):
 
     encoder: Seq2Seq
 
+    def metric(self) -> RougeScores:
+        """See `TaskModule.metric`."""
+        return RougeScores(self.config.data.language)
+
     def logits(self, batch: Batch) -> Tensor:
         """Score every known token of the targets, row by row; logits_NV."""
         return self.encoder(batch)
@@ -175,26 +187,36 @@ class SummarizationModule(TaskModule):
         return Written(batch.rows_R.cpu(), written_RM.cpu())
 
     def on_validation_epoch_start(self) -> None:
-        """Choose the rows to summarize, and start collecting summaries."""
-        data: Any = self.trainer.datamodule
+        """Choose the rows to summarize."""
+        data = self.data()
+        examples, order_R = in_file_order(data, VALIDATION)
         guids = data.features[VALIDATION].guids
         self.chosen_N = torch.from_numpy(choose_rows(guids, self.config.task.validation_samples))
-        self.validated: list[Written] = []
+        given = {row: as_given(e) for row, e in zip(order_R.tolist(), examples, strict=True)}
+        # Article and reference of each chosen row that has one, in the order of the file.
+        self.references = {
+            row: (article, gold)
+            for row, (article, gold) in given.items()
+            if self.chosen_N[row] and gold is not None
+        }
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
-        """Compute the loss of the gold summaries, and summarize the chosen rows."""
+        """Compute the loss of the gold summaries; summarize the chosen rows and score them."""
         output = self.step(batch)
         self.log_validation_loss(output)
         chosen_R = self.chosen_N[batch.rows_R.cpu()].to(batch.rows_R.device)
-        self.validated.append(self.write(part_of(batch, chosen_R)))
+        texts = texts_of(self.write(part_of(batch, chosen_R)), self.data())
+        known = [row for row in texts if row in self.references]
+        golds = [self.references[row][1] for row in known]
+        self.validation_scores.update([texts[row] for row in known], golds)
 
     def on_validation_epoch_end(self) -> None:
-        """Log ROUGE of the chosen rows under `validation/`."""
-        data: Any = self.trainer.datamodule
-        outputs = [output for part in ranks.gather(self.validated) for output in part]
-        self.validated = []
-        scores = self.collect(outputs, data, VALIDATION).scores(self.config, intervals=False)
-        self.log_dict({f"validation/{name}": value for name, value in scores.items()})
+        """Log ROUGE of the chosen rows under `validation/`, and that of sentences to copy."""
+        if self.references:
+            super().on_validation_epoch_end()
+            articles, golds = zip(*self.references.values(), strict=True)
+            copied = stored_extractive(articles, golds, self.config)
+            self.log_dict({f"validation/{name}": value for name, value in copied.items()})
 
     def kept_parts(self, place: Path, data: DataModule, split: str) -> SummaryCache:
         """Store finished batches, because generation is slow; see `TaskModule.kept_parts`."""
@@ -209,17 +231,20 @@ class SummarizationModule(TaskModule):
 
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> SummaryPredictions:
         """Decode the `Written` of some batches of a split; see `TaskModule.collect`."""
-        texts: dict[str, str] = {}
-        guids = data.features[split].guids
-        for output in outputs:
-            # batch_decode would return one empty text for an empty batch.
-            for row, ids in zip(output.rows_R.tolist(), output.written_RM.tolist(), strict=True):
-                text = data.tokenizer.decode(
-                    ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
-                )
-                texts[guids[row]] = text.strip()
-        examples = [example for example in data.examples[split] if example.guid in texts]
-        return SummaryPredictions.of(examples, [texts[example.guid] for example in examples])
+        texts = {row: text for each in outputs for row, text in texts_of(each, data).items()}
+        pairs = zip(*in_file_order(data, split), strict=True)
+        written = [(example, texts[row]) for example, row in pairs if row in texts]
+        return SummaryPredictions.of([e for e, _ in written], [text for _, text in written])
+
+
+def texts_of(written: Written, data: DataModule) -> dict[int, str]:
+    """Decode summaries, by row."""
+    read = partial(
+        data.tokenizer.decode, skip_special_tokens=True, clean_up_tokenization_spaces=False
+    )
+    # batch_decode would return one empty text for an empty batch.
+    pairs = zip(written.rows_R.tolist(), written.written_RM.tolist(), strict=True)
+    return {row: read(ids).strip() for row, ids in pairs}
 
 
 def no_head(config: HeadConfig, width: int, classes: int) -> nn.Module:

@@ -1,0 +1,242 @@
+"""heron's scores as `torchmetrics.Metric`: for heron's modules, yours, and any `MetricCollection`.
+
+Each gives what its pure function gives for all rows since the last reset, of every process, to the
+last bit: rows, or counts of them, are kept, never means of batches.
+
+Legend: N rows, C classes, K values of a row.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torchmetrics import Metric
+from torchmetrics.utilities import dim_zero_cat
+
+from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.data.features import UNLABELLED
+from heron.languages import get_language
+from heron.metrics.calibration import calibration_of_rows, calibration_rows
+from heron.metrics.classification import headline, score_matrix
+from heron.metrics.names import rouge_names
+
+# Late imports: a run of one task needs the scores of no other.
+Floats = npt.NDArray[np.float64]
+
+
+class Scores(Metric):
+    """What the metrics here share: `compute` gives every score by name, or one of them.
+
+    Args:
+        only: the score to return, as a float64 tensor, which is what `self.log(name, metric)`
+            needs. None returns all, for `self.log_dict(metric.compute())`.
+    """
+
+    full_state_update = False
+    higher_is_better: bool | None = True
+    is_differentiable = False
+
+    def __init__(self, only: str | None = None):
+        super().__init__()
+        self.only = only
+
+    def scores(self) -> dict[str, float]:
+        """Score all rows."""
+        raise NotImplementedError
+
+    def compute(self) -> dict[str, float] | Tensor:
+        """Score all rows; a ConfigError where `only` names no score."""
+        scores = self.scores()
+        if self.only is None:
+            return scores
+        if self.only not in scores:
+            raise ConfigError(f"there is no score '{self.only}'.{nearest(self.only, scores)}")
+        return torch.tensor(scores[self.only], dtype=torch.float64)
+
+
+class ClassificationScores(Scores):
+    """`score_matrix`: accuracy, macro and weighted F1, the task's own, and those of each class.
+
+    Args:
+        classes: names in the order of the class ids.
+        task: whose headline scores; `relation` has relaxed F1.
+        relaxed, only: see `headline` and `Scores`.
+
+    Raises:
+        ConfigError: an unknown task or mode.
+    """
+
+    matrix: Tensor
+
+    def __init__(
+        self,
+        classes: Sequence[str],
+        task: str = "classification",
+        relaxed: str = "recode",
+        only: str | None = None,
+    ):
+        super().__init__(only)
+        headline(task, classes, relaxed)  # reports a wrong name now, not after the first epoch
+        self.task, self.classes, self.relaxed = task, list(classes), relaxed
+        zeros = torch.zeros(len(classes), len(classes), dtype=torch.int64)
+        self.add_state("matrix", zeros, dist_reduce_fx="sum")
+
+    def update(self, preds: Tensor, target: Tensor) -> None:
+        """Count class ids, or logits or probabilities [N, C]; not where target is `UNLABELLED`."""
+        preds = preds.argmax(dim=1) if preds.ndim > target.ndim else preds
+        size = len(self.classes)
+        both_2N = torch.stack([preds, target])[:, target != UNLABELLED]
+        if both_2N.numel() and not 0 <= int(both_2N.min()) <= int(both_2N.max()) < size:
+            found = f"class ids from {int(both_2N.min())} to {int(both_2N.max())}"
+            raise DataError(Problem("scores", found, f"allowed: 0 to {size - 1}"))
+        cells_N = both_2N[1] * size + both_2N[0]
+        self.matrix += torch.bincount(cells_N, minlength=size * size).view(size, size)
+
+    def scores(self) -> dict[str, float]:
+        """See `Scores`."""
+        matrix_CC = self.matrix.cpu().numpy()
+        return score_matrix(self.task, matrix_CC, self.classes, relaxed=self.relaxed)
+
+
+class RelaxedF1(ClassificationScores):
+    """F1 of relations, relaxed about VAGUE, as a tensor; see `heron.tasks.relation.scores`.
+
+    Args:
+        classes: as in `ClassificationScores`, VAGUE among them.
+        relaxed: `recode`, `drop` or `matres_micro`.
+        average: `macro` or `weighted`; `micro` for `matres_micro`.
+    """
+
+    def __init__(self, classes: Sequence[str], relaxed: str = "recode", average: str = "macro"):
+        super().__init__(classes, "relation", relaxed, only=f"relaxed_{average}_f1")
+
+
+class RowScores(Scores):
+    """Scores of values that each row has; only sums of all of them are taken, in no order.
+
+    Args:
+        width: K.
+        of: what the values depend on beside the rows: a `MetricCollection` lets metrics share
+            states of one name that are equal after the first batch.
+        only: see `Scores`.
+    """
+
+    def __init__(self, width: int, of: str = "", only: str | None = None):
+        super().__init__(only)
+        self.width, self.state = width, f"rows_{type(self).__name__}_{of}"
+        self.add_state(self.state, [], dist_reduce_fx="cat")
+        self.set_dtype(torch.float64)  # of what a process without a row adds
+
+    def keep(self, columns: Sequence[Floats] | Floats) -> None:
+        """Add rows, given as K columns of N values."""
+        values_NK = torch.from_numpy(np.stack([*columns], axis=1))
+        dtype = torch.float32 if self.device.type == "mps" else torch.float64  # MPS has no more
+        getattr(self, self.state).append(values_NK.flatten().to(self.device, dtype))
+
+    def columns(self) -> Floats:
+        """Give all rows, float64 [K, N]."""
+        kept = getattr(self, self.state)
+        flat = dim_zero_cat(kept).cpu() if len(kept) else []
+        return np.asarray(flat, dtype=np.float64).reshape(-1, self.width).T
+
+
+class SpanScores(RowScores):
+    """`item_scores` of answers, averaged: exact match, F1, the language's own, TLNLS.
+
+    Args:
+        language: code of the language whose scores to add (`he`: `he_f1`); None: none.
+        no_answer: whether a question may have no answer; see `item_scores`.
+        only: see `Scores`.
+    """
+
+    def __init__(
+        self, language: str | None = None, no_answer: bool = False, only: str | None = None
+    ):
+        self.profiled = [] if language is None else [language]
+        self.no_answer = no_answer
+        self.names = list(self._items([], []))
+        width = len(self.names) * (2 if no_answer else 1) + no_answer
+        super().__init__(width, f"{language}_{no_answer}", only)
+
+    def update(
+        self,
+        preds: Sequence[str],
+        target: Sequence[str | Sequence[str]],
+        none: Sequence[float] | None = None,
+    ) -> None:
+        """Score N answers.
+
+        Args:
+            preds: empty for no answer.
+            target: right answers, one or a list for each question.
+            none: how far the score of "no answer" is ahead of that of each answer. The answers are
+                then given up to the threshold whose F1 is the highest (`best_threshold`).
+        """
+        golds = [[each] if isinstance(each, str) else list(each) for each in target]
+        columns = [*self._items(preds, golds).values()]
+        if self.no_answer:
+            unknown_N = np.full(len(preds), np.nan)
+            none_N = unknown_N if none is None else np.asarray(none, dtype=np.float64)
+            columns += [*self._items([""] * len(preds), golds).values(), none_N]
+        self.keep(columns)
+
+    def _items(self, preds: Sequence[str], golds: Sequence[Sequence[str]]) -> Mapping[str, Floats]:
+        from heron.metrics.span import item_scores, language_profile
+
+        profiles = [language_profile(get_language(code)) for code in self.profiled]
+        return item_scores(preds, golds, profiles, no_answer=self.no_answer)
+
+    def scores(self) -> dict[str, float]:
+        """See `Scores`; with `none`, `threshold` is among them."""
+        from heron.metrics.span import best_threshold, mean_scores
+
+        rows_KN, size = self.columns(), len(self.names)
+        chosen_KN, threshold = rows_KN[:size], {}
+        if self.no_answer and not np.isnan(none_N := rows_KN[-1]).all():
+            f1 = self.names.index("f1")
+            best = best_threshold(none_N, rows_KN[f1] - rows_KN[size + f1])
+            chosen_KN = np.where(none_N > best, rows_KN[size:-1], chosen_KN)
+            threshold = {"threshold": best}
+        return mean_scores(dict(zip(self.names, chosen_KN, strict=True))) | threshold
+
+
+class RougeScores(RowScores):
+    """`item_rouge` of summaries, averaged; see `Scores` for `only`."""
+
+    def __init__(self, language: str, only: str | None = None):
+        self.names = rouge_names()
+        super().__init__(len(self.names), language, only)
+        self.language = language
+
+    def update(self, preds: Sequence[str], target: Sequence[str] | Sequence[Sequence[str]]) -> None:
+        """Score N summaries; `target` has for each its reference, or several."""
+        from heron.metrics.summary import item_rouge
+
+        self.keep([*item_rouge(preds, target, get_language(self.language)).values()])
+
+    def scores(self) -> dict[str, float]:
+        """See `Scores`."""
+        from heron.metrics.span import mean_scores
+
+        return mean_scores(dict(zip(self.names, self.columns(), strict=True)))
+
+
+class CalibrationError(RowScores):
+    """`calibration_scores`: `ece`, `mce` and `brier`; `only` chooses one."""
+
+    higher_is_better = False
+
+    def __init__(self, bins: int = 15, only: str | None = None):
+        super().__init__(3, only=only)
+        self.bins = bins
+
+    def update(self, preds: Tensor, target: Tensor) -> None:
+        """Add probabilities [N, C] and class ids [N]; not where target is `UNLABELLED`."""
+        known = target != UNLABELLED
+        self.keep(calibration_rows(preds[known].double().cpu().numpy(), target[known].cpu()).T)
+
+    def scores(self) -> dict[str, float]:
+        """See `Scores`."""
+        return calibration_of_rows(self.columns().T, self.bins)
