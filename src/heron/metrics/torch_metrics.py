@@ -114,18 +114,18 @@ class RelaxedF1(ClassificationScores):
 
 
 class RowScores(Scores):
-    """Scores of values that each row has; only sums of all of them are taken, in no order.
+    """Scores of K values that each row has: their means, unless `scores` is overridden.
 
     Args:
-        width: K.
-        of: what the values depend on beside the rows: a `MetricCollection` lets metrics share
-            states of one name that are equal after the first batch.
+        names: of the K values.
+        of: what they depend on beside the rows: a `MetricCollection` lets metrics share states of
+            one name that are equal after the first batch.
         only: see `Scores`.
     """
 
-    def __init__(self, width: int, of: str = "", only: str | None = None):
+    def __init__(self, names: Sequence[str], of: str = "", only: str | None = None):
         super().__init__(only)
-        self.width, self.state = width, f"rows_{type(self).__name__}_{of}"
+        self.names, self.state = list(names), f"rows_{type(self).__name__}_{of}"
         self.add_state(self.state, [], dist_reduce_fx="cat")
         self.set_dtype(torch.float64)  # of what a process without a row adds
 
@@ -135,11 +135,18 @@ class RowScores(Scores):
         dtype = torch.float32 if self.device.type == "mps" else torch.float64  # MPS has no more
         getattr(self, self.state).append(values_NK.flatten().to(self.device, dtype))
 
-    def columns(self) -> Floats:
-        """Give all rows, float64 [K, N]."""
+    def columns(self) -> dict[str, Floats]:
+        """Give all rows as columns of N values, by name."""
         kept = getattr(self, self.state)
         flat = dim_zero_cat(kept).cpu() if len(kept) else []
-        return np.asarray(flat, dtype=np.float64).reshape(-1, self.width).T
+        values_NK = np.asarray(flat, dtype=np.float64).reshape(-1, len(self.names))
+        return dict(zip(self.names, values_NK.T, strict=True))
+
+    def scores(self) -> dict[str, float]:
+        """See `Scores`."""
+        from heron.metrics.span import mean_scores
+
+        return mean_scores(self.columns())
 
 
 class SpanScores(RowScores):
@@ -156,9 +163,10 @@ class SpanScores(RowScores):
     ):
         self.profiled = [] if language is None else [language]
         self.no_answer = no_answer
-        self.names = list(self._items([], []))
-        width = len(self.names) * (2 if no_answer else 1) + no_answer
-        super().__init__(width, f"{language}_{no_answer}", only)
+        names = [*self._items([], [])]
+        if no_answer:  # each score of the answer, each of "no answer", and `none`
+            names += [*(f"never_{name}" for name in names), "none"]
+        super().__init__(names, f"{language}_{no_answer}", only)
 
     def update(
         self,
@@ -192,22 +200,22 @@ class SpanScores(RowScores):
         """See `Scores`; with `none`, `threshold` is among them."""
         from heron.metrics.span import best_threshold, mean_scores
 
-        rows_KN, size = self.columns(), len(self.names)
-        chosen_KN, threshold = rows_KN[:size], {}
-        if self.no_answer and not np.isnan(none_N := rows_KN[-1]).all():
-            f1 = self.names.index("f1")
-            best = best_threshold(none_N, rows_KN[f1] - rows_KN[size + f1])
-            chosen_KN = np.where(none_N > best, rows_KN[size:-1], chosen_KN)
-            threshold = {"threshold": best}
-        return mean_scores(dict(zip(self.names, chosen_KN, strict=True))) | threshold
+        if not self.no_answer:
+            return super().scores()
+        *columns, none_N = (found := self.columns()).values()
+        always, never = np.split(np.asarray(columns), 2)
+        threshold = {}
+        if not np.isnan(none_N).all():
+            threshold["threshold"] = best_threshold(none_N, found["f1"] - found["never_f1"])
+            always = np.where(none_N > threshold["threshold"], never, always)
+        return mean_scores(dict(zip(self.names, always, strict=False))) | threshold
 
 
 class RougeScores(RowScores):
     """`item_rouge` of summaries, averaged; see `Scores` for `only`."""
 
     def __init__(self, language: str, only: str | None = None):
-        self.names = rouge_names()
-        super().__init__(len(self.names), language, only)
+        super().__init__(rouge_names(), language, only)
         self.language = language
 
     def update(self, preds: Sequence[str], target: Sequence[str] | Sequence[Sequence[str]]) -> None:
@@ -216,12 +224,6 @@ class RougeScores(RowScores):
 
         self.keep([*item_rouge(preds, target, get_language(self.language)).values()])
 
-    def scores(self) -> dict[str, float]:
-        """See `Scores`."""
-        from heron.metrics.span import mean_scores
-
-        return mean_scores(dict(zip(self.names, self.columns(), strict=True)))
-
 
 class CalibrationError(RowScores):
     """`calibration_scores`: `ece`, `mce` and `brier`; `only` chooses one."""
@@ -229,7 +231,7 @@ class CalibrationError(RowScores):
     higher_is_better = False
 
     def __init__(self, bins: int = 15, only: str | None = None):
-        super().__init__(3, only=only)
+        super().__init__(("confidence", "right", "squares"), only=only)
         self.bins = bins
 
     def update(self, preds: Tensor, target: Tensor) -> None:
@@ -239,4 +241,4 @@ class CalibrationError(RowScores):
 
     def scores(self) -> dict[str, float]:
         """See `Scores`."""
-        return calibration_of_rows(self.columns().T, self.bins)
+        return calibration_of_rows(np.stack([*self.columns().values()], axis=1), self.bins)

@@ -47,7 +47,7 @@ class MaskedScores(RowScores):
     higher_is_better = None
 
     def __init__(self, only: str | None = None):
-        super().__init__(3, only=only)
+        super().__init__(("tokens", "log_p", "right"), only=only)
 
     def update(self, sums_R4: Tensor) -> None:
         """Add sequences, as in `MaskedOutput`."""
@@ -55,7 +55,7 @@ class MaskedScores(RowScores):
 
     def scores(self) -> dict[str, float]:
         """See `Scores`."""
-        return score_sums(np.sort(self.columns()).sum(axis=1))
+        return score_sums(np.sort([*self.columns().values()]).sum(axis=1))
 
 
 class MaskedModule(TaskModule):
