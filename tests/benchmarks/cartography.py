@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from heron.base.cells import Cell, Formatted, Table
 from heron.base.errors import HeronError
-from heron.config.constraints import Count, Seed
+from heron.config.constraints import Checked, Count, Seed
 from heron.dynamics.cartography import NEVER_LEARNT, Statistics, statistics
 from heron.dynamics.files import Meta, dynamics_table, read_dynamics, write_dynamics
 from heron.dynamics.jsonl import export_jsonl, judge
@@ -36,7 +36,7 @@ CLASSES = 3
 
 
 @dataclass
-class Options:
+class Options(Checked):
     """Options of the benchmark.
 
     Args:

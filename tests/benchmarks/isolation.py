@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from heron.base.cells import Formatted, Table
-from heron.config.constraints import Count
+from heron.config.constraints import Checked, Count
 
 from .frame import Found, call, main
 
@@ -32,7 +32,7 @@ _TINY = (
 
 
 @dataclass
-class Options:
+class Options(Checked):
     """Options of the benchmark.
 
     Args:

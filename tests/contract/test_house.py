@@ -60,8 +60,8 @@ def test_a_plain_relation_run_loads_what_it_needs_and_little_else(tmp_path):
     assert not [
         name for name in files if name.startswith(("heron_forks.", "heron.config.scaffold"))
     ]
-    assert len(files) <= 92
-    assert lines <= 12_650
+    assert len(files) <= 93
+    assert lines <= 12_900
 
 
 def test_help_loads_no_torch():
@@ -97,8 +97,8 @@ def test_the_path_that_readme_asks_a_reader_to_read_is_short():
     lines = sum(lines_of(SOURCE / file) for file in files)
     print(f"one example from file to prediction: {len(files)} files, {lines} lines")
     assert files
-    assert len(files) <= 92
-    assert lines <= 12_650
+    assert len(files) <= 93
+    assert lines <= 12_900
 
 
 def is_defined(place):

@@ -77,8 +77,7 @@ def test_a_count_of_nothing_is_refused_in_one_line_before_measuring(
         option = word.partition("=")[0]
         assert main(import_module(f"benchmarks.{name}").Options, not_reached, [f"{option}=0"]) == 2
         said = capsys.readouterr().err
-        assert said.startswith(f"benchmark: {option}=")
-        assert "Input should be" in said
+        assert said.startswith(f"benchmark: {option}")
         assert said.count("\n") == 1
 
 

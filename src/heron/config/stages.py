@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from heron.config.parsing import adapter
+from heron.config.parsing import parse
 from heron.config.schema import Freeze, Rate
 
 
@@ -36,5 +36,5 @@ class StageConfig:
 
 
 def read_stages(entries: Sequence[Any]) -> list[StageConfig]:
-    """Read the stages of a checked configuration."""
-    return [adapter(StageConfig).validate_python(entry) for entry in entries]
+    """Read the stages; a ConfigError names the number of a wrong one, from 0, and its key."""
+    return [parse(StageConfig, each, f"stages.{n}.") for n, each in enumerate(entries)]

@@ -287,7 +287,7 @@ def test_classes_of_the_groups_stand_beside_those_of_the_datas_paper(tmp_path, c
         ("format=svg", "Allowed: jsonl, pdf, png"),
         ("group=terciles", "Allowed: allenai, tercile_partition"),
         ("burn_out=0", "burn_out=0"),
-        ("megabytes=0", "above 0"),
+        ("megabytes=0", "megabytes=0"),
         ("color=label", "Did you mean 'colour'"),
     ],
 )

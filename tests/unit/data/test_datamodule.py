@@ -77,7 +77,7 @@ def test_what_decides_features_decides_the_key(config, data, change, monkeypatch
 
 
 def test_the_code_and_the_name_of_a_fork_s_task_decide_the_key(config, data, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HERON_FORKS", str(tmp_path / "experiments"))
     fork = tmp_path / "experiments" / "tokenizing_fork"
     fork.mkdir(parents=True)
     relation = TASKS["relation"]

@@ -7,6 +7,7 @@ import pytest
 from heron.base.errors import ConfigError
 from heron.base.tables import read_table, write_table
 from heron.config.data import Columns, DataConfig, ValidationConfig
+from heron.config.parsing import check
 from heron.data.readers import load
 from small_runs import TINY, heron, in_folder
 
@@ -30,7 +31,7 @@ def folder(tmp_path):
 
 def config(hub="weather", **more):
     columns = Columns(text="sentence", text_pair="claim", label="answer")
-    return DataConfig(
+    made = DataConfig(
         name="own",
         task="nli",
         format="pair_table",
@@ -40,6 +41,8 @@ def config(hub="weather", **more):
         validation=ValidationConfig(fraction=0.2, by="row"),
         **more,
     )
+    check(made, "data.")
+    return made
 
 
 def load_in(folder, config):
@@ -104,7 +107,7 @@ def test_splits_of_other_names_are_named(folder):
 def test_an_id_of_the_hub_needs_a_commit(tmp_path):
     with pytest.raises(ConfigError, match=r"data\.hub=owner/name: .* needs data\.revision=COMMIT"):
         load_in(tmp_path, config("owner/name"))
-    with pytest.raises(ConfigError, match=r"data\.revision=main: allowed are the 40 digits"):
+    with pytest.raises(ConfigError, match=r"data\.revision=main"):
         config("owner/name", revision="main")
     with pytest.raises(ConfigError, match=r"need data\.hub"):
         config(None, revision=COMMIT)

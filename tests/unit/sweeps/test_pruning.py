@@ -157,12 +157,12 @@ def test_a_run_that_is_repeated_and_one_that_a_curriculum_learns_from_are_no_tri
 def test_a_pruner_with_stages_and_a_search_without_validation_are_refused(config: Config) -> None:
     config.stages = ["chronicle"]
     assert resolve_stages(config)
-    with pytest.raises(ConfigError, match=r"set sweeper\.pruner=none"):
+    with pytest.raises(ConfigError, match=r"sweeper\.pruner"):
         from_yaml(to_yaml(config))
     config.stages, config.trainer.select = [], "last"
     config.trainer.monitor = "loss"
-    with pytest.raises(ConfigError, match=r"baseline=majority has none: set trainer\.monitor=mac"):
+    with pytest.raises(ConfigError, match=r"trainer\.monitor"):
         from_yaml(to_yaml(replace(config, baseline=BaselineConfig("majority"))))
     config.data.generator, config.data.validation.fraction = None, 0.0
-    with pytest.raises(ConfigError, match="sweeper=optuna chooses by scores on validation"):
+    with pytest.raises(ConfigError, match="validation"):
         from_yaml(to_yaml(config))

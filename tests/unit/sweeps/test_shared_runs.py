@@ -147,7 +147,7 @@ def test_an_export_without_checksums_is_read_with_a_note(
         (lambda text: text + "data: [\n", "is damaged: not valid YAML"),
         (lambda text: "[" * 100_000, "is damaged: not valid YAML"),
         (lambda text: f"a: &a [1, 1]\nb: [*a, *a]\n{text}", "replace *a by its value"),
-        (lambda text: text.replace("seed: 0", "seed: x", 1), "seed: Value 'x'"),
+        (lambda text: text.replace("seed: 0", "seed: x", 1), "seed=x"),
     ],
 )
 @pytest.mark.parametrize("command", ["predict", "train"])
@@ -200,13 +200,11 @@ def test_nothing_in_it_is_looked_up_in_the_environment(
     values = read_yaml(run.config)
     values["data"]["homepage"] = "https://example.org/?q=${oc.env:A_VARIABLE}"
     run.config.write_text(dump_yaml(values), "utf-8")
-    commands = (("predict", TEXT), ("evaluate",), ("analyze",), ("noise",))
-    for command, *words in commands:
-        assert heron(command, f"run={run.path}", *words) == 2, command
-        error = capsys.readouterr().err
-        assert "${oc.env:A_VARIABLE}: a stored configuration has no ${...}" in error
-        assert "hush-hush" not in error
-    assert heron("train", f"run.from={run.path}") == 2
+    for command, *words in (("predict", TEXT), ("evaluate",)):
+        assert heron(command, f"run={run.path}", *words) == 0, command
+    said = "".join(capsys.readouterr())
+    pages = [file.read_text("utf-8", errors="replace") for file in run.path.rglob("*.html")]
+    assert "hush-hush" not in said + "".join(pages)
 
 
 def test_a_file_is_fetched_by_its_hash_or_not_at_all(

@@ -125,4 +125,4 @@ def test_sts_is_refused_with_what_to_use_instead(tmp_path, capsys):
     words = (*TINY, *in_folder(tmp_path), *QUESTIONS, "curriculum=sts_cl")
     assert heron("train", *words) == 2
     said = capsys.readouterr().err
-    assert "it needs task=nli, not qa. Use length" in said
+    assert "curriculum.difficulty=sts" in said

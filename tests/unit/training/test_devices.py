@@ -193,8 +193,8 @@ def test_checkpoint_has_the_random_numbers_of_every_process(home: Path) -> None:
     ("changes", "message"),
     [
         ({"accelerator": "mps", "devices": 2}, "cpu or cuda, not mps"),
-        ({"strategy": "fsdp"}, "shards a model over several GPUs"),
-        ({"strategy": "fsdp", "devices": 2}, "shards a model over several GPUs"),
+        ({"strategy": "fsdp"}, "strategy=fsdp"),
+        ({"strategy": "fsdp", "devices": 2}, "strategy=fsdp"),
         ({"strategy": "dpp"}, "Did you mean 'ddp'"),
         ({"num_nodes": 0}, "num_nodes=0"),
     ],

@@ -8,6 +8,7 @@ import pytest
 from heron.base.errors import ConfigError, DataError
 from heron.base.tables import read_table
 from heron.config.data import DataConfig, FileConfig, TextsConfig, ValidationConfig
+from heron.config.parsing import check
 from heron.data.readers import load_with_report
 from heron.tasks.mlm.collecting import Overlap
 from small_texts import sentences
@@ -168,16 +169,16 @@ def test_words_are_compared_without_case_points_and_punctuation():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"label_order": ["text", "more"]}, "has the one class"),
-        ({"texts": TextsConfig(sets=["mine"])}, "is this data set itself"),
-        ({"normalize_case": "lower"}, "data.normalize_case: not for data.task=mlm"),
+        ({"label_order": ["text", "more"]}, "label_order"),
+        ({"texts": TextsConfig(sets=["mine"])}, "texts"),
+        ({"normalize_case": "lower"}, "normalize_case"),
     ],
 )
 def test_settings_that_raw_text_has_not_are_refused(changes, message):
     with pytest.raises(ConfigError, match=message):
-        own(**changes)
+        check(own(**changes), "data.")
 
 
 def test_another_task_has_no_raw_texts():
     with pytest.raises(ConfigError, match=r"data\.texts"):
-        DataConfig(name="x", label_order=["A", "B"], texts=TextsConfig(sets=["trc"]))
+        check(DataConfig(name="x", label_order=["A"], texts=TextsConfig(sets=["trc"])), "data.")
