@@ -12,30 +12,26 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import product
 from operator import attrgetter
-from pathlib import Path
 from typing import Any, NamedTuple, get_origin
 
 import yaml
-from hydra.errors import HydraException, OverrideParseException
+from hydra.errors import HydraException
 from omegaconf import MISSING, DictConfig, OmegaConf
 from omegaconf.errors import (
     KeyValidationError,
     MissingMandatoryValue,
     OmegaConfBaseException,
-    ValidationError,
 )
 
 from heron.base.errors import ConfigError, DataError, Problem, nearest
-from heron.base.folders import config_groups, data_set_file
+from heron.base.folders import data_set_file
 from heron.base.yaml_files import parse_yaml
-from heron.config.data import SPLITS, DataConfig
-from heron.config.describe import group_options
+from heron.config.data import DataConfig
 from heron.config.keys import all_keys, flatten, is_under, refuse_unknown, type_of
-from heron.config.options import EVERYWHERE
 from heron.config.registries import TASKS
 from heron.config.schema import Config
 from heron.config.stored import from_yaml, to_yaml
-from heron.config.words import PARSER, UNREADABLE, key_of, readable
+from heron.config.words import PARSER, UNREADABLE, readable
 
 # The search for answers (the threshold of "no answer" stays the one that training tuned) and for
 # the classes of a window, and the tokens of a batch, which decide how much memory is taken.
@@ -321,100 +317,6 @@ def advise(problems: Iterable[Problem], takes: Sequence[str]) -> list[Problem]:
         dataclasses.replace(each, fix=tuple(fix for fix in each.fixes if is_open(fix)))
         for each in problems
     ]
-
-
-def explain(overrides: Sequence[str], error: Exception, folders: Sequence[Path] = ()) -> str:
-    """Reword an error of Hydra or OmegaConf: name the wrong override, if one is wrong."""
-    groups = config_groups(folders)
-    for override in overrides:
-        key, value = key_of(override), override.partition("=")[2]
-        if key in groups:
-            said = _no_option(key, value, folders)
-        elif key not in all_keys() and not key.startswith(("hydra", *_OPEN)):
-            known = {*_keys(overrides, groups), *EVERYWHERE}
-            hint = nearest(key, known) or nearest(key, all_keys())
-            said = f"unknown key '{key}'.{hint or ' heron train --cfg job lists them all.'}"
-        else:
-            said = _wrong_entry(override, error)
-        if said:
-            return said
-    if isinstance(error, OverrideParseException):
-        word = error.override
-        return f"{word}: {UNREADABLE}" if "=" in word else f"'{word}' is not of the form key=value"
-    if isinstance(error.__cause__, OmegaConfBaseException):
-        error = error.__cause__  # Hydra says only which override failed, OmegaConf also why
-    where = getattr(error, "full_key", None)
-    if isinstance(error, ValidationError) and (said := _kind(where, overrides)):
-        return said
-    message = str(error).splitlines()[0]
-    if found := re.match(r"Ambiguous value for argument '(\S+?)=(.*?)'", message):
-        key, value = found.groups()
-        one = f"'{key}=[{value}]'"
-        return f"{key}={value}: several values make a sweep; add -m. One list is written {one}"
-    return f"{where}: {message}" if where else re.sub(r"\s*\n\s*", " ", str(error))
-
-
-def _no_option(group: str, value: str, folders: Sequence[Path]) -> str:
-    """Refuse options that a group does not have; empty where it has all of them."""
-    options = [*group_options(group, folders)]
-    allowed = [*options, "null"] if group == "experiment" else options
-    wrong = next((option for option in value.split(",") if option not in allowed), None)
-    if wrong is None:
-        return ""
-    hint = nearest(wrong, options)
-    if group == "encoder" and not wrong.startswith("{"):
-        hint += f" A model of the hub: encoder=pretrained encoder.name={wrong}"
-    return f"{group}={wrong}: no such option.{hint}"
-
-
-def _wrong_entry(override: str, error: Exception) -> str:
-    """Explain an override of a mapping with keys of the user's own, or of a part that is null."""
-    key, value = key_of(override), override.partition("=")[2]
-    if wrong := [split for split in _splits(key, value) if split not in SPLITS]:
-        return f"{override}: no such split.{nearest(wrong[0], SPLITS)}"
-    cause = str(error.__cause__)
-    if key.startswith(_OPEN) and key in str(error) and "FileConfig'" not in cause:
-        return f"{override}: no such entry here; add it, '{_added(key, value)}'"
-    if f"{key}." in _OPEN and value.startswith("{") and "in struct" in f"{error}{cause}":
-        return f"{override}: its keys are your own; add them with a plus, '+{override}'"
-    if isinstance(error, AssertionError) and key.count(".") > 1:
-        # OmegaConf asserts when an override reaches into a node that is null.
-        parent = key.rpartition(".")[0]
-        return f"{override}: {parent} is null here; give it whole, {parent}={{...}}"
-    return ""
-
-
-def _keys(overrides: Sequence[str], groups: set[str]) -> list[str]:
-    """List keys and groups, without the keys of groups that are not chosen."""
-    named = {key_of(override).split(".")[0] for override in overrides}
-    idle = tuple(f"{group}." for group in {"baseline", "curriculum"} - named)
-    return [*groups, *(key for key in all_keys() if not key.startswith(idle))]
-
-
-def _splits(key: str, value: str) -> list[str]:
-    """List the splits in `data.files.<split>...` or `data.files={<split>: {...}}`."""
-    if key.startswith(_BY_SPLIT):
-        return [key.split(".")[2]]
-    return re.findall(r"[{,]\s*(\w+)\s*:\s*{", value) if f"{key}." in _BY_SPLIT else []
-
-
-def _added(key: str, value: str) -> str:
-    """Write the override that adds an entry to a mapping whose keys are the user's."""
-    parent, _, field = key.rpartition(".")
-    value = f"{{{field}: {value}}}"
-    if parent.startswith("data.files."):  # Hydra takes files in whole only
-        parent, _, split = parent.rpartition(".")
-        value = f"{{{split}: {value}}}"
-    return f"+{parent}={value}"
-
-
-def _kind(where: str | None, overrides: Sequence[str]) -> str:
-    """Say which kind of value a key needs; empty for a sweep's or an interpolated value."""
-    for override in reversed(overrides):  # the last one counts
-        key, _, value = override.lstrip("+~").partition("=")
-        if key == where and "${" not in value and ("," not in value or value[0] in "[{"):
-            return f"{override}: {hint}" if (hint := needed(key, value)) else ""
-    return ""
 
 
 def needed(key: str, given: str = "") -> str:
