@@ -44,7 +44,7 @@ restart = on_demand("heron.training.curriculum:Restart")
 
 # Smaller models are trained by one thread: a second saves them nothing, and on a busy machine it
 # is waited for. Measured by `make bench-threads`.
-SECOND_THREAD = 200_000  # weights
+SECOND_THREAD = 1_000_000  # weights
 
 
 @dataclass(frozen=True, slots=True)
