@@ -4,9 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
-
-from annotated_types import Len
+from typing import Any
 
 from heron.base.cells import Formatted, Table, show
 from heron.base.columns import aligned
@@ -43,8 +41,7 @@ _OF_FILES = overrides.TAKES["evaluate"]
 class EvaluateOptions(BertScoreOptions):
     """Options of `heron evaluate`; it also takes the keys of `heron.config.overrides`."""
 
-    # a finished run folder, or several: the mean of their logits
-    run: Annotated[list[Path], Len(1)]
+    run: list[Path]  # a finished run folder, or several: the mean of their logits
     split: str = "test"  # of the run's own data
     input: Path | None = None  # a labelled file to score on instead
     data: Path | None = None  # folder of the run's data sets; default: as in training
