@@ -56,7 +56,7 @@ def silence_libraries() -> None:
         "eval mode",
         "logging interval",
         "LeafSpec",
-        "dataloader is not resumable",  # `RestOfPlan` is
+        "dataloader is not resumable",  # `EpochPlan` is
         "Checkpoint directory",  # a resumed run's is not empty
         "Total length of `list`",  # a run without a validation split
         "sync_dist=True",  # scores are those of all processes already
