@@ -39,8 +39,8 @@ test: .venv/compiled  ## the fast tests
 test-real: .venv/installed  ## what needs the papers' data and a pretrained encoder
 	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) HERON_ENCODER=$(abspath $(HERON_ENCODER)) \
 		$(BIN)/python -m pytest -m real -rs
-	@$(BIN)/python -c "import ray" 2>/dev/null || \
-		echo "NOT TESTED: launcher=ray. $(BIN)/python -m pip install -e .[ray], then again."
+	@$(BIN)/python -c "import hydra_plugins.hydra_joblib_launcher" 2>/dev/null || \
+		echo "NOT TESTED: Hydra's launchers. $(BIN)/python -m pip install -e .[launchers], then again."
 
 .venv/docs: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'

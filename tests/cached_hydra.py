@@ -53,7 +53,7 @@ def create_defaults_list(
         _defaults[key] = _create_defaults_list(
             repo, config_name, groups, prepend_hydra, skip_missing
         )
-    plain = [each for each in overrides_list if each not in groups]
+    plain = [o for o in overrides_list if o not in groups and not o.is_sweep_override()]
     return replace(_defaults[key], config_overrides=plain)
 
 

@@ -20,12 +20,11 @@ from heron.base.errors import HeronError
 from heron.cli import main
 from heron.commands.prompt import ExportOptions, TuneOptions, parted, spelt_out
 from heron.config import options
-from heron.config.compose import _parse_flags, explained, open_hydra
+from heron.config.compose import explained, open_hydra, read_flags
 from heron.config.keys import all_keys
 from heron.config.parsing import parse
 from heron.config.resolve import resolve
-from heron.config.shorthands import write_out
-from heron.config.words import PARSER, readable
+from heron.config.words import PARSER
 
 FENCED = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.M | re.S)
 INLINE = re.compile(r"`(heron [^`]+=[^`]+)`")
@@ -91,15 +90,16 @@ def _prompted(words: Sequence[str]) -> list[str]:
 
 def _composed(words: Sequence[str]) -> str:
     """Compose the first run of a command and check it."""
+    if "-sc" in words:
+        return ""
+    # Hydra's plugins for launchers need not be installed.
+    words = [word for word in words if not word.startswith(("hydra/launcher", "hydra.launcher"))]
     try:
-        flags = _parse_flags(words)
-        typed = [readable(word) for word in flags.overrides if not word.startswith("folds=")]
-        folders = [Path(flags.config_dir)] if flags.config_dir else []
-        with explained(typed, folders):
-            points = [_first(each) for each in PARSER.parse_overrides(typed)]
-            whole = write_out(points, folders, tables=False)
-            with open_hydra("train", folders) as hydra:
-                config, _ = raw(hydra, *whole)
+        flags = read_flags(words)
+        with explained(flags.overrides):
+            points = [_first(each) for each in PARSER.parse_overrides(flags.overrides)]
+            with open_hydra("train", flags.folders) as hydra:
+                config, _ = raw(hydra, *points)
         resolve(config)
     except HeronError as error:
         return str(error)

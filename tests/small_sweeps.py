@@ -30,7 +30,7 @@ def words_of(folder: Path, *overrides: str, n: int = 2) -> list[str]:
 def sweep(folder: Path, *overrides: str, n: int = 2) -> int:
     """Run a sweep from this process, without its report; returns the exit code."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("heron.commands.train._report", lambda folder: None)
+        patch.setattr("heron.commands.train.report", lambda folder: None)
         return heron(*words_of(folder, *overrides, n=n))
 
 

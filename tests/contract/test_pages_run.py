@@ -23,8 +23,7 @@ NOT_RUN = {
     r"\bjupyter\b": "a server; tests/unit/test_notebooks.py runs the notebooks",
     r"^lm-eval": "not heron's; tests/unit/prompting/test_export.py runs it",
     r"^wandb sync|wandb=true": "needs an account",
-    r"^ray |launcher=ray": "needs Ray, an extra; tests/unit/sweeps/test_launchers.py has one",
-    r"launcher\.options": "needs SLURM; tests/unit/sweeps/test_launchers.py reads them",
+    r"^ray |launcher=(ray|submitit|joblib)": "needs a plugin of Hydra's, an extra",
     r"trainer=fsdp": "needs GPUs; tests/unit/training/test_devices.py shards on CPUs",
     r"^torchrun": "needs two machines; tests/unit/sweeps/test_devices_failures.py has one",
     r"contact=": "fetches pages; tests/unit/experiments/test_hesum_corpus.py serves some",
@@ -43,8 +42,6 @@ STANDS_FOR = {
     "systems=...": "systems=runs/hesum/base articles=10",
     "=...": "=text",
     " ... ": " ",
-    "launcher.partition=gpu": "launcher.cluster=local",
-    "launcher.gpus=1": "launcher.gpus=0",
     "logger.mode=online": "",
     "trainer.devices=": "run.oversubscribe=true trainer.devices=",
 }

@@ -43,7 +43,17 @@ SEED = os.environ.get("HERON_KILLS_SEED", "0")
 MOST = 40  # commands until one is done
 PRINTED = "printed.txt"
 # Files that name folders, times and process ids.
-OWN = ("config.yaml", "status.json", "log.txt", "report.", "study.journal", ".lock", ".search.lock")
+OWN = (
+    "config.yaml",
+    "multirun.yaml",
+    ".hydra",
+    "status.json",
+    "log.txt",
+    "report.",
+    "study.journal",
+    ".lock",
+    ".search.lock",
+)
 
 TASKS = {
     "relation": ("task=relation", "data=chronicle", "head=ess", "batching.tokens=600"),
@@ -81,9 +91,10 @@ SETTINGS = {
 }
 # The jobs of a sweep are killed with their command or alone.
 SWEEPS = {
-    "sweep": ("-m", "seed=0,1,2", "run.n_jobs=2", "run.isolate=true"),
+    "sweep": ("-m", "seed=0,1,2", "hydra.launcher.n_jobs=2", "run.isolate=true"),
     "search": (
-        *("-m", "sweeper=optuna", "sweeper.trials=5", "sweeper.startup_trials=2"),
+        *("-m", "hydra/sweeper=optuna", "hydra.sweeper.n_trials=5"),
+        "hydra.sweeper.startup_trials=2",
         *("optim.lr=tag(log,interval(1e-4,1e-2))", "run.isolate=true"),
     ),
 }

@@ -147,8 +147,9 @@ class RunFolder:
         raise ConfigError(f"{self.model} holds no exported model: {why}")
 
     def is_new(self) -> bool:
-        """Tell whether the folder holds at most a lock and a log."""
-        return {path.name for path in self.path.iterdir()} <= {self.lock.name, self.log.name}
+        """Tell whether the folder holds at most a lock, a log and what Hydra has written."""
+        known = {self.lock.name, self.log.name, ".hydra"}
+        return {path.name for path in self.path.iterdir()} <= known
 
     def discard(self) -> None:
         """Remove a new run's folder unless data was prepared, and its sweep's if empty then."""

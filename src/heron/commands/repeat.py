@@ -15,9 +15,8 @@ from heron.commands.train import FLAG
 from heron.config.keys import all_keys
 from heron.config.resolve import resolve
 from heron.config.run_names import run_path
-from heron.config.schema import OPEN, Config, LauncherConfig, SweeperConfig
+from heron.config.schema import OPEN, Config, SweeperConfig
 from heron.config.stored import read_stored
-from heron.sweeps.ledger import Queue
 from heron.sweeps.sweep import Sweep
 from heron.training.claim import check_job, count_ranks
 from heron.training.process import Job
@@ -62,7 +61,7 @@ def _train(job: Job) -> Mapping[str, Any]:
     """Train in this process, or in those that its devices need; returns the scores."""
     if count_ranks(job.config) == 1:
         return job.train()
-    (outcome,) = Sweep(Queue([job]), isolate=True).run()
+    (outcome,) = Sweep([job], isolate=True).run()
     if outcome.state != "done":
         raise HeronError(f"{job.folder.path}: {outcome.error}")
     return job.folder.read_scores()
@@ -78,7 +77,6 @@ def configure(before: RunFolder, words: Sequence[str]) -> Config:
     job = f"{folder.name}-again"
     old.run = dataclasses.replace(old.run, sweep=folder.parent.name, job=job, resume=True)
     old.sweeper = SweeperConfig()  # the new run is no trial of the old one's search
-    old.launcher = LauncherConfig()  # it is trained here
     known = all_keys()
     for word in words:
         key, equals, _ = word.partition("=")

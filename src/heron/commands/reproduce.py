@@ -21,8 +21,8 @@ from heron.reproduction.targets import Request, Target, choose_targets, read_tar
 
 if TYPE_CHECKING:  # these load Hydra
     from heron.base.run_folder import RunFolder
-    from heron.commands.train import Plan
     from heron.config.compose import Composition
+    from heron.sweeps.launch import Plan
     from heron.training.process import Job
 
 # Start-up time: the list of targets needs none of these.
@@ -31,11 +31,11 @@ _of_runs = on_demand("heron.reproduction.results:of_runs")
 _write = on_demand("heron.reproduction.results:write_reproduction")
 _write_paper_report = on_demand("heron.reproduction.results:write_paper_report")
 _claims_table = on_demand("heron.reproduction.claims:claims_table")
-_plan_jobs = on_demand("heron.commands.train:plan_jobs")
-_report = on_demand("heron.commands.train:_report")
+_plan_jobs = on_demand("heron.sweeps.launch:plan_jobs")
+_report = on_demand("heron.commands.train:report")
 _spelt_out = on_demand("heron.commands.prompt:spelt_out")
 _compose_and_run = on_demand("heron.config.compose:compose_and_run")
-_run_jobs = on_demand("heron.sweeps.start:run_jobs")
+_run_jobs = on_demand("heron.sweeps.launch:run_planned")
 _plan_prompts = on_demand("heron.prompting.plan:plan")
 _collect = on_demand("heron.results.collect:collect")
 _is_offline = on_demand("huggingface_hub.constants:is_offline_mode")
@@ -127,7 +127,7 @@ def _trained(
     ]
     code = 2
     if jobs:
-        code = int(_run_jobs(jobs, refused, True, _report))
+        code = int(_run_jobs(jobs, refused, _report))
     for overrides_, reason in [] if jobs else refused:
         print(f"heron reproduce: {overrides_}: {reason}", file=sys.stderr)
     runs = [run for job in jobs if job.folder.path.is_dir() for run in _collect(job.folder.path)]

@@ -16,7 +16,7 @@ from heron.config.constraints import Positive
 from heron.config.options import parse_options
 from heron.metrics.names import with_copied
 from heron.results.collect import RunRecord, collect, headline_metrics, is_run
-from heron.sweeps.ledger import JOURNAL, LAUNCHER, duration
+from heron.sweeps.ledger import JOURNAL, duration
 
 # In this order. `pruned`: ended early by its search.
 _ENDED, _BAD = ("done", "pruned"), ("failed", "broken")
@@ -60,15 +60,15 @@ def run(arguments: Sequence[str]) -> int:
     was_idle = False
     while True:
         folder = options.folder
-        started = any((folder / name).exists() for name in (JOURNAL, LAUNCHER))
-        # A search or workers were started here, but no job yet: they may be queued.
+        started = (folder / JOURNAL).exists()
+        # A search was started here, but no job yet.
         if options.watch and started and not any(map(is_run, (folder, *folder.iterdir()))):
             print(f"{folder}: no job has begun", flush=True)
             time.sleep(options.every)
             continue
         jobs = read_progress(folder)
         idle = not any(job.state in ("running", "pending") for job in jobs)
-        # A search or a worker may be between two jobs: a second look must find the same.
+        # A search may be between two jobs: a second look must find the same.
         ended = not options.watch or (idle and (was_idle or not started))
         was_idle = idle
         if ended or not gather():  # gathered once, at the end

@@ -1,90 +1,137 @@
-"""Hydra, with heron's error messages: compose `conf/` to the configuration of a run or a sweep."""
+"""Hydra over heron's `conf/`: one run or the jobs of a sweep, as `heron train` composes them."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import copy
+import logging
+import os
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
-from hydra import compose as compose_with_hydra
-from hydra import initialize_config_dir
-from hydra.core.config_search_path import ConfigSearchPath
+from hydra._internal.callbacks import Callbacks
+from hydra._internal.hydra import Hydra
+from hydra._internal.utils import create_config_search_path, get_args_parser
+from hydra.core.config_search_path import SearchPathQuery
 from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
-from hydra.core.plugins import Plugins
+from hydra.core.hydra_config import HydraConfig
+from hydra.core.utils import JobReturn, JobStatus, run_job
 from hydra.errors import HydraException
-from hydra.plugins.search_path_plugin import SearchPathPlugin
-from hydra.types import RunMode
-from omegaconf import DictConfig, open_dict
+from hydra.types import HydraContext, RunMode, TaskFunction
+from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
-from heron.base.errors import ConfigError, nearest
-from heron.base.folders import conf_dir, conf_dirs, config_groups, data_sets
+from heron.base.errors import ConfigError
+from heron.base.folders import add_forks, conf_dir, conf_dirs, data_sets
 from heron.base.registry import on_demand
 from heron.config.data import read_config
 from heron.config.resolve import resolve, resolve_stages
-from heron.config.run_names import base_name, sweep_name
+from heron.config.run_names import base_name, run_path, sweep_name
 from heron.config.schema import Config
-from heron.config.words import PARSER, key_of, not_swept, readable
+from heron.config.words import PARSER, job_words, key_of, not_swept, rewrite
 
-if TYPE_CHECKING:
-    from heron.config.space import Composer
-
-write_out = on_demand("heron.config.shorthands:write_out")  # start-up time
-search_path = on_demand("heron.config.hydra_words:search_path")  # few commands set Hydra itself
-
-# Hydra's flags that heron takes: names, and argparse's options.
-_FLAGS: dict[str, dict[str, Any]] = {
-    "--multirun -m": {"action": "store_true"},
-    "--cfg -c": {"choices": ["job", "hydra", "all"]},
-    "--resolve": {"action": "store_true"},
-    "--package -p": {},
-    "--run -r": {"action": "store_true"},
-    "--config-dir -cd": {},
-    "--info -i": {"const": "all", "nargs": "?"},
-}
-# Hydra's flags that would be ignored or break heron, and what to type instead.
-_REFUSED_FLAGS = {
-    "--config-name -cn": "heron's primary configuration is conf/train.yaml; settings of "
-    "your own are an experiment, DIR/experiment/NAME.yaml: --config-dir DIR experiment=NAME",
-    "--config-path -cp": "heron needs its own conf/; --config-dir DIR adds a folder to it",
-    "--experimental-rerun": "run.from=DIR repeats a run",
-    "--hydra-help": "`heron train --help` and `heron options` say what there is",
-    "--shell-completion -sc": "heron has none",
-}
+# Start-up time: for shorthands, sweeps and errors only.
+write_out = on_demand("heron.config.shorthands:write_out")
+grid = on_demand("heron.config.jobs:grid")
+job_composer = on_demand("heron.config.jobs:JobComposer")
+explain = on_demand("heron.config.explain:explain")
 
 
-@dataclass(frozen=True, slots=True)
 class Composition:
-    """One composed job."""
+    """One composed job; `whole` is Hydra's configuration, its own key `hydra` included."""
 
-    config: DictConfig  # the configuration without Hydra's own keys
-    overrides: list[str]  # the job's overrides, with a sweep's values filled in
-    choices: dict[str, Any]  # the option chosen in each group
-    # Where the command line adds YAML (`--config-dir`, `hydra.searchpath`).
-    folders: Sequence[Path] = ()
-    # Composes the other points of a space that is searched as results come in; None where every job
-    # is known from the start.
-    search: Composer | None = None
-    typed: Sequence[str] = ()  # the overrides of the whole command, with its sweeps
+    def __init__(self, whole: DictConfig):
+        self.whole = whole
+
+    @cached_property
+    def config(self) -> DictConfig:
+        """The job's own configuration, without Hydra's keys."""
+        config = copy.deepcopy(self.whole)
+        with open_dict(config):
+            del config["hydra"]
+        return config
+
+    @property
+    def overrides(self) -> list[str]:
+        """The job's overrides, with a sweep's values filled in."""
+        return job_words(typed_words(self.whole))
+
+    @property
+    def choices(self) -> dict[str, Any]:
+        """The option chosen in each group."""
+        return dict(self.whole.hydra.runtime.choices)
+
+    @cached_property
+    def swept(self) -> tuple[str, ...]:
+        """The keys that the sweep varies, as far as its sweeper says so."""
+        return tuple(self.whole.hydra.sweeper.get("swept") or ())
 
     def resolved(self) -> Config:
         """Check the configuration and give it its types."""
+        config = copy.deepcopy(self._resolved)
+        if self.whole.hydra.job.chdir:  # a job's folders are the command's
+            for name, value in vars(config.paths).items():
+                setattr(config.paths, name, str(Path(self.whole.hydra.runtime.cwd, value)))
+        return config
+
+    @cached_property
+    def _resolved(self) -> Config:
+        folders = self._folders()
+        add_forks(folders)
         config = resolve(self.config)
         config.experiment = self.choices.get("experiment")
-        if config.run.sweep is None:
-            base = base_name(config)
-            # A job that has a name stays in the plain folder.
-            config.run.sweep = base if config.run.job else sweep_name(base, not_swept(self.typed))
-        if self.folders:
+        config.run.sweep = self._sweep()
+        _check_length(config, self.overrides)
+        if folders:
             # A job may run in another process, which does not know these folders.
             named = {*config.also_test, *(stage.data for stage in resolve_stages(config))}
-            added = data_sets(self.folders).items() - data_sets().items()
+            added = data_sets(folders).items() - data_sets().items()
             config.others |= {name: read_config(path) for name, path in added if name in named}
         return config
+
+    def _folders(self) -> list[Path]:
+        """List the folders that the command line adds to Hydra's search path."""
+        sources = self.whole.hydra.runtime.config_sources
+        found = [Path(each.path) for each in sources if each.schema == "file"]
+        return [folder for folder in found if folder not in conf_dirs()]
+
+    def _sweep(self) -> str:
+        run = self.config.run
+        if run.sweep is not None:
+            return str(run.sweep)
+        named = self.choices.get("experiment")
+        base = base_name(named, self.config.data.name, self.config.task.name)
+        if run.job:  # a job that has a name stays in the plain folder
+            return base
+        in_sweep = OmegaConf.select(self.whole, "hydra.job.num", default=None) is not None
+        if in_sweep and not self.swept:
+            return base  # a sweeper of others: nobody knows which words it varies
+        fixed = not_swept(self.overrides)
+        return sweep_name(base, [word for word in fixed if key_of(word) not in self.swept])
+
+    def sweep_path(self) -> Path:
+        """Name the sweep's folder."""
+        return Path(self.config.paths.runs) / self._sweep()
+
+    def run_path(self) -> Path:
+        """Name the run's folder, by what can change its result."""
+        return run_path(self._resolved, self.overrides, self.swept)
+
+    def place(self) -> Path:
+        """Name the folder of a sweep's job, as `hydra.sweep` says."""
+        sweep = self.whole.hydra.sweep
+        place = Path(os.path.normpath(Path(str(sweep.dir), str(sweep.subdir))))
+        return place.absolute() if self.whole.hydra.job.chdir else place
+
+
+def typed_words(whole: DictConfig) -> list[str]:
+    """List the overrides that a configuration was composed with; `${...}` in them stays."""
+    found: Any = OmegaConf.to_container(whole.hydra.overrides.task, resolve=False)
+    return list(found)
 
 
 def compose(overrides: Sequence[str]) -> Config:
@@ -95,7 +142,7 @@ def compose(overrides: Sequence[str]) -> Config:
     """
     found: list[Composition] = []
     compose_and_run("train", overrides, found.append)
-    if len(found) != 1 or found[0].search is not None:
+    if len(found) != 1:
         raise ConfigError(
             f"{' '.join(overrides)}: not the words of one run; leave out -m, --cfg, lists of values"
         )
@@ -103,129 +150,201 @@ def compose(overrides: Sequence[str]) -> Config:
 
 
 def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composition], Any]) -> None:
-    """Do what Hydra's command line would: run, sweep (-m) or show (--cfg, --info) a config.
+    """Compose what a command line would run, a grid's jobs included; `job` is called once per job.
 
-    `conf/<name>.yaml` is the primary one; `job` is called once per job.
+    Nothing is written and no launcher is asked.
 
     Raises:
         ConfigError: an override that does not fit; names the nearest key, group or option.
     """
-    flags = _parse_flags(arguments)
-    typed = [readable(word) for word in flags.overrides]
-    folders, words = [], typed
-    if flags.config_dir or any(key_of(word)[:5] == "hydra" for word in typed):
-        folders, words = search_path(typed, flags.config_dir)
-    if {"data", "encoder", "experiment", "baseline"} & set(map(key_of, words)):
-        words = write_out(words, folders, tables=not flags.cfg and flags.info is None)
-    jobs: list[Composition] = []
-    with open_hydra(name, folders) as hydra, explained(words, folders):
-        if flags.cfg:
-            hydra.show_cfg(name, words, flags.cfg, package=flags.package, resolve=flags.resolve)
-        elif flags.info is not None:
-            hydra.show_info(flags.info, config_name=name, overrides=words)
+    flags = read_flags(arguments)
+    with open_hydra(flags.config_name or name, flags.folders) as hydra, explained(flags.overrides):
+        if _shown(hydra, flags, flags.config_name or name):
+            return
+        config = _composed(hydra, flags, flags.config_name or name)
+        if config.hydra.mode != RunMode.MULTIRUN:
+            found = [Composition(config)]
         else:
-            jobs = list(_compose_jobs(name, words, flags.multirun, folders))
-    for composition in jobs:
+            jobs, config = grid(hydra.config_loader, config)
+            make = job_composer(hydra.config_loader, config, jobs)
+            found = [Composition(make(words)) for words in jobs]
+    for composition in found:
         job(composition)
 
 
-def _parse_flags(arguments: Sequence[str]) -> Any:
-    parser = ArgumentParser(prog="heron train", add_help=False)
-    parser.add_argument("overrides", nargs="*")
-    for names, options in _FLAGS.items():
-        parser.add_argument(*names.split(), **options)
-    for names in _REFUSED_FLAGS:
-        parser.add_argument(*names.split(), nargs="?", const="")
+def run_application(name: str, arguments: Sequence[str], task: TaskFunction) -> list[JobReturn]:
+    """Do what a program of `hydra.main` would do with its command line.
+
+    Returns:
+        How the jobs ended; a single one that failed raises its error. Empty where the command only
+        shows something.
+
+    Raises:
+        ConfigError: an error of Hydra's, with the nearest name.
+    """
+    flags = read_flags(arguments)
+    name = flags.config_name or name
+    with open_hydra(name, flags.folders) as hydra:
+        with explained(flags.overrides):
+            if _shown(hydra, flags, name):
+                return []
+            config = _composed(hydra, flags, name)
+            if config.hydra.mode == RunMode.MULTIRUN:
+                words = [*flags.overrides, "hydra.mode=MULTIRUN"]
+                found = hydra.multirun(name, task, words) or []
+                return [each for batch in found for each in batch]
+            str(config.hydra.run.dir)  # what is wrong with the configuration is said here
+        context = HydraContext(hydra.config_loader, Callbacks(config))
+        context.callbacks.on_run_start(config=config, config_name=name)
+        ended = run_job(task, config, "hydra.run.dir", None, context)
+        context.callbacks.on_run_end(config=config, config_name=name, job_return=ended)
+    if ended.status == JobStatus.FAILED:
+        raise ended._return_value
+    return [ended]
+
+
+def run_in_hydra(whole: DictConfig, task: Callable[[], Any]) -> Any:
+    """Call `task` as Hydra runs a sweep's job: `.hydra`, `job.chdir`, environment, callbacks."""
+    context = HydraContext(None, Callbacks(whole))  # type: ignore[arg-type]  # nothing is composed
+    ended = run_job(lambda _: task(), whole, "hydra.sweep.dir", "hydra.sweep.subdir", context)
+    if ended.status == JobStatus.FAILED:
+        raise ended._return_value
+    return ended.return_value
+
+
+def read_flags(arguments: Sequence[str]) -> Namespace:
+    """Read Hydra's flags, and write the words as Hydra reads them; `folders` are those added."""
+    parser = get_args_parser()
+    parser.prog = "heron train"
     # Intermixed: overrides may stand on both sides of a flag, `data=trc -m head=ess,emp`.
-    found, unknown = parser.parse_known_intermixed_args(list(arguments))
-    if flags := [word for word in unknown if word.startswith("-")]:
-        known = [flag for names in (*_FLAGS, *_REFUSED_FLAGS) for flag in names.split()]
-        raise ConfigError(f"unknown flag {flags[0]}.{nearest(flags[0], known)}")
-    for names, instead in _REFUSED_FLAGS.items():
-        flag = names.split()[0]
-        if getattr(found, flag.strip("-").replace("-", "_")) is not None:
-            raise ConfigError(f"{flag}: {instead}")
+    flags = parser.parse_intermixed_args(list(arguments))
+    if flags.config_path is not None or flags.experimental_rerun is not None:
+        raise ConfigError("heron needs its own conf/; --config-dir DIR adds a folder to it")
+    added = [] if flags.config_dir is None else [Path(flags.config_dir).absolute()]
+    if missing := [folder for folder in added if not folder.is_dir()]:
+        raise ConfigError(f"--config-dir: no folder {missing[0]}")
+    flags.folders = added
+    if flags.shell_completion or flags.hydra_help:
+        if flags.hydra_help:
+            flags.overrides = [word for word in flags.overrides if word.startswith("hydra")]
+        return flags
+    words = rewrite(flags.overrides)
+    searched = [*added, *_searched(words)]
+    add_forks(searched)
+    if {"data", "encoder", "experiment", "baseline"} & set(map(key_of, words)):
+        words = write_out(words, searched)
+    flags.overrides = words
+    return flags
+
+
+def _searched(words: Sequence[str]) -> list[Path]:
+    """List the folders in `hydra.searchpath=[...]`; packages are found by Hydra alone."""
+    values = [word.partition("=")[2] for word in words if key_of(word) == "hydra.searchpath"]
+    names = [each.strip(" '\"") for value in values for each in value.strip("[]").split(",")]
+    return [Path(name.removeprefix("file://")).absolute() for name in names if "pkg:" not in name]
+
+
+def _shown(hydra: Hydra, flags: Namespace, name: str) -> bool:
+    """Do what only shows something, as Hydra does; returns whether it was asked for."""
+    if flags.hydra_help:
+        hydra.hydra_help(name, get_args_parser(), flags)
+    elif flags.shell_completion:
+        hydra.shell_completion(name, flags.overrides)
+    elif flags.cfg:
+        shown = flags.cfg, flags.package, flags.resolve
+        hydra.show_cfg(name, flags.overrides, *shown)
+    elif flags.info is not None:
+        hydra.show_info(flags.info, config_name=name, overrides=flags.overrides)
+    elif flags.resolve:
+        raise ConfigError("--resolve belongs to --cfg")
+    else:
+        return False
+    return True
+
+
+def _composed(hydra: Hydra, flags: Namespace, name: str) -> DictConfig:
+    """Compose a run, or the part that the jobs of a sweep share; `hydra.mode` says which."""
+    words = flags.overrides
+    swept = flags.multirun or any(
+        each.is_sweep_override() for each in PARSER.parse_overrides(list(words))
+    )
+    if swept and (flags.multirun or hydra.get_mode(name, words) == RunMode.MULTIRUN):
+        config = hydra.compose_config(name, words, RunMode.MULTIRUN)
+        config.hydra.mode = RunMode.MULTIRUN
+        return config
+    config = hydra.compose_config(name, words, RunMode.RUN)
+    config.hydra.mode = config.hydra.mode or RunMode.RUN
+    return config
+
+
+@contextmanager
+def open_hydra(name: str = "train", folders: Sequence[Path] = ()) -> Iterator[Hydra]:
+    """Set up Hydra to compose; what a program that imports heron has set up comes back after."""
+    before = GlobalHydra.instance().hydra, HydraConfig.instance().cfg
+    log, handlers, level = logging.root, logging.root.handlers[:], logging.root.level
+    GlobalHydra.instance().clear()
+    path = create_config_search_path(str(conf_dir()))
+    for folder in conf_dirs(folders)[1:]:
+        before_schema = SearchPathQuery(provider="schema", path=None)
+        path.prepend(folder.parent.name, f"file://{folder}", before_schema)
+    try:
+        yield Hydra.create_main_hydra2(name, path)
+    finally:
+        GlobalHydra.instance().hydra, HydraConfig.instance().cfg = before
+        log.handlers[:] = handlers  # `--info` and `hydra.verbose` change them
+        log.setLevel(level)
+
+
+@contextmanager
+def explained(overrides: Sequence[str]) -> Iterator[None]:
+    """Turn Hydra's and OmegaConf's errors into one message that names the nearest valid word."""
+    try:
+        yield
+    except (HydraException, OmegaConfBaseException, AssertionError, ValueError, ImportError) as e:
+        if os.environ.get("HYDRA_FULL_ERROR") == "1":
+            raise
+        raise ConfigError(explain(overrides, e)) from e
+
+
+def shortened(path: str) -> Path:
+    """Name a folder relative to the working one where it lies in it, as the command did."""
+    folder, here = Path(path), Path.cwd()
+    return folder.relative_to(here) if folder.is_relative_to(here) else folder
+
+
+def _check_length(config: Config, overrides: Sequence[str]) -> None:
+    """Refuse typed epochs where steps decide: they would be ignored silently."""
+    typed, steps = set(map(key_of, overrides)), config.trainer.max_steps
+    if steps is not None and "trainer.max_epochs" in typed and "trainer.max_steps" not in typed:
+        raise ConfigError(
+            f"trainer.max_epochs={config.trainer.max_epochs}: trainer.max_steps={steps} says how "
+            "long this trains; add trainer.max_steps=null"
+        )
+
+
+class _Last:
+    """Keeps the last composition: Hydra asks several times for one job's folders."""
+
+    root: Any = None
+    composition: Any = None
+
+
+def _of(root: DictConfig) -> Composition:
+    if _Last.root is not root:
+        _Last.root, _Last.composition = root, Composition(root)
+    found: Composition = _Last.composition
     return found
 
 
-def _compose_jobs(
-    name: str, words: Sequence[str], multirun: bool, folders: Sequence[Path]
-) -> Iterable[Composition]:
-    """Compose every job of a run or a sweep, in the order in which Hydra would start them."""
-    groups = config_groups(folders)
-    for word in words:
-        if key_of(word) in groups and word.partition("=")[2].strip().startswith("{"):
-            # Hydra would merge the mapping into the option that is chosen anyway.
-            raise ConfigError(
-                f"{word}: {key_of(word)} is a group: {key_of(word)}=NAME chooses an option, and "
-                f"its keys are set one by one, {key_of(word)}.KEY=VALUE"
-            )
-    if not multirun and not any(o.is_sweep_override() for o in PARSER.parse_overrides(list(words))):
-        config = compose_raw(name, words)
-        if config.hydra.mode != RunMode.MULTIRUN:
-            refuse_sweeper(words)
-            return [composition(config, words, folders, words)]
-    from heron.config.space import compose_sweep  # start-up time: one run does not need it
-
-    return compose_sweep(name, words, multirun, folders)
+def _job(_root_: DictConfig) -> str:
+    of = _of(_root_)
+    return os.path.relpath(of.run_path(), of.sweep_path())
 
 
-def refuse_sweeper(words: Sequence[str]) -> None:
-    """Refuse keys of the sweeper where there is no sweep."""
-    if typed := [word for word in words if key_of(word).split(".")[0] == "sweeper"]:
-        raise ConfigError(f"{typed[0]}: chooses the jobs of a sweep; add -m")
-
-
-def compose_raw(name: str, words: Sequence[str]) -> DictConfig:
-    """Compose with Hydra, its own keys included."""
-    return compose_with_hydra(name, list(words), return_hydra_config=True)
-
-
-def composition(
-    config: DictConfig, words: Sequence[str], folders: Sequence[Path], typed: Sequence[str]
-) -> Composition:
-    """Move Hydra's own keys out of a composed configuration."""
-    choices = dict(config.hydra.runtime.choices)
-    with open_dict(config):
-        del config["hydra"]
-    own = [word for word in words if not word.startswith("hydra.")]
-    return Composition(config, own, choices, folders, typed=typed)
-
-
-class _Folders(SearchPathPlugin):
-    """Adds the folders of forks and of the command line to Hydra's search path."""
-
-    # Of the class, because Hydra makes the instance; set for the length of one composition.
-    added: ClassVar[Sequence[Path]] = ()
-
-    def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
-        """Append each folder, under the name of its fork."""
-        for folder in self.added:
-            search_path.append(provider=folder.parent.name, path=f"file://{folder}")
-
-
-@contextmanager
-def open_hydra(name: str, folders: Sequence[Path] = ()) -> Iterator[Any]:
-    """Set up Hydra to compose; a program that uses Hydra itself finds its own as it was."""
-    own, GlobalHydra.instance().hydra = GlobalHydra.instance().hydra, None
-    if "schema.yaml" not in ConfigStore.instance().repo:
-        ConfigStore.instance().store(name="schema", node=Config)
-    Plugins.instance().register(_Folders)
-    _Folders.added = conf_dirs(folders)[1:]
-    try:
-        with initialize_config_dir(str(conf_dir()), job_name=name, version_base=None):
-            yield GlobalHydra.instance().hydra
-    finally:
-        # Hydra restores a copy of what it found, which was empty.
-        GlobalHydra.instance().hydra, _Folders.added = own, ()
-
-
-@contextmanager
-def explained(overrides: Sequence[str], folders: Sequence[Path]) -> Iterator[None]:
-    """Replace Hydra's errors by heron's, which name the override and the nearest valid one."""
-    try:
-        yield
-    except (HydraException, OmegaConfBaseException, AssertionError, ValueError) as error:
-        from heron.config.overrides import explain  # start-up time: for errors only
-
-        raise ConfigError(explain(overrides, error, folders)) from error
+ConfigStore.instance().store(name="schema", node=Config)
+for _name, _resolver in {
+    "heron.run_dir": lambda _root_: str(_of(_root_).run_path()),
+    "heron.sweep_dir": lambda _root_: str(_of(_root_).sweep_path()),
+    "heron.job": _job,
+}.items():
+    OmegaConf.register_new_resolver(_name, _resolver, replace=True)

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import product
 from operator import attrgetter
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
@@ -20,18 +19,16 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from heron.base.errors import ConfigError, DataError, Problem, first_line, nearest
-from heron.base.folders import config_groups, data_set_file
+from heron.base.folders import data_set_file
 from heron.base.yaml_files import parse_yaml
 from heron.config import errors
 from heron.config.data import DataConfig
-from heron.config.describe import group_options
 from heron.config.keys import all_keys, flatten, is_under, type_of
-from heron.config.options import EVERYWHERE
 from heron.config.parsing import parse
 from heron.config.registries import TASKS
 from heron.config.schema import Config
 from heron.config.stored import from_yaml, to_yaml
-from heron.config.words import PARSER, UNREADABLE, key_of, readable
+from heron.config.words import PARSER, UNREADABLE, readable
 
 # The search for answers (the threshold of "no answer" stays the one that training tuned) and for
 # the classes of a window, and the tokens of a batch, which decide how much memory is taken.
@@ -266,28 +263,6 @@ def advise(problems: Iterable[Problem], takes: Sequence[str]) -> list[Problem]:
         dataclasses.replace(each, fix=tuple(fix for fix in each.fixes if is_open(fix)))
         for each in problems
     ]
-
-
-def explain(overrides: Sequence[str], error: Exception, folders: Sequence[Path] = ()) -> str:
-    """Describe an error of Hydra; where a group's option or a key is unknown, name the nearest."""
-    groups, known = config_groups(folders), all_keys()
-    for override in overrides:
-        key, value = key_of(override), override.partition("=")[2]
-        if key in groups:
-            options = group_options(key, folders)
-            for wrong in () if value[:1] in ("{", "[") else value.split(","):
-                if wrong not in (*options, "null") or (wrong == "null" and key != "experiment"):
-                    model = f" A model of the hub: encoder=pretrained encoder.name={wrong}"
-                    hint = nearest(wrong, options) + (model if key == "encoder" else "")
-                    return f"{key}={wrong}: no such option.{hint}"
-        elif key not in known and not key.startswith(("hydra", *_OPEN)):
-            named = {key_of(each).split(".")[0] for each in overrides}
-            idle = tuple(f"{group}." for group in {"baseline", "curriculum"} - named)
-            close = (name for name in known if not name.startswith(idle))
-            hint = nearest(key, {*groups, *close, *EVERYWHERE}) or nearest(key, known)
-            return f"unknown key '{key}'.{hint or ' heron train --cfg job lists them all.'}"
-    said = errors.explain(error)
-    return f"{' '.join(overrides)}: {said}" if isinstance(error, AssertionError) else said
 
 
 def set_keys(config: Config, changes: Mapping[str, Any], name: str) -> None:

@@ -16,7 +16,7 @@ from heron.config.schema import BUDGET, Config, TrainerConfig
 
 # Keys of places and of display, which cannot change a result.
 NEUTRAL = (
-    *("paths", "run", "logger", "report", "trainer.progress", "launcher", "sweeper"),
+    *("paths", "run", "logger", "report", "trainer.progress", "sweeper"),
     *("prompting.traffic", "prompting.model.key"),
     *("prompting.model.input_price", "prompting.model.output_price"),
 )
@@ -41,6 +41,7 @@ _OPTIONAL = (
     *("trainer.callbacks", "task.metrics", "task.decoding", "task.mask_share", "task.whole_words"),
 )
 _LATER = ("curriculum.order", "encoder.trailing_separator", "optim.warmup_steps")
+_LONGEST = 200  # characters of a folder's name before its hash; file systems allow 255 bytes
 # Runs that differ in these keys, in their data or their task are not compared with each other.
 _APART = ("protocol", "also_test", "trainer.max_epochs", "trainer.max_steps")
 
@@ -105,16 +106,17 @@ def check_paths(config: Config) -> None:
             raise ConfigError(f"{word}: {above} cannot be written to; name another folder")
 
 
-def run_path(config: Config, overrides: Sequence[str]) -> Path:
+def run_path(config: Config, overrides: Sequence[str], swept: Sequence[str] = ()) -> Path:
     """Name the run folder: readable overrides and a hash of all that can change the result.
 
-    A run that an earlier version of heron began keeps its folder.
+    The values of `swept` keys come first. A run that an earlier version of heron began keeps its
+    folder.
 
     Raises:
         ConfigError: `run.sweep` or `run.job` leads out of `paths.runs`.
     """
     _check_names(config)
-    base = base_name(config)
+    base = base_name(config.experiment, config.data.name, config.task.name)
     sweep = config.run.sweep or base
     folder = Path(config.paths.runs) / sweep
     if config.run.job:
@@ -122,7 +124,7 @@ def run_path(config: Config, overrides: Sequence[str]) -> Path:
     key = config_key(config)
     # The same configuration in other words (a default spelt out) keeps its folder.
     said = config.experiment is not None and f"{sweep},".startswith(f"{base},")
-    name = _readable(overrides, hidden=("experiment",) if said else ())
+    name = _readable(overrides, ("experiment",) if said else (), swept)
     # Earlier versions added no words to a sweep's name.
     plain = folder.with_name(folder.name.partition(",")[0] or folder.name)
     earlier = dict.fromkeys((folder, plain))
@@ -131,11 +133,9 @@ def run_path(config: Config, overrides: Sequence[str]) -> Path:
     return next(found, folder / f"{name}-{key}")
 
 
-def base_name(config: Config) -> str:
+def base_name(experiment: str | None, data: str, task: str) -> str:
     """Name the sweep folder of runs that change no data, task or length of training."""
-    if config.experiment:
-        return config.experiment.replace("/", "-")
-    return f"{config.data.name}-{config.task.name}"
+    return experiment.replace("/", "-") if experiment else f"{data}-{task}"
 
 
 def sweep_name(base: str, fixed: Sequence[str]) -> str:
@@ -174,14 +174,24 @@ def _check_names(config: Config) -> None:
         )
 
 
-def _readable(overrides: Sequence[str], hidden: Sequence[str] = ()) -> str:
-    """Join the overrides that can change a result; paths are reduced to their last part."""
-    words = []
-    # Groups and seed first: a long name is cut at its end.
-    for override in sorted(overrides, key=lambda word: ("." in word.partition("=")[0], word)):
-        key, _, value = override.lstrip("+").partition("=")
-        if not any(is_under(key, each) for each in (*NEUTRAL, *hidden)):
-            # Masked whole: of an address without a path, the last part is the user's name.
-            words.append(f"{key}={redact(value).rstrip('/').rsplit('/', 1)[-1]}")
+def _readable(
+    overrides: Sequence[str], hidden: Sequence[str] = (), swept: Sequence[str] = ()
+) -> str:
+    """Join the overrides that can change a result; paths are reduced to their last part.
+
+    A long name is cut at its end, after what is `swept`; then come groups and seed.
+    """
+    words: list[str] = []
+    rows = [(override.lstrip("+").partition("="), override) for override in overrides]
+    length = 0
+    for (key, _, value), _ in sorted(
+        rows, key=lambda row: (row[0][0] not in swept, "." in row[0][0], row[1])
+    ):
+        if any(is_under(key, each) for each in (*NEUTRAL, *hidden)):
+            continue
+        # Masked whole: of an address without a path, the last part is the user's name.
+        words.append(f"{key}={redact(value).rstrip('/').rsplit('/', 1)[-1]}")
+        length = len(",".join(words)) if key in swept else length
     name = ",".join(words) or "default"
-    return "".join(c if c.isalnum() or c in "=,._-" else "_" for c in name)[:100]
+    short = name[: min(max(100, length), _LONGEST)]
+    return "".join(c if c.isalnum() or c in "=,._-" else "_" for c in short)

@@ -539,8 +539,6 @@ class RunConfig:
     # train every job in its own process; null: in sweeps only. A job on several devices always has
     # its own.
     isolate: bool | None = None
-    # jobs of a sweep side by side (in each worker of a `launcher`); they share the cores
-    n_jobs: Count = 1
     # which ended jobs the same command trains again: `cut` (stopped, killed, out of memory, disk
     # full) or `failed` (all that failed)
     retry: Annotated[str, OneOf("cut", "failed")] = "cut"
@@ -548,57 +546,21 @@ class RunConfig:
 
 
 @dataclass
-class LauncherConfig:
-    """Where the jobs of a sweep run."""
-
-    # `local` (processes of this command, `run.n_jobs` side by side), or workers that take jobs from
-    # the sweep's folder: `slurm` (submitit), `ray`. `joblib`: `local`, with `workers` times
-    # `run.n_jobs` side by side.
-    name: Annotated[str, OneOf("local", "joblib", "slurm", "ray")] = "local"
-    workers: Count = 1  # number of workers
-    wait: bool = True  # wait for the workers to end; false (`slurm`): submit and exit
-    # of `slurm`: `slurm`, or to try it without a cluster `local` (processes on this machine) or
-    # `debug` (inside this process)
-    cluster: Annotated[str, OneOf("slurm", "local", "debug")] = "slurm"
-    # partition, account: of SLURM
-    partition: str | None = None
-    account: str | None = None
-    # time limit of a worker; one that reaches it is queued again and continues
-    minutes: Count = 240
-    # gpus, cpus: of each worker, of SLURM or Ray
-    gpus: Natural = 0
-    cpus: Count = 1
-    memory_gb: Annotated[float, Ge(0)] | None = None  # of each worker; null: the cluster's default
-    # further SLURM options, by submitit's names: `{constraint: a100, setup: [module load x]}`
-    options: dict[str, Any] = field(default_factory=dict)
-    # of a running Ray cluster (`auto`, `ray://host:10001`); null: start Ray here
-    address: str | None = None
-
-
-@dataclass
 class SweeperConfig:
-    """Which points of a space of settings a sweep (`-m`) tries.
+    """The search that a run is a trial of; set by `hydra/sweeper=optuna`, whose keys these are."""
 
-    The space is written in Hydra's grammar: `a,b`, `choice(a,b)`, `range(1,5)`, `interval(0,0.5)`,
-    `tag(log,interval(1e-5,1e-3))`, `int(interval(16,256))`.
-    """
-
-    # `grid` (all points), `random` (draws without repeats), or `optuna` (chooses the next point by
-    # the validation scores of earlier ones, see `trainer.monitor`)
+    # `grid`: no trial
     name: Annotated[str, OneOf("grid", "random", "optuna")] = "grid"
-    trials: Count = 20  # number of points, over all commands on the sweep's folder
-    seed: Seed = 0  # of the draws; `seed` of the jobs is a key like any other and may be swept
-    # of `optuna`: `tpe`, `gp` (Gaussian process) or `random`
+    trials: Count = 20  # number of points
+    seed: Seed = 0  # of the draws
+    # of the points: Optuna's name
     sampler: Annotated[str, OneOf("tpe", "gp", "random")] = "tpe"
-    # of `optuna`, stops bad trials early: `none`, `median` (worse after an epoch than the median of
-    # the trials before) or `hyperband`
+    # what stops bad trials early
     pruner: Annotated[str, OneOf("none", "median", "hyperband")] = "none"
-    # random trials before `sampler` learns; `median` stops none before so many have finished
-    startup_trials: Natural = 5
+    startup_trials: Natural = 5  # random trials before `sampler` learns
     startup_epochs: Count = 1  # epochs that every trial gets
-    # study, trial: set by heron in a trial's own configuration
-    study: str | None = None
-    trial: int | None = None
+    study: str | None = None  # name of the study in the sweep's journal
+    trial: int | None = None  # number of the trial
 
 
 @dataclass
@@ -637,7 +599,6 @@ class Config(Checked):
     curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
     logger: LoggerConfig = field(default_factory=LoggerConfig)
     run: RunConfig = field(default_factory=RunConfig)
-    launcher: LauncherConfig = field(default_factory=LauncherConfig)
     sweeper: SweeperConfig = field(default_factory=SweeperConfig)
 
     def problems(self) -> Iterator[str]:

@@ -1,17 +1,14 @@
-"""Shorthands of `heron train`, written out: `data=NAME`, `encoder=FOLDER`, a paper's table."""
+"""Shorthands of `heron train`, written out: `data=NAME`, `encoder=FOLDER`."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-
-from omegaconf import OmegaConf
 
 from heron.base.errors import ConfigError, nearest
 from heron.base.folders import conf_dirs, data_sets
 from heron.base.yaml_files import read_yaml
 from heron.config.registries import TASKS
-from heron.config.run_names import sweep_name
-from heron.config.words import key_of, not_swept, values_by_key
+from heron.config.words import values_by_key
 
 # Hub ids without an owner: models that are older than owners.
 _OLD_HUB_ID = re.compile(
@@ -21,10 +18,9 @@ _OLD_HUB_ID = re.compile(
 _MAPPINGS = ("prompting.prompt.answers", "prompting.translation.codes")
 
 
-def write_out(words: Sequence[str], folders: Sequence[Path], tables: bool) -> list[str]:
-    """Write out every shorthand; with `tables` also experiments that consist of others."""
-    whole = unfold(words, folders) if tables else words
-    return add_prompt(follow_the_data(spell_out_encoder(whole, folders), folders))
+def write_out(words: Sequence[str], folders: Sequence[Path]) -> list[str]:
+    """Write out every shorthand."""
+    return add_prompt(follow_the_data(spell_out_encoder(words, folders), folders))
 
 
 def spell_out_encoder(overrides: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
@@ -65,31 +61,6 @@ def _is_model(name: str, folders: Sequence[Path]) -> bool:
 
     cached = Path(constants.HF_HUB_CACHE) / f"models--{name}"
     return bool(re.fullmatch(r"[\w.-]+", name)) and cached.is_dir()
-
-
-def unfold(overrides: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
-    """Write out an experiment whose sweep is a list of other experiments, such as a paper's table.
-
-    Hydra cannot sweep over a group that the command line has chosen.
-    """
-    name = values_by_key(overrides).get("experiment", "")
-    files = [folder / "experiment" / f"{name}.yaml" for folder in conf_dirs(folders)]
-    path = next((file for file in files if name and file.is_file()), None)
-    table = OmegaConf.load(path) if path else OmegaConf.create()
-    params = OmegaConf.select(table, "hydra.sweeper.params") or {}
-    if "experiment" not in params:
-        return list(overrides)
-    others = [override for override in overrides if not override.startswith("experiment=")]
-    sweep = sweep_name(name.replace("/", "-"), not_swept(overrides))
-    words: Mapping[str, str] = {
-        "experiment": "",
-        "report": OmegaConf.select(table, "report") or "null",
-        **params,
-        "hydra.mode": "MULTIRUN",
-        "run.sweep": f"'{sweep}'",
-    }
-    named = set(map(key_of, others))
-    return [*(f"{key}={value}" for key, value in words.items() if key not in named), *others]
 
 
 def follow_the_data(overrides: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:

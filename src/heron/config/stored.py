@@ -42,6 +42,9 @@ def _read_values(text: str) -> dict[str, Any]:
     values = parse_yaml(text)
     if not isinstance(values, dict):
         raise ConfigError("config.yaml is not a mapping of keys to values")
+    values.pop("launcher", None)  # of earlier versions, like `run.n_jobs`: where jobs ran
+    if isinstance(values.get("run"), dict):
+        values["run"].pop("n_jobs", None)
     if missing := [key for key in _ALWAYS if key not in values]:
         raise ConfigError(f"it has no {', '.join(missing)}")
     return values

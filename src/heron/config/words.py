@@ -1,18 +1,64 @@
-"""The words of `heron train`, before Hydra reads them."""
+"""The words of `heron train`, before Hydra reads them: other scripts, and earlier names."""
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 
+from heron.base.errors import ConfigError
+from heron.base.terminal import say
 from heron.config.keys import type_of
 
 UNREADABLE = "its value cannot be read: close brackets and quotes, put signs into quotes"
 PARSER = OverridesParser.create()
 # What Hydra reads in quotes only: letters beyond ASCII, and signs that are not in its grammar.
 _UNQUOTED = re.compile(r"""'[^']*'|"[^"]*"|[^\[\]{}:,'"]*[^\x00-\x7f][^\[\]{}:,'"]*""")
+# Words of earlier versions, for one release.
+_ALIASES = {
+    "run.n_jobs": "hydra.launcher.n_jobs",
+    "launcher": "hydra/launcher",
+    "launcher.workers": "hydra.launcher.array_parallelism",
+    "launcher.partition": "hydra.launcher.partition",
+    "launcher.account": "hydra.launcher.account",
+    "launcher.minutes": "hydra.launcher.timeout_min",
+    "launcher.gpus": "hydra.launcher.gpus_per_node",
+    "launcher.cpus": "hydra.launcher.cpus_per_task",
+    "launcher.memory_gb": "hydra.launcher.mem_gb",
+    "launcher.address": "hydra.launcher.ray.init.address",
+    "sweeper": "hydra/sweeper",
+    "sweeper.trials": "hydra.sweeper.n_trials",
+    "sweeper.seed": "hydra.sweeper.seed",
+    "sweeper.sampler": "hydra.sweeper.sampler",
+    "sweeper.pruner": "hydra.sweeper.pruner",
+    "sweeper.startup_trials": "hydra.sweeper.startup_trials",
+    "sweeper.startup_epochs": "hydra.sweeper.startup_epochs",
+}
+_OPTIONS = {
+    "launcher=local": ["hydra/launcher=heron"],
+    "launcher=joblib": ["hydra/launcher=joblib"],
+    "launcher=slurm": ["hydra/launcher=submitit_slurm"],
+    "sweeper=random": ["hydra/sweeper=optuna", "hydra.sweeper.sampler=random"],
+}
+
+
+def rewrite(words: Sequence[str]) -> list[str]:
+    """Write words as Hydra reads them: values of other scripts in quotes, old names as new ones."""
+    found: list[str] = []
+    for word in map(readable, words):
+        key, equals, value = word.partition("=")
+        new = _OPTIONS.get(word, [])
+        if not new and equals and key in _ALIASES:
+            new = [f"{_ALIASES[key]}={value}"]
+        if key == "folds":
+            if not (value.isdecimal() and int(value) > 1):
+                raise ConfigError(f"{word}: give the number of folds, 2 or more")
+            new = [f"data.folds.count={value}", f"data.folds.fold=range({value})"]
+        elif new:
+            say(f"{word} is now {' '.join(new)}; the old word goes with the next release")
+        found += new or [word]
+    return found
 
 
 def key_of(word: str) -> str:
@@ -53,9 +99,9 @@ def _quote(text: str) -> str:
     return f"'{escaped}'"
 
 
-def job_words(overrides: Sequence[str]) -> list[str]:
-    """Leave out the keys of the sweep as a whole: which jobs it has, and where they run."""
-    return [word for word in overrides if key_of(word).split(".")[0] not in ("sweeper", "launcher")]
+def job_words(overrides: Iterable[str]) -> list[str]:
+    """Leave out what a search writes into its trials' words."""
+    return [word for word in overrides if key_of(word).split(".")[0] != "sweeper"]
 
 
 def not_swept(words: Sequence[str]) -> list[str]:

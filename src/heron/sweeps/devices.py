@@ -50,12 +50,10 @@ def check_start(config: Config, isolate: bool) -> None:
     """Make sure that this command can start what a run needs.
 
     Raises:
-        ConfigError: the run, or `run.n_jobs`, needs several processes although `run.isolate` is
-            false; or the run needs several machines, or more devices than this machine has.
+        ConfigError: the run needs several processes although `run.isolate` is false; or it needs
+            several machines, or more devices than this machine has.
     """
     settings = config.trainer
-    if config.run.n_jobs > 1 and not isolate:
-        raise ConfigError("run.n_jobs above 1 needs processes: set run.isolate=true or null")
     if count_ranks(config) == 1:
         return
     if not isolate:
@@ -68,9 +66,7 @@ def check_start(config: Config, isolate: bool) -> None:
             f"`torchrun --nnodes={settings.num_nodes} --nproc-per-node={settings.devices} "
             "--rdzv-backend=c10d --rdzv-endpoint=HOST:29500 -m heron train ...`"
         )
-    # Workers of a cluster run on other machines than this one.
-    if config.launcher.name in ("local", "joblib"):
-        _check_devices(config)
+    _check_devices(config)
 
 
 def _check_devices(config: Config) -> None:

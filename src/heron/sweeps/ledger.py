@@ -3,19 +3,14 @@
 The sweep's folder is the ledger: the jobs' folders say how they ended.
 """
 
-import math
 import signal
-from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heron.base.errors import ConfigError
-from heron.base.terminal import say
 from heron.metrics.names import signed
-from heron.training.process import Job
+from heron.training.process import Job, validation_score
 
 JOURNAL = "study.journal"  # in a sweep's folder: the trials of its searches
-LAUNCHER = ".launcher"  # in a sweep's folder: workers' logs, and files of the library behind them
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,49 +24,6 @@ class Outcome:
     error: str = ""  # first line of what went wrong; empty when nothing did
     seconds: float = 0.0  # spent on it in this command
     kept: bool = False  # nothing was run: the state was left by an earlier command or another one
-
-
-class Queue:
-    """Where jobs come from; several processes may each have one on the same sweep.
-
-    This one knows all jobs from the start; none can be taken until `put_back` has added some.
-    `heron.sweeps.search.Search` makes them as it goes. With `searches`, the jobs are points of one
-    space, the best of which is wanted.
-    """
-
-    preload: tuple[str, ...] = ()  # modules that the jobs' server imports besides its own
-
-    def __init__(self, jobs: Sequence[Job], searches: bool = False):
-        self._known, self.searches = list(jobs), searches
-        self._waiting = deque[Job]()
-
-    @property
-    def total(self) -> int:
-        """How many jobs there are to be."""
-        return len(self._known)
-
-    def known(self) -> list[Job]:
-        """List the jobs that there are so far."""
-        return list(self._known)
-
-    def take(self) -> Job | None:
-        """Take a job to run; None when there is none left for now."""
-        return self._waiting.popleft() if self._waiting else None
-
-    def put_back(self, jobs: Iterable[Job]) -> None:
-        """Add jobs, to be taken before all others."""
-        self._waiting.extend(jobs)
-
-    def take_back(self, job: Job) -> bool:
-        """Put back a job that was cut, if the jobs after it depend on it; none does here."""
-        return False
-
-    def ended(self, outcome: Outcome) -> None:
-        """Record how a job ended, where its folder does not say all; twice does no harm."""
-
-    def refused(self) -> list[tuple[str, str]]:
-        """List jobs that cannot be run: their overrides and why."""
-        return []
 
 
 def killed(code: int) -> str:
@@ -113,18 +65,7 @@ class Best:
         return f"{self.score:.4f}" + (f" with {' '.join(own)}" if own else "")
 
 
-def validation_score(job: Job) -> float | None:
-    """Read what a finished job has scored on validation, by its `trainer.monitor`."""
-    try:
-        scores = job.folder.read_scores()
-    except ConfigError as error:
-        say(str(error))
-        return None
-    score = scores.get("validation", {}).get(job.config.trainer.monitor)
-    return None if score is None or not math.isfinite(score) else float(score)
-
-
-def progress_line(outcomes: Sequence[Outcome], total: int, at_once: int, best: Best) -> str:
+def progress_line(outcomes: Sequence[Outcome], total: int, at_once: int, best: object) -> str:
     """Show the job that has ended last and the total on one line; `at_once` run side by side."""
     last, states = outcomes[-1], [each.state for each in outcomes]
     of = max(total, len(states))

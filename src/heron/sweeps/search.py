@@ -1,215 +1,316 @@
-"""A search with Optuna as a queue of jobs: each next one is chosen by how the earlier ones scored.
+"""`hydra/sweeper=optuna`: each next point is chosen by how the earlier ones scored on validation.
 
-Several processes may search together, each with a `Search` of its own on the same folder: they
-share the study's journal, under a lock. A job's result is in its folder, as for any sweep; whoever
-sees it first tells the study. A trial that was cut goes on when its turn comes.
+The sweep's folder holds the study. Several commands may search together: they ask under a lock.
+A job's result is in its folder, as for any sweep, and trials that were cut go on first of all.
 """
 
+import math
 import random
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import cached_property
-from typing import Any
+from itertools import chain, product
+from pathlib import Path
+from typing import Any, NamedTuple
 
-import optuna
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import IntervalSweep, Override
+from hydra.core.utils import JobReturn, JobStatus
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from heron.base.errors import ConfigError, HeronError, first_line
 from heron.base.files import fingerprint, locked
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact
-from heron.config.run_names import decisive, run_path
+from heron.config.compose import Composition, explained, typed_words
+from heron.config.jobs import JobComposer
+from heron.config.run_names import decisive
 from heron.config.schema import Config
-from heron.config.space import Composer, Dimension, Point, draws, size
-from heron.config.words import job_words
-from heron.sweeps.ledger import Outcome, Queue, validation_score
-from heron.sweeps.study import (
-    distributions,
-    forget_study,
-    open_study,
-    parameters,
-    point,
-    seed_sampler,
-    trial_of,
-)
-from heron.training.process import Job
+from heron.config.words import job_words, key_of
+from heron.sweeps.launch import begin_sweep
+from heron.sweeps.ledger import Best
+from heron.sweeps.study import forget_study, open_study, seed_sampler, settings_of, trial_of
+from heron.training.process import read_score
 
 _MOST_CUTS = 3  # of one job in one command; then the search goes on without it
-_MOST_REPEATS = 100  # trials in a row whose job exists already
+_MOST_REPEATS = 100  # points in a row that were tried already
+_MOST_DRAWS = 1000  # before a small space is searched one by one
+_DIGITS = 6  # of a drawn number: more make commands and folder names unreadable
+_REFUSED = {
+    "trainer.monitor": "a search compares its trials by one score",
+    "data.folds.fold": "a search compares its trials on the same rows",
+    "experiment": "one search searches one experiment",
+    "run.job": "it names one folder for all trials",
+}
 
 
-class Search(Queue):
-    """The trials of one study.
+class Dimension(NamedTuple):
+    """One swept key: values as typed, or the ends of an interval, both included."""
 
-    All that is not searched is in the space's first point, which `overrides` led to.
-
-    Raises:
-        ConfigError: a value of the space holds a secret, or the space varies what its points are
-            compared by.
-    """
-
-    def __init__(self, composer: Composer, first: Config, overrides: list[str]):
-        super().__init__((), searches=True)
-        _check_for_secrets(composer.space)
-        if any(each.key == "trainer.monitor" for each in composer.space):
-            raise ConfigError(
-                "trainer.monitor: a search compares its trials by one score. Give it one value, or "
-                "sweep over it with sweeper=grid"
-            )
-        if any(each.key == "data.folds.fold" for each in composer.space):
-            raise ConfigError(
-                "folds=N: a search compares its trials on the same rows. Search on one fold "
-                "(data.folds.count=N data.folds.fold=0), then train the best point with folds=N"
-            )
-        if first.run.job:
-            raise ConfigError(
-                f"run.job={first.run.job} names one folder for all trials of a search: leave it out"
-            )
-        self.composer, self.settings = composer, first.sweeper
-        self.folder = run_path(first, overrides).parent
-        self.epochs, self.monitor = first.trainer.max_epochs, first.trainer.monitor
-        self.name = _study_name(composer, first)
-        # Without a pruner, no training asks the study anything.
-        self.preload = ("optuna",) if self.settings.pruner != "none" else ()
-        self._resumes = first.run.resume
-        self._cuts = Counter[str]()
-        self._jobs: dict[int, Job] = {}
-        self._exhausted = False
-
-    def start(self) -> None:
-        """Make the folder; forget the study where the search is to start over."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        if not self._resumes:
-            forget_study(self.folder, self.name)
+    key: str
+    values: tuple[str, ...] = ()
+    low: float = 0.0
+    high: float = 0.0
+    log: bool = False
+    integer: bool = False
+    ordered: bool = False  # whether the values are numbers in order (`range`)
 
     @property
-    def total(self) -> int:
-        """How many jobs there are to be: `sweeper.trials`, or fewer in a small space."""
-        return int(min(self.settings.trials, size(self.composer.space))) - len(self.refused())
+    def distribution(self) -> BaseDistribution:
+        """The key's distribution, for Optuna."""
+        if self.ordered:
+            numbers = sorted(map(_number, self.values))
+            step = numbers[1] - numbers[0] if len(numbers) > 1 else 1
+            kind = IntDistribution if all(isinstance(n, int) for n in numbers) else None
+            return (kind or FloatDistribution)(numbers[0], numbers[-1], step=step)
+        if self.values:
+            return CategoricalDistribution(list(dict.fromkeys(self.values)))
+        if self.integer:
+            return IntDistribution(round(self.low), round(self.high), self.log)
+        return FloatDistribution(self.low, self.high, self.log)
 
-    def known(self) -> list[Job]:
-        """List the jobs of all trials so far."""
-        return [self._job_of(trial) for trial in self._trials() if "job" in trial.user_attrs]
+    def word(self, value: Any) -> str:
+        """Write a drawn value as on the command line, numbers to six digits."""
+        if self.ordered:  # steps of fractions add up with errors in the last digit
+            return min(self.values, key=lambda word: abs(float(word) - value))
+        if self.values or self.integer:
+            return str(value)
+        # Rounding must not leave the interval.
+        return repr(min(max(float(f"{value:.{_DIGITS}g}"), self.low), self.high))
 
-    def refused(self) -> list[tuple[str, str]]:
-        """List the points that are no valid configuration, and why."""
-        attributes = [trial.user_attrs for trial in self._trials()]
-        words = self.composer.words
-        return [
-            (", ".join(words(tuple(each["point"]))), each["refused"])
-            for each in attributes
-            if "refused" in each
-        ]
+    def value(self, word: str) -> Any:
+        """Read a value as Optuna knows it."""
+        return _number(word) if self.ordered or not self.values else word
 
-    def take(self) -> Job | None:
-        """Take a job that was put back, or ask for a new trial; None when there are enough."""
-        if self._waiting:
-            return self._waiting.popleft()
+    @property
+    def first(self) -> str:
+        """The first value, or an interval's lower end."""
+        return self.values[0] if self.values else self.word(self.low)
+
+    def draw(self, generator: random.Random) -> Any:
+        """Draw one value uniformly; under `log` its logarithm."""
+        if self.values:
+            word = generator.choice(self.values)
+            return float(word) if self.ordered else word
+        if self.log:
+            drawn = math.exp(generator.uniform(math.log(self.low), math.log(self.high)))
+            return round(drawn) if self.integer else drawn
+        if self.integer:
+            return generator.randint(round(self.low), round(self.high))
+        return generator.uniform(self.low, self.high)
+
+    @property
+    def size(self) -> float:
+        """Number of values; infinite for an interval of fractions."""
+        if self.values:
+            return len(set(self.values))
+        return self.high - self.low + 1 if self.integer else math.inf
+
+
+def dimension(override: Override) -> Dimension:
+    """Read one swept override; raises ConfigError for an empty interval or a log of 0."""
+    key, swept = override.get_key_element(), override.value()
+    if not isinstance(swept, IntervalSweep):
+        values = tuple(override.sweep_string_iterator())
+        secret = next((word for word in values if redact(word) != word), None)
+        if secret is not None:
+            raise ConfigError(
+                f"{key}: {redact(secret)} holds a secret, which a search would write into its "
+                "journal. Give the key one value, or sweep over it with hydra/sweeper=grid"
+            )
+        return Dimension(key, values, ordered=override.is_range_sweep())
+    low, high, log = swept.start, swept.end, "log" in swept.tags
+    if low is None or high is None or not -math.inf < low <= high < math.inf:
+        raise ConfigError(f"{override.input_line}: the first number must not be above the second")
+    if log and low <= 0:
+        raise ConfigError(f"{override.input_line}: a logarithmic interval begins above 0")
+    integer = isinstance(low, int) and isinstance(high, int)
+    return Dimension(key, (), low, high, log, integer)
+
+
+def run_search(sweeper: Any) -> list[list[JobReturn]]:
+    """Ask, launch and tell until there are enough trials; returns how the last try of each ended.
+
+    Raises:
+        ConfigError: nothing varies, or what varies cannot be searched.
+    """
+    search = Search(sweeper)
+    found: dict[int, JobReturn] = {}
+    while batch := search.ask():
+        for number, ended in zip(batch, search.launch(batch), strict=True):
+            search.tell(number, ended)
+            found[number] = ended
+    return [[*found.values(), *search.refused]]
+
+
+class Search:
+    """The trials of one study."""
+
+    def __init__(self, sweeper: Any):
+        config, loader = sweeper.config, sweeper.hydra_context.config_loader
+        typed = typed_words(config)
+        params = {k: str(v) for k, v in (config.hydra.sweeper.params or {}).items()}
+        named = set(map(key_of, typed))
+        added = [f"{key}={value}" for key, value in params.items() if key not in named]
+        rows = OverridesParser.create(loader).parse_overrides([*added, *typed])
+        rows = list({each.get_key_element(): each for each in rows}.values())
+        self.rows = [dimension(r) if r.is_sweep_override() else str(r.input_line) for r in rows]
+        self.space = [row for row in self.rows if isinstance(row, Dimension)]
+        if not self.space:
+            raise ConfigError(
+                "hydra/sweeper=optuna has nothing to choose from: give keys several values or an "
+                "interval, such as 'optim.lr=tag(log,interval(1e-5,1e-3))'"
+            )
+        for row in rows:
+            why = _REFUSED.get(key := key_of(row.get_key_element()))
+            if why and (row.is_sweep_override() or key == "run.job"):
+                raise ConfigError(f"{key}: {why}; give it one value, or take hydra/sweeper=grid")
+        swept = [key_of(each.key) for each in self.space]
+        config.hydra.sweeper.swept = swept
+        config.hydra.overrides.hydra.append(f"++hydra.sweeper.swept=[{','.join(swept)}]")
+        self.settings = settings_of(config.hydra.sweeper)
+        self.refused: list[JobReturn] = []
+        first = begin_sweep(loader, config, self._words([each.first for each in self.space]))
+        resolved = first.resolved()
+        self.folder = Path(str(config.hydra.sweep.dir))
+        self.epochs, self.monitor = resolved.trainer.max_epochs, resolved.trainer.monitor
+        self.name = _study_name(resolved, self.space)
+        if not resolved.run.resume:
+            forget_study(self.folder, self.name)
+        self._study = open_study(self.folder, self.name, self.settings, self.epochs, self.monitor)
+        fixed = [row for row in self.rows if isinstance(row, str)]
+        self._compose = JobComposer(loader, config, [fixed])
+        self.launcher = sweeper.launcher
+        self.n_jobs = max(1, int(getattr(self.launcher, "n_jobs", None) or 1))
+        self._cuts, self._launched = Counter[int](), 0
+        self._asked: set[int] | None = None  # by this command, and those that were there
+        batch = getattr(self.launcher, "batch", None)
+        if batch is not None:  # heron's own: it counts, and its server imports Optuna once
+            batch.total = int(min(self.settings.trials, math.prod(d.size for d in self.space)))
+            batch.best = Best()
+            batch.preload = ("optuna",) if self.settings.pruner != "none" else ()
+
+    def ask(self) -> list[int]:
+        """Choose the next trials, at most `n_jobs`; at first all that there are."""
         with self._lock():
             self._drop_unfinished()
+            known = [t for t in self._trials() if "job" in t.user_attrs]
+            if self._asked is None:
+                free = [t.number for t in known if not self._folder(t).is_busy()]
+                self._asked = set(free)
+                if free:
+                    return free
+            cut = [
+                t.number
+                for t in known
+                if t.number in self._asked
+                and not t.state.is_finished()
+                and self._cuts[t.number] < _MOST_CUTS
+            ]
+            found = cut[: self.n_jobs]
             for _ in range(_MOST_REPEATS):
-                if self._exhausted or len(self._trials()) >= self.settings.trials:
-                    return None
-                job = self._ask()
-                if job is not None:
-                    return job
-        return None
+                if len(found) >= self.n_jobs or len(self._trials()) >= self.settings.trials:
+                    break
+                try:
+                    number = self._ask()
+                except StopIteration:
+                    print("heron train: the space has no more points to try", flush=True)
+                    break
+                if number is not None:
+                    found.append(number)
+                    self._asked.add(number)
+            return found
 
-    def take_back(self, job: Job) -> bool:
-        """Put back a job that was cut: the points after it depend on its score.
+    def launch(self, numbers: Sequence[int]) -> Sequence[JobReturn]:
+        """Run the jobs of some trials."""
+        points = {trial.number: trial.user_attrs["point"] for trial in self._trials()}
+        jobs = [self._job(points[number], number) for number in numbers]
+        first, self._launched = self._launched, self._launched + len(jobs)
+        return self.launcher.launch(jobs, first)
 
-        A job that is cut three times (such as for lack of memory) is left to the next command.
-        """
-        self._cuts[job.folder.path.name] += 1
-        if self._cuts[job.folder.path.name] >= _MOST_CUTS:
-            return False
-        self._waiting.appendleft(job)
-        return True
+    def _job(self, point: Sequence[str], number: int) -> list[str]:
+        of = {**vars(self.settings), "study": self.name, "trial": number}
+        words = [*self._words(point), *(f"sweeper.{key}={value}" for key, value in of.items())]
+        # The folder of a job that has begun must not be cleared again.
+        return [*words, "run.resume=true"] if self._cuts[number] else words
 
-    def ended(self, outcome: Outcome) -> None:
-        """Tell the study how a job ended; a job that the same command tries again stays open."""
-        name = outcome.job.folder.path.name
+    def tell(self, number: int, ended: JobReturn) -> None:
+        """Tell the study how a trial's job ended; one that the same command tries again is open."""
         with self._lock():
-            mine = [trial for trial in self._all() if trial.user_attrs.get("job") == name]
-            if not mine or any(trial.state == TrialState.COMPLETE for trial in mine):
-                return
-            running = [trial for trial in mine if not trial.state.is_finished()]
-            if outcome.state in ("failed", "interrupted"):
-                status = outcome.job.folder.read_status()
-                is_own = status.get("state") == "failed" and status.get("retry") is False
-                if running and is_own:
-                    self._study.tell(running[0].number, state=TrialState.FAIL)
-                return
-            score = validation_score(outcome.job)
-            state = TrialState.PRUNED if outcome.state == "pruned" else TrialState.COMPLETE
-            if state == TrialState.COMPLETE and score is None:
-                state = TrialState.FAIL
-            value = score if state == TrialState.COMPLETE else None
-            if running:
-                self._study.tell(running[0].number, value, state)
-            elif value is not None:
-                self._add_again(mine[0], value)
+            (trial,) = (each for each in self._all() if each.number == number)
+            status = self._folder(trial).read_status()
+            state = status.get("state")
+            self._cuts[number] += state not in ("done", "pruned")
+            refused = ended.status == JobStatus.FAILED and state is None
+            own = state == "failed" and status.get("retry") is False
+            told = trial.state.is_finished()
+            score = read_score(self._folder(trial), self.monitor) if state == "done" else None
+            if score is not None and trial.state != TrialState.COMPLETE:
+                if told:  # it has failed or was pruned before: Optuna reopens no trial
+                    self._add_again(trial, score)
+                else:
+                    self._study.tell(number, score)
+            elif not told and (refused or own or state == "done"):
+                self._study.tell(number, state=TrialState.FAIL)
+            elif not told and state == "pruned":
+                self._study.tell(number, state=TrialState.PRUNED)
 
-    def _ask(self) -> Job | None:
+    def _ask(self) -> int | None:
         """Ask for one point; None where it makes no new job. The lock is held."""
         seed_sampler(self._study, self.settings)
-        trial = self._study.ask(distributions(self.composer.space))
-        values = point(self.composer.space, trial.params)
-        before = [
-            t.number for t in self._trials() if tuple(t.user_attrs.get("point", ())) == values
-        ]
-        trial.set_user_attr("point", list(values))
-        if before:
-            self._repeat(trial.number, before[0])
-            return None
-        try:
-            job = self._compose(values, trial.number, new=True)
-        except HeronError as error:
-            self._refuse(trial.number, first_line(error))
-            return None
-        name = job.folder.path.name
-        before = [t.number for t in self._trials() if t.user_attrs.get("job") == name]
-        if before:
-            self._repeat(trial.number, before[0])
-            return None
-        trial.set_user_attr("job", name)
-        self._jobs[trial.number] = job
-        return job
+        trial = self._study.ask({each.key: each.distribution for each in self.space})
+        point = [each.word(trial.params[each.key]) for each in self.space]
+        others = self._trials()
+        before = [t.number for t in others if t.user_attrs.get("point") == point]
+        trial.set_user_attr("point", point)
+        if not before:
+            words = self._job(point, trial.number)
+            try:
+                with explained(words):
+                    name = Composition(self._compose(words)).place().name
+            except HeronError as error:
+                print(f"heron train: {error}", flush=True)
+                trial.set_user_attr("refused", redact(first_line(error)))
+                self._study.tell(trial.number, state=TrialState.FAIL)
+                self.refused.append(_refused(words, error))
+                return None
+            before = [t.number for t in others if t.user_attrs.get("job") == name]
+            if not before:
+                trial.set_user_attr("job", name)
+                return int(trial.number)
+        trial.set_user_attr("repeats", before[0])
+        self._study.tell(trial.number, state=TrialState.FAIL)
+        self._draw(trial.number)
+        return None
+
+    def _draw(self, number: int) -> None:
+        """Enqueue a point that was not tried; StopIteration where the space has no more."""
+        every = self._all()
+        tried = {tuple(t.user_attrs.get("point", ())) for t in every}
+        # Not counted: trials that a kill has dropped, so that the same points follow.
+        number -= sum(t.user_attrs.get("repeats") == t.number for t in every)
+        generator = random.Random(f"{self.settings.seed}/{number}")
+        drawn = (tuple(d.word(d.draw(generator)) for d in self.space) for _ in range(_MOST_DRAWS))
+        grid = product(*(each.values for each in self.space))  # empty with an interval
+        point = next(each for each in chain(drawn, grid) if each not in tried)
+        values = zip(self.space, point, strict=True)
+        self._study.enqueue_trial({each.key: each.value(word) for each, word in values})
 
     def _drop_unfinished(self) -> None:
-        """Drop trials for which a killed process has not made a job yet. The lock is held."""
+        """Drop trials that a killed process had only asked for. The lock is held."""
         for trial in self._trials():
             if trial.state == TrialState.RUNNING and "job" not in trial.user_attrs:
                 trial_of(self._study, trial.number).set_user_attr("repeats", trial.number)
                 self._study.tell(trial.number, state=TrialState.FAIL)
-                if drawn := trial.system_attrs.get("fixed_params"):  # by `_repeat`
+                if drawn := trial.system_attrs.get("fixed_params"):  # by `_draw`
                     self._study.enqueue_trial(drawn)
 
-    def _refuse(self, number: int, error: str) -> None:
-        error = redact(error)
-        print(f"heron train: {error}", flush=True)
-        trial_of(self._study, number).set_user_attr("refused", error)
-        self._study.tell(number, state=TrialState.FAIL)
-
-    def _repeat(self, number: int, before: int) -> None:
-        """Drop a point that was tried before, and draw one that was not."""
-        trial_of(self._study, number).set_user_attr("repeats", before)
-        self._study.tell(number, state=TrialState.FAIL)
-        every = self._all()
-        tried = [tuple(trial.user_attrs.get("point", ())) for trial in every]
-        # Not counted: trials that a kill has dropped, so that the same points follow.
-        number -= sum(trial.user_attrs.get("repeats") == trial.number for trial in every)
-        seed = random.Random(f"{self.settings.seed}/{number}").randrange(2**31)
-        new = next(draws(self.composer.space, len(tried) + 1, seed, tried), None)
-        if new is None:
-            print("heron train: the space has no more points to try", flush=True)
-            self._exhausted = True
-        else:
-            self._study.enqueue_trial(parameters(self.composer.space, new))
-
     def _add_again(self, ended: FrozenTrial, value: float) -> None:
-        """Add the score of a job whose trial has failed or was pruned: Optuna reopens no trial."""
         self._study.add_trial(
             create_trial(
                 params=ended.params,
@@ -219,20 +320,10 @@ class Search(Queue):
             )
         )
 
-    def _job_of(self, trial: FrozenTrial) -> Job:
-        if trial.number not in self._jobs:
-            values = tuple(trial.user_attrs["point"])
-            self._jobs[trial.number] = self._compose(values, trial.number, new=False)
-        return self._jobs[trial.number]
-
-    def _compose(self, values: Point, number: int, new: bool) -> Job:
-        composition = self.composer.compose(values)
-        config = composition.resolved()
-        config.sweeper = replace(self.settings, study=self.name, trial=number)
-        # The folder of a job that another process works on must not be cleared.
-        config.run.resume = self._resumes or not new
-        name = run_path(config, composition.overrides).name
-        return Job(config, RunFolder(self.folder / name), job_words(composition.overrides))
+    def _words(self, point: Sequence[str]) -> list[str]:
+        """Write out one trial's overrides."""
+        values = iter(point)
+        return [row if isinstance(row, str) else f"{row.key}={next(values)}" for row in self.rows]
 
     def _trials(self) -> list[FrozenTrial]:
         """List the trials that count: not those that turned out to repeat another."""
@@ -242,31 +333,26 @@ class Search(Queue):
         trials = self._study.get_trials(deepcopy=False)
         return [trial for trial in trials if trial.state != TrialState.WAITING]
 
-    @cached_property
-    def _study(self) -> optuna.Study:
-        return open_study(self.folder, self.name, self.settings, self.epochs, self.monitor)
+    def _folder(self, trial: FrozenTrial) -> RunFolder:
+        return RunFolder(self.folder / trial.user_attrs["job"])
 
     def _lock(self) -> Any:
         return locked(self.folder / ".search.lock")
 
-    def __getstate__(self) -> dict[str, Any]:
-        # Another process opens the journal itself.
-        return {key: value for key, value in self.__dict__.items() if key != "_study"}
+
+def _refused(words: Sequence[str], error: HeronError) -> JobReturn:
+    found = JobReturn(overrides=job_words(words))
+    found.return_value, found.status = error, JobStatus.FAILED
+    return found
 
 
-def _check_for_secrets(space: Sequence[Dimension]) -> None:
-    """Refuse to write secrets into the journal, which holds the values of every point."""
-    for each in space:
-        secret = next((word for word in each.values if redact(word) != word), None)
-        if secret is not None:
-            raise ConfigError(
-                f"{each.key}: {redact(secret)} holds a secret, which a search would write into its "
-                "journal. Give the key one value, or sweep over it with sweeper=grid"
-            )
+def _number(word: str) -> Any:
+    return int(word) if word.lstrip("-").isdigit() else float(word)
 
 
-def _study_name(composer: Composer, first: Config) -> str:
+def _study_name(first: Config, space: Sequence[Dimension]) -> str:
     """Name a search by the fixed settings and the space: only then are its scores comparable."""
-    keys = {each.key.lstrip("+") for each in composer.space}
+    keys = {each.key.lstrip("+") for each in space}
     fixed = {key: value for key, value in decisive(first).items() if key not in keys}
-    return f"search-{fingerprint(fixed, [each.describe() for each in composer.space])[:8]}"
+    described = [[d.key, list(d.values), d.low, d.high, d.log, d.integer] for d in space]
+    return f"search-{fingerprint(fixed, described)[:8]}"

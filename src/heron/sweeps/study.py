@@ -7,17 +7,11 @@ with another space or other settings is another study in the same file.
 import json
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
 import optuna
-from optuna.distributions import (
-    BaseDistribution,
-    CategoricalDistribution,
-    FloatDistribution,
-    IntDistribution,
-)
 from optuna.pruners import BasePruner, HyperbandPruner, MedianPruner, NopPruner
 from optuna.samplers import BaseSampler, GPSampler, RandomSampler, TPESampler
 from optuna.storages import JournalStorage
@@ -25,10 +19,18 @@ from optuna.storages.journal import BaseJournalBackend
 from optuna.trial import FrozenTrial, Trial
 
 from heron.base.files import locked
+from heron.config.constraints import check
 from heron.config.schema import SweeperConfig
-from heron.config.space import Dimension, Point
 from heron.metrics.names import is_minimised
 from heron.sweeps.ledger import JOURNAL
+
+
+def settings_of(sweeper: Mapping[str, Any]) -> SweeperConfig:
+    """Read the keys of `hydra.sweeper`; a ConfigError names one that cannot be."""
+    keys = ("seed", "sampler", "pruner", "startup_trials", "startup_epochs")
+    settings = SweeperConfig("optuna", sweeper["n_trials"], **{key: sweeper[key] for key in keys})
+    check(settings, "hydra.sweeper.")
+    return settings
 
 
 def open_study(
@@ -53,7 +55,7 @@ def forget_study(folder: Path, name: str) -> None:
 
 
 def seed_sampler(study: optuna.Study, settings: SweeperConfig) -> None:
-    """Seed the sampler by `sweeper.seed` and the number of trials, whichever process asks.
+    """Seed the sampler by its seed and the number of trials, whichever process asks.
 
     Trials that a killed process had only asked for do not count: without them, the points are the
     same.
@@ -83,49 +85,6 @@ def is_over(study: optuna.Study, number: int) -> bool:
 def _frozen(study: optuna.Study, number: int) -> FrozenTrial:
     (frozen,) = (each for each in study.get_trials(deepcopy=False) if each.number == number)
     return frozen
-
-
-def distributions(space: Sequence[Dimension]) -> dict[str, BaseDistribution]:
-    """Give the Optuna distribution of each key."""
-    return {each.key: _distribution(each) for each in space}
-
-
-def point(space: Sequence[Dimension], parameters: dict[str, Any]) -> Point:
-    """Convert a trial's parameters to words of the command line."""
-    return tuple(_word(each, parameters[each.key]) for each in space)
-
-
-def parameters(space: Sequence[Dimension], point: Point) -> dict[str, Any]:
-    """Convert words of the command line to a trial's parameters."""
-    return {
-        each.key: _number(word) if each.ordered or not each.values else word
-        for each, word in zip(space, point, strict=True)
-    }
-
-
-def _distribution(dimension: Dimension) -> BaseDistribution:
-    if dimension.ordered:
-        numbers = sorted(map(_number, dimension.values))
-        low, high = numbers[0], numbers[-1]
-        step = numbers[1] - low if len(numbers) > 1 else 1
-        if all(isinstance(number, int) for number in numbers):
-            return IntDistribution(low, high, step=int(step))
-        return FloatDistribution(low, high, step=step)
-    if dimension.values:
-        return CategoricalDistribution(list(dict.fromkeys(dimension.values)))
-    if dimension.integer:
-        return IntDistribution(round(dimension.low), round(dimension.high), dimension.log)
-    return FloatDistribution(dimension.low, dimension.high, dimension.log)
-
-
-def _word(dimension: Dimension, value: Any) -> str:
-    if dimension.ordered:  # steps of fractions add up with errors in the last digit
-        return min(dimension.values, key=lambda word: abs(float(word) - value))
-    return str(value) if dimension.values else dimension.value(value)
-
-
-def _number(word: str) -> Any:
-    return int(word) if word.lstrip("-").isdigit() else float(word)
 
 
 def _pruner(settings: SweeperConfig, epochs: int) -> BasePruner:

@@ -6,17 +6,17 @@ a job whose lock is free and that still says `running` was cut.
 
 import sys
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections import deque
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 
 from heron.base.errors import HeronError, first_line, visible
 from heron.base.files import locked
-from heron.base.run_folder import STALE
 from heron.base.signals import INTERRUPTED
 from heron.sweeps.devices import check_start, start_job
 from heron.sweeps.isolation import JobProcess, start_server, wait_for_any
-from heron.sweeps.ledger import Best, Outcome, Queue, killed, progress_line
+from heron.sweeps.ledger import Best, Outcome, killed, progress_line
 from heron.training.claim import check_sources, claim, count_ranks, source_hashes
 from heron.training.process import BUSY, DONE, Job, run_here
 from heron.training.status import is_finished, try_update
@@ -27,33 +27,28 @@ _GRACE = 30.0  # seconds that a stopped job has to finish what it is writing
 
 
 class Sweep:
-    """Runs jobs of a queue, `n_jobs` side by side, and counts how they end.
+    """Runs jobs, `n_jobs` side by side, and counts how they end.
 
-    With `retry=failed`, whatever failed is tried again, too. `stopped` is asked now and then; once
-    it returns true, jobs are interrupted as by Ctrl+C.
+    With `retry=failed`, whatever failed is tried again, too.
     """
 
-    def __init__(
-        self,
-        queue: Queue,
-        isolate: bool,
-        n_jobs: int = 1,
-        retry: str = "cut",
-        stopped: Callable[[], bool] = lambda: False,
-    ):
-        for job in queue.known():
+    preload: tuple[str, ...] = ()  # modules that the jobs' server imports besides its own
+
+    def __init__(self, jobs: Sequence[Job], isolate: bool, n_jobs: int = 1, retry: str = "cut"):
+        for job in jobs:
             check_start(job.config, isolate)
-        self.queue, self.isolate, self.n_jobs, self.retry = queue, isolate, n_jobs, retry
-        self.stopped, self._at_once = stopped, n_jobs
+        self.jobs, self.isolate, self.n_jobs, self.retry = list(jobs), isolate, n_jobs, retry
         self.outcomes: list[Outcome] = []
+        self.before: Sequence[Outcome] = ()  # of the same command's earlier batches
+        self.total = len(self.jobs)
+        self.best: Best | None = None
+        self._waiting = deque[Job]()
         self._planned = set[Path]()
-        self._best = Best()
 
     def run(self) -> list[Outcome]:
         """Run every job that is not done, those that another command works on included."""
-        known = self.queue.known()
-        if self.isolate and (not known or any(count_ranks(job.config) == 1 for job in known)):
-            start_server(self.queue.preload)  # imports while jobs are planned
+        if self.isolate and any(count_ranks(job.config) == 1 for job in self.jobs):
+            start_server(self.preload)  # imports while jobs are planned
         self.plan()
         while True:
             self.work()
@@ -64,62 +59,17 @@ class Sweep:
             while busy and not free:
                 time.sleep(_LOOK)
                 busy, free = self._look()
-            self.queue.put_back([*free, *busy])
-
-    def take_part(self, worker: int = 0, of: int = 1) -> None:
-        """Run jobs that another process has planned, until none is free.
-
-        Jobs that others hold are waited for as long as it takes to know whether they still live: a
-        worker that is started again takes up the job that it was cut in. Each worker, from 0,
-        begins at another place of the list.
-        """
-        self._planned |= {job.folder.path for job in self.queue.known()}
-        ended, until = -1, 0.0
-        while True:
-            _, free = self._look()
-            if free or ended < 0:
-                begin = worker * len(free) // of
-                self.queue.put_back([*free[begin:], *free[:begin]])
-                self.work()
-            if len(self.outcomes) > ended:
-                ended, until = len(self.outcomes), time.monotonic() + STALE + _LOOK
-            if not self._open_jobs() or time.monotonic() > until:
-                return
-            if self.stopped():
-                raise KeyboardInterrupt
-            time.sleep(_LOOK)
-
-    def follow(self, works: Callable[[], bool], at_once: int = 1) -> list[Outcome]:
-        """Show how jobs end that workers run, `at_once` of them, while any `works`; runs none."""
-        self._at_once = at_once
-        while works():
-            self._look(kept=False)
-            time.sleep(_LOOK)
-        busy, free = self._look(kept=False)  # workers that have ended have written all
-        if busy:
-            _print_waiting(len(busy))
-        while busy:
-            time.sleep(_LOOK)
-            busy, free = self._look(kept=False)
-        for job in free:
-            # The queue is not told: nothing has ended, the next command goes on with it.
-            state = job.folder.state()
-            error = f"no worker has ended it (it is {state})"
-            was_asked = state == "interrupted"
-            self.outcomes.append(Outcome(job, state if was_asked else "failed", error))
-        return self.outcomes
+            self._waiting.extend([*free, *busy])
 
     def plan(self) -> list[Job]:
         """Claim the folders of all jobs that there are so far; returns those to be run."""
-        todo = [job for job in self.queue.known() if self._must_run(job)]
+        todo = [job for job in self.jobs if self._must_run(job)]
         self._print_kept()
-        self.queue.put_back(todo)
+        self._waiting.extend(todo)
         return todo
 
     def work(self) -> None:
-        """Run the jobs that the queue has and that nobody works on."""
-        if self.isolate:
-            start_server(self.queue.preload)
+        """Run the jobs that wait and that nobody works on."""
         with closing(self._side_by_side() if self.isolate else self._here()) as ended:
             for job, code, seconds in ended:
                 if code != BUSY:
@@ -128,19 +78,19 @@ class Sweep:
     def _open_jobs(self) -> list[Job]:
         """List the jobs that are not counted as ended."""
         counted = {each.job.folder.path for each in self.outcomes}
-        return [job for job in self.queue.known() if job.folder.path not in counted]
+        return [job for job in self.jobs if job.folder.path not in counted]
 
-    def _look(self, kept: bool = True) -> tuple[list[Job], list[Job]]:
+    def _look(self) -> tuple[list[Job], list[Job]]:
         """Count in the jobs that others have ended; returns those they work on, and the rest."""
         found: dict[str, list[Job]] = {"busy": [], "free": [], "ended": []}
         for job in self._open_jobs():
-            found[self._state(job, kept)].append(job)
+            found[self._state(job)].append(job)
         return found["busy"], found["free"]
 
-    def _state(self, job: Job, kept: bool = True) -> str:
+    def _state(self, job: Job) -> str:
         """Tell whether others work on a job (`busy`), have `ended` it, or neither (`free`).
 
-        One that they have ended is counted, and with `kept` as not run by this command.
+        One that they have ended is counted, as not run by this command.
         """
         if job.folder.is_busy():
             return "busy"
@@ -148,8 +98,7 @@ class Sweep:
         if not is_finished(job.config, status):
             return "free"
         error = first_line(str(status.get("error") or ""))
-        seconds = 0.0 if kept else float(status.get("seconds") or 0.0)
-        self._add(Outcome(job, str(status["state"]), error, seconds, kept))
+        self._add(Outcome(job, str(status["state"]), error, kept=True))
         print(self._line(), flush=True)
         return "ended"
 
@@ -189,16 +138,15 @@ class Sweep:
 
     def _add(self, outcome: Outcome) -> None:
         self.outcomes.append(outcome)
-        self.queue.ended(outcome)
-        if self.queue.searches and outcome.state == "done":
-            self._best.add(outcome.job)
+        if self.best is not None and outcome.state == "done":
+            self.best.add(outcome.job)
 
     def _print_kept(self) -> None:
         states = [each.state for each in self.outcomes]
         done, pruned = states.count("done"), states.count("pruned")
         if done or pruned:
             print(
-                f"heron train: {done} of {self.queue.total} jobs done already"
+                f"heron train: {done} of {self.total} jobs done already"
                 + (f", {pruned} pruned" if pruned else "")
                 + "; run.resume=false starts over",
                 flush=True,
@@ -206,7 +154,8 @@ class Sweep:
 
     def _next(self) -> Job | None:
         """Take the next job that nobody works on and nobody has ended in the meantime."""
-        while (job := self.queue.take()) is not None:
+        while self._waiting:
+            job = self._waiting.popleft()
             if job.folder.path not in self._planned and not self._must_run(job):
                 print(self._line(), flush=True)
             elif self._state(job) == "free":
@@ -225,8 +174,6 @@ class Sweep:
                     dry = job is None
                 if not working:
                     return
-                if self.stopped():
-                    raise KeyboardInterrupt
                 wait_for_any(working, _POLL)
                 for process in list(working):
                     code = process.exit_code  # before the last lines are read
@@ -243,8 +190,6 @@ class Sweep:
     def _here(self) -> Generator[tuple[Job, int, float], None, None]:
         """Run jobs in this process, one after the other."""
         while (job := self._next()) is not None:
-            if self.stopped():
-                raise KeyboardInterrupt
             started = time.monotonic()
             code = run_here(job, in_sweep=True)
             yield job, code, time.monotonic() - started
@@ -266,18 +211,13 @@ class Sweep:
             state, error = "pruned" if status.get("state") == "pruned" else "done", ""
         elif code == INTERRUPTED:
             state, error = "interrupted", ""
-        was_cut = state == "interrupted" or (state == "failed" and status.get("retry") is True)
-        if was_cut and self.queue.take_back(job):
-            print(f"heron train: {job.folder.path.name}: {error or state}; it goes on", flush=True)
-            job.config.run.resume = True  # else it would begin anew
-            self._planned.discard(job.folder.path)
-            return
         self._add(Outcome(job, state, error, seconds))
-        if self.isolate or self.queue.searches:
+        if self.isolate or self.total > len(self.jobs):
             print(self._line(), flush=True)
 
     def _line(self) -> str:
-        return progress_line(self.outcomes, self.queue.total, self._at_once, self._best)
+        ended = [*self.before, *self.outcomes]
+        return progress_line(ended, self.total, self.n_jobs, self.best or "")
 
 
 def _print_waiting(jobs: int) -> None:

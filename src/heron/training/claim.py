@@ -49,8 +49,6 @@ def check_job(config: Config, known: dict[str, HeronError | None], read: bool) -
         DataError: files that are missing; with `read`, columns and rows that are wrong.
     """
     _check_monitor(config)
-    if config.launcher.name in ("slurm", "ray"):
-        return  # data and devices may be where the workers are, and not here
     name = config.trainer.accelerator
     trains = config.baseline.name == "none"
     if trains and name not in ("auto", "cpu") and not has_accelerator(name):

@@ -4,17 +4,19 @@ Light to import: Lightning and transformers are loaded when a job begins, so tha
 command line is answered at once.
 """
 
+import math
 import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from heron.base.errors import HeronError, os_error_text, visible
+from heron.base.errors import ConfigError, HeronError, os_error_text, visible
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder, Scores
 from heron.base.secrets import redact
 from heron.base.signals import INTERRUPTED
+from heron.base.terminal import say
 from heron.config.run_names import path_words
 from heron.config.schema import Config
 from heron.training.claim import BusyError
@@ -23,6 +25,7 @@ from heron.training.status import Clock
 DONE, FAILED, BUSY = 0, 1, 75  # exit codes of a job's process, beside `INTERRUPTED`
 
 run_job = on_demand("heron.training.job:run_job")
+run_in_hydra = on_demand("heron.config.compose:run_in_hydra")
 note_failure = on_demand("heron.training.failures:note_failure")
 
 
@@ -33,10 +36,30 @@ class Job:
     config: Config  # resolved
     folder: RunFolder  # its run folder
     overrides: list[str]  # what the user typed; in a sweep, with this job's values
+    whole: Any = None  # of a sweep's job: Hydra's configuration
 
     def train(self) -> Scores:
         """Run the job in this process; returns its scores."""
-        return run_job(self.config, self.folder, self.overrides)
+        words = self.config, self.folder, self.overrides
+        if self.whole is None:
+            return run_job(*words)
+        return run_in_hydra(self.whole, lambda: run_job(*words))
+
+
+def validation_score(job: Job) -> float | None:
+    """Read what a finished job has scored on validation, by its `trainer.monitor`."""
+    return read_score(job.folder, job.config.trainer.monitor)
+
+
+def read_score(folder: RunFolder, monitor: str) -> float | None:
+    """Read one score on validation; None where there is none."""
+    try:
+        scores = folder.read_scores()
+    except ConfigError as error:
+        say(str(error))
+        return None
+    score = scores.get("validation", {}).get(monitor)
+    return None if score is None or not math.isfinite(score) else float(score)
 
 
 def caught(action: Callable[[], Any]) -> BaseException | None:

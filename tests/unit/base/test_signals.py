@@ -17,8 +17,7 @@ from heron.base.run_folder import RunFolder
 from heron.base.signals import Deferred, Terminated, hold_sigterm, terminable
 from heron.cli import main
 from heron.config.schema import Config
-from heron.sweeps.ledger import Queue
-from heron.sweeps.start import run_sweep
+from heron.sweeps.launch import run_planned
 from heron.sweeps.sweep import Sweep
 from heron.tasks.class_module import ClassificationModule
 from heron.training.process import Job
@@ -34,7 +33,7 @@ def terminate(*_: object) -> None:
 
 def train(folder: Path) -> tuple[int, RunFolder]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("heron.commands.train._report", lambda folder: None)
+        patch.setattr("heron.commands.train.report", lambda folder: None)
         code = heron("train", *TINY, *in_folder(folder), *WORDS)
     return code, RunFolder(folder / "runs" / "chronicle-relation" / "tiny")
 
@@ -177,10 +176,9 @@ def test_an_interrupted_job_of_a_sweep_is_no_done_one_and_the_command_leaves_wit
 
     reports: list[Any] = []
     monkeypatch.setattr("heron.sweeps.sweep.run_here", run_here)
-    queue = Queue([job])
-    code = run_sweep(queue, job.config, job.folder.path.parent, False, [], reports.append)
-    assert code == 143
+    job.config.run.isolate = False
+    assert run_planned([job], [], reports.append) == 143
     assert reports == []
     printed = capsys.readouterr()
     assert "1 of 1 jobs interrupted; the same command goes on with them" in printed.err
-    assert Sweep(queue, isolate=False).plan() == [job], "the next command runs it"
+    assert Sweep([job], isolate=False).plan() == [job], "the next command runs it"

@@ -9,11 +9,12 @@ import shlex
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from heron.cli import main
-from heron.config.shorthands import unfold
+from heron.config.compose import compose_and_run
 from heron.reports.dashboard import POINTS, curves, dashboard_data, write_dashboard
 from heron.reports.workspace import build_workspace
 from heron.results.collect import collect
@@ -216,4 +217,6 @@ def test_workspace_shows_settings_curves_and_scores_under_the_names_that_runs_lo
 
 def test_repeated_command_is_one_that_the_command_line_understands(sweep: Path) -> None:
     words = shlex.split(_data(sweep)["best"]["command"])[2:]
-    assert unfold([word for word in words if word != "-m"])
+    found: list[Any] = []
+    compose_and_run("train", words, found.append)
+    assert found

@@ -57,7 +57,7 @@ def test_compare_joins_the_folds_of_a_system_into_one_set_of_rows(tmp_path, caps
     [
         (("-m", "folds=1"), "give the number of folds, 2 or more"),
         (("-m", "folds=all"), "give the number of folds, 2 or more"),
-        (("folds=3",), "trains 3 runs: add -m"),
+        (("folds=3",), "requires --multirun"),
         (("data.folds.fold=1",), "use 0 without data.folds.count"),
         (("data.folds.count=2", "data.folds.fold=2"), "use 0 to 1"),
         (("data.folds.count=1",), "use 2 or more, or 0"),

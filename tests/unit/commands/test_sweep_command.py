@@ -62,8 +62,8 @@ def test_a_viewer_writes_nothing_and_follows_no_link(tmp_path: Path) -> None:
     assert (tmp_path / "precious").read_text() == "precious"
 
 
-@pytest.mark.parametrize("sign", ["study.journal", ".launcher"])
-def test_watching_waits_for_the_first_job_of_a_search_or_of_workers(
+@pytest.mark.parametrize("sign", ["study.journal"])
+def test_watching_waits_for_the_first_job_of_a_search(
     sign: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert heron("sweep", tmp_path, "--watch") == 2, "an empty folder is no sweep"

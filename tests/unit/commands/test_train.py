@@ -10,10 +10,10 @@ import pytest
 
 from heron.base.errors import HeronError
 from heron.base.run_folder import RunFolder
-from heron.commands.train import plan_jobs
 from heron.config.compose import Composition, compose_and_run
 from heron.config.data import FileConfig
 from heron.config.stored import from_yaml
+from heron.sweeps.launch import plan_jobs
 from heron.training.job import run_job
 from small_runs import TINY, heron, in_folder, train
 
@@ -47,7 +47,7 @@ class TestSweep:
     def test_a_sweep_says_that_its_tables_show_other_runs_too(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("heron.commands.train._report", lambda folder: None)
+        monkeypatch.setattr("heron.commands.train.report", lambda folder: None)
         monkeypatch.setattr("heron.training.job.run_job", lambda *asked: None)
         words = (*TINY, *in_folder(tmp_path), "run.sweep=grid", "-m", "seed=0,1")
         assert heron("train", *words) == 0
@@ -196,4 +196,4 @@ def test_one_job_name_for_several_jobs_is_refused(
     plan = plan_jobs(found)
     assert [job.config.seed for job in plan.jobs] == [0]
     assert len(plan.refused) == 1
-    assert "run.job=x names one folder for several jobs" in capsys.readouterr().err
+    assert "is the folder of several jobs" in capsys.readouterr().err

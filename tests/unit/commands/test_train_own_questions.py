@@ -23,7 +23,7 @@ ROWS = [question(f"g{n}", f"בשנת {n} {CONTEXT}", answer="רמלה") for n in
 @pytest.fixture
 def train(tmp_path, monkeypatch, capsys):
     """Return a function that trains on rows: exit code, run folder, what was said."""
-    monkeypatch.setattr("heron.commands.train._report", lambda folder: None)
+    monkeypatch.setattr("heron.commands.train.report", lambda folder: None)
 
     def train(*rows, words=(), job="own"):
         for name, found in (("train", [*ROWS, *rows]), ("test", ROWS[:5])):

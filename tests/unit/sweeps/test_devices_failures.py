@@ -17,7 +17,6 @@ from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.config.schema import Config
 from heron.sweeps.devices import RanksProcess, check_start, count_ranks, is_lost_connection
-from heron.sweeps.ledger import Queue
 from heron.sweeps.sweep import Sweep
 from heron.training.process import Job
 from small_runs import TINY, compose, in_folder
@@ -179,7 +178,7 @@ def test_jobs_of_a_sweep_have_their_devices_side_by_side(
         folder = RunFolder(tmp_path / f"seed={seed}")
         folder.path.mkdir()
         jobs.append(Job(config, folder, []))
-    outcomes = Sweep(Queue(jobs), isolate=True, n_jobs=2).run()
+    outcomes = Sweep(jobs, isolate=True, n_jobs=2).run()
     assert [each.state for each in outcomes] == ["done", "done"]
     scores = [job.folder.scores.read_bytes() for job in jobs]
     assert scores[0] == unbroken.scores.read_bytes()
@@ -239,8 +238,6 @@ def test_more_devices_than_the_machine_has_are_refused_unless_forced(
     with pytest.raises(ConfigError, match=r"devices=99: this machine has 2 processor cores.*at mo"):
         check_start(chronicle_config("trainer.devices=99"), isolate=True)
     check_start(chronicle_config("trainer.devices=99", "run.oversubscribe=true"), isolate=True)
-    # The workers' machine is another one.
-    check_start(chronicle_config("trainer.devices=99", "launcher=slurm"), isolate=True)
 
 
 def test_more_gpus_than_there_are_are_refused_even_if_forced(

@@ -59,7 +59,7 @@ def test_jobs_have_processes_of_their_own_and_the_same_scores(
 def test_jobs_side_by_side_name_their_lines_and_score_the_same(
     undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert sweep(tmp_path, "run.n_jobs=2") == 0
+    assert sweep(tmp_path, "hydra.launcher.n_jobs=2") == 0
     assert scores(tmp_path) == scores(undisturbed)
     printed = capsys.readouterr().out.splitlines()
     for job in jobs_of(tmp_path):

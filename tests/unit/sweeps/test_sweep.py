@@ -15,7 +15,7 @@ import pytest
 from heron.base.files import locked
 from heron.base.run_folder import RunFolder
 from heron.config.stored import read_stored
-from heron.sweeps.start import run_jobs
+from heron.sweeps.launch import run_planned
 from heron.training import status as status_
 from heron.training.attempt import OutOfMemoryError, explain_memory
 from heron.training.failures import failure, is_machine_error
@@ -57,7 +57,7 @@ class TestRealProcesses:
     def test_jobs_end_with_a_killed_parent_and_the_next_command_goes_on(
         self, undisturbed: Path, tmp_path: Path
     ) -> None:
-        with command(tmp_path, "run.n_jobs=2") as parent:
+        with command(tmp_path, "hydra.launcher.n_jobs=2") as parent:
             pids = wait_until(lambda: working(tmp_path))
             parent.send_signal(signal.SIGKILL)
         wait_until(lambda: not any(map(alive, pids)), seconds=10)
@@ -146,7 +146,7 @@ class TestSameCommandAgain:
         (folder,) = jobs_of(tmp_path)
         self.fail = {}
         job = Job(read_stored(folder.config), folder, [])
-        assert run_jobs([job], [], False, lambda path: None) == 0
+        assert run_planned([job], [], lambda path: None) == 0
         assert ran == [0, 0]
 
     def test_changed_configuration_is_refused_with_the_difference(
@@ -195,11 +195,8 @@ class TestSameCommandAgain:
             time.sleep(0.05)
             assert self.again(tmp_path, ran) == (0, [1])
 
-    def test_side_by_side_without_processes_is_refused(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        assert sweep(tmp_path, "run.isolate=false", "run.n_jobs=2") == 2
-        assert "run.isolate=true" in capsys.readouterr().err
+    def test_side_by_side_without_processes_is_refused(self, tmp_path: Path) -> None:
+        assert sweep(tmp_path, "run.isolate=false", "hydra.launcher.n_jobs=2") == 2
 
 
 class TestHeartbeat:

@@ -70,9 +70,12 @@ def test_kills_at_random_change_nothing_once_the_command_has_completed_them(
                 kills.append(pid)
 
     with meanwhile(kill_at_random):
-        codes = [sweep(tmp_path, "run.n_jobs=2", "trainer.checkpoint_steps=3", n=JOBS)]
+        words = ("hydra.launcher.n_jobs=2", "trainer.checkpoint_steps=3")
+        codes = [sweep(tmp_path, *words, n=JOBS)]
         while codes[-1] and len(codes) < 8:
-            codes.append(sweep(tmp_path, "run.n_jobs=2", "trainer.checkpoint_steps=3", n=JOBS))
+            codes.append(
+                sweep(tmp_path, "hydra.launcher.n_jobs=2", "trainer.checkpoint_steps=3", n=JOBS)
+            )
         over.set()
     assert kills
     assert codes[-1] == 0

@@ -232,7 +232,7 @@ class TestFirstRun:
     def test_is_trained_once_and_is_the_sweep_s_own_run_without_curriculum(
         self, tmp_path, trainings, monkeypatch
     ):
-        monkeypatch.setattr("heron.commands.train._report", lambda folders: None)
+        monkeypatch.setattr("heron.commands.train.report", lambda folders: None)
         words = [*TINY, *SMALL, *in_folder(tmp_path), *FORMS["ronli"]]
         # The curricula come first: the run that they need is found again as a job of its own.
         assert heron("train", "-m", *words, "curriculum=cart_cl,a,none") == 0

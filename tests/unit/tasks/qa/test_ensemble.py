@@ -159,7 +159,7 @@ def parted(folder, tiny_encoder, tmp_path):
 
 @pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_a_member_that_was_trained_on_the_rows_to_score_is_refused(parted, capsys, monkeypatch):
-    monkeypatch.setattr("heron.commands.train._report", lambda folder: None)
+    monkeypatch.setattr("heron.commands.train.report", lambda folder: None)
     runs = f"run={parted(0)},{parted(5)}"
     assert heron("evaluate", runs, "split=validation") == 2
     said = capsys.readouterr().err

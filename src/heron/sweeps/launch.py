@@ -1,0 +1,257 @@
+"""What heron's launcher and grid do: plan the jobs of a batch, run them, say how they ended.
+
+Skipping of finished jobs, locks and resuming belong to the jobs; a job that fails ends no other.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hydra.core.utils import JobReturn, JobStatus
+from hydra.errors import HydraException
+from hydra.types import HydraContext
+from omegaconf import DictConfig, OmegaConf, open_dict
+
+from heron.base import ranks
+from heron.base.errors import ConfigError, HeronError, first_line
+from heron.base.run_folder import RunFolder
+from heron.base.secrets import redact
+from heron.base.signals import TERMINATED
+from heron.config.compose import Composition, explained
+from heron.config.jobs import JobComposer, grid
+from heron.config.run_names import config_key
+from heron.sweeps.devices import check_start
+from heron.sweeps.ledger import Best, Outcome
+from heron.sweeps.sweep import Sweep
+from heron.training.claim import check_job
+from heron.training.process import Job, validation_score
+
+MULTIRUN = "multirun.yaml"
+ONE_RUN = "torchrun starts the processes of one run; a sweep starts its own"
+
+
+class JobError(HeronError):
+    """How a job of a sweep ended, where it did not end well."""
+
+    interrupted = False
+
+
+@dataclass
+class Plan:
+    """The jobs of a command."""
+
+    by_folder: dict[Path, Job] = field(default_factory=dict)
+    refused: list[tuple[str, str]] = field(default_factory=list)  # overrides, and why
+    _keys: dict[Path, str] = field(default_factory=dict)
+    _mistakes: dict[str, HeronError | None] = field(default_factory=dict)
+    _said: set[str] = field(default_factory=set)
+
+    @property
+    def jobs(self) -> list[Job]:
+        """One job per folder, in order."""
+        return list(self.by_folder.values())
+
+    def add(self, composition: Composition, several: bool) -> Job:
+        """Resolve a composition and name its folder; of two equal runs the later one counts.
+
+        Raises:
+            ConfigError: it cannot be run.
+        """
+        config = composition.resolved()
+        folder = RunFolder(composition.place())
+        key = config_key(config)
+        if self._keys.setdefault(folder.path, key) != key:
+            raise ConfigError(
+                f"{folder.path} is the folder of several jobs: leave run.job out, or give each job "
+                "a name of its own"
+            )
+        is_done = config.run.resume and folder.state() == "done"  # its data may be gone
+        if not is_done:
+            check_start(config, config.run.isolate is not False)
+            check_job(config, self._mistakes, read=several)
+        job = Job(config, folder, composition.overrides, composition.whole)
+        self.by_folder[folder.path] = job
+        return job
+
+    def refuse(self, overrides: Sequence[str], error: HeronError) -> None:
+        """Count a job that cannot be run; the same mistake is printed once."""
+        if str(error) not in self._said:
+            print(f"heron train: {error}", file=sys.stderr, flush=True)
+        self._said.add(str(error))
+        self.refused.append((", ".join(overrides), first_line(error)))
+
+
+def plan_jobs(found: Sequence[Composition]) -> Plan:
+    """Plan composed jobs; a mistake in one does not end the others."""
+    plan = Plan()
+    for composition in found:
+        try:
+            plan.add(composition, several=len(found) > 1)
+        except HeronError as error:
+            plan.refuse(composition.overrides, error)
+    return plan
+
+
+class Launch:
+    """Runs batches of a sweep's jobs for Hydra; keeps what the progress lines show of all."""
+
+    def __init__(self, context: HydraContext, master: DictConfig, n_jobs: int):
+        self.context, self.master, self.n_jobs = context, master, n_jobs
+        self.plan = Plan()
+        self.ended: list[Outcome] = []
+        self.best: Best | None = None  # for a search
+        self.preload: tuple[str, ...] = ()
+        self.total = 0  # how many jobs there are to be, where a sweeper knows
+
+    def __call__(self, job_overrides: Sequence[Sequence[str]], first: int) -> list[JobReturn]:
+        """Run one batch; `first` is the number of its first job."""
+        if ranks.launched():
+            raise ConfigError(ONE_RUN)
+        make = JobComposer(self.context.config_loader, self.master, job_overrides)
+        planned: list[Job | HeronError] = []
+        for number, words in enumerate(job_overrides, first):
+            try:
+                with explained(words):
+                    whole = make(words)
+                    with open_dict(whole.hydra):
+                        whole.hydra.job.id, whole.hydra.job.num = str(number), number
+                    several = max(self.total, len(job_overrides)) > 1
+                    planned.append(self.plan.add(Composition(whole), several))
+            except HeronError as error:
+                self.plan.refuse(words, error)
+                planned.append(error)
+        jobs = {each.folder.path: each for each in planned if isinstance(each, Job)}
+        outcomes = self._run(list(jobs.values())) if jobs else []
+        by_path = {each.job.folder.path: each for each in outcomes}
+        return [
+            _returned(words, by_path.get(job.folder.path) if isinstance(job, Job) else job)
+            for words, job in zip(job_overrides, planned, strict=True)
+        ]
+
+    def _run(self, jobs: Sequence[Job]) -> list[Outcome]:
+        settings = jobs[0].config.run
+        isolate = settings.isolate is not False
+        if self.n_jobs > 1 and not isolate:
+            raise ConfigError("hydra.launcher.n_jobs above 1 needs processes: run.isolate=null")
+        retry = "failed" if max(len(jobs), self.total) == 1 else settings.retry
+        sweep = Sweep(jobs, isolate, self.n_jobs, retry)
+        sweep.preload, sweep.best = self.preload, self.best
+        sweep.before, sweep.total = self.ended, max(self.total, len(self.ended) + len(jobs))
+        outcomes = sweep.run()
+        paths = {each.job.folder.path for each in outcomes}
+        self.ended[:] = [e for e in self.ended if e.job.folder.path not in paths] + outcomes
+        return outcomes
+
+
+def _returned(words: Sequence[str], outcome: Outcome | HeronError | None) -> JobReturn:
+    """Tell Hydra how a job ended: with its score on validation, or an error."""
+    found = JobReturn(overrides=list(words))
+    if isinstance(outcome, Outcome) and outcome.state in ("done", "pruned"):
+        found.return_value, found.status = validation_score(outcome.job), JobStatus.COMPLETED
+        return found
+    error = outcome
+    if isinstance(outcome, Outcome):
+        error = JobError(outcome.error or outcome.state)
+        error.interrupted = outcome.state == "interrupted"
+        found.overrides = outcome.job.overrides
+    found.return_value, found.status = error, JobStatus.FAILED
+    return found
+
+
+def run_grid(sweeper: Any) -> list[list[JobReturn]]:
+    """Launch every point of a grid."""
+    loader = sweeper.hydra_context.config_loader
+    jobs, config = grid(loader, sweeper.config)
+    begin_sweep(loader, config, jobs[0])
+    size, found = sweeper.max_batch_size or len(jobs), []
+    for start in range(0, len(jobs), size):
+        found.append(sweeper.launcher.launch(jobs[start : start + size], start))
+    end_sweep(Path(config.hydra.sweep.dir), getattr(sweeper.launcher, "batch", None))
+    return found
+
+
+def begin_sweep(loader: Any, config: DictConfig, words: Sequence[str]) -> Composition:
+    """Make the sweep's folder, as its first job names it, with Hydra's `multirun.yaml`."""
+    first = Composition(config)
+    with suppress(HydraException):  # what is wrong with the job is said when its turn comes
+        first = Composition(JobComposer(loader, config, [words])(words))
+    folder = Path(str(first.whole.hydra.sweep.dir))
+    config.hydra.sweep.dir = str(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    text = redact(OmegaConf.to_yaml(config))
+    (folder / MULTIRUN).write_text(text, encoding="utf-8")
+    return first
+
+
+def end_sweep(folder: Path, batch: Launch | None) -> None:
+    """Say that tables include runs of other commands; leave no folder where nothing could run."""
+    if {path.name for path in folder.iterdir()} == {MULTIRUN}:
+        (folder / MULTIRUN).unlink()
+        folder.rmdir()
+    elif batch is not None:
+        own = {job.folder.path for job in batch.plan.jobs}
+        others = sorted({mark.parent for mark in folder.glob("*/config.yaml")} - own)
+        if others:
+            print(
+                f"The tables also show runs that this command did not ask for ({len(others)}, such "
+                f"as {others[0].name}); run.sweep=NAME keeps runs apart"
+            )
+
+
+def run_apart(job: Job) -> Outcome:
+    """Run one job in processes of its own; it is tried again where it has failed."""
+    (outcome,) = Sweep([job], isolate=True, retry="failed").run()
+    if outcome.state == "failed":
+        print(redact(f"heron train: {outcome.error}"), file=sys.stderr)
+    return outcome
+
+
+def run_planned(
+    jobs: Sequence[Job], refused: Sequence[tuple[str, str]], report: Callable[[Path], Any]
+) -> int:
+    """Run jobs that a command has planned itself; returns its exit code."""
+    settings = jobs[0].config.run
+    retry = "failed" if len(jobs) == 1 else settings.retry
+    outcomes = Sweep(jobs, settings.isolate is not False, retry=retry).run()
+    if any(each.state == "done" for each in outcomes):
+        report(outcomes[0].job.folder.path.parent)
+    found = [_returned(each.job.overrides, each) for each in outcomes]
+    return conclude(found, refused)
+
+
+def conclude(found: Sequence[JobReturn], refused: Sequence[tuple[str, str]] = ()) -> int:
+    """Print which jobs of a sweep failed; returns the exit code."""
+    bad = [each for each in found if each.status == JobStatus.FAILED]
+    cut = [each for each in bad if getattr(each._return_value, "interrupted", False)]
+    failed = [
+        *refused,
+        *(
+            (", ".join(each.overrides or ()), first_line(each._return_value))
+            for each in bad
+            if each not in cut
+        ),
+    ]
+    jobs = len(found) + len(refused)
+    said = not any(isinstance(each._return_value, JobError) for each in bad)
+    if len(failed) == jobs and said:  # none was run: why is printed
+        return 2
+    if failed:
+        print(f"heron train: {len(failed)} of {jobs} jobs failed:", file=sys.stderr)
+        for overrides, error in failed:
+            print(redact(f"  {overrides}: {error}"), file=sys.stderr)
+        print(
+            "The same command goes on with what was cut (killed, out of memory, disk full); "
+            "run.retry=failed tries the others again, too. What a job printed is in its log.txt.",
+            file=sys.stderr,
+        )
+        return 2
+    if cut:
+        print(
+            f"heron train: {len(cut)} of {jobs} jobs interrupted; the same command goes on "
+            "with them",
+            file=sys.stderr,
+        )
+    return TERMINATED if cut else 0

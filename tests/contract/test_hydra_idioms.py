@@ -1,0 +1,414 @@
+"""`heron train` is a Hydra application: Hydra's flags and keys do what its documentation says."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hydra import compose as compose_with_hydra
+from hydra import initialize_config_dir
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.types import RunMode
+from omegaconf import OmegaConf, open_dict
+
+from heron.base.errors import ConfigError
+from heron.base.yaml_files import read_yaml
+from heron.cli import main
+from heron.config.compose import compose, compose_and_run, open_hydra
+from heron.config.explain import SYNONYMS
+from heron.config.keys import all_keys
+
+SECRET = "hf_" + "a1B2" * 8
+
+
+@pytest.fixture
+def train(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: Any) -> Any:
+    """Run `heron train` with trainings that only note what they were asked for."""
+    jobs: list[Any] = []
+
+    def run_job(config: Any, folder: Any, overrides: Any) -> dict[str, Any]:
+        jobs.append(SimpleNamespace(config=config, folder=folder.path, words=overrides))
+        jobs[-1].here = os.getcwd()
+        if config.seed == 666:
+            raise ValueError("a bug")
+        scores = {"validation": {config.trainer.monitor: config.optim.lr}}
+        folder.path.mkdir(parents=True, exist_ok=True)
+        folder.scores.write_text(json.dumps(scores))
+        folder.update_status(state="done")
+        return scores
+
+    monkeypatch.setitem(sys.modules, "heron.training.job", SimpleNamespace(run_job=run_job))
+    monkeypatch.setattr("heron.commands.train.report", lambda folder: None)
+    for look in ("locate", "load_with_report"):  # nor is a paper's data looked for
+        monkeypatch.setattr(f"heron.training.claim.{look}", lambda *asked: {})
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> Any:
+        jobs.clear()
+        code = main(["train", "paths.cache=cache", "run.isolate=false", *words])
+        output, error = capfd.readouterr()
+        return SimpleNamespace(code=code, jobs=list(jobs), output=output, error=error)
+
+    return run
+
+
+@pytest.fixture
+def village(tmp_path: Path) -> Path:
+    """Lay out a folder like conf/ somewhere, with a data set, experiments and a head."""
+    folder = tmp_path / "elsewhere"
+    files = {
+        "data/village_nli.yaml": "name: village_nli\ntask: nli\nformat: pair_table\n"
+        "language: ro\nlabel_order: [contradiction, entailment, neutral]\n"
+        "files: {train: {path: t.csv}, test: {path: t.csv}}\n"
+        "columns: {text: premise, text_pair: hypothesis}\nvalidation: {fraction: 0.1}\n",
+        "experiment/village/first.yaml": "# @package _global_\ndefaults:\n"
+        "  - override /data: village_nli\n  - override /task: nli\n  - override /head: own\n",
+        "experiment/village/table.yaml": "# @package _global_\nhydra:\n  mode: MULTIRUN\n"
+        "  sweeper: {params: {experiment: village/first, seed: '0,1'}}\n",
+        "head/own.yaml": "name: own\ninput: pair\npooling: mean\nclassifier: linear\n",
+        "own.yaml": "defaults: [train, _self_]\nseed: 11\n",
+    }
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+class TestFolders:
+    def test_run_dir_sweep_dir_and_subdir(self, train: Any) -> None:
+        (job,) = train("hydra.run.dir=out/mine").jobs
+        assert job.folder == Path("out/mine")
+        jobs = train("-m", "seed=0,1", "hydra.sweep.dir=s", "hydra.sweep.subdir=${hydra.job.num}")
+        assert [job.folder for job in jobs.jobs] == [Path("s/0"), Path("s/1")]
+        words = ("-m", "head=ess,emp", "hydra.sweep.dir=t")
+        subdir = "hydra.sweep.subdir=${hydra.job.override_dirname}"
+        config = "hydra.job.config.override_dirname.exclude_keys=[paths.cache,run.isolate]"
+        found = train(*words, subdir, config).jobs
+        assert [job.folder for job in found] == [Path("t/head=ess"), Path("t/head=emp")]
+
+    def test_without_them_heron_names_the_folder_by_what_varies(self, train: Any) -> None:
+        (job,) = train("seed=3", "head=emp", "run.sweep=s").jobs
+        assert job.folder.parent == Path("runs/s")
+        assert job.folder.name.startswith("head=emp,seed=3-")
+        (job,) = train("run.sweep=s", "run.job=j").jobs
+        assert job.folder == Path("runs/s/j")
+        long = [f"data.homepage={'x' * 60}", "encoder.scratch.hidden=8", "encoder.scratch.heads=2"]
+        jobs = train("-m", *long, "optim.lr=0.5,0.25", "encoder.scratch.layers=1").jobs
+        assert [job.folder.name.split(",")[0] for job in jobs] == ["optim.lr=0.5", "optim.lr=0.25"]
+
+    def test_the_folder_says_what_was_composed_without_secrets(self, train: Any) -> None:
+        (job,) = train("seed=3", f"logger.project=https://me:{SECRET}@a.org").jobs
+        assert read_yaml(job.folder / ".hydra" / "config.yaml")["seed"] == 3
+        assert "seed=3" in read_yaml(job.folder / ".hydra" / "overrides.yaml")
+        hydra = read_yaml(job.folder / ".hydra" / "hydra.yaml")["hydra"]
+        assert hydra["runtime"]["output_dir"] == str(job.folder.absolute())
+        jobs = train("-m", "seed=3,4", f"logger.project=https://me:{SECRET}@a.org").jobs
+        sweep = read_yaml(jobs[0].folder.parent / "multirun.yaml")
+        assert "seed=3,4" in sweep["hydra"]["overrides"]["task"]
+        files = [path for path in Path().rglob("*.yaml") if path.parent.name == ".hydra"]
+        for path in [*files, jobs[0].folder.parent / "multirun.yaml"]:
+            assert SECRET not in path.read_text("utf-8")
+
+    def test_chdir_and_output_subdir(self, train: Any) -> None:
+        (job,) = train("hydra.job.chdir=true", "hydra.output_subdir=null").jobs
+        assert job.here == str(job.folder)
+        assert Path(job.config.paths.cache).is_absolute()
+        assert not list(Path().rglob(".hydra"))
+
+
+class TestShown:
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            (("--cfg", "job"), "seed: 0"),
+            (("--cfg", "job", "--package", "optim"), "lr:"),
+            (("--cfg", "job", "--resolve"), "data: data"),
+            (("--cfg", "hydra"), "HeronLauncher"),
+            (("--cfg", "all"), "GridSweeper"),
+            (("--info", "searchpath"), "hydra"),
+            (("--info", "defaults"), "data/chronicle"),
+            (("--info",), "HeronLauncher"),
+            (("--hydra-help",), "--multirun"),
+            (("-sc", "install=bash"), "hydra_bash_completion"),
+            (("experiment=ronli/table4", "--cfg", "job"), "report: ronli/table4"),
+        ],
+    )
+    def test_what_only_shows_starts_no_job(
+        self, words: tuple[str, ...], said: str, train: Any, capfd: Any
+    ) -> None:
+        if words[0] == "-sc":  # its words are its own
+            assert main(["train", *words]) == 0
+            assert said in capfd.readouterr().out
+            return
+        found = train(*words)
+        assert (found.code, found.jobs) == (0, [])
+        assert said in found.output
+
+    def test_hydra_verbose_shows_the_libraries_log(
+        self, train: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        shown: list[int] = []
+        monkeypatch.setattr(logging, "basicConfig", lambda: shown.append(1))
+        assert train("hydra.verbose=true").code == 0
+        assert shown == [1]
+
+
+class TestSearchPath:
+    def test_config_dir_and_searchpath_add_yaml(self, train: Any, village: Path) -> None:
+        for where in (f"--config-dir={village}", f"hydra.searchpath=[file://{village}]"):
+            (job,) = train(where, "data=village_nli").jobs
+            config = job.config
+            assert (config.data.name, config.task.name, config.head.name) == (
+                *("village_nli", "nli"),
+                "mlp3",
+            )
+        (job,) = train(f"--config-dir={village}", "data=village_nli", "head=own").jobs
+        assert job.config.head.pooling == "mean"
+        jobs = train(f"--config-dir={village}", "experiment=village/table").jobs
+        assert [(job.config.head.name, job.config.seed) for job in jobs] == [("own", 0), ("own", 1)]
+        assert {job.folder.parent.name for job in jobs} == {"village-table"}
+
+    def test_a_primary_configuration_of_ones_own(self, train: Any, village: Path) -> None:
+        (job,) = train(f"--config-dir={village}", "-cn", "own").jobs
+        assert job.config.seed == 11
+
+    def test_a_package_on_the_search_path(
+        self, train: Any, village: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (village / "__init__.py").touch()
+        (village / "head" / "__init__.py").touch()
+        monkeypatch.syspath_prepend(village.parent)
+        words = ("data=chronicle_nli", "head=own")
+        (job,) = train("hydra.searchpath=[pkg://elsewhere]", *words).jobs
+        assert job.config.head.name == "own"
+
+    def test_data_sets_elsewhere_can_be_stages_and_further_tests(
+        self, train: Any, village: Path
+    ) -> None:
+        words = ("data=chronicle_nli", "stages=[village_nli]", "also_test=[village_nli]")
+        (job,) = train(f"--config-dir={village}", *words).jobs
+        assert job.config.others["village_nli"].language == "ro"
+
+
+class TestWords:
+    def test_added_and_deleted(self, train: Any) -> None:
+        (job,) = train("+data.counts={train: {BEFORE: 1}}", "experiment=demo").jobs
+        assert job.config.data.counts["train"]["BEFORE"] == 1
+        (job,) = train("~logger", "seed=1").jobs
+        assert job.config.seed == 1
+        (job,) = train("seed=1", "experiment=trc/ess", "experiment=trc/emp", "seed=2").jobs
+        assert (job.config.experiment, job.config.head.name, job.config.seed) == (
+            "trc/emp",
+            "emp",
+            2,
+        )
+
+    @pytest.mark.parametrize("value", ["עברית", "română", "a b", "'x,y'"])
+    def test_values_of_any_script(self, value: str, train: Any) -> None:
+        (job,) = train(f"logger.project={value}").jobs
+        assert job.config.logger.project == value.strip("'")
+
+    @pytest.mark.parametrize(
+        ("old", "key", "value"),
+        [
+            ("run.n_jobs=3", "launcher.n_jobs", 3),
+            ("sweeper.trials=7", "sweeper.n_trials", 7),
+            ("sweeper=optuna", "sweeper._target_", "hydra_plugins.heron.OptunaSweeper"),
+            ("sweeper=random", "sweeper.sampler", "random"),
+        ],
+    )
+    def test_old_words_for_one_release(self, old: str, key: str, value: object) -> None:
+        found: list[Any] = []
+        more = ["sweeper=optuna"] if old.startswith("sweeper.") else []
+        compose_and_run("train", [*more, old], found.append)
+        assert OmegaConf.select(found[0].whole.hydra, key) == value
+
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            (("sed=1",), "'seed'"),
+            (("optim.lrr=1",), "'optim.lr'"),
+            (("head=seqcls",), "'seq_cls'"),
+            (("experiment=trc/es",), "'trc/ess'"),
+            (("trainer.gradient_clip_val=1",), "optim.clip"),
+            (("trainer.accumulate_grad_batches=1",), "optim.accumulate"),
+            (("learning_rate=1",), "optim.lr"),
+            (("per_device_train_batch_size=8",), "batching.size"),
+            (("num_train_epochs=8",), "trainer.max_epochs"),
+            (("seed=0,1",), "Ambiguous"),
+            (("seed=x",), "seed"),
+            (("seed=",), "seed"),
+            (("optim.lr=[",), "optim.lr"),
+            (("-m", "optm.lr=1,2"), "optim.lr"),
+            (("-m", "head=ess,emq"), "'emp'"),
+            (("-m", "optim.lr=interval(0,1)"), "hydra/sweeper=optuna"),
+            (("-m", 'hydra.sweeper.params={seed: "0,1"}', "sed=1"), "'seed'"),
+            (("hydra/launcher=nowhere",), "nowhere"),
+            (("hydra.nothing=1",), "nothing"),
+            (("~nothing",), "nothing"),
+            (("data=trcc",), "'trc'"),
+            (("--config-dir=nowhere",), "nowhere"),
+            (("--resolve",), "--cfg"),
+        ],
+    )
+    def test_a_mistake_is_one_message_and_exit_code_2(
+        self, words: tuple[str, ...], said: str, train: Any
+    ) -> None:
+        found = train(*words)
+        assert found.code == 2
+        assert said in found.error
+        assert "Traceback" not in found.error
+
+    def test_synonyms_lead_to_keys(self) -> None:
+        assert {name for name in SYNONYMS.values() if "." in name} <= {*all_keys(), "hydra.run.dir"}
+
+
+def compositions(*words: str) -> list[Any]:
+    found: list[Any] = []
+    compose_and_run("train", list(words), found.append)
+    return found
+
+
+class TestSweeps:
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ["head=ess,emp", "seed=0,1"],
+            ["seed=0,1", "head=window", "head.hidden=[8],[16,16]", "encoder.dropout=0.1"],
+            ["logger.project='a,b',\"c d\",e", "trainer.progress=null"],
+            ["seed=range(1,3)", "optim.lr=choice(2e-5,1e-5)"],
+            ["head=glob(e*)", "seed=3"],
+            ["seed=0,1", "head=emp", "seed=5,6"],
+            ["+data.columns.side=[a],[b]", "seed=0,1"],
+            ["encoder.scratch={hidden:8,heads:2},{hidden:16}", "data.generator.seed=${seed},7"],
+        ],
+        ids=lambda words: " ".join(words),
+    )
+    def test_a_grid_has_hydras_own_jobs_in_hydras_own_order(self, words: list[str]) -> None:
+        found = compositions("-m", *words)
+        parse = OverridesParser.create().parse_overrides
+        with open_hydra("train") as hydra:
+            parser = OverridesParser.create(config_loader=hydra.config_loader)
+            (jobs,) = BasicSweeper.split_arguments(parser.parse_overrides(words), None)
+            for mine, overrides in zip(found, jobs, strict=True):
+                config = hydra.compose_config("train", overrides, run_mode=RunMode.RUN)
+                with open_dict(config):
+                    del config["hydra"]
+                assert OmegaConf.to_container(mine.config) == OmegaConf.to_container(config)
+                values = [(o.key_or_group, o.value()) for o in parse(mine.overrides)]
+                assert values == [(o.key_or_group, o.value()) for o in parse(overrides)]
+
+    def test_params_in_an_experiment_and_words_that_take_their_place(self) -> None:
+        found = compositions("experiment=lchaim/grid", "optim.lr=1e-4,1e-3", "batching.size=4")
+        values = [(c.config.batching.size, c.config.optim.lr) for c in found]
+        assert values == [(4, lr) for _ in (1, 2, 4) for lr in (1e-4, 1e-3)]
+        with pytest.raises(ConfigError):
+            compose(["experiment=lchaim/grid"])
+
+    def test_tables_of_experiments_and_experiments_with_grids_of_their_own(self) -> None:
+        found = compositions("-m", "experiment=trc/table4,trc/figure1", "encoder=mbert", "head=emp")
+        rows = [(c.choices["experiment"], c.config.data.sample.fraction) for c in found]
+        assert {name for name, _ in rows} == {"trc/table4", "trc/figure1"}
+        assert len(rows) > 5
+        found = compositions("experiment=ronli/table4", "seed=3", "encoder=mbert")
+        names = [c.choices["experiment"] for c in found]
+        assert len(set(names)) == len(names) > 10
+        assert {(c.config.report, c.config.run.sweep) for c in found} == {
+            ("ronli/table4", "ronli-table4")
+        }
+
+    def test_folds_are_the_parts_of_a_cross_validation(self) -> None:
+        found = compositions("-m", "folds=3")
+        folds = [(c.config.data.folds.count, c.config.data.folds.fold) for c in found]
+        assert folds == [(3, 0), (3, 1), (3, 2)]
+
+    @pytest.mark.parametrize("launcher", ["heron", "basic"])
+    @pytest.mark.parametrize("sweeper", ["grid", "basic"])
+    def test_hydras_own_launcher_and_sweeper_run_the_same_jobs(
+        self, launcher: str, sweeper: str, train: Any
+    ) -> None:
+        words = ("-m", "seed=0,1", f"hydra/launcher={launcher}", f"hydra/sweeper={sweeper}")
+        found = train(*words)
+        assert (found.code, [job.config.seed for job in found.jobs]) == (0, [0, 1])
+        assert len({job.folder for job in found.jobs}) == 2
+        assert {job.folder.parent for job in found.jobs} == {Path("runs/chronicle-relation")}
+
+    @pytest.mark.parametrize("launcher", ["heron", "basic"])
+    def test_a_failing_job_ends_no_other(self, launcher: str, train: Any) -> None:
+        found = train("-m", "seed=666,1", f"hydra/launcher={launcher}")
+        assert [job.config.seed for job in found.jobs] == [666, 1]
+        assert found.code == 2
+        assert "ValueError: a bug" in found.error
+
+    def test_a_search_by_optuna_goes_on_where_it_was(self, train: Any) -> None:
+        words = (
+            *("-m", "hydra/sweeper=optuna", "hydra.sweeper.startup_trials=2", "run.sweep=s"),
+            "optim.lr=tag(log,interval(1e-5,1e-1))",
+        )
+        rates = [job.config.optim.lr for job in train(*words, "hydra.sweeper.n_trials=3").jobs]
+        assert len(set(rates)) == 3
+        assert train(*words, "hydra.sweeper.n_trials=3").jobs == []
+        more = train(*words, "hydra.sweeper.n_trials=4").jobs
+        assert len(more) == 1
+        assert more[0].folder.name.startswith(f"optim.lr={more[0].config.optim.lr!r}")
+        whole = train(*words, "hydra.sweeper.n_trials=4", "paths.runs=other").jobs
+        assert [job.config.optim.lr for job in whole] == [*rates, more[0].config.optim.lr]
+
+    def test_optuna_takes_the_space_of_an_experiment(self, train: Any) -> None:
+        params = "hydra.sweeper.params={seed: 'range(0,9)', head: 'choice(ess,emp)'}"
+        found = train("-m", "hydra/sweeper=optuna", "hydra.sweeper.n_trials=3", params)
+        assert len({(job.config.seed, job.config.head.name) for job in found.jobs}) == 3
+
+
+class TestGlobalState:
+    def test_a_program_keeps_its_own_hydra(self, tmp_path: Path) -> None:
+        (tmp_path / "mine.yaml").write_text("a: 1\n")
+        with initialize_config_dir(str(tmp_path), version_base=None):
+            hydra = GlobalHydra.instance().hydra
+            assert compose(["seed=4"]).seed == 4
+            assert GlobalHydra.instance().hydra is hydra
+            assert compose_with_hydra("mine").a == 1
+        with pytest.raises(ConfigError):
+            compose(["sed=4"])
+        assert not GlobalHydra.instance().is_initialized()
+
+    def test_a_full_error_when_asked_for(self, train: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
+        with pytest.raises(Exception, match="sed"):
+            train("sed=1")
+
+
+@pytest.mark.parametrize("launcher", ["joblib", "submitit_local"])
+@pytest.mark.real
+def test_hydras_launcher_plugins_run_heron(launcher: str, tmp_path: Path) -> None:
+    import subprocess
+
+    module = {"joblib": "hydra_joblib_launcher", "submitit_local": "hydra_submitit_launcher"}
+    pytest.importorskip(f"hydra_plugins.{module[launcher]}", reason="pip install -e .[launchers]")
+    from small_runs import TINY, in_folder
+
+    tiny = [word for word in TINY if not word.startswith("run.isolate")]
+    command = [
+        sys.executable,
+        "-m",
+        "heron",
+        "train",
+        *tiny,
+        *in_folder(tmp_path),
+        "-m",
+        "seed=0,1",
+    ]
+    words = [*command, f"hydra/launcher={launcher}", "run.sweep=s", "trainer.max_epochs=1"]
+    subprocess.run(words, check=True, timeout=600)
+    states = [
+        json.loads(p.read_text())["state"] for p in (tmp_path / "runs/s").glob("*/status.json")
+    ]
+    assert states == ["done", "done"]
