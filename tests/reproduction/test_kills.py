@@ -44,15 +44,8 @@ MOST = 40  # commands until one is done
 PRINTED = "printed.txt"
 # Files that name folders, times and process ids.
 OWN = (
-    "config.yaml",
-    "multirun.yaml",
-    ".hydra",
-    "status.json",
-    "log.txt",
-    "report.",
-    "study.journal",
-    ".lock",
-    ".search.lock",
+    *("config.yaml", "status.json", "log.txt", "report.", "study.journal", ".lock", ".search.lock"),
+    *("multirun.yaml", "hydra.yaml", "overrides.yaml"),  # of Hydra
 )
 
 TASKS = {
