@@ -19,7 +19,7 @@ from optuna.storages.journal import BaseJournalBackend
 from optuna.trial import FrozenTrial, Trial
 
 from heron.base.files import locked
-from heron.config.constraints import check
+from heron.config.parsing import parse
 from heron.config.schema import SweeperConfig
 from heron.metrics.names import is_minimised
 from heron.sweeps.ledger import JOURNAL
@@ -28,9 +28,9 @@ from heron.sweeps.ledger import JOURNAL
 def settings_of(sweeper: Mapping[str, Any]) -> SweeperConfig:
     """Read the keys of `hydra.sweeper`; a ConfigError names one that cannot be."""
     keys = ("seed", "sampler", "pruner", "startup_trials", "startup_epochs")
-    settings = SweeperConfig("optuna", sweeper["n_trials"], **{key: sweeper[key] for key in keys})
-    check(settings, "hydra.sweeper.")
-    return settings
+    values = {key: sweeper[key] for key in keys}
+    values |= {"name": "optuna", "trials": sweeper["n_trials"]}
+    return parse(SweeperConfig, values, "hydra.sweeper.", {"trials": "n_trials"})
 
 
 def open_study(
