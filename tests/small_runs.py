@@ -29,7 +29,10 @@ TINY = (
 
 def heron(*words: object) -> int:
     """Run one command as `heron WORDS...` would; returns its exit code."""
-    return main([str(word) for word in words])
+    try:
+        return main([str(word) for word in words])
+    except SystemExit as error:  # of argparse
+        return int(error.code or 0)
 
 
 def in_folder(folder: Path) -> tuple[str, str]:

@@ -23,7 +23,7 @@ from heron.base.errors import ConfigError
 from heron.base.yaml_files import read_yaml
 from heron.cli import main
 from heron.config.compose import compose, compose_and_run, open_hydra
-from heron.config.explain import SYNONYMS
+from heron.config.errors import SYNONYMS
 from heron.config.keys import all_keys
 
 SECRET = "hf_" + "a1B2" * 8

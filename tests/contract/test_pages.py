@@ -163,7 +163,7 @@ def test_every_command_of_the_pages_on_additions_is_valid_beside_their_fork(tmp_
         ("heron train -m head=esss,emp", "esss"),
         ("heron train data=chronicle head=span", "is for another task"),
         ("heron prompt data=chronicle_nli model=local model.name=x shot=2", "shot"),
-        ("heron map runs=runs/a/b", "unknown option"),
+        ("heron map runs=runs/a/b", "runs"),
         ("heron audit data=trc data.normalise=lower", "no such key"),
         ("heron maps run=runs/a/b", "unknown command"),
         ("make demos", "no target"),

@@ -36,9 +36,6 @@ from heron.config.words import PARSER, job_words, key_of, not_swept, rewrite
 
 # Start-up time: for shorthands, sweeps and errors only.
 write_out = on_demand("heron.config.shorthands:write_out")
-grid = on_demand("heron.config.jobs:grid")
-job_composer = on_demand("heron.config.jobs:JobComposer")
-explain = on_demand("heron.config.explain:explain")
 
 
 class Composition:
@@ -162,11 +159,13 @@ def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composit
         if _shown(hydra, flags, flags.config_name or name):
             return
         config = _composed(hydra, flags, flags.config_name or name)
+        from heron.config.jobs import JobComposer, grid  # start-up time: for sweeps only
+
         if config.hydra.mode != RunMode.MULTIRUN:
             found = [Composition(config)]
         else:
             jobs, config = grid(hydra.config_loader, config)
-            make = job_composer(hydra.config_loader, config, jobs)
+            make = JobComposer(hydra.config_loader, config, jobs)
             found = [Composition(make(words)) for words in jobs]
     for composition in found:
         job(composition)
@@ -303,7 +302,9 @@ def explained(overrides: Sequence[str]) -> Iterator[None]:
     except (HydraException, OmegaConfBaseException, AssertionError, ValueError, ImportError) as e:
         if os.environ.get("HYDRA_FULL_ERROR") == "1":
             raise
-        raise ConfigError(explain(overrides, e)) from e
+        from heron.config.errors import explain_words  # start-up time: for errors only
+
+        raise ConfigError(explain_words(overrides, e)) from e
 
 
 def shortened(path: str) -> Path:

@@ -1,17 +1,53 @@
 """Errors of pydantic, OmegaConf and Hydra in their own words, with the key's place and the nearest.
 
-`explain` is the one place that says what is wrong in a configuration.
+Native messages are not reworded: only the nearest name is added.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from typing import Any
 
-from heron.base.errors import nearest
+from heron.base.errors import HeronError, nearest
+from heron.base.folders import config_groups
+from heron.config.describe import group_options
+from heron.config.keys import all_keys
+from heron.config.options import EVERYWHERE
+from heron.config.words import key_of
 
 _UNKNOWN = "unexpected_keyword_argument"
-_OVERRIDE = re.compile(r"Error (?:merging|parsing) override '?(.*?)'?$", re.MULTILINE)
+# Lines that say nothing to somebody who typed a command.
+_INNER = re.compile(r"object_type|reference_type|full_key|Config search|Set the env|provider=|See ")
+# What Lightning's trainer and the Hugging Face Trainer call heron's keys.
+SYNONYMS = {
+    "accumulate_grad_batches": "optim.accumulate",
+    "adam_epsilon": "optim.eps",
+    "bf16": "trainer.precision",
+    "dataloader_num_workers": "batching.workers",
+    "early_stopping_patience": "trainer.patience",
+    "fp16": "trainer.precision",
+    "gradient_accumulation_steps": "optim.accumulate",
+    "gradient_checkpointing": "encoder.gradient_checkpointing",
+    "gradient_clip_val": "optim.clip",
+    "label_smoothing_factor": "optim.label_smoothing",
+    "learning_rate": "optim.lr",
+    "lr": "optim.lr",
+    "lr_scheduler_type": "optim.schedule",
+    "max_epochs": "trainer.max_epochs",
+    "max_grad_norm": "optim.clip",
+    "max_length": "encoder.max_length",
+    "max_seq_length": "encoder.max_length",
+    "metric_for_best_model": "trainer.monitor",
+    "model_name_or_path": "encoder.name",
+    "num_train_epochs": "trainer.max_epochs",
+    "output_dir": "hydra.run.dir",
+    "per_device_train_batch_size": "batching.size",
+    "report_to": "logger",
+    "train_batch_size": "batching.size",
+    "warmup_ratio": "optim.warmup",
+    "warmup_steps": "optim.warmup_steps",
+    "weight_decay": "optim.weight_decay",
+}
 
 
 def explain(
@@ -20,7 +56,7 @@ def explain(
     """Describe an error, each problem on a line that begins with its key.
 
     Args:
-        error: of pydantic, OmegaConf or Hydra.
+        error: of pydantic or OmegaConf.
         known: the keys that there are, of which the nearest to an unknown one is named.
         prefix: precedes the keys of the error, `data.`.
         names: the keys of fields that are not named as they are typed.
@@ -28,14 +64,54 @@ def explain(
     if errors := getattr(error, "errors", None):
         problems = (_problem(each, list(known), prefix, names) for each in errors())
         return "\n".join(dict.fromkeys(problems))
-    found = _OVERRIDE.match(str(error))
-    cause = error.__cause__ if found and hasattr(error.__cause__, "full_key") else error
-    key, lines = getattr(cause, "full_key", None), str(cause).splitlines() or [repr(cause)]
-    if found and cause is error:
-        lines = lines[1:] or lines
-    if word := getattr(error, "override", None) or (found and found[1]):
-        return f"{word}: {lines[0].strip()}"
-    return f"{prefix}{key}: {lines[0]}" if key else " ".join(" ".join(lines).split())
+    key, said = getattr(error, "full_key", None), "; ".join(_lines(error)) or repr(error)
+    return f"{prefix}{key}: {said}" if key else said
+
+
+def explain_words(words: Sequence[str], error: BaseException) -> str:
+    """Describe what Hydra says of a command's words, and what a word without meaning may mean."""
+    causes = list(_causes(error))
+    for cause in causes:
+        if isinstance(cause, HeronError):  # raised by heron inside OmegaConf
+            return str(cause)
+    lines = dict.fromkeys(line.rstrip(".,") for cause in causes for line in _lines(cause))
+    said = "; ".join(lines) or type(error).__name__
+    wrong, hint = _meant(words)
+    wrong = getattr(error, "override", None) or wrong  # the former cannot be read at all
+    if not wrong and not any(key_of(word) in said for word in words):
+        wrong = " ".join(words)
+    return f"{wrong}: {said}.{hint}" if wrong and wrong not in said else f"{said}.{hint}"
+
+
+def _meant(words: Sequence[str]) -> tuple[str, str]:
+    """Find the first word that names nothing; returns its wrong part, and what it may mean."""
+    groups, keys = config_groups(), all_keys()
+    for word in words:
+        key, value = key_of(word), word.partition("=")[2]
+        if key in groups:
+            options = group_options(key)
+            for wrong in () if value[:1] in ("{", "[") else value.split(","):
+                if wrong not in (*options, "null"):
+                    model = f" A model of the hub: encoder=pretrained encoder.name={wrong}"
+                    hint = nearest(wrong, options) + (model if key == "encoder" else "")
+                    return f"{key}={wrong}", hint
+        elif key not in keys and not key.startswith("hydra"):
+            known = SYNONYMS.get(key.rpartition(".")[2])
+            meant = f" Did you mean '{known}'?" if known else ""
+            if meant or (meant := nearest(key, [*groups, *keys, *EVERYWHERE])):
+                return key, meant
+    return "", ""
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+
+
+def _lines(error: BaseException) -> list[str]:
+    lines = map(str.strip, str(error).splitlines())
+    return [line for line in lines if line and not _INNER.match(line)]
 
 
 def place(loc: Iterable[Any], prefix: str = "", names: Mapping[str, str] = {}) -> str:
