@@ -83,6 +83,8 @@ TYPED = {
     "audit near=2": ["near=2", "data: "],
     "audit own_nli data.columns.txt=a": ["data.columns.txt", "'data.columns.text'"],
     "noise run=r run=s": ["'run'"],
+    "predict run=": ["run"],
+    "noise run=r score=confidnce": ["score", "'confidence'"],
 }
 
 

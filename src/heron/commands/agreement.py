@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
 from heron.annotation.agreement import (
     agreement_table,
@@ -21,10 +22,8 @@ from heron.base.cells import Table
 from heron.base.errors import ConfigError, nearest
 from heron.base.tables import write_table
 from heron.base.terminal import print_lines, print_tables
-from heron.config.constraints import Seed
+from heron.config.constraints import Natural, OneOf, Seed
 from heron.config.options import parse_options
-
-MEASURES = ("labels", "mae")
 
 
 @dataclass
@@ -39,25 +38,20 @@ class AgreementOptions:
     by: str = ""  # column of groups to show apart
     text: str = "text"  # column of the text, for the list of items to decide
     ignore: list[str] = field(default_factory=list)  # values that mean "not labelled", as NONE
-    case: str = ""  # labels that differ only in case or Unicode form: ignore or keep
+    # labels that differ only in case or Unicode form
+    case: Annotated[str, OneOf("", *CASES)] = ""
     relaxed: str = ""  # a label that counts as the other rater's
-    measure: str = "labels"  # or mae: ratings, by their mean absolute difference
+    # `mae`: ratings, by their mean absolute difference
+    measure: Annotated[str, OneOf("labels", "mae")] = "labels"
     majority: Path | None = None  # a table for the label of most raters
     adjudicate: Path | None = None  # a table for the items on which raters disagree
-    resamples: int = 1000  # for the intervals
+    resamples: Natural = 1000  # for the intervals; 0: none
     seed: Seed = 0
 
 
 def run(arguments: Sequence[str]) -> int:
     """Print measures of agreement and write lists; returns the exit code."""
     options = parse_options(AgreementOptions, arguments)
-    if options.measure not in MEASURES:
-        allowed = nearest(options.measure, MEASURES)
-        raise ConfigError(f"measure={options.measure}: no such measure.{allowed}")
-    if options.case and options.case not in CASES:
-        raise ConfigError(f"case={options.case}: unknown.{nearest(options.case, CASES)}")
-    if options.resamples < 0:
-        raise ConfigError(f"resamples={options.resamples}: 0 (no intervals) or more")
     names = ("key", "label", "rater", "raters", "by", "text", "ignore", "case")
     labels = read_labels(options.files, Layout(**{name: getattr(options, name) for name in names}))
     if all(sum(map(bool, said)) < 2 for said in labels.values):

@@ -27,7 +27,7 @@ from heron.base.errors import ConfigError, nearest
 from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.tables import cell_text, write_table
 from heron.base.terminal import print_lines, print_tables
-from heron.config.constraints import Seed
+from heron.config.constraints import Count, Seed
 from heron.config.data import DataConfig
 from heron.config.options import DataFolders, parse_options, parse_with_data
 from heron.config.overrides import configure
@@ -47,7 +47,7 @@ class DrawOptions(DataFolders):
     data: str
     out: Path
     split: str = "test"
-    rows: int = 200
+    rows: Count = 200
     raters: list[str] = field(default_factory=lambda: ["2"])  # their names, or how many
     per_row: int = 2  # raters of a row
     ask: list[str] = field(default_factory=lambda: [LABEL])  # see `parse_questions`
@@ -91,8 +91,6 @@ def _draw(arguments: Sequence[str]) -> int:
         raise ConfigError(f"raters={wrong[0]}: {why}")
     if len(set(names)) < len(names):
         raise ConfigError(f"raters={','.join(names)}: name each rater once")
-    if options.rows < 1:
-        raise ConfigError(f"rows={options.rows}: 1 or more")
     if not 1 <= options.per_row <= len(names):
         raise ConfigError(f"per_row={options.per_row}: 1 to {len(names)}, the number of raters")
     if wrong := [name for name in options.show if name not in config.columns.side]:

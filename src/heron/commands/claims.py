@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_file, write_json
 from heron.base.table_files import to_markdown
 from heron.base.terminal import print_lines, print_tables
+from heron.config.constraints import OneOf
 from heron.config.extensions import CLAIMS
 from heron.config.options import parse_options
 from heron.reproduction.claims import FAILS, HOLDS, OPEN, claims_table, record
@@ -20,7 +21,7 @@ class ClaimsOptions:
     """Options of `heron claims`."""
 
     paper: str = ""  # empty: all
-    only: str = ""  # holds, failed or open
+    only: Annotated[str, OneOf("", *VERDICTS)] = ""
     out: Path | None = None  # a folder for `claims.md` and `claims.json`
 
 
@@ -28,8 +29,6 @@ def run(arguments: Sequence[str]) -> int:
     """Print the claims of one paper or of all; returns the exit code."""
     words = [word if "=" in word else f"paper={word}" for word in arguments]
     options = parse_options(ClaimsOptions, words)
-    if options.only and options.only not in VERDICTS:
-        raise ConfigError(f"only={options.only}: unknown.{nearest(options.only, VERDICTS)}")
     papers = [options.paper] if options.paper else sorted(CLAIMS)
     found = {paper: list(CLAIMS[paper]()) for paper in papers}
     verdict = VERDICTS.get(options.only)

@@ -4,7 +4,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from annotated_types import MinLen
 
 from heron.base.cells import Formatted, Table, show
 from heron.base.columns import aligned
@@ -41,7 +43,9 @@ _OF_FILES = overrides.TAKES["evaluate"]
 class EvaluateOptions(BertScoreOptions):
     """Options of `heron evaluate`; it also takes the keys of `heron.config.overrides`."""
 
-    run: list[Path]  # a finished run folder, or several: the mean of their logits
+    run: Annotated[
+        list[Path], MinLen(1)
+    ]  # a finished run folder, or several: the mean of their logits
     split: str = "test"  # of the run's own data
     input: Path | None = None  # a labelled file to score on instead
     data: Path | None = None  # folder of the run's data sets; default: as in training

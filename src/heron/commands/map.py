@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
 from heron.base.cells import Cell, Table
 from heron.base.columns import aligned
-from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_file
 from heron.base.run_folder import folder_inside
 from heron.base.tables import write_table
 from heron.base.terminal import print_lines, print_tables
-from heron.config.constraints import Positive
+from heron.config.constraints import OneOf, Positive
 from heron.config.options import DataFolders, parse_options
 from heron.dynamics.groups import Groups, class_counts
 from heron.dynamics.jsonl import export_jsonl
@@ -31,9 +31,6 @@ from heron.reports.map_page import map_page
 from heron.results.collect import collect, is_run
 from heron.results.published import published_groups
 
-EXPORTS = (*FORMATS, "jsonl")
-GROUPINGS = ("allenai", "tercile_partition")
-
 
 @dataclass
 class MapOptions(DataFolders):
@@ -49,9 +46,9 @@ class MapOptions(DataFolders):
     burn_out: int | None = None  # use this many records, the first ones
     include_ci: bool = False  # widen variability by its confidence interval
     # The figure's formats; `jsonl` adds the records in the layout of other cartography tools.
-    format: list[str] | None = None
+    format: list[Annotated[str, OneOf(*FORMATS, "jsonl")]] | None = None
     # `allenai` (the most of each kind; overlapping) or `tercile_partition` (thirds of difficulty)
-    group: str = "allenai"
+    group: Annotated[str, OneOf("allenai", "tercile_partition")] = "allenai"
     texts: bool = True  # whether the page holds the texts; false for data that must not be shared
     megabytes: Positive = 24  # largest size of the page; texts are cut to fit
 
@@ -59,11 +56,6 @@ class MapOptions(DataFolders):
 def run(arguments: Sequence[str]) -> int:
     """Map a run's dynamics; prints a summary and the files written; returns the exit code."""
     options = parse_options(MapOptions, arguments)
-    for form in options.format or ():
-        if form not in EXPORTS:
-            raise ConfigError(f"format={form}: unknown.{nearest(form, EXPORTS)}")
-    if options.group not in GROUPINGS:
-        raise ConfigError(f"group={options.group}: unknown.{nearest(options.group, GROUPINGS)}")
     print_lines(*_write_map(options))
     return 0
 

@@ -3,16 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
 from heron.base.cells import Cell, Formatted, Table
-from heron.base.errors import ConfigError, nearest
+from heron.base.errors import ConfigError
 from heron.base.files import write_json
 from heron.base.run_folder import folder_inside, open_run
 from heron.base.tables import write_table
 from heron.base.terminal import print_lines, print_tables
-from heron.config.constraints import Count
+from heron.config.constraints import Count, OneOf
 from heron.config.data import TRAIN
 from heron.config.options import DataFolders, parse_options
 from heron.config.stored import read_stored
@@ -29,7 +30,8 @@ class NoiseOptions(DataFolders):
     """Options of `heron noise`."""
 
     run: Path  # a run folder with dynamics
-    score: str = "confidence"  # what makes a label suspicious: `loss`, `aum`, `eq1_swapped`, ...
+    # what makes a label suspicious
+    score: Annotated[str, OneOf(*SCORES)] = "confidence"
     top: Count = 100  # how many examples to list
     out: Path | None = None  # default `<run>/noise`
     burn_out: int | None = None  # use this many records, the first ones
@@ -38,8 +40,6 @@ class NoiseOptions(DataFolders):
 def run(arguments: Sequence[str]) -> int:
     """Write the most suspicious examples, and grade the scores where the right labels are known."""
     options = parse_options(NoiseOptions, arguments)
-    if options.score not in SCORES:
-        raise ConfigError(f"score={options.score}.{nearest(options.score, SCORES)}")
     config = read_stored(open_run(options.run).config)
     config.paths.data = str(options.paths_data or config.paths.data)
     config.paths.cache = str(options.paths_cache or config.paths.cache)

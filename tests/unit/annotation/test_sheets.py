@@ -209,7 +209,7 @@ def test_sheets_that_may_be_with_people_are_not_written_again(sheets, capsys):
         ("ask=good:1-5,good:yes/no", "asked twice"),
         ("raters=a,a", "name each rater once"),
         ("raters=majority,b", "not 'majority'"),
-        ("rows=0", "1 or more"),
+        ("rows=0", "rows=0"),
     ],
 )
 def test_a_wrong_option_is_explained(word, says, tmp_path, capsys):
