@@ -104,8 +104,7 @@ class Composition:
         base = base_name(named, self.config.data.name, self.config.task.name)
         if run.job:  # a job that has a name stays in the plain folder
             return base
-        in_sweep = OmegaConf.select(self.whole, "hydra.job.num", default=None) is not None
-        if in_sweep and not self.swept:
+        if self.whole.hydra.mode == RunMode.MULTIRUN and "swept" not in self.whole.hydra.sweeper:
             return base  # a sweeper of others: nobody knows which words it varies
         fixed = not_swept(self.overrides)
         return sweep_name(base, [word for word in fixed if key_of(word) not in self.swept])

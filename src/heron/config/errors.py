@@ -78,7 +78,8 @@ def explain_words(words: Sequence[str], error: BaseException) -> str:
     said = "; ".join(lines) or type(error).__name__
     wrong, hint = _meant(words)
     wrong = getattr(error, "override", None) or wrong  # the former cannot be read at all
-    if not wrong and not any(key_of(word) in said for word in words):
+    named = isinstance(error, ImportError) or any(key_of(word) in said for word in words)
+    if not wrong and not named:
         wrong = " ".join(words)
     return f"{wrong}: {said}.{hint}" if wrong and wrong not in said else f"{said}.{hint}"
 
