@@ -11,10 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hydra import compose as compose_with_hydra
-from hydra import initialize_config_dir
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
-from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.types import RunMode
 from omegaconf import OmegaConf, open_dict
@@ -369,22 +366,10 @@ class TestSweeps:
         assert len({(job.config.seed, job.config.head.name) for job in found.jobs}) == 3
 
 
-class TestGlobalState:
-    def test_a_program_keeps_its_own_hydra(self, tmp_path: Path) -> None:
-        (tmp_path / "mine.yaml").write_text("a: 1\n")
-        with initialize_config_dir(str(tmp_path), version_base=None):
-            hydra = GlobalHydra.instance().hydra
-            assert compose(["seed=4"]).seed == 4
-            assert GlobalHydra.instance().hydra is hydra
-            assert compose_with_hydra("mine").a == 1
-        with pytest.raises(ConfigError):
-            compose(["sed=4"])
-        assert not GlobalHydra.instance().is_initialized()
-
-    def test_a_full_error_when_asked_for(self, train: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
-        with pytest.raises(Exception, match="sed"):
-            train("sed=1")
+def test_a_full_error_when_asked_for(train: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
+    with pytest.raises(Exception, match="sed"):
+        train("sed=1")
 
 
 PLUGINS = {  # each word, and the module of the plugin behind it

@@ -187,12 +187,15 @@ def test_the_learning_rate_finder_sets_the_rate(tmp_path):
     assert len(found.results["lr"]) > 5
 
 
-def test_compose_leaves_a_hosts_hydra_as_it_was(tmp_path):
+def test_compose_leaves_a_hosts_hydra_as_it_was(tmp_path, monkeypatch):
+    monkeypatch.setattr(GlobalHydra.instance(), "hydra", None)
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf" / "config.yaml").write_text("own: 1\n", encoding="utf-8")
     with initialize_config_dir(str(tmp_path / "conf"), version_base=None):
         own = GlobalHydra.instance().hydra
         heron.compose(["seed=0"])
+        with pytest.raises(heron.base.errors.ConfigError):
+            heron.compose(["sed=0"])
         assert GlobalHydra.instance().hydra is own
         assert compose_with_hydra("config").own == 1
 
