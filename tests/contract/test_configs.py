@@ -135,6 +135,8 @@ def refusal(config):
     """Say which message a combination must be refused with; None where it must work."""
     head, encoder, task = config.head, config.encoder, config.task.name
     baseline, hypotheses = config.baseline, config.baseline.hypotheses
+    if encoder.overflow == "windows" and encoder.separator is not None:
+        return "encoder.overflow=windows needs encoder.separator=null"
     if baseline.name != "none":
         if config.stages:
             return "stages changes how an encoder is trained; baseline="
@@ -157,11 +159,8 @@ def refusal(config):
         return f"task={task} reads .*; head={head.name} is for another task"
     if head.classifier == "seq2seq" and encoder.name == "scratch":
         return "encoder=scratch has none"
-    if encoder.overflow == "windows":
-        if head.input == "separate":
-            return "encoder.overflow=windows needs head.input="
-        if encoder.separator is not None:
-            return "encoder.overflow=windows needs encoder.separator=null"
+    if encoder.overflow == "windows" and head.input == "separate":
+        return "encoder.overflow=windows needs head.input="
     if encoder.separator is not None and head.input != "pair":
         return "encoder.separator needs head.input=pair"
     return None
