@@ -94,7 +94,13 @@ def test_examples_in_two_splits_are_counted_and_said(table, capsys):
 
 
 def test_diverged_training_fails_with_what_to_do(tmp_path, capsys):
-    words = ("optim.lr=1e30", "optim.clip=0", "optim.warmup=0", "head=window", "run.job=nan")
+    words = (
+        "optim.lr=1e30",
+        "trainer.gradient_clip_val=0",
+        "optim.warmup=0",
+        "head=window",
+        "run.job=nan",
+    )
     assert heron("train", *TINY, *in_folder(tmp_path), *words) == 2
     error = capsys.readouterr().err
     assert "training diverged" in error

@@ -92,6 +92,36 @@ class Part(Rule):
         return value if self.as_written else found
 
 
+class TrainerFlags(Rule):
+    """Arguments of Lightning's Trainer by name, each of the type that it has there."""
+
+    def check(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Leave out those that are null; Lightning is asked only where there are others."""
+        flags = {name: each for name, each in value.items() if each is not None}
+        if not flags:
+            return flags
+        from inspect import signature
+
+        import pytorch_lightning as pl
+        from pydantic import TypeAdapter, ValidationError
+
+        from heron.config.explain import meant
+        from heron.config.keys import all_keys
+
+        known = signature(pl.Trainer).parameters
+        for name, each in flags.items():
+            if name not in known:
+                keys = [*(f"trainer.{one}" for one in known), *all_keys()]
+                raise ValueError(f"trainer.{name}: unknown.{meant(f'trainer.{name}', keys)}")
+            kind = TypeAdapter(known[name].annotation, config={"arbitrary_types_allowed": True})
+            try:
+                kind.validate_python(each)
+            except ValidationError as error:
+                what = error.errors()[0]["msg"]
+                raise ValueError(f"trainer.{name}={each}: {what}") from None
+        return flags
+
+
 class Checked:
     """A dataclass with fields that cannot have all combinations of values."""
 

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import is_dataclass
 from typing import Any
 
-from heron.base.errors import nearest
-
 _UNKNOWN = "unexpected_keyword_argument"
 _OVERRIDE = re.compile(r"Error (?:merging|parsing) override '?(.*?)'?$", re.MULTILINE)
 
@@ -53,7 +51,9 @@ def _problem(
     if isinstance(reason := found.get("ctx", {}).get("error"), Exception):
         text = str(reason)
     if found["type"] == _UNKNOWN:
-        return f"{key}: {text}.{nearest(key, known)}"
+        from heron.config.explain import meant
+
+        return f"{key}: {text}.{meant(key, known)}"
     if found["type"] == "value_error" and (isinstance(given, dict) or is_dataclass(given)):
         return text
     shown = f"={given}" if given is None or isinstance(given, str | int | float | list) else ""

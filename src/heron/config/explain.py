@@ -1,7 +1,7 @@
 """Hydra's and OmegaConf's own messages on one line, and the nearest name that there is."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from heron.base.errors import HeronError, nearest
 from heron.base.folders import config_groups
@@ -12,21 +12,21 @@ from heron.config.words import key_of
 
 # What Lightning's trainer and the Hugging Face Trainer call heron's keys.
 SYNONYMS = {
-    "accumulate_grad_batches": "optim.accumulate",
+    "accumulate_grad_batches": "trainer.accumulate_grad_batches",
     "adam_epsilon": "optim.eps",
     "bf16": "trainer.precision",
     "dataloader_num_workers": "batching.workers",
     "early_stopping_patience": "trainer.patience",
     "fp16": "trainer.precision",
-    "gradient_accumulation_steps": "optim.accumulate",
+    "gradient_accumulation_steps": "trainer.accumulate_grad_batches",
     "gradient_checkpointing": "encoder.gradient_checkpointing",
-    "gradient_clip_val": "optim.clip",
+    "gradient_clip_val": "trainer.gradient_clip_val",
     "label_smoothing_factor": "optim.label_smoothing",
     "learning_rate": "optim.lr",
     "lr": "optim.lr",
     "lr_scheduler_type": "optim.schedule",
     "max_epochs": "trainer.max_epochs",
-    "max_grad_norm": "optim.clip",
+    "max_grad_norm": "trainer.gradient_clip_val",
     "max_length": "encoder.max_length",
     "max_seq_length": "encoder.max_length",
     "metric_for_best_model": "trainer.monitor",
@@ -68,12 +68,15 @@ def _hint(overrides: Sequence[str]) -> str:
             wrong = [each for each in value.split(",") if each not in (*options, "null")]
             if wrong and (said := nearest(wrong[0], options)):
                 return said
-        elif name not in keys:
-            if known := SYNONYMS.get(name.rpartition(".")[2]):
-                return f" It is {known} here."
-            if said := nearest(name, [*groups, *keys, *EVERYWHERE]):
-                return said
+        elif name not in keys and (said := meant(name, [*groups, *keys, *EVERYWHERE])):
+            return said
     return ""
+
+
+def meant(key: str, known: Iterable[str]) -> str:
+    """Say what an unknown key is called here, or which known one is the nearest."""
+    here = SYNONYMS.get(key.rpartition(".")[2])
+    return f" It is {here} here." if here else nearest(key, known)
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -250,7 +250,7 @@ class TaskModule(pl.LightningModule):
         if not torch.isfinite(output.loss):
             raise HeronError(
                 f"the loss is {output.loss.item()} at step {self.global_step}: training diverged. "
-                "Lower optim.lr, raise optim.warmup, or set optim.clip"
+                "Lower optim.lr, raise optim.warmup, or set trainer.gradient_clip_val"
             )
         processes = self.trainer.world_size
         whole: Any = self.trainer.strategy.reduce(output.weight.clone(), reduce_op="sum")
@@ -292,8 +292,9 @@ class TaskModule(pl.LightningModule):
     def _is_shown(self) -> bool:
         """Tell whether a logger or the progress bar shows this step: logging takes half a ms."""
         trainer: Any = self.trainer
-        is_row = (self.global_step + 1) % trainer.log_every_n_steps == 0
-        return is_row or trainer.progress_bar_callback is not None
+        every = trainer.log_every_n_steps
+        is_row = every and (self.global_step + 1) % every == 0
+        return bool(is_row) or trainer.progress_bar_callback is not None
 
     def learning_rates(self) -> dict[str, float]:
         """Return the learning rates of the next optimizer step; empty before training.
@@ -401,12 +402,12 @@ class TaskModule(pl.LightningModule):
     def total_steps(self) -> float:
         """Count the optimizer steps of the whole training.
 
-        Lightning's estimate, unless whole epochs of a heron DataModule are trained, whose plans may
+        Lightning's estimate, unless epochs of a heron DataModule are trained, whose plans may
         differ in length.
         """
         trainer: Any = self.trainer
-        data, whole = trainer.datamodule, trainer.limit_train_batches == 1.0
-        if isinstance(data, DataModule) and whole and trainer.max_steps == -1 != trainer.max_epochs:
+        data = trainer.datamodule
+        if isinstance(data, DataModule) and trainer.max_steps == -1 != trainer.max_epochs:
             return sum(data.steps_per_epoch())
         return trainer.estimated_stepping_batches
 
@@ -416,11 +417,13 @@ class TaskModule(pl.LightningModule):
         gradient_clip_val: int | float | None = None,
         gradient_clip_algorithm: str | None = None,
     ) -> None:
-        """Clip by norm. Lightning's own clipping refuses fused AdamW under bf16's autocast."""
+        """Clip. Lightning's own clipping by norm refuses fused AdamW under bf16's autocast."""
         if not gradient_clip_val:
             return
         whole = self.trainer.strategy.model
         if isinstance(whole, FullyShardedDataParallel):  # no process has all gradients
             whole.clip_grad_norm_(gradient_clip_val)
+        elif gradient_clip_algorithm == "value":
+            torch.nn.utils.clip_grad_value_(self.parameters(), gradient_clip_val)
         else:
             torch.nn.utils.clip_grad_norm_(self.parameters(), gradient_clip_val)

@@ -122,8 +122,10 @@ def _attempt_locked(
         try_update(folder, **failure(error, clock.seconds()))
         raise
     ended: dict[str, Any] = {"state": "done", "outputs": folder.outputs()}
-    if this.scores is None:
-        ended = {"state": "pruned", "pruned_by": str(config.sweeper.study)}
+    tried = config.trainer.flags.get("fast_dev_run")
+    if this.scores is None or tried:  # a run of a few batches is not taken for a finished one
+        by = "trainer.fast_dev_run" if tried else str(config.sweeper.study)
+        ended = {"state": "pruned", "pruned_by": by}
     folder.update_status(**ended, seconds=clock.seconds(), peak_rss_mb=peak_rss_mb())
 
 
@@ -174,7 +176,7 @@ def _savings(config: Config, training: bool) -> list[str]:
     batching = config.batching
     key = "size" if training and batching.plan == "shuffle" else "tokens"
     now = batching.size if key == "size" else budget(batching)
-    also = "; twice optim.accumulate keeps a step" if training else ""
+    also = "; twice trainer.accumulate_grad_batches keeps a step" if training else ""
     less = [f"batching.{key}={max(1, now // 2)} (it is {now}{also})"]
     if key == "size":
         less.append(f"in evaluation batching.tokens (it is {budget(batching)})")

@@ -56,7 +56,7 @@ class LastCheckpoint(Checkpoint):
     """
 
     def __init__(self, folder: RunFolder, config: TrainerConfig, history: History):
-        self.path = folder.last
+        self.folder = folder
         self.config = config
         self.history = history
         self._saved_at = time.monotonic()
@@ -80,8 +80,15 @@ class LastCheckpoint(Checkpoint):
     def on_load_checkpoint(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
     ) -> None:
-        """A run that had stopped early trains no further epoch."""
-        trainer.should_stop = checkpoint["should_stop"]
+        """A run that had stopped early trains no further epoch; another run's best is here now."""
+        if trainer.ckpt_path == self.folder.last:
+            trainer.should_stop = checkpoint["should_stop"]
+        best = self.folder.best
+        for state in checkpoint["callbacks"].values() if best.is_file() else ():
+            if state.get("best_model_path"):  # or Lightning forgets the score with the folder
+                models = {str(best): score for score in state["best_k_models"].values()}
+                state |= {"dirpath": str(best.parent.absolute()), "best_k_models": models}
+                state |= dict.fromkeys(("best_model_path", "kth_best_model_path"), str(best))
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Let SIGTERM wait for a checkpoint from now on."""
@@ -113,22 +120,32 @@ class LastCheckpoint(Checkpoint):
         batch_idx: int,
     ) -> None:
         """Save within an epoch when it is time, at a whole optimizer step."""
-        step = trainer.global_step
-        last_batch = trainer.is_last_batch  # its checkpoint follows after validation
+        loop: Any = trainer.fit_loop
+        # A resumed run would leave out the validation that follows.
+        validates = loop.epoch_loop._should_check_val_fx(loop._data_fetcher)
         whole_step = (batch_idx + 1) % trainer.accumulate_grad_batches == 0
-        # Lightning logs a step after this hook: a checkpoint now would miss that row for good.
-        logged_next = step % LOG_EVERY == 0
-        if not whole_step or last_batch or logged_next:
+        if not whole_step or trainer.is_last_batch or trainer.should_stop or validates:
             return
         ends = self._is_asked_to_end()
-        if ends or self._is_due(step):
+        if ends or self._is_due(trainer.global_step):
+            rows = self.history.rows
+            self.history.rows = [*rows, *self._next_rows(trainer)]
             self._save(trainer)
+            self.history.rows = rows
         if ends:
             raise Terminated
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Save when the epoch, its validation and its best checkpoint are done."""
         self._save(trainer)
+
+    def _next_rows(self, trainer: Any) -> list[dict[str, float]]:
+        """Make the row that Lightning logs after `on_train_batch_end`; a resumed run does not."""
+        following = History(self.history.path)
+        if trainer._logger_connector.should_update_logs:
+            logged = {**trainer._logger_connector.metrics["log"], "epoch": trainer.current_epoch}
+            following.log_metrics(logged, trainer.fit_loop.epoch_loop._batches_that_stepped)
+        return following.rows
 
     def _is_asked_to_end(self) -> bool:
         """Tell whether SIGTERM has come, to this process or another one of the training."""
@@ -143,10 +160,12 @@ class LastCheckpoint(Checkpoint):
         return ranks.from_first(due)
 
     def _save(self, trainer: pl.Trainer) -> None:
+        if trainer.fast_dev_run:
+            return
         self._sigterm.saving = True
         if ranks.is_first():
             self.history.write()
-        trainer.save_checkpoint(self.path)
+        trainer.save_checkpoint(self.folder.last)
         self._sigterm.saving = False
         self._saved_at = time.monotonic()
         self._saved_step = trainer.global_step

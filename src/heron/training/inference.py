@@ -389,7 +389,7 @@ def require_unseen(
 
 def prediction_trainer(config: Config, folder: Path, **machine: Any) -> pl.Trainer:
     """Assemble a Trainer that only predicts, on the devices that Lightning's settings name."""
-    bars = progress_bar(config.trainer.progress)
+    bars = progress_bar(config.trainer.enable_progress_bar)
     trainer = pl.Trainer(
         **machine,
         logger=False,

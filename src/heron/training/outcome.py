@@ -12,6 +12,7 @@ from heron.base.files import write_json
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder, Scores
 from heron.base.tables import write_table
+from heron.base.terminal import say
 from heron.config.data import TRAIN, VALIDATION
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
@@ -44,11 +45,19 @@ def choose_weights(
         module = build_module(config, data)
         load_weights(module, folder.last)
         trainer = prediction_trainer(config, folder.path, **devices(config, sharded=False))
-    if config.trainer.select == "best":
+    if config.trainer.select == "best" and not folder.best.is_file() and not _chosen(trainer):
+        if not trainer.fast_dev_run:
+            say("no validation has chosen an epoch: the weights after the last one count")
+    elif config.trainer.select == "best":
         load_weights(module, folder.best)
     elif config.trainer.select == "mean":
         load_mean(trainer, module)
     return trainer, module
+
+
+def _chosen(trainer: pl.Trainer) -> str:
+    """Name the checkpoint of the chosen epoch; empty where there has been no validation."""
+    return str(getattr(trainer.checkpoint_callback, "best_model_path", ""))
 
 
 def leave_outcome(
@@ -65,7 +74,10 @@ def leave_outcome(
     """
     scores: Scores = {}
     for split in data.features:
-        if split != TRAIN:
+        limit = trainer.limit_val_batches if split == VALIDATION else trainer.limit_test_batches
+        if str(limit) != "1.0":  # 1 is one batch
+            trainer.limit_predict_batches = limit
+        if split != TRAIN and limit:
             predictions = predict_split(trainer, module, data, split, folder.generated)
             if split == VALIDATION:
                 predictions = module.tune(predictions)
@@ -73,7 +85,7 @@ def leave_outcome(
                 scores[split] = _score(config, folder, data, split, predictions)
     if ranks.is_first():
         select = config.trainer.select
-        if config.trainer.monitor == LOSS and VALIDATION in scores and select != "mean":
+        if config.trainer.monitor == LOSS and VALIDATION in scores and losses and select != "mean":
             scores[VALIDATION][LOSS] = losses[-1] if select == "last" else min(losses)
         write_json(folder.scores, scores)
         if config.run.export:
@@ -122,8 +134,12 @@ def predict_split(
     else:
         loader = data.evaluation_loader(split)
         outputs = trainer.predict(module, loader) if len(data.features[split]) else []
-    everywhere = ranks.gather(list(outputs or []))
-    predictions = module.collect([each for part in everywhere for each in part], data, split)
+    everywhere = [each for part in ranks.gather(list(outputs or [])) for each in part]
+    if str(trainer.limit_predict_batches) != "1.0":
+        rows = {row for output in everywhere for row in output.rows_R.tolist()}
+        guids = {data.features[split].guids[row] for row in rows}
+        data.examples[split] = [each for each in data.examples[split] if each.guid in guids]
+    predictions = module.collect(everywhere, data, split)
     if kept is not None and cleanups is not None:
         cleanups.append(kept.remove)
     elif kept is not None and ranks.is_first():

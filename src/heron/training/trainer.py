@@ -6,6 +6,7 @@ from typing import Any
 import pytorch_lightning as pl
 import torch
 from pytorch_lightning.strategies import DDPStrategy, FSDPStrategy, Strategy
+from pytorch_lightning.utilities.exceptions import MisconfigurationException
 from torch import nn
 
 from heron.base import ranks
@@ -63,10 +64,15 @@ def fit(config: Config, folder: RunFolder, module: TaskModule, data: DataModule)
     if ranks.is_first():  # their number changes the order of additions
         folder.update_status(threads=torch.get_num_threads())
     history = History(folder.metrics)
-    trainer = build_trainer(config, folder, data, history)
-    begun = ranks.is_first() and folder.last.is_file()
-    checkpoint = ranks.from_first(resume_from(folder) if begun else None)
-    trainer.fit(module, datamodule=data, ckpt_path=checkpoint, weights_only=True)
+    begun = ranks.is_first() and (config.ckpt_path or folder.last.is_file())
+    checkpoint = ranks.from_first(resume_from(folder, config) if begun else None)
+    try:
+        trainer = build_trainer(config, folder, data, history)
+        trainer.fit(module, datamodule=data, ckpt_path=checkpoint, weights_only=True)
+    except (MisconfigurationException, ValueError) as error:
+        if type(error) is ValueError and "val_check_interval" not in str(error):
+            raise
+        raise ConfigError(f"pl.Trainer: {str(error).strip()}") from error
     ended = ended_early(trainer)
     if ended is not None and ranks.is_first():
         folder.update_status(pruned=ended)
@@ -95,32 +101,34 @@ def build_trainer(
         callbacks.append(stop_early(settings.monitor, settings.patience, data))
     if settings.select == "mean":
         callbacks.append(mean_of_epochs(settings.mean_of))
-    callbacks.append(Ledger(folder, data, config.optim.accumulate))
+    callbacks.append(Ledger(folder, data))
     if config.dynamics.enabled:
         callbacks.append(Recorder(folder))
     if config.curriculum.restart:
         callbacks.append(restart(data))
-    callbacks += [StepCount(folder), EpochLines(settings.monitor), *progress_bar(settings.progress)]
+    callbacks += [StepCount(folder), EpochLines(settings.monitor)]
+    callbacks += progress_bar(settings.enable_progress_bar)
     if config.sweeper.trial is not None:
         callbacks += pruning(config, folder, data)
     callbacks += [
         registries.CALLBACKS[name](**(options or {}))
         for name, options in settings.callbacks.items()
     ]
-    trainer = pl.Trainer(
-        max_epochs=len(data.batches_per_epoch()),
+    arguments = {
+        "max_epochs": len(data.batches_per_epoch()),
         **devices(config),
-        accumulate_grad_batches=config.optim.accumulate,
-        gradient_clip_val=config.optim.clip or None,
-        logger=[history, *_loggers(config, folder)],
-        callbacks=callbacks,
-        default_root_dir=folder.path,
-        enable_model_summary=False,
-        enable_progress_bar=any(isinstance(c, pl.callbacks.ProgressBar) for c in callbacks),
-        num_sanity_val_steps=0,
-        log_every_n_steps=LOG_EVERY,
-    )
-    return leave_signals_alone(trainer)
+        "accumulate_grad_batches": settings.accumulate_grad_batches,
+        "gradient_clip_val": settings.gradient_clip_val or None,
+        "logger": [history, *_loggers(config, folder)],
+        "callbacks": callbacks,
+        "default_root_dir": folder.path,
+        "enable_model_summary": False,
+        "enable_progress_bar": any(isinstance(c, pl.callbacks.ProgressBar) for c in callbacks),
+        "num_sanity_val_steps": 0,
+        "log_every_n_steps": LOG_EVERY,
+        **settings.flags,
+    }
+    return leave_signals_alone(pl.Trainer(**arguments))
 
 
 def devices(config: Config, sharded: bool = True) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from two_processes import files, furthest, weights
 # Eight epochs: not over before a signal comes.
 WORDS = (
     "trainer.max_epochs=8",
-    "trainer.progress=false",
+    "trainer.enable_progress_bar=false",
     "trainer.checkpoint_steps=3",
     "run.isolate=null",
 )

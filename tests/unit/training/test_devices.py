@@ -29,14 +29,15 @@ pytestmark = pytest.mark.slow
 
 NEAR = 2e-6
 PLAIN = (
-    "encoder.dropout=0", "head.dropout=0", "trainer.progress=false", "data.generator.size=120",
+    "encoder.dropout=0", "head.dropout=0", "trainer.enable_progress_bar=false",
+    "data.generator.size=120",
 )  # fmt: skip
 QUICK = {
     "every weight on classes": (
         "batching.oversample=balanced",
         "optim.class_weights=balanced",
         "optim.label_smoothing=0.1",
-        "optim.accumulate=2",
+        "trainer.accumulate_grad_batches=2",
     ),
     "fewer units than processes": ("head=window", "batching.tokens=60", "dynamics.every=0.5"),
 }
@@ -45,7 +46,11 @@ OTHERS = {
         *("data=chronicle_nli", "task=nli", "head=siamese_cls", "encoder.freeze=all"),
         *("curriculum=self_paced", "trainer.max_epochs=3"),
     ),
-    "shuffled, accumulated": ("batching.plan=shuffle", "batching.size=7", "optim.accumulate=3"),
+    "shuffled, accumulated": (
+        "batching.plan=shuffle",
+        "batching.size=7",
+        "trainer.accumulate_grad_batches=3",
+    ),
     "one unit a batch": ("batching.plan=shuffle", "batching.size=1", "trainer.max_epochs=1"),
     "both ways": ("head=window", "head.both_ways=true", "batching.tokens=200"),
     "long premises": (
@@ -142,7 +147,7 @@ def test_two_processes_leave_what_one_would_have_left_under(name: str, other_hom
 @pytest.mark.real
 def test_a_sharded_model_is_trained_as_a_whole_one_and_saved_whole(tmp_path: Path) -> None:
     words = ("optim.weight_decay=0.5", "dynamics.mode=evaluation", "trainer.select=last")
-    weighted = ("optim.accumulate=3", "optim.class_weights=balanced")
+    weighted = ("trainer.accumulate_grad_batches=3", "optim.class_weights=balanced")
     train_both(tmp_path, {"sharded": words, "with best": weighted}, sharded=True)
     for name in ("sharded", "with best"):
         assert_same_training(*pair(tmp_path, name))
@@ -151,7 +156,7 @@ def test_a_sharded_model_is_trained_as_a_whole_one_and_saved_whole(tmp_path: Pat
 @pytest.mark.real
 @pytest.mark.parametrize("sharded", [False, True])
 def test_a_stopped_run_ends_as_one_that_never_was(sharded: bool, tmp_path: Path) -> None:
-    config = compose(tmp_path, "trainer.progress=false", "trainer.checkpoint_steps=3")
+    config = compose(tmp_path, "trainer.enable_progress_bar=false", "trainer.checkpoint_steps=3")
     whole, stopped = RunFolder(tmp_path / "whole"), RunFolder(tmp_path / "stopped")
     for folder, stop in ((whole, 0), (stopped, 12)):
         folder.path.mkdir()
