@@ -264,6 +264,9 @@ def test_limited_batches_shorten_epochs_schedule_and_scores(tmp_path):
     }
     half = run(tmp_path, tokens, "trainer.limit_train_batches=0.5", job="half")
     assert half.spent["steps"] == half.planned < 0.6 * whole.planned
+    few = run(tmp_path, tokens, "trainer.limit_val_batches=1", job="few")
+    parts = [pq.read_table(few.folder.predictions(split)) for split in ("validation", "test")]
+    assert len(parts[0]) < len(parts[1]) == len(tests[1])
     some = ("trainer.limit_train_batches=0.5", "trainer.max_steps=5")
     assert run(tmp_path, tokens, *some, job="five").spent["steps"] == 5
 

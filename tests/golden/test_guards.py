@@ -158,6 +158,7 @@ def test_keys_that_leave_a_runs_name_keep_their_defaults():
     """A new default would give runs of the new and of the old one the same name."""
     kept = {key: value for key, value in flatten(asdict(Config(DataConfig()))) if _is_optional(key)}
     assert kept == {
+        **{"ckpt_path": None, "trainer.flags": {}},
         **{"curriculum.order": "difficulty", "encoder.trailing_separator": False},
         **{"data.folds.by": "group", "data.folds.count": 0, "data.folds.fold": 0},
         **{"data.folds.seed": 0, "data.hub": None, "data.hub_config": None, "data.hub_splits": {}},

@@ -8,6 +8,7 @@ import re
 import types
 from collections.abc import Iterable, Mapping
 from functools import cache
+from inspect import signature
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from annotated_types import Ge, Gt, Interval, Len
@@ -97,28 +98,14 @@ class TrainerFlags(Rule):
 
     def check(self, value: dict[str, Any]) -> dict[str, Any]:
         """Leave out those that are null; Lightning is asked only where there are others."""
-        flags = {name: each for name, each in value.items() if each is not None}
-        if not flags:
-            return flags
-        from inspect import signature
+        if flags := {name: each for name, each in value.items() if each is not None}:
+            import pytorch_lightning as pl
 
-        import pytorch_lightning as pl
-        from pydantic import TypeAdapter, ValidationError
+            from heron.config.parsing import parse
 
-        from heron.config.explain import meant
-        from heron.config.keys import all_keys
-
-        known = signature(pl.Trainer).parameters
-        for name, each in flags.items():
-            if name not in known:
-                keys = [*(f"trainer.{one}" for one in known), *all_keys()]
-                raise ValueError(f"trainer.{name}: unknown.{meant(f'trainer.{name}', keys)}")
-            kind = TypeAdapter(known[name].annotation, config={"arbitrary_types_allowed": True})
-            try:
-                kind.validate_python(each)
-            except ValidationError as error:
-                what = error.errors()[0]["msg"]
-                raise ValueError(f"trainer.{name}={each}: {what}") from None
+            known = signature(pl.Trainer).parameters.values()
+            fields = [(each.name, each.annotation, each.default) for each in known]
+            parse(dataclasses.make_dataclass("Trainer", fields), flags, "trainer.")
         return flags
 
 

@@ -46,8 +46,10 @@ def explain(overrides: Sequence[str], error: BaseException) -> str:
     """Give the message of an error, and for a word that names nothing what it may mean."""
     causes = list(_causes(error))
     for cause in causes:
-        if isinstance(cause, HeronError):  # raised by heron inside OmegaConf
-            return str(cause)
+        # Raised by heron inside OmegaConf, which may leave the error itself out.
+        text = str(cause).partition("ConfigError raised while resolving interpolation: ")[2]
+        if text or isinstance(cause, HeronError):
+            return text.partition("\n    full_key")[0] or str(cause)
     word = getattr(error, "override", None)  # that the grammar of overrides cannot read
     lines = dict.fromkeys([f"{word}: its value cannot be read"] if word else [])
     lines |= dict.fromkeys(line for cause in causes for line in _lines(str(cause)))

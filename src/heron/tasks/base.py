@@ -84,18 +84,6 @@ class Predictions(Protocol):
         """Format the prediction of one example, as `heron predict text=...` prints it."""
 
 
-class KeptParts(Protocol):
-    """Outputs of a split that are on disk until the whole split is predicted."""
-
-    def predict(
-        self, trainer: pl.Trainer, module: TaskModule, data: DataModule, split: str
-    ) -> list[Any]:
-        """Predict what is not on disk; returns all outputs, on disk and new."""
-
-    def remove(self) -> None:
-        """Delete the stored outputs."""
-
-
 class Baseline(Protocol):
     """A system without a trained encoder."""
 
@@ -229,8 +217,12 @@ class TaskModule(pl.LightningModule):
         """Join the outputs of all batches of a split, rows in the order of the file."""
         raise NotImplementedError
 
-    def kept_parts(self, place: Path, data: DataModule, split: str) -> KeptParts | None:
-        """Store outputs in a folder while a split is predicted; None for fast tasks."""
+    def kept_parts(self, place: Path, data: DataModule, split: str) -> Any:
+        """Store outputs in a folder while a split is predicted; None for fast tasks.
+
+        It has `predict(trainer, module, data, split)`, which returns outputs, on disk and new, and
+        `remove()`.
+        """
         return None
 
     def tune(self, predictions: Predictions) -> Predictions:
@@ -386,7 +378,10 @@ class TaskModule(pl.LightningModule):
             self._random = None
 
     def on_train_start(self) -> None:
-        """Set and verify train mode; see `Encoder.train`."""
+        """Set and verify train mode, see `Encoder.train`; no two processes drop the same units."""
+        if rank := self.trainer.global_rank:  # a resumed run takes its stored numbers later
+            words = np.random.SeedSequence([self.config.seed, rank]).generate_state(2)
+            torch.manual_seed(int(words[0]) << 16 | int(words[1]) & 0xFFFF)
         self.train()
         self.encoder.assert_mode(training=True)
 

@@ -130,14 +130,10 @@ def describe_training(data: DataModule) -> dict[str, Any]:
         )
     by_size = batching.plan == "shuffle"
     if known["steps"] <= _FEWEST_STEPS:
-        key, most = ("size", batching.size) if by_size else ("tokens", batching.tokens)
-        grouped = config.trainer.accumulate_grad_batches > 1
-        more = " and trainer.accumulate_grad_batches" if grouped else ""
-        what = "sequences" if by_size else "tokens"
+        word = f"size={batching.size}" if by_size else f"tokens={batching.tokens}"
         say(
-            f"train: {known['steps']} optimizer step{'s' * (known['steps'] != 1)} an epoch, as a "
-            f"batch holds up to {most} {what}: lower batching.{key}{more}, or raise "
-            "trainer.max_epochs"
+            f"train: {steps} optimizer steps an epoch: lower batching.{word} or "
+            "trainer.accumulate_grad_batches, or raise trainer.max_epochs"
         )
     return known if by_size else {**known, "batch_tokens": batching.tokens}
 

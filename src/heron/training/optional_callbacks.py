@@ -1,14 +1,11 @@
-"""Callbacks that few trainings need: early stopping, random numbers, means of weights."""
+"""Callbacks that few trainings need: early stopping, means of weights."""
 
 from typing import Any
 
-import numpy as np
 import pytorch_lightning as pl
-import torch
 from pytorch_lightning.callbacks import EarlyStopping
 from torch import Tensor
 
-from heron.base import ranks
 from heron.base.errors import ConfigError
 from heron.data.datamodule import DataModule
 from heron.metrics.names import is_minimised
@@ -33,22 +30,6 @@ class StopEarly(EarlyStopping):
         curriculum = self.data.curriculum
         if curriculum is None or curriculum.has_unlocked_all(trainer.current_epoch):
             super()._run_early_stopping_check(trainer)
-
-
-class OwnNumbers(pl.Callback):
-    """Gives every process its own random numbers, or all would drop the same units.
-
-    The first keeps those of a training in one process. A resumed run takes its stored ones.
-    """
-
-    def __init__(self, seed: int):
-        self.seed = seed
-
-    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Seed all processes but the first; models are built, with equal weights."""
-        if ranks.rank():
-            words = np.random.SeedSequence([self.seed, ranks.rank()]).generate_state(2)
-            torch.manual_seed(int(words[0]) << 16 | int(words[1]) & 0xFFFF)
 
 
 class MeanOfEpochs(pl.Callback):

@@ -20,9 +20,8 @@ from heron.data.readers import of_split
 from heron.metrics.names import LOSS, further_scores
 from heron.models.encoder import Encoder
 from heron.tasks.base import Predictions, TaskModule
-from heron.tasks.task import task_of
 from heron.training.build import build_encoder, build_module
-from heron.training.checkpointing import load_weights
+from heron.training.checkpointing import History, load_weights
 from heron.training.export import export
 from heron.training.trainer import devices
 
@@ -31,21 +30,19 @@ load_mean = on_demand("heron.training.optional_callbacks:load_mean")
 prediction_trainer = on_demand("heron.training.inference:prediction_trainer")
 
 
-def check_metrics(config: Config) -> None:
-    """Make sure that what the run's metrics need is there, such as BERTScore's encoder."""
-    if ranks.is_first():
-        task_of(config).require_metrics(config)
-
-
-def choose_weights(
+def _choose_weights(
     config: Config, folder: RunFolder, trainer: pl.Trainer, module: TaskModule, data: DataModule
 ) -> tuple[pl.Trainer, TaskModule]:
     """Load the weights that `trainer.select` names; returns what to predict with."""
+    callbacks: list[Any] = trainer.checkpoint_callbacks
+    is_chosen = any(getattr(each, "best_model_path", "") for each in callbacks)
     if isinstance(trainer.strategy, FSDPStrategy):  # each process has a part of the model
         module = build_module(config, data)
         load_weights(module, folder.last)
+        limits = {name: each for name, each in vars(trainer).items() if name.startswith("limit_")}
         trainer = prediction_trainer(config, folder.path, **devices(config, sharded=False))
-    if config.trainer.select == "best" and not folder.best.is_file() and not _chosen(trainer):
+        vars(trainer).update(limits)
+    if config.trainer.select == "best" and not is_chosen:
         if not trainer.fast_dev_run:
             say("no validation has chosen an epoch: the weights after the last one count")
     elif config.trainer.select == "best":
@@ -55,28 +52,18 @@ def choose_weights(
     return trainer, module
 
 
-def _chosen(trainer: pl.Trainer) -> str:
-    """Name the checkpoint of the chosen epoch; empty where there has been no validation."""
-    return str(getattr(trainer.checkpoint_callback, "best_model_path", ""))
-
-
 def leave_outcome(
-    config: Config,
-    folder: RunFolder,
-    trainer: pl.Trainer,
-    module: TaskModule,
-    data: DataModule,
-    losses: list[float],
+    config: Config, folder: RunFolder, trainer: pl.Trainer, module: TaskModule, data: DataModule
 ) -> Scores:
-    """Predict and score every split but train, and export the model; returns `scores.json`.
-
-    The module has the weights that were chosen; `losses` are those on validation, of every epoch.
-    """
+    """Predict and score every split but train, and export the model; returns `scores.json`."""
+    histories = (each for each in trainer.loggers if isinstance(each, History))
+    losses = [loss for each in histories for loss in each.values(f"{VALIDATION}/{LOSS}")]
+    trainer, module = _choose_weights(config, folder, trainer, module, data)
     scores: Scores = {}
+    of_all = trainer.limit_predict_batches
     for split in data.features:
         limit = trainer.limit_val_batches if split == VALIDATION else trainer.limit_test_batches
-        if str(limit) != "1.0":  # 1 is one batch
-            trainer.limit_predict_batches = limit
+        trainer.limit_predict_batches = of_all if str(limit) == "1.0" else limit  # 1 is one batch
         if split != TRAIN and limit:
             predictions = predict_split(trainer, module, data, split, folder.generated)
             if split == VALIDATION:

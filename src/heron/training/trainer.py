@@ -1,6 +1,5 @@
 """Lightning's Trainer as heron uses it: precision, strategy, callbacks, loggers, signals."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import pytorch_lightning as pl
@@ -15,10 +14,8 @@ from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
 from heron.base.signals import leave_signals_alone
 from heron.config import registries
-from heron.config.data import VALIDATION
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
-from heron.metrics.names import LOSS
 from heron.models.precision import precision
 from heron.tasks.base import TaskModule
 from heron.training.callbacks import EpochLines, Ledger, StepCount, progress_bar
@@ -29,16 +26,13 @@ from heron.training.checkpointing import (
     WholeFiles,
     best_checkpoint,
     ended_early,
+    resume_from,
 )
 from heron.training.recorder import Recorder
 
 # Only some runs need them; `pruning` is of a higher layer.
 wandb_logger = on_demand("heron.training.wandb_logger:wandb_logger")
 pruning = on_demand("heron.sweeps.pruning:pruning")
-resume_from = on_demand("heron.training.resuming:resume_from")
-fsdp_strategy = on_demand("heron.training.fsdp:strategy")
-fsdp_precision = on_demand("heron.training.fsdp:ShardedPrecision")
-own_numbers = on_demand("heron.training.optional_callbacks:OwnNumbers")
 stop_early = on_demand("heron.training.optional_callbacks:StopEarly")
 mean_of_epochs = on_demand("heron.training.optional_callbacks:MeanOfEpochs")
 restart = on_demand("heron.training.curriculum:Restart")
@@ -48,16 +42,7 @@ restart = on_demand("heron.training.curriculum:Restart")
 SECOND_THREAD = 1_000_000  # weights
 
 
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    """The result of a training."""
-
-    trainer: pl.Trainer  # Lightning's
-    losses: list[float]  # on validation, of every epoch
-    ended_early: bool  # whether the run's search has ended it
-
-
-def fit(config: Config, folder: RunFolder, module: TaskModule, data: DataModule) -> Fitted:
+def fit(config: Config, folder: RunFolder, module: TaskModule, data: DataModule) -> pl.Trainer:
     """Train a module, or resume its training."""
     if config.trainer.threads is None and count_weights(module) < SECOND_THREAD:
         torch.set_num_threads(1)  # until the job ends
@@ -73,10 +58,9 @@ def fit(config: Config, folder: RunFolder, module: TaskModule, data: DataModule)
         if type(error) is ValueError and "val_check_interval" not in str(error):
             raise
         raise ConfigError(f"pl.Trainer: {str(error).strip()}") from error
-    ended = ended_early(trainer)
-    if ended is not None and ranks.is_first():
+    if (ended := ended_early(trainer)) is not None and ranks.is_first():
         folder.update_status(pruned=ended)
-    return Fitted(trainer, history.values(f"{VALIDATION}/{LOSS}"), ended is not None)
+    return trainer
 
 
 def count_weights(module: TaskModule) -> int:
@@ -91,10 +75,7 @@ def build_trainer(
 ) -> pl.Trainer:
     """Assemble Lightning's Trainer: precision, callbacks, loggers."""
     settings = config.trainer
-    callbacks: list[pl.Callback] = [
-        *([own_numbers(config.seed)] if ranks.ranks() > 1 else []),
-        LastCheckpoint(folder, settings, history),
-    ]
+    callbacks: list[pl.Callback] = [LastCheckpoint(folder, settings, history)]
     if settings.select == "best":
         callbacks.append(best_checkpoint(folder, settings))
     if settings.patience is not None:
@@ -134,8 +115,11 @@ def build_trainer(
 def devices(config: Config, sharded: bool = True) -> dict[str, Any]:
     """Choose devices, strategy and precision; a process without others runs on one device."""
     alone, name = ranks.ranks() == 1, precision(config)
-    strategy = build_strategy(config, sharded)
-    is_sharded = isinstance(strategy, FSDPStrategy)
+    strategy, plugins = build_strategy(config, sharded), list[Any]([WholeFiles()])
+    if is_sharded := isinstance(strategy, FSDPStrategy):
+        from heron.training.fsdp import ShardedPrecision
+
+        plugins.append(ShardedPrecision(name))
     return {
         "accelerator": config.trainer.accelerator,
         "deterministic": config.trainer.deterministic,
@@ -143,7 +127,7 @@ def devices(config: Config, sharded: bool = True) -> dict[str, Any]:
         "num_nodes": 1 if alone else config.trainer.num_nodes,
         "strategy": strategy,
         "precision": None if is_sharded else name,
-        "plugins": [WholeFiles(), *([fsdp_precision(name)] if is_sharded else [])],
+        "plugins": plugins,
     }
 
 
@@ -174,4 +158,6 @@ def build_strategy(config: Config, sharded: bool = True) -> Strategy | str:
         return DDPStrategy(forward_sync_buffers=False, find_unused_parameters=unused)
     if not torch.cuda.is_available() or config.trainer.accelerator == "cpu":
         raise ConfigError("trainer.strategy=fsdp needs GPUs; on CPUs set trainer.strategy=ddp")
-    return fsdp_strategy()
+    from heron.training.fsdp import SETTINGS
+
+    return FSDPStrategy(**SETTINGS)

@@ -151,9 +151,9 @@ def test_an_error_in_any_process_is_the_jobs_error(
     (tmp_path / "sitecustomize.py").write_text(
         "import os\n"
         "if os.environ.get('RANK') == '1':\n"
-        "    from heron.training.optional_callbacks import OwnNumbers\n"
+        "    from heron.tasks.base import TaskModule\n"
         "    def fail(*_): raise ZeroDivisionError('only in the second process')\n"
-        "    OwnNumbers.on_train_start = fail\n"
+        "    TaskModule.on_train_start = fail\n"
     )
     paths = [str(tmp_path), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
