@@ -33,7 +33,7 @@ TINY = (
     "baseline.min_count=1",
     "baseline.buckets=200",
     "task.bootstrap=20",
-    "trainer.progress=false",
+    "trainer.enable_progress_bar=false",
     "trainer.accelerator=cpu",
 )
 

@@ -45,7 +45,7 @@ SMALLER = (
 )
 PINS = r"^ {4,}(sha256|size|rows|url): .*\n|, rows: \d+|^counts:.*\n(  .*\n)*"
 SCRATCH = "{vocabulary: 400, hidden: 32, layers: 1, heads: 2, intermediate: 32}"
-CPU = "precision: 32-true\naccelerator: cpu\nthreads: 1\nprogress: false\n"
+CPU = "precision: 32-true\naccelerator: cpu\nthreads: 1\nenable_progress_bar: false\n"
 # Of a task: rows of which built-in corpus, its texts, and what is predicted.
 TEXTS = {
     "relation": ("relation", "text", "text", "label"),

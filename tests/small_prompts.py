@@ -61,7 +61,7 @@ def words(folder: Path, *overrides: str) -> list[str]:
     return [
         "data.generator.size=120",
         "task.bootstrap=0",
-        "trainer.progress=false",
+        "trainer.enable_progress_bar=false",
         "run.isolate=false",
         "baseline=prompted",
         f"paths.runs={folder / 'runs'}",

@@ -43,7 +43,7 @@ def run_on(file: Path, encoder: Path, cache_dir: Path, *words: str) -> Config:
         "trainer.precision=32-true",
         "trainer.accelerator=cpu",
         "trainer.threads=1",
-        "trainer.progress=false",
+        "trainer.enable_progress_bar=false",
         "batching.tokens=256",
         *words,
     )

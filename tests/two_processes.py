@@ -130,7 +130,7 @@ def shard_on_cpus() -> None:
     def build(config: Config, sharded: bool = True) -> Any:
         if not sharded:
             return usual(config, sharded)
-        return CpuStrategy(**heron.training.fsdp.fsdp_settings())
+        return CpuStrategy(**heron.training.fsdp.SETTINGS)
 
     lightning._get_full_state_dict_context = whole
     heron.training.trainer.build_strategy = build

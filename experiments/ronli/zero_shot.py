@@ -103,7 +103,7 @@ class ZeroShotBaseline(ClassBaseline):
         units = Units.single(lengths_S)
         order_S = np.argsort(lengths_S, kind="stable")
         plan = fill_batches(order_S, units, budget(self.config.batching))
-        for batch in tracked(plan, "zero-shot", self.config.trainer.progress):
+        for batch in tracked(plan, "zero-shot", self.config.trainer.enable_progress_bar):
             columns = {name: [values[row] for row in batch] for name, values in encoded.items()}
             logits_SM[batch] = self._forward(columns)
         return logits_SM

@@ -27,7 +27,8 @@ NEAR = 1e-5  # a weight's or a score's difference that the order of additions ma
 _SETTINGS = (
     "encoder.scratch.hidden=256", "encoder.scratch.layers=4", "encoder.scratch.intermediate=1024",
     "encoder.dropout=0", "head.dropout=0", "trainer.precision=32-true", "trainer.accelerator=cpu",
-    "trainer.progress=false", "trainer.select=last", "task.bootstrap=0", "run.sweep=devices",
+    "trainer.enable_progress_bar=false", "trainer.select=last", "task.bootstrap=0",
+    "run.sweep=devices",
 )  # fmt: skip
 
 

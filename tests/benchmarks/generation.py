@@ -124,7 +124,7 @@ def configure(options: Options, case: Case, folder: Path) -> Config:
         "task.generation.no_repeat_ngram_size=0",
         f"trainer.precision={options.precision}",
         "trainer.accelerator=cpu",
-        "trainer.progress=false",
+        "trainer.enable_progress_bar=false",
         f"paths.cache={folder}",
     )
     return compose(words)

@@ -205,7 +205,7 @@ def configure(variant: Variant, encoder: Path, data: Path, options: Options) -> 
         f"trainer.threads={options.threads}",
         # Nothing but training: the clock stands still at an epoch's end, but time is precious.
         *("data.validation.fraction=0", "trainer.select=last"),
-        *("trainer.max_epochs=1", "trainer.progress=false"),
+        *("trainer.max_epochs=1", "trainer.enable_progress_bar=false"),
     ]
     config = compose(overrides)
     config.encoder.name = str(encoder)

@@ -87,7 +87,7 @@ def measure(words: Sequence[str], options: Options, made: Path) -> tuple[float, 
             output = module.step(batch)
         assert output.loss is not None
         output.loss.backward()
-        torch.nn.utils.clip_grad_norm_(module.parameters(), config.optim.clip)
+        torch.nn.utils.clip_grad_norm_(module.parameters(), config.trainer.gradient_clip_val)
         optimizer.step()
         optimizer.zero_grad()
         ended = time.thread_time()

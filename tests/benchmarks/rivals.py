@@ -172,7 +172,7 @@ def configure(rival: Rival, options: Options) -> Config:
         "data.validation.fraction=0",
         "trainer.select=last",
         "trainer.max_epochs=1",
-        "trainer.progress=false",
+        "trainer.enable_progress_bar=false",
         *options.overrides,
     ]
     config = compose(overrides)
@@ -292,7 +292,7 @@ def train_trainer(
         optim="adamw_torch_fused",
         learning_rate=config.optim.lr,
         weight_decay=config.optim.weight_decay,
-        max_grad_norm=config.optim.clip,
+        max_grad_norm=config.trainer.gradient_clip_val,
         seed=config.seed,
         dataloader_pin_memory=False,
         remove_unused_columns=False,

@@ -115,7 +115,7 @@ def measure(layers: int, hidden: int, options: Options, made: Path) -> tuple[int
             output = module.step(batch)
         assert output.loss is not None
         output.loss.backward()
-        torch.nn.utils.clip_grad_norm_(module.parameters(), config.optim.clip)
+        torch.nn.utils.clip_grad_norm_(module.parameters(), config.trainer.gradient_clip_val)
         optimizer.step()
         optimizer.zero_grad()
         spent.append(time.perf_counter() - began)

@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import sys
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,6 +24,8 @@ from heron.cli import main
 from heron.config.compose import compose, compose_and_run, open_hydra
 from heron.config.errors import SYNONYMS
 from heron.config.keys import all_keys
+from heron.config.resolve import read
+from heron.config.run_names import config_key
 
 SECRET = "hf_" + "a1B2" * 8
 
@@ -229,6 +232,23 @@ class TestWords:
         compose_and_run("train", [*more, old], found.append)
         assert OmegaConf.select(found[0].whole.hydra, key) == value
 
+    def test_old_keys_for_one_release(self, tmp_path: Path) -> None:
+        (tmp_path / "experiment").mkdir()
+        (tmp_path / "experiment" / "own.yaml").write_text(
+            "# @package _global_\noptim: {clip: 0, accumulate: 2}\n", encoding="utf-8"
+        )
+        new = compose(["trainer.gradient_clip_val=0", "trainer.accumulate_grad_batches=2"])
+        assert new.trainer == compose(["optim.clip=0", "optim.accumulate=2"]).trainer
+        words = (f"--config-dir={tmp_path}", "experiment=own", "trainer.progress=false")
+        own = compose(words)
+        assert own.trainer == replace(new.trainer, enable_progress_bar=False)
+        assert compose([*words, "trainer.gradient_clip_val=1"]).trainer.gradient_clip_val == 1
+        stored = asdict(new)
+        del stored["trainer"]["gradient_clip_val"], stored["trainer"]["accumulate_grad_batches"]
+        stored["optim"] |= {"clip": 0, "accumulate": 2}
+        assert read(stored) == new
+        assert config_key(new) == "b42e3d43", "runs keep their names"
+
     @pytest.mark.parametrize(
         ("words", "said"),
         [
@@ -236,8 +256,8 @@ class TestWords:
             (("optim.lrr=1",), "'optim.lr'"),
             (("head=seqcls",), "'seq_cls'"),
             (("experiment=trc/es",), "'trc/ess'"),
-            (("trainer.gradient_clip_val=1",), "optim.clip"),
-            (("trainer.accumulate_grad_batches=1",), "optim.accumulate"),
+            (("gradient_clip_val=1",), "trainer.gradient_clip_val"),
+            (("optim.accumulate_grad_batches=1",), "trainer.accumulate_grad_batches"),
             (("learning_rate=1",), "optim.lr"),
             (("per_device_train_batch_size=8",), "batching.size"),
             (("num_train_epochs=8",), "trainer.max_epochs"),
@@ -281,7 +301,7 @@ class TestSweeps:
         [
             ["head=ess,emp", "seed=0,1"],
             ["seed=0,1", "head=window", "head.hidden=[8],[16,16]", "encoder.dropout=0.1"],
-            ["logger.project='a,b',\"c d\",e", "trainer.progress=null"],
+            ["logger.project='a,b',\"c d\",e", "trainer.enable_progress_bar=null"],
             ["seed=range(1,3)", "optim.lr=choice(2e-5,1e-5)"],
             ["head=glob(e*)", "seed=3"],
             ["seed=0,1", "head=emp", "seed=5,6"],

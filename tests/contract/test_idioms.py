@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+import logging
+from typing import NamedTuple
+
+import pyarrow.parquet as pq
 import pytest
 import pytorch_lightning as pl
 import torch
@@ -14,6 +21,7 @@ from pytorch_lightning.tuner import Tuner
 
 import heron
 from heron.base.folders import conf_dir
+from heron.base.run_folder import RunFolder
 from heron.dynamics.files import read_dynamics
 from heron.tasks.base import TaskModule
 from small_runs import TINY, compose, train
@@ -43,7 +51,11 @@ class Seen(pl.Callback):
 
 def plain(folder, config, *callbacks, **options):
     """Make a Trainer as Lightning's documentation does."""
-    options = {"max_epochs": EPOCHS, "gradient_clip_val": config.optim.clip, **options}
+    options = {
+        "max_epochs": EPOCHS,
+        "gradient_clip_val": config.trainer.gradient_clip_val,
+        **options,
+    }
     quiet = {"enable_progress_bar": False, "enable_model_summary": False, "logger": False}
     kept = (
         {}
@@ -159,7 +171,7 @@ def test_a_resume_inside_an_epoch_is_exact(tmp_path):
 
 
 def test_float16_clips_the_gradient_and_not_the_scaled_one(tmp_path):
-    config, data, module = build(tmp_path, "optim.clip=0.01")
+    config, data, module = build(tmp_path, "trainer.gradient_clip_val=0.01")
     scaled = MixedPrecision("16-mixed", "cpu", torch.amp.GradScaler("cpu", init_scale=1024.0))
     norms = []
 
@@ -210,3 +222,156 @@ def test_the_lines_of_the_page_lead_from_data_to_a_data_map(tmp_path, monkeypatc
     assert 0 <= names["scores"][0]["test/macro_f1"] <= 1
     assert heron_command("map", "run=runs/mine") == 0
     assert (tmp_path / "runs" / "mine" / "map").is_dir()
+
+
+class Ended(NamedTuple):
+    """What a run of `heron train` has left."""
+
+    folder: RunFolder
+    rows: list[dict[str, str]]  # of metrics.csv
+    spent: dict[str, int]  # in ledger.json
+    planned: int  # optimizer steps
+
+    def logged(self, name: str) -> list[float]:
+        return [float(row[name]) for row in self.rows if row.get(name)]
+
+
+def run(folder, *words, job="tiny"):
+    found = train(folder, "run.sweep=chronicle-relation", *words, job=job)
+    ledger = json.loads(found.ledger.read_text())
+    rows = list(csv.DictReader(found.metrics.open())) if found.metrics.is_file() else []
+    return Ended(found, rows, ledger["total"], ledger["planned_steps"])
+
+
+@pytest.mark.parametrize("task", list(WORDS))
+def test_a_fast_dev_run_tries_every_step_and_is_no_finished_run(task, tmp_path):
+    for _ in range(2):  # it is not skipped either
+        ended = run(tmp_path, *WORDS[task], "trainer.fast_dev_run=true")
+        assert ended.spent["batches"] == 1
+        assert ended.folder.state() == "pruned"
+        assert not ended.folder.last.exists()
+        assert ended.folder.read_scores()["test"]
+
+
+def test_limited_batches_shorten_epochs_schedule_and_scores(tmp_path):
+    words = ("trainer.limit_train_batches=3", "trainer.limit_test_batches=1")
+    tokens = "batching.tokens=400"
+    ended = run(tmp_path, *words, tokens, "trainer.log_every_n_steps=1")
+    assert ended.spent["steps"] == ended.planned == 3 * EPOCHS
+    assert ended.logged("lr/head")[-1] == pytest.approx(1e-3 / (0.9 * 3 * EPOCHS), rel=0.1)
+    whole = run(tmp_path, tokens, job="whole")
+    tests = [pq.read_table(each.folder.predictions("test")) for each in (ended, whole)]
+    assert 0 < len(tests[0]) < len(tests[1])
+    assert not {*ended.folder.read_scores()["validation"]} ^ {
+        *whole.folder.read_scores()["validation"]
+    }
+    half = run(tmp_path, tokens, "trainer.limit_train_batches=0.5", job="half")
+    assert half.spent["steps"] == half.planned < 0.6 * whole.planned
+    few = run(tmp_path, tokens, "trainer.limit_val_batches=1", job="few")
+    parts = [pq.read_table(few.folder.predictions(split)) for split in ("validation", "test")]
+    assert len(parts[0]) < len(parts[1]) == len(tests[1])
+    some = ("trainer.limit_train_batches=0.5", "trainer.max_steps=5")
+    assert run(tmp_path, tokens, *some, job="five").spent["steps"] == 5
+
+
+def test_validation_twice_an_epoch(tmp_path):
+    ended = run(tmp_path, "trainer.val_check_interval=0.5", "trainer.patience=9")
+    scores = ended.logged("validation/macro_f1")
+    assert len(scores) == 2 * EPOCHS
+    assert ended.folder.read_scores()["validation"]["macro_f1"] == pytest.approx(max(scores))
+    assert read_dynamics(ended.folder.path).epochs_E.tolist() == [1, 2]
+    stopped = run(
+        tmp_path, "trainer.val_check_interval=2", "trainer.patience=1", "optim.lr=1e-9", job="s"
+    )
+    assert stopped.spent["batches"] < ended.spent["batches"], "patience counts validations"
+    assert stopped.folder.state() == "done"
+    seldom = run(tmp_path, "trainer.check_val_every_n_epoch=2", job="seldom")
+    assert len(seldom.logged("validation/macro_f1")) == 1
+    never = run(tmp_path, "trainer.limit_val_batches=0", job="never")
+    assert never.logged("validation/macro_f1") == []
+    assert {*never.folder.read_scores()} == {"test"}
+
+
+def test_a_run_ends_when_its_time_is_over(tmp_path):
+    ended = run(tmp_path, "trainer.max_time=00:00:00:02", "trainer.max_epochs=2000")
+    assert 0 < ended.spent["steps"] < ended.planned
+    assert ended.folder.state() == "done"
+
+
+def test_profiler_summary_and_sanity_check(tmp_path, capfd):
+    words = ("+trainer.profiler=simple", "trainer.enable_model_summary=true")
+    heard = io.StringIO()
+    logging.getLogger("pytorch_lightning.profilers").addHandler(logging.StreamHandler(heard))
+    run(tmp_path, *words, "trainer.num_sanity_val_steps=1", "trainer.detect_anomaly=true")
+    assert "run_training_epoch" in heard.getvalue()
+    assert "Trainable params" in capfd.readouterr().out
+
+
+def test_overfit_batches_are_the_same_in_each_epoch(tmp_path):
+    config, data, module = build(tmp_path)
+    seen = Seen()
+    plain(tmp_path, config, seen, overfit_batches=2).fit(module, datamodule=data)
+    assert len(seen.rows[0]) == 2
+    assert seen.rows[0] == seen.rows[1]
+    ended = run(tmp_path, "trainer.overfit_batches=2")
+    assert ended.spent["unique"] * EPOCHS == ended.spent["samples"]
+
+
+def test_gradients_are_clipped_by_value(tmp_path):
+    config, data, module = build(tmp_path)
+    largest = []
+
+    class Largest(pl.Callback):
+        def on_train_batch_end(self, trainer, module, outputs, batch, batch_idx):
+            largest.append(
+                max(p.grad.abs().max() for p in module.parameters() if p.grad is not None)
+            )
+
+    words = {"gradient_clip_val": 1e-3, "gradient_clip_algorithm": "value"}
+    plain(tmp_path, config, Largest(), max_epochs=1, **words).fit(module, datamodule=data)
+    assert max(largest) == pytest.approx(1e-3)
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("trainer.limit_train_batchs=3", "trainer.limit_train_batches"),
+        ("+trainer.learning_rate=3", "optim.lr"),
+        ("trainer.max_epoch=3", "trainer.max_epochs"),
+        ("trainer.limit_train_batches=many", "trainer.limit_train_batches"),
+        ("trainer.limit_train_batches=1.5", "limit_train_batches"),
+        ("trainer.val_check_interval=1000", "val_check_interval"),
+        ("trainer.profiler=fast", "profiler"),
+        ("ckpt_path=nowhere", "ckpt_path=nowhere"),
+    ],
+)
+def test_a_wrong_flag_is_one_message(word, said, tmp_path, capfd):
+    assert heron_command(
+        "train", *TINY, f"paths.runs={tmp_path}", f"paths.cache={tmp_path}/c", word
+    ) in (1, 2)
+    error = capfd.readouterr().err
+    assert said in error
+    assert "Traceback" not in error
+
+
+@pytest.mark.parametrize("select", ["best", "mean"])
+def test_a_run_that_is_trained_on_equals_one_that_was_longer(select, tmp_path):
+    words = (
+        "optim.schedule=constant",
+        "optim.warmup=0",
+        f"trainer.select={select}",
+        "trainer.mean_of=2",
+    )
+    first = run(tmp_path, *words, job="first=1,a")
+    whole = run(tmp_path, *words, "trainer.max_epochs=4", job="whole")
+    named = first.folder.path if select == "best" else first.folder.last
+    more = run(tmp_path, *words, "trainer.max_epochs=4", f"ckpt_path={named}", job="more")
+    files = ["scores.json", "metrics.csv", "ledger.json", "model/model.safetensors"]
+    files += [
+        str(path.relative_to(whole.folder.path)) for path in whole.folder.path.glob("*/*.parquet")
+    ]
+    for file in files:
+        assert (more.folder.path / file).read_bytes() == (whole.folder.path / file).read_bytes(), (
+            file
+        )
+    assert len(more.rows) > len(first.rows)

@@ -32,7 +32,13 @@ EXPERIMENTS = sorted(
 )
 # What papers and code say about every training.
 DECISIVE = {
-    *("optim.lr", "optim.schedule", "optim.warmup", "optim.clip", "optim.weight_decay"),
+    *(
+        "optim.lr",
+        "optim.schedule",
+        "optim.warmup",
+        "trainer.gradient_clip_val",
+        "optim.weight_decay",
+    ),
     *("batching.plan", "encoder.max_length", "encoder.freeze", "head.input", "head.dropout"),
     *("trainer.monitor", "trainer.select", "trainer.patience"),
 }

@@ -94,7 +94,13 @@ def test_examples_in_two_splits_are_counted_and_said(table, capsys):
 
 
 def test_diverged_training_fails_with_what_to_do(tmp_path, capsys):
-    words = ("optim.lr=1e30", "optim.clip=0", "optim.warmup=0", "head=window", "run.job=nan")
+    words = (
+        "optim.lr=1e30",
+        "trainer.gradient_clip_val=0",
+        "optim.warmup=0",
+        "head=window",
+        "run.job=nan",
+    )
     assert heron("train", *TINY, *in_folder(tmp_path), *words) == 2
     error = capsys.readouterr().err
     assert "training diverged" in error
@@ -152,6 +158,7 @@ def test_keys_that_leave_a_runs_name_keep_their_defaults():
     """A new default would give runs of the new and of the old one the same name."""
     kept = {key: value for key, value in flatten(asdict(Config(DataConfig()))) if _is_optional(key)}
     assert kept == {
+        **{"ckpt_path": None, "trainer.flags": {}},
         **{"curriculum.order": "difficulty", "encoder.trailing_separator": False},
         **{"data.folds.by": "group", "data.folds.count": 0, "data.folds.fold": 0},
         **{"data.folds.seed": 0, "data.hub": None, "data.hub_config": None, "data.hub_splits": {}},

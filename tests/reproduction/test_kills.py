@@ -67,10 +67,10 @@ EVERYWHERE = (
     "data.generator.size=120",
     "encoder.dropout=0.1",
     "head.dropout=0.1",
-    "optim.accumulate=2",
+    "trainer.accumulate_grad_batches=2",
     "batching.oversample=balanced",
     "trainer.checkpoint_steps=1",
-    "trainer.progress=false",
+    "trainer.enable_progress_bar=false",
     "run.sweep=sweep",
 )
 # Disturbed runs of a task take turns; all have dynamics and an export.

@@ -50,6 +50,8 @@ def silence_libraries() -> None:
     """Silence warnings of libraries that do not apply to heron."""
     for library in ("pytorch_lightning", "transformers"):
         logging.getLogger(library).setLevel(logging.ERROR)
+    for asked in ("profilers", "callbacks.model_summary", "callbacks.timer"):
+        logging.getLogger(f"pytorch_lightning.{asked}").setLevel(logging.INFO)
     disable_progress_bar()  # of weights loading from local disk; training has its own
     for message in (
         "many workers",

@@ -79,7 +79,7 @@ class Composition:
     def _resolved(self) -> Config:
         folders = self._folders()
         add_forks(folders)
-        config = resolve(self.config)
+        config = resolve(self.config, set(map(key_of, self.overrides)))
         config.experiment = self.choices.get("experiment")
         config.run.sweep = self._sweep()
         _check_length(config, self.overrides)
@@ -341,7 +341,10 @@ def _job(_root_: DictConfig) -> str:
     return os.path.relpath(of.run_path(), of.sweep_path())
 
 
-ConfigStore.instance().store(name="schema", node=Config)
+_schema = OmegaConf.structured(Config)
+for _part in (_schema.trainer, _schema.optim):  # `resolve` says which further keys they may have
+    OmegaConf.set_struct(_part, False)
+ConfigStore.instance().store(name="schema", node=_schema)
 for _name, _resolver in {
     "heron.run_dir": lambda _root_: str(_of(_root_).run_path()),
     "heron.sweep_dir": lambda _root_: str(_of(_root_).sweep_path()),

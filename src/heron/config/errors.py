@@ -20,21 +20,21 @@ _UNKNOWN = "unexpected_keyword_argument"
 _INNER = re.compile(r"object_type|reference_type|full_key|Config search|Set the env|provider=|See ")
 # What Lightning's trainer and the Hugging Face Trainer call heron's keys.
 SYNONYMS = {
-    "accumulate_grad_batches": "optim.accumulate",
+    "accumulate_grad_batches": "trainer.accumulate_grad_batches",
     "adam_epsilon": "optim.eps",
     "bf16": "trainer.precision",
     "dataloader_num_workers": "batching.workers",
     "early_stopping_patience": "trainer.patience",
     "fp16": "trainer.precision",
-    "gradient_accumulation_steps": "optim.accumulate",
+    "gradient_accumulation_steps": "trainer.accumulate_grad_batches",
     "gradient_checkpointing": "encoder.gradient_checkpointing",
-    "gradient_clip_val": "optim.clip",
+    "gradient_clip_val": "trainer.gradient_clip_val",
     "label_smoothing_factor": "optim.label_smoothing",
     "learning_rate": "optim.lr",
     "lr": "optim.lr",
     "lr_scheduler_type": "optim.schedule",
     "max_epochs": "trainer.max_epochs",
-    "max_grad_norm": "optim.clip",
+    "max_grad_norm": "trainer.gradient_clip_val",
     "max_length": "encoder.max_length",
     "max_seq_length": "encoder.max_length",
     "metric_for_best_model": "trainer.monitor",
@@ -97,11 +97,15 @@ def _meant(words: Sequence[str]) -> tuple[str, str]:
                     hint = nearest(wrong, options) + (model if key == "encoder" else "")
                     return f"{key}={wrong}", hint
         elif key not in keys and not key.startswith("hydra"):
-            known = SYNONYMS.get(key.rpartition(".")[2])
-            meant = f" Did you mean '{known}'?" if known else ""
-            if meant or (meant := nearest(key, [*groups, *keys, *EVERYWHERE])):
-                return key, meant
+            if hint := meant(key, [*groups, *keys, *EVERYWHERE]):
+                return key, hint
     return "", ""
+
+
+def meant(key: str, known: Iterable[str]) -> str:
+    """Say what an unknown key is called here, or which known one is the nearest."""
+    here = SYNONYMS.get(key.rpartition(".")[2])
+    return f" Did you mean '{here}'?" if here else nearest(key, known)
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
@@ -130,7 +134,7 @@ def _problem(
     if isinstance(reason := found.get("ctx", {}).get("error"), Exception):
         text = str(reason)
     if found["type"] == _UNKNOWN:
-        return f"{key}: {text}.{nearest(key, known)}"
+        return f"{key}: {text}.{meant(key, known)}"
     if found["type"] == "value_error" and (isinstance(given, dict) or is_dataclass(given)):
         return text
     shown = f"={given}" if given is None or isinstance(given, str | int | float | list) else ""

@@ -5,8 +5,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, get_args, get_origin
 
+from heron.base.terminal import say
 from heron.config.constraints import field_types, plain
 from heron.config.schema import Config
+
+# Keys of earlier versions, for one release: in words, YAML files and stored configurations.
+RENAMED = {
+    "optim.accumulate": "trainer.accumulate_grad_batches",
+    "optim.clip": "trainer.gradient_clip_val",
+    "trainer.progress": "trainer.enable_progress_bar",
+}
+
+
+def say_renamed(old: str, new: str) -> None:
+    """Say that a word or key of earlier versions has another name."""
+    say(f"{old} is now {new}; the old word goes with the next release")
 
 
 def all_keys(schema: Any = Config, prefix: str = "") -> list[str]:

@@ -23,7 +23,7 @@ from heron.base.folders import data_set_file
 from heron.base.yaml_files import parse_yaml
 from heron.config import errors
 from heron.config.data import DataConfig
-from heron.config.keys import all_keys, flatten, is_under, type_of
+from heron.config.keys import RENAMED, all_keys, flatten, is_under, type_of
 from heron.config.parsing import parse
 from heron.config.registries import TASKS
 from heron.config.schema import Config
@@ -268,7 +268,8 @@ def advise(problems: Iterable[Problem], takes: Sequence[str]) -> list[Problem]:
 def set_keys(config: Config, changes: Mapping[str, Any], name: str) -> None:
     """Set dotted keys (`{"optim.lr": 1e-4}`) in place; errors call the mapping `name`."""
     known = all_keys()
-    for key, value in changes.items():
+    for typed, value in changes.items():
+        key = RENAMED.get(typed, typed)
         parent, _, field = key.rpartition(".")
         try:
             if key not in known:  # such as `encoder.__dict__`, an attribute of every object

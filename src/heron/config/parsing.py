@@ -16,6 +16,7 @@ T = TypeVar("T")
 _RULES: Any = {
     "extra": "forbid",
     "allow_inf_nan": False,
+    "arbitrary_types_allowed": True,
     "coerce_numbers_to_str": True,
     "revalidate_instances": "always",
     "validate_default": True,

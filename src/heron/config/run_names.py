@@ -1,6 +1,7 @@
 """A run's identity: the keys that can change its result, and the names of its folders."""
 
 import dataclasses
+import json
 import os
 from collections.abc import Sequence
 from functools import cache
@@ -11,12 +12,12 @@ from heron.base.errors import ConfigError
 from heron.base.files import fingerprint
 from heron.base.secrets import redact
 from heron.config.data import DataConfig
-from heron.config.keys import flatten, is_under
+from heron.config.keys import RENAMED, flatten, is_under
 from heron.config.schema import BUDGET, Config, TrainerConfig
 
 # Keys of places and of display, which cannot change a result.
 NEUTRAL = (
-    *("paths", "run", "logger", "report", "trainer.progress", "sweeper"),
+    *("paths", "run", "logger", "report", "trainer.enable_progress_bar", "sweeper"),
     *("prompting.traffic", "prompting.model.key"),
     *("prompting.model.input_price", "prompting.model.output_price"),
 )
@@ -38,7 +39,15 @@ _OPTIONAL = (
         "data.hub_splits",
     ),
     *("head.module", "prompting", "optim.loss", "optim.soft", "optim.suspects", "trainer.mean_of"),
-    *("trainer.callbacks", "task.metrics", "task.decoding", "task.mask_share", "task.whole_words"),
+    *(
+        "trainer.callbacks",
+        "trainer.flags",
+        "ckpt_path",
+        "task.metrics",
+        "task.decoding",
+        "task.mask_share",
+        "task.whole_words",
+    ),
 )
 _LATER = ("curriculum.order", "encoder.trailing_separator", "optim.warmup_steps")
 _LONGEST = 200  # characters of a folder's name before its hash; file systems allow 255 bytes
@@ -78,7 +87,15 @@ def _spread(trainer: TrainerConfig) -> dict[str, Any]:
 
 def config_key(config: Config) -> str:
     """Hash all that can change a run's result; the end of a run folder's name."""
-    return fingerprint(decisive(config))[:8]
+    return fingerprint(as_before(decisive(config)))[:8]
+
+
+def as_before(found: dict[str, Any]) -> Any:
+    """Give keys, also those in stages, the names by which earlier versions named runs."""
+    text = json.dumps(found, default=str)
+    for old, new in RENAMED.items():
+        text = text.replace(new, old)
+    return json.loads(text)
 
 
 def earlier_key(config: Config) -> str:
@@ -86,7 +103,7 @@ def earlier_key(config: Config) -> str:
     found = decisive(config) | _spread(config.trainer)
     if config.batching.tokens is None:
         found["batching.tokens"] = BUDGET
-    return fingerprint(_without(_LATER, found))[:8]
+    return fingerprint(as_before(_without(_LATER, found)))[:8]
 
 
 def path_words(config: Config) -> list[str]:
@@ -157,7 +174,7 @@ def _sets_apart(word: str, base: str) -> bool:
     key, _, value = word.lstrip("+~").partition("=")
     if key == "data":
         return not base.startswith(f"{value}-")  # an experiment with another data set
-    return key in _APART or key.startswith(("data.", "task."))
+    return key in _APART or key.startswith(("data.", "task.", "trainer.limit_", "trainer.fast_"))
 
 
 def _check_names(config: Config) -> None:

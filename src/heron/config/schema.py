@@ -24,6 +24,7 @@ from heron.config.constraints import (
     Positive,
     Seed,
     Share,
+    TrainerFlags,
 )
 from heron.config.curriculum import CurriculumConfig
 from heron.config.data import DataConfig
@@ -369,9 +370,6 @@ class OptimConfig(Checked):
     # fraction of all optimizer steps in which the learning rate rises to its peak
     warmup: Fraction = 0.1
     warmup_steps: Natural | None = None  # the same in optimizer steps; null: `warmup` decides
-    clip: Annotated[float, Ge(0)] = 1.0  # largest gradient norm; 0: no clipping
-    # batches per optimizer step, which has the gradient of one batch of all their rows
-    accumulate: Count = 1
     # share of the target spread over all classes, or over all tokens
     label_smoothing: Fraction = 0.0
     # `none`, `balanced` (N / (C n_c)), `one_minus_share` (1 - n_c / N)
@@ -458,7 +456,15 @@ class TrainerConfig(Checked):
     # CPU threads of each process; null: as many as the cores it may use, and 1 for a small model
     threads: Annotated[int, Interval(ge=1, le=1024)] | None = None
     deterministic: bool = True  # bit-identical repeats on one machine
-    progress: bool | None = None  # show a progress bar; null: when the output is a terminal
+    # show a progress bar; null: when the output is a terminal
+    enable_progress_bar: bool | None = None
+    # batches per optimizer step, which has the gradient of one batch of all their rows
+    accumulate_grad_batches: Count = 1
+    # largest gradient norm, or value (`gradient_clip_algorithm=value`); 0: no clipping
+    gradient_clip_val: Annotated[float, Ge(0)] | None = 1.0
+    # any other argument of Lightning's Trainer, typed without `flags`: trainer.fast_dev_run=true,
+    # trainer.limit_train_batches=0.1, trainer.val_check_interval=0.5, trainer.profiler=simple
+    flags: Annotated[dict[str, Any], TrainerFlags()] = field(default_factory=dict)
     # callbacks that forks have registered, with their options: `{name: {option: value}}`
     callbacks: dict[Annotated[str, OneOf(registry="heron.config.registries:CALLBACKS")], Any] = (
         field(default_factory=dict)
@@ -470,6 +476,8 @@ class TrainerConfig(Checked):
 
     def problems(self) -> Iterator[str]:
         """List what several devices and the mean of epochs cannot do."""
+        if self.patience is not None and self.flags.get("limit_val_batches") == 0:
+            yield "trainer.patience needs validation, not trainer.limit_val_batches=0"
         several, fsdp = self.devices * self.num_nodes > 1, self.strategy == "fsdp"
         if several and self.accelerator in ("mps", "tpu"):
             yield (
@@ -573,6 +581,9 @@ class Config(Checked):
     # own, `fixed`
     protocol: Annotated[str, OneOf("fixed", "paper", "repo")] = "fixed"
     experiment: str | None = None  # the chosen experiment; set by `experiment=NAME`
+    # run to train on, by its folder or checkpoint: weights, optimizer, epoch and random state go on
+    # from there, up to `trainer.max_epochs`; null: train from the start
+    ckpt_path: str | None = None
     report: str | None = None  # the paper's table to compare a sweep with, such as `trc/table4`
     # data sets to train on one after the other: names, or mappings as in
     # `heron.config.stages.StageConfig`; empty: train once, on `data`
@@ -619,6 +630,8 @@ class Config(Checked):
         for label in sorted(set(self.batching.multipliers) - set(data.label_order)):
             hint = nearest(label, data.label_order)
             yield f"batching.multipliers.{label}: no such class.{hint}"
+        if self.ckpt_path and (self.stages or self.baseline.name != "none"):
+            yield "ckpt_path trains one model on: there must be no stages and no baseline"
         if self.sweeper.name == "optuna":
             yield from _search_problems(self)
         if self.baseline.name != "none":

@@ -8,8 +8,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 
 from heron.base.errors import ConfigError
-from heron.base.terminal import say
-from heron.config.keys import type_of
+from heron.config.keys import RENAMED, say_renamed, type_of
 
 UNREADABLE = "its value cannot be read: close brackets and quotes, put signs into quotes"
 PARSER = OverridesParser.create()
@@ -17,6 +16,7 @@ PARSER = OverridesParser.create()
 _UNQUOTED = re.compile(r"""'[^']*'|"[^"]*"|[^\[\]{}:,'"]*[^\x00-\x7f][^\[\]{}:,'"]*""")
 # Words of earlier versions, for one release.
 _ALIASES = {
+    **RENAMED,
     "run.n_jobs": "hydra.launcher.n_jobs",
     "launcher": "hydra/launcher",
     "launcher.workers": "hydra.launcher.array_parallelism",
@@ -56,7 +56,7 @@ def rewrite(words: Sequence[str]) -> list[str]:
                 raise ConfigError(f"{word}: give the number of folds, 2 or more")
             new = [f"data.folds.count={value}", f"data.folds.fold=range({value})"]
         elif new:
-            say(f"{word} is now {' '.join(new)}; the old word goes with the next release")
+            say_renamed(word, " ".join(new))
         found += new or [word]
     return found
 
@@ -74,7 +74,7 @@ def values_by_key(words: Sequence[str]) -> dict[str, str]:
 def readable(word: str) -> str:
     """Put into quotes what Hydra's grammar reads in quotes only, such as Hebrew letters."""
     key, equals, value = word.partition("=")
-    if "," in value and os.path.isdir(value):  # a job's folder, no list
+    if "," in value and os.path.exists(value):  # a job's folder, no list
         return f"{key}={_quote(value)}"
     tries = [value, _UNQUOTED.sub(_quote_match, value)]
     if type_of(key.lstrip("+~")) is str and value[:1] not in tuple("[{'\""):

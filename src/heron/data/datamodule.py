@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytorch_lightning as pl
 import torch
-from torch.utils.data import DataLoader, Dataset, DistributedSampler
+from torch.utils.data import DataLoader, Dataset, DistributedSampler, SequentialSampler
 
 from heron.base import ranks
 from heron.base.files import fingerprint, sha256_file
@@ -136,13 +136,23 @@ class DataModule(pl.LightningDataModule):
 
     def steps_per_epoch(self) -> list[int]:
         """Count the optimizer steps of every epoch."""
-        batches = self.config.optim.accumulate
+        batches = self.config.trainer.accumulate_grad_batches
         if self.trainer is not None:
             batches = self.trainer.accumulate_grad_batches
-        return [-(-each // batches) for each in self.batches_per_epoch()]
+        return [-(-self._limited(each) // batches) for each in self.batches_per_epoch()]
+
+    def _limited(self, batches: int) -> int:
+        """Count how many of an epoch's batches the Trainer takes: `limit_train_batches`."""
+        flags = self.config.trainer.flags
+        limit = flags.get("overfit_batches") or flags.get("limit_train_batches", 1.0)
+        if self.trainer is not None:
+            limit = self.trainer.limit_train_batches
+        return min(batches, limit) if isinstance(limit, int) else int(batches * limit)
 
     def plan(self, epoch: int) -> list[np.ndarray]:
         """Plan the batches of one training epoch."""
+        if self.trainer is not None and self.trainer.overfit_batches:
+            epoch = 0  # the same batches again
         if self.curriculum is not None:
             return self.curriculum.plan(epoch)
         whole, counted = self._whole_plan(epoch), self.batches_per_epoch()
@@ -161,13 +171,15 @@ class DataModule(pl.LightningDataModule):
         return self._counted[epochs]
 
     def _count_plans(self, epochs: int) -> list[int]:
-        most, accumulate = self.config.trainer.max_steps, self.config.optim.accumulate
+        settings = self.config.trainer
+        most, accumulate = settings.max_steps, settings.accumulate_grad_batches
         if most is None:
             return [len(self._whole_plan(epoch)) for epoch in range(epochs)]
         batches, left = list[int](), most
-        while left > 0 and (whole := len(self._whole_plan(len(batches)))):
-            batches.append(min(whole, left * accumulate))
-            left -= -(-batches[-1] // accumulate)
+        while left > 0 and self._limited(whole := len(self._whole_plan(len(batches)))):
+            enough = (n for n in range(1, whole) if self._limited(n) >= left * accumulate)
+            batches.append(next(enough, whole))
+            left -= -(-self._limited(batches[-1]) // accumulate)
         return batches
 
     def unit_labels(self, split: str) -> np.ndarray:
@@ -360,12 +372,13 @@ class _Units(Dataset[np.ndarray]):
         return units_U
 
 
-class EpochPlan(DistributedSampler[np.ndarray]):
+class EpochPlan(DistributedSampler[np.ndarray], SequentialSampler):
     """The batches of an epoch's plan, in order; Lightning tells it the epoch.
 
     Batches that were done before a resume are left out, but counted: Lightning counts them as
     fetched. It divides nothing between processes, because the collator divides each batch; that it
-    is a `DistributedSampler` keeps Lightning from putting a shuffling one around it.
+    is a `DistributedSampler` keeps Lightning from putting a shuffling one around it; that it is a
+    `SequentialSampler`, from replacing it under `overfit_batches`.
     """
 
     def __init__(self, plan: Plan, epoch: int = 0, done: int = 0):

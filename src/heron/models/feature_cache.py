@@ -90,7 +90,7 @@ def encode_split(
     vectors_XP = np.zeros((len(features) if per_row else len(features.lengths_S), width), "float32")
     encoder.eval().to(device)
     autocast = _autocast(config, device)
-    for units_U in tracked(plan, f"encoding {split}", config.trainer.progress):
+    for units_U in tracked(plan, f"encoding {split}", config.trainer.enable_progress_bar):
         batch = collate(units_U).to(device)
         with torch.no_grad(), autocast():
             pooled_XP = head.pool(encoder(batch), batch)

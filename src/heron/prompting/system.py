@@ -134,7 +134,9 @@ class PromptedModel:
         if left:
             assert self.backend is not None
             arriving = store.keep(self.backend.answer(left))
-            for key, answer in _tracked(arriving, len(left), self.config.trainer.progress):
+            for key, answer in _tracked(
+                arriving, len(left), self.config.trainer.enable_progress_bar
+            ):
                 found[key] = answer
         return found
 

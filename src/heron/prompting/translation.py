@@ -110,7 +110,7 @@ class Translator:
         found = self.store.find(requests)
         left = [each for key, each in requests.items() if key not in found]
         arriving = iter(self.store.keep(self.backend.answer(left)) if left else ())
-        for _ in tracked(range(len(left)), "translating", self.config.trainer.progress):
+        for _ in tracked(range(len(left)), "translating", self.config.trainer.enable_progress_bar):
             key, answer = next(arriving)
             found[key] = answer
         if failed := [each for each in found.values() if each.finish != "stop"]:

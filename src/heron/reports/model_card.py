@@ -27,7 +27,7 @@ from heron.results.shipped import data_of
 from heron.tasks.task import task_of
 from heron.training.plain import OWN_CLASS, Plain
 
-_OWN_MACHINE = ("run.", "paths.", "launcher", "logger", "report=", "trainer.progress")
+_OWN_MACHINE = ("run.", "paths.", "launcher", "logger", "report=", "trainer.enable_progress_bar")
 _FOLDERS = re.compile(r"(?<![\w.~-])[/~](?:[^\s,\]/=]*/)+")
 
 

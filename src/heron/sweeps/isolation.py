@@ -27,9 +27,8 @@ from heron.base.secrets import redact
 from heron.base.signals import hold_sigterm, let_sigterm_through, raise_at_sigterm
 from heron.base.workers import end_with_parent
 from heron.training.claim import BusyError
-from heron.training.failures import note_failure
 from heron.training.process import Job, caught, job_exit_code, print_error
-from heron.training.status import Clock
+from heron.training.status import Clock, note_failure
 
 _context = multiprocessing.get_context("forkserver")
 

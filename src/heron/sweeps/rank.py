@@ -19,9 +19,8 @@ from heron.config.stored import from_yaml
 from heron.sweeps.devices import ALIVE, JOB, is_lost_connection
 from heron.sweeps.isolation import print_to, resuming
 from heron.training.claim import BusyError, count_ranks
-from heron.training.failures import failure
 from heron.training.process import DONE, FAILED, Job, caught, job_exit_code, print_error
-from heron.training.status import Clock
+from heron.training.status import Clock, failure
 
 
 def main() -> int:

@@ -29,7 +29,7 @@ from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact
 from heron.config.compose import Composition, explained, typed_words
 from heron.config.jobs import JobComposer
-from heron.config.run_names import decisive
+from heron.config.run_names import as_before, decisive
 from heron.config.schema import Config
 from heron.config.words import job_words, key_of
 from heron.sweeps.launch import begin_sweep
@@ -355,4 +355,4 @@ def _study_name(first: Config, space: Sequence[Dimension]) -> str:
     keys = {each.key.lstrip("+") for each in space}
     fixed = {key: value for key, value in decisive(first).items() if key not in keys}
     described = [[d.key, list(d.values), d.low, d.high, d.log, d.integer] for d in space]
-    return f"search-{fingerprint(fixed, described)[:8]}"
+    return f"search-{fingerprint(as_before(fixed), described)[:8]}"

@@ -84,18 +84,6 @@ class Predictions(Protocol):
         """Format the prediction of one example, as `heron predict text=...` prints it."""
 
 
-class KeptParts(Protocol):
-    """Outputs of a split that are on disk until the whole split is predicted."""
-
-    def predict(
-        self, trainer: pl.Trainer, module: TaskModule, data: DataModule, split: str
-    ) -> list[Any]:
-        """Predict what is not on disk; returns all outputs, on disk and new."""
-
-    def remove(self) -> None:
-        """Delete the stored outputs."""
-
-
 class Baseline(Protocol):
     """A system without a trained encoder."""
 
@@ -229,8 +217,12 @@ class TaskModule(pl.LightningModule):
         """Join the outputs of all batches of a split, rows in the order of the file."""
         raise NotImplementedError
 
-    def kept_parts(self, place: Path, data: DataModule, split: str) -> KeptParts | None:
-        """Store outputs in a folder while a split is predicted; None for fast tasks."""
+    def kept_parts(self, place: Path, data: DataModule, split: str) -> Any:
+        """Store outputs in a folder while a split is predicted; None for fast tasks.
+
+        It has `predict(trainer, module, data, split)`, which returns outputs, on disk and new, and
+        `remove()`.
+        """
         return None
 
     def tune(self, predictions: Predictions) -> Predictions:
@@ -250,7 +242,7 @@ class TaskModule(pl.LightningModule):
         if not torch.isfinite(output.loss):
             raise HeronError(
                 f"the loss is {output.loss.item()} at step {self.global_step}: training diverged. "
-                "Lower optim.lr, raise optim.warmup, or set optim.clip"
+                "Lower optim.lr, raise optim.warmup, or set trainer.gradient_clip_val"
             )
         processes = self.trainer.world_size
         whole: Any = self.trainer.strategy.reduce(output.weight.clone(), reduce_op="sum")
@@ -292,8 +284,9 @@ class TaskModule(pl.LightningModule):
     def _is_shown(self) -> bool:
         """Tell whether a logger or the progress bar shows this step: logging takes half a ms."""
         trainer: Any = self.trainer
-        is_row = (self.global_step + 1) % trainer.log_every_n_steps == 0
-        return is_row or trainer.progress_bar_callback is not None
+        every = trainer.log_every_n_steps
+        is_row = every and (self.global_step + 1) % every == 0
+        return bool(is_row) or trainer.progress_bar_callback is not None
 
     def learning_rates(self) -> dict[str, float]:
         """Return the learning rates of the next optimizer step; empty before training.
@@ -385,7 +378,10 @@ class TaskModule(pl.LightningModule):
             self._random = None
 
     def on_train_start(self) -> None:
-        """Set and verify train mode; see `Encoder.train`."""
+        """Set and verify train mode, see `Encoder.train`; no two processes drop the same units."""
+        if rank := self.trainer.global_rank:  # a resumed run takes its stored numbers later
+            words = np.random.SeedSequence([self.config.seed, rank]).generate_state(2)
+            torch.manual_seed(int(words[0]) << 16 | int(words[1]) & 0xFFFF)
         self.train()
         self.encoder.assert_mode(training=True)
 
@@ -401,12 +397,12 @@ class TaskModule(pl.LightningModule):
     def total_steps(self) -> float:
         """Count the optimizer steps of the whole training.
 
-        Lightning's estimate, unless whole epochs of a heron DataModule are trained, whose plans may
+        Lightning's estimate, unless epochs of a heron DataModule are trained, whose plans may
         differ in length.
         """
         trainer: Any = self.trainer
-        data, whole = trainer.datamodule, trainer.limit_train_batches == 1.0
-        if isinstance(data, DataModule) and whole and trainer.max_steps == -1 != trainer.max_epochs:
+        data = trainer.datamodule
+        if isinstance(data, DataModule) and trainer.max_steps == -1 != trainer.max_epochs:
             return sum(data.steps_per_epoch())
         return trainer.estimated_stepping_batches
 
@@ -416,11 +412,13 @@ class TaskModule(pl.LightningModule):
         gradient_clip_val: int | float | None = None,
         gradient_clip_algorithm: str | None = None,
     ) -> None:
-        """Clip by norm. Lightning's own clipping refuses fused AdamW under bf16's autocast."""
+        """Clip. Lightning's own clipping by norm refuses fused AdamW under bf16's autocast."""
         if not gradient_clip_val:
             return
         whole = self.trainer.strategy.model
         if isinstance(whole, FullyShardedDataParallel):  # no process has all gradients
             whole.clip_grad_norm_(gradient_clip_val)
+        elif gradient_clip_algorithm == "value":
+            torch.nn.utils.clip_grad_value_(self.parameters(), gradient_clip_val)
         else:
             torch.nn.utils.clip_grad_norm_(self.parameters(), gradient_clip_val)

@@ -14,11 +14,10 @@ from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder, Scores
 from heron.base.signals import interruptible
 from heron.config.schema import Config
-from heron.data.batching import budget
-from heron.models.precision import precision
 from heron.training.claim import BusyError, check_sources, claim, count_ranks, source_hashes
 from heron.training.status import (
     Clock,
+    failure,
     heartbeat,
     is_finished,
     keep_heartbeat,
@@ -27,9 +26,7 @@ from heron.training.status import (
     try_update,
 )
 
-# Start-up time: few runs need them.
-wandb_run = on_demand("heron.training.wandb_logger:wandb_run")
-failure = on_demand("heron.training.failures:failure")
+wandb_run = on_demand("heron.training.wandb_logger:wandb_run")  # start-up time
 
 # What the first of several processes tells the others to do.
 _TRAIN, _OVER = "train", "over"
@@ -122,8 +119,10 @@ def _attempt_locked(
         try_update(folder, **failure(error, clock.seconds()))
         raise
     ended: dict[str, Any] = {"state": "done", "outputs": folder.outputs()}
-    if this.scores is None:
-        ended = {"state": "pruned", "pruned_by": str(config.sweeper.study)}
+    tried = config.trainer.flags.get("fast_dev_run")
+    if this.scores is None or tried:  # a run of a few batches is not taken for a finished one
+        by = "trainer.fast_dev_run" if tried else str(config.sweeper.study)
+        ended = {"state": "pruned", "pruned_by": by}
     folder.update_status(**ended, seconds=clock.seconds(), peak_rss_mb=peak_rss_mb())
 
 
@@ -152,12 +151,8 @@ def _read_scores(folder: RunFolder) -> Scores:
 
 
 @contextmanager
-def explain_memory(config: Config, training: bool = True) -> Iterator[None]:
-    """Raise `OutOfMemoryError` where memory runs out; it names the keys that make a run take less.
-
-    Fewer keys matter where a trained run predicts (`training` is false). None does for a baseline,
-    or where it is not torch that asked for memory: smaller batches would not help.
-    """
+def explain_memory(config: Config) -> Iterator[None]:
+    """Raise `OutOfMemoryError` where memory runs out; where it is torch's, with keys to change."""
     try:
         yield
     except Exception as error:
@@ -166,20 +161,10 @@ def explain_memory(config: Config, training: bool = True) -> Iterator[None]:
             raise
         text = f"out of memory ({first_line(error) or type(error).__name__})"
         if of_torch and config.baseline.name == "none":
-            text += f". To use less, set: {'; '.join(_savings(config, training))}"
+            key = "size" if config.batching.plan == "shuffle" else "tokens"
+            text += (
+                f"; lower batching.{key} (and in evaluation batching.tokens), or set trainer."
+                "precision=bf16-mixed or encoder.gradient_checkpointing=true. A training keeps its "
+                "steps where trainer.accumulate_grad_batches is raised as batches get smaller"
+            )
         raise OutOfMemoryError(text) from error
-
-
-def _savings(config: Config, training: bool) -> list[str]:
-    batching = config.batching
-    key = "size" if training and batching.plan == "shuffle" else "tokens"
-    now = batching.size if key == "size" else budget(batching)
-    also = "; twice optim.accumulate keeps a step" if training else ""
-    less = [f"batching.{key}={max(1, now // 2)} (it is {now}{also})"]
-    if key == "size":
-        less.append(f"in evaluation batching.tokens (it is {budget(batching)})")
-    if training and "16" not in precision(config):
-        less.append("trainer.precision=bf16-mixed")
-    if training and not config.encoder.gradient_checkpointing:
-        less.append("encoder.gradient_checkpointing=true")
-    return less

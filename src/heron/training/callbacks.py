@@ -32,8 +32,8 @@ class Ledger(pl.Callback):
     curriculum has one stage. `ledger.json` is up to date at the end of every epoch.
     """
 
-    def __init__(self, folder: RunFolder, data: DataModule, accumulate: int):
-        self.folder, self.data, self.accumulate = folder, data, accumulate
+    def __init__(self, folder: RunFolder, data: DataModule):
+        self.folder, self.data = folder, data
         curriculum = data.curriculum
         self.names = [s.name for s in curriculum.stages] if curriculum else ["everything"]
         self.counts = torch.zeros(len(self.names), len(COUNTS), dtype=torch.int64)
@@ -48,13 +48,14 @@ class Ledger(pl.Callback):
         self.counts, self.seen = state_dict["counts"], state_dict["seen"]
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Add the epoch, whose plan has been followed to its end."""
-        plan = self.data.plan(trainer.current_epoch)
+        """Add what of the epoch's plan has been followed."""
+        done = trainer.fit_loop.epoch_loop.batch_progress.current.ready
+        plan = self.data.plan(trainer.current_epoch)[:done]
         curriculum = self.data.curriculum
         stages_B = np.zeros(len(plan), dtype=np.int64)
         if curriculum:
-            stages_B = curriculum.stages_of(trainer.current_epoch)
-        begins_step_B = np.arange(len(plan)) % self.accumulate == 0
+            stages_B = curriculum.stages_of(trainer.current_epoch)[:done]
+        begins_step_B = np.arange(len(plan)) % trainer.accumulate_grad_batches == 0
         rows_U, tokens_U = self.data.unit_sizes(TRAIN)
         longest_U, sizes_U = self.data.units[TRAIN].longest_U, self.data.units[TRAIN].sizes_U
         for stage, begins_step, units in zip(stages_B, begins_step_B, plan, strict=True):

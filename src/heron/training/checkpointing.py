@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+import os
 import pickle
+import shutil
 import time
 import zipfile
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +17,21 @@ import torch
 from pytorch_lightning.callbacks import Checkpoint, ModelCheckpoint
 from pytorch_lightning.loggers import Logger
 from pytorch_lightning.plugins.io import TorchCheckpointIO
+from pytorch_lightning.strategies import FSDPStrategy
 
 from heron.base import ranks
 from heron.base.errors import ConfigError
 from heron.base.files import atomic_open
 from heron.base.run_folder import RunFolder
+from heron.base.secrets import redacted
 from heron.base.signals import Deferred, Terminated
-from heron.config.schema import TrainerConfig
+from heron.base.terminal import say
+from heron.config.resolve import read
+from heron.config.schema import Config, TrainerConfig
 from heron.metrics.names import is_minimised
+from heron.training.claim import checkpoint_to_train_on
 
+_SAME = ("data", "encoder", "head")  # what a run that is trained on must have as before
 LOG_EVERY = 10  # optimizer steps between rows of `metrics.csv`
 
 
@@ -56,7 +65,7 @@ class LastCheckpoint(Checkpoint):
     """
 
     def __init__(self, folder: RunFolder, config: TrainerConfig, history: History):
-        self.path = folder.last
+        self.folder = folder
         self.config = config
         self.history = history
         self._saved_at = time.monotonic()
@@ -80,8 +89,15 @@ class LastCheckpoint(Checkpoint):
     def on_load_checkpoint(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
     ) -> None:
-        """A run that had stopped early trains no further epoch."""
-        trainer.should_stop = checkpoint["should_stop"]
+        """A run that had stopped early trains no further epoch; another run's best is here now."""
+        if trainer.ckpt_path == self.folder.last:
+            trainer.should_stop = checkpoint["should_stop"]
+        best = self.folder.best
+        for state in checkpoint["callbacks"].values() if best.is_file() else ():
+            if state.get("best_model_path"):  # or Lightning forgets the score with the folder
+                models = {str(best): score for score in state["best_k_models"].values()}
+                state |= {"dirpath": str(best.parent.absolute()), "best_k_models": models}
+                state |= dict.fromkeys(("best_model_path", "kth_best_model_path"), str(best))
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Let SIGTERM wait for a checkpoint from now on."""
@@ -113,22 +129,32 @@ class LastCheckpoint(Checkpoint):
         batch_idx: int,
     ) -> None:
         """Save within an epoch when it is time, at a whole optimizer step."""
-        step = trainer.global_step
-        last_batch = trainer.is_last_batch  # its checkpoint follows after validation
+        loop: Any = trainer.fit_loop
+        # A resumed run would leave out the validation that follows.
+        validates = loop.epoch_loop._should_check_val_fx(loop._data_fetcher)
         whole_step = (batch_idx + 1) % trainer.accumulate_grad_batches == 0
-        # Lightning logs a step after this hook: a checkpoint now would miss that row for good.
-        logged_next = step % LOG_EVERY == 0
-        if not whole_step or last_batch or logged_next:
+        if not whole_step or trainer.is_last_batch or trainer.should_stop or validates:
             return
         ends = self._is_asked_to_end()
-        if ends or self._is_due(step):
+        if ends or self._is_due(trainer.global_step):
+            rows = self.history.rows
+            self.history.rows = [*rows, *self._next_rows(trainer)]
             self._save(trainer)
+            self.history.rows = rows
         if ends:
             raise Terminated
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Save when the epoch, its validation and its best checkpoint are done."""
         self._save(trainer)
+
+    def _next_rows(self, trainer: Any) -> list[dict[str, float]]:
+        """Make the row that Lightning logs after `on_train_batch_end`; a resumed run does not."""
+        following = History(self.history.path)
+        if trainer._logger_connector.should_update_logs:
+            logged = {**trainer._logger_connector.metrics["log"], "epoch": trainer.current_epoch}
+            following.log_metrics(logged, trainer.fit_loop.epoch_loop._batches_that_stepped)
+        return following.rows
 
     def _is_asked_to_end(self) -> bool:
         """Tell whether SIGTERM has come, to this process or another one of the training."""
@@ -143,10 +169,12 @@ class LastCheckpoint(Checkpoint):
         return ranks.from_first(due)
 
     def _save(self, trainer: pl.Trainer) -> None:
+        if trainer.fast_dev_run and not isinstance(trainer.strategy, FSDPStrategy):
+            return  # of a sharded model, predictions need the whole one
         self._sigterm.saving = True
         if ranks.is_first():
             self.history.write()
-        trainer.save_checkpoint(self.path)
+        trainer.save_checkpoint(self.folder.last)
         self._sigterm.saving = False
         self._saved_at = time.monotonic()
         self._saved_step = trainer.global_step
@@ -182,6 +210,76 @@ def damage(path: Path) -> str | None:
     return f"{part} has another checksum" if part else None
 
 
+def resume_from(folder: RunFolder, config: Config) -> Path | None:
+    """Find the checkpoint to begin from: `last.ckpt`, or that of the run to train on, or None.
+
+    If it or the best one is damaged, or the best one is missing, both are renamed: starting over
+    takes longer and gives the same result.
+    """
+    checkpoints = [path for path in (folder.last, folder.best) if path.is_file()]
+    found = {path: what for path in checkpoints if (what := damage(path))}
+    has_last = folder.last.is_file()
+    is_missing = has_last and not found and len(checkpoints) == 1 and _has_chosen(folder.last)
+    if has_last and not found and not is_missing:
+        return folder.last
+    for path in checkpoints:
+        aside = path.with_suffix(".corrupt" if path in found else ".aside")
+        os.replace(path, aside)
+        if path in found:
+            say(f"{path} is damaged ({found[path]}); put aside as {aside.name}, starting over")
+    if is_missing:
+        say(f"{folder.best} is missing, though an epoch has been chosen; starting over")
+    return None if config.ckpt_path is None else _train_on(folder, config)
+
+
+def _has_chosen(last: Path) -> bool:
+    """Tell whether a training had chosen a best epoch, and so written `best.ckpt`."""
+    states = _stored(last)["callbacks"].values()
+    return any(state.get("best_model_path") for state in states)
+
+
+def _stored(path: Path) -> Any:
+    return torch.load(path, map_location="cpu", weights_only=True, mmap=True)
+
+
+def _train_on(folder: RunFolder, config: Config) -> Path:
+    """Copy what the run to train on has recorded; returns its checkpoint.
+
+    Raises:
+        ConfigError: there is none, it is damaged or has weights alone, the run had other data or
+            another model, or it has no epoch left to train.
+    """
+    path, word = checkpoint_to_train_on(config), f"ckpt_path={config.ckpt_path}"
+    if what := damage(path) if path.is_file() else "there is no such file":
+        raise ConfigError(f"{word}: {path} cannot be read: {what}")
+    stored = _stored(path)
+    if "optimizer_states" not in stored:
+        raise ConfigError(
+            f"{word}: it has weights alone; name the run or its last.ckpt. "
+            "encoder=RUN/model begins a new training with its weights"
+        )
+    now = redacted(asdict(config))
+    known = stored.get("hyper_parameters", {}).get("config")
+    before = asdict(read(known)) if known else now
+    if differing := [f"{p}.{k}" for p in _SAME for k in now[p] if before[p][k] != now[p][k]]:
+        raise ConfigError(f"{word}: that run had another {', '.join(differing)}")
+    epochs = stored["loops"]["fit_loop"]["epoch_progress"]["current"]["processed"]
+    if config.trainer.max_steps is None and config.trainer.max_epochs <= epochs:
+        raise ConfigError(
+            f"{word}: that run has trained {epochs} epochs; set trainer.max_epochs "
+            "above it to train on"
+        )
+    run = RunFolder(path.parent.parent)
+    wanted = [run.best] if path.name == run.last.name else []  # another may be older than the best
+    for epoch in range(epochs + 1):
+        wanted += run.dynamics(0).parent.glob(f"epoch={epoch}[.,]*")
+    for source in filter(Path.is_file, wanted):
+        target = folder.path / source.relative_to(run.path)
+        target.parent.mkdir(exist_ok=True)
+        shutil.copy2(source, target)
+    return path
+
+
 def load_weights(module: pl.LightningModule, path: Path) -> None:
     """Load a checkpoint's weights, tensors only.
 
@@ -194,7 +292,7 @@ def load_weights(module: pl.LightningModule, path: Path) -> None:
             f"{path} is damaged ({what}): nothing was scored. Give the same command again; the run "
             "starts over (run.resume=false does so in any case)"
         )
-    stored = torch.load(path, map_location="cpu", weights_only=True)["state_dict"]
+    stored = _stored(path)["state_dict"]
     # A checkpoint has no weights of an encoder whose vectors are stored: they are as loaded.
     own = {k: v for k, v in module.state_dict().items() if k.startswith("encoder.")}
     has_encoder = any(key.startswith("encoder.") for key in stored)

@@ -152,6 +152,8 @@ def source_hashes(config: Config) -> dict[str, str]:
         hashes["bertscore"] = fingerprint(identity(EncoderConfig(config.task.bertscore.model)))
     if config.task.bertscore.baseline:
         paths["bertscore.baseline"] = Path(config.task.bertscore.baseline)
+    if config.ckpt_path:
+        paths["ckpt_path"] = checkpoint_to_train_on(config)
     if config.head.start:
         paths["head"] = Path(config.head.start) / HEAD
     if config.curriculum.dynamics is not None or config.curriculum.scores is not None:
@@ -159,6 +161,12 @@ def source_hashes(config: Config) -> dict[str, str]:
     if config.optim.soft.predictions or config.optim.suspects.dynamics:
         hashes |= target_sources(config)
     return {name: sha256_file(path) for name, path in paths.items() if path.is_file()} | hashes
+
+
+def checkpoint_to_train_on(config: Config) -> Path:
+    """Name the checkpoint that `ckpt_path` means, a file or a run folder's last one."""
+    named = Path(config.ckpt_path or "")
+    return RunFolder(named).last if named.is_dir() else named
 
 
 def check_sources(sources: dict[str, str], folder: RunFolder) -> None:

@@ -65,7 +65,7 @@ def without_curriculum(config: Config) -> Config:
     """Make the configuration of the run that a curriculum learns from."""
     first = copy.deepcopy(config)
     first.curriculum = CurriculumConfig()
-    first.experiment = None
+    first.experiment = first.ckpt_path = None
     first.dynamics.enabled = True
     first.sweeper = SweeperConfig()  # it is no trial: nothing may end it early
     first.run = dataclasses.replace(
@@ -96,7 +96,8 @@ def build_curriculum(config: Config, data: DataModule, first: RunFolder | None) 
     labels = config.data.label_order
     pool = Pool(units, data.unit_labels(TRAIN), labels, data.batching, stratified)
     batches = data.batches_per_epoch()
-    return Curriculum(settings, pool, ranking, batches, config.optim.accumulate, config.seed)
+    accumulate = config.trainer.accumulate_grad_batches
+    return Curriculum(settings, pool, ranking, batches, accumulate, config.seed)
 
 
 def dynamics_sources(config: Config) -> dict[str, str]:

@@ -111,7 +111,7 @@ def describe_training(data: DataModule) -> dict[str, Any]:
         optimizer steps of the first epoch; under `bucket`, `batch_tokens`: padded tokens a batch.
     """
     config, features, batching = data.config, data.features[TRAIN], data.batching
-    rows, steps = len(features), -(-len(data.plan(0)) // config.optim.accumulate)
+    rows, steps = len(features), data.steps_per_epoch()[0]
     known: dict[str, Any] = {"unknown": _unknown(data), "steps": steps}
     if known["unknown"] >= _MOST_UNKNOWN:
         say(
@@ -130,13 +130,10 @@ def describe_training(data: DataModule) -> dict[str, Any]:
         )
     by_size = batching.plan == "shuffle"
     if known["steps"] <= _FEWEST_STEPS:
-        key, most = ("size", batching.size) if by_size else ("tokens", batching.tokens)
-        more = " and optim.accumulate" if config.optim.accumulate > 1 else ""
-        what = "sequences" if by_size else "tokens"
+        word = f"size={batching.size}" if by_size else f"tokens={batching.tokens}"
         say(
-            f"train: {known['steps']} optimizer step{'s' * (known['steps'] != 1)} an epoch, as a "
-            f"batch holds up to {most} {what}: lower batching.{key}{more}, or raise "
-            "trainer.max_epochs"
+            f"train: {steps} optimizer steps an epoch: lower batching.{word} or "
+            "trainer.accumulate_grad_batches, or raise trainer.max_epochs"
         )
     return known if by_size else {**known, "batch_tokens": batching.tokens}
 

@@ -3,23 +3,15 @@
 from typing import Any
 
 from pytorch_lightning.plugins.precision.fsdp import FSDPPrecision
-from pytorch_lightning.strategies import FSDPStrategy
 from torch.distributed.fsdp.wrap import ModuleWrapPolicy
 from transformers.modeling_layers import GradientCheckpointingLayer
 
-
-def strategy() -> FSDPStrategy:
-    """Make Lightning's strategy with `fsdp_settings`."""
-    return FSDPStrategy(**fsdp_settings())
-
-
-def fsdp_settings() -> dict[str, Any]:
-    """Shard each transformer layer, and the rest together; checkpoints are whole."""
-    return {
-        # The class of every layer in transformers.
-        "auto_wrap_policy": ModuleWrapPolicy({GradientCheckpointingLayer}),
-        "state_dict_type": "full",
-    }
+# Of Lightning's strategy: each layer (of a class that all of transformers have) is sharded, and the
+# rest together; checkpoints are whole.
+SETTINGS: dict[str, Any] = {
+    "auto_wrap_policy": ModuleWrapPolicy({GradientCheckpointingLayer}),
+    "state_dict_type": "full",
+}
 
 
 class ShardedPrecision(FSDPPrecision):

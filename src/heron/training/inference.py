@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Protocol
+from typing import Any
 
 import pytorch_lightning as pl
 import torch
@@ -50,28 +50,6 @@ _SPLIT = "input"
 # What a command calls once it has written its predictions; see `predict_split`.
 Cleanups = list[Callable[[], None]]
 Predicted = tuple[Predictions, list[Problem]]
-
-
-class Trained(Protocol):
-    """The model of one run folder or several, whatever kind of system it is."""
-
-    @property
-    def config(self) -> Config:
-        """The run's configuration, its paths replaced where others were given."""
-
-    @property
-    def sources(self) -> Mapping[str, str]:
-        """SHA-256 of each file that the run was made from; of several runs the first one's."""
-
-    def predict(self, examples: Sequence[Example], cleanups: Cleanups | None = None) -> Predicted:
-        """Predict examples, in their order, and name a problem for each that could not be used.
-
-        A problem's `where` is the guid; for `cleanups`, used for a part of a file, see
-        `predict_split`.
-        """
-
-    def with_settings(self, settings: Mapping[str, Any]) -> Trained:
-        """Copy with other settings, as in `open_trained`; the copy shares the weights."""
 
 
 def open_trained(
@@ -141,14 +119,18 @@ def predict_each(systems: Sequence[Trained], examples: Sequence[Example]) -> lis
 class _Modules:
     """What runs with encoders share: predicting with a module on tokenized texts."""
 
-    config: Config
+    config: Config  # the run's, its paths replaced where others were given
     tokenizer: Any
     module: Any
-    sources: Mapping[str, str]
+    sources: Mapping[str, str]  # SHA-256 of each file that the (first) run was made from
     keep: Path | None = None  # see `predict_split`
 
     def predict(self, examples: Sequence[Example], cleanups: Cleanups | None = None) -> Predicted:
-        """See `Trained`; examples whose event the length limit cuts are refused."""
+        """Predict examples, in their order, and name a problem for each that could not be used.
+
+        A problem's `where` is the guid, such as of an event that the length limit cuts; for
+        `cleanups`, used for a part of a file, see `predict_split`.
+        """
         return _predict(self.module, self.config, self.tokenizer, examples, self.keep, cleanups)
 
 
@@ -173,7 +155,7 @@ class TrainedEncoder(_Modules):
         self.keep = folder.generated if os.access(folder.path, os.W_OK) else None
 
     def with_settings(self, settings: Mapping[str, Any]) -> TrainedEncoder:
-        """See `Trained`."""
+        """Copy with other settings, as in `open_trained`; the copy shares the weights."""
         other = copy.copy(self)
         other.config = changed(self.config, settings)
         other.module = inference_module(other.config, self.module.encoder, self.module.head)
@@ -250,7 +232,7 @@ class Ensemble(_Modules):
             heads[0].threshold.copy_(torch.stack([head.threshold for head in heads]).mean())
 
     def with_settings(self, settings: Mapping[str, Any]) -> Ensemble:
-        """See `Trained`."""
+        """See `TrainedEncoder`."""
         other = copy.copy(self)
         other.runs = [run.with_settings(settings) for run in self.runs]
         other.config = other.runs[0].config
@@ -293,7 +275,7 @@ def _predict(
     cleanups: Cleanups | None = None,
 ) -> Predicted:
     data = DataModule(config, {_SPLIT: list(examples)}, tokenizer)
-    with own_threads(None), explain_memory(config, training=False):
+    with own_threads(None), explain_memory(config):
         predictions = predict_split(_trainer(config), module, data, _SPLIT, keep, cleanups)
     return predictions, data.features[_SPLIT].refused
 
@@ -317,15 +299,18 @@ class TrainedBaseline:
         self.baseline = load_baseline(config, folder.model)
 
     def predict(self, examples: Sequence[Example], cleanups: Cleanups | None = None) -> Predicted:
-        """See `Trained`; nothing is refused, because baselines have no length limit."""
+        """See `TrainedEncoder`; nothing is refused, because baselines have no length limit."""
         return self.baseline.predict(examples, self.config), []
 
     def with_settings(self, settings: Mapping[str, Any]) -> TrainedBaseline:
-        """See `Trained`; a baseline has no such settings."""
+        """See `TrainedEncoder`; a baseline has no such settings."""
         if settings:
             name = self.config.baseline.name
             raise ConfigError(f"{', '.join(settings)}: baseline={name} has none")
         return self
+
+
+Trained = TrainedEncoder | Ensemble | TrainedBaseline  # the model of one run folder or several
 
 
 def _moved(config: Config, paths: Mapping[str, str] | None) -> Config:
@@ -389,7 +374,7 @@ def require_unseen(
 
 def prediction_trainer(config: Config, folder: Path, **machine: Any) -> pl.Trainer:
     """Assemble a Trainer that only predicts, on the devices that Lightning's settings name."""
-    bars = progress_bar(config.trainer.progress)
+    bars = progress_bar(config.trainer.enable_progress_bar)
     trainer = pl.Trainer(
         **machine,
         logger=False,

@@ -15,8 +15,9 @@ from heron.models.precision import with_precision
 from heron.tasks.task import task_of
 from heron.training.attempt import attempt
 from heron.training.build import build_module
+from heron.training.checkpointing import ended_early
 from heron.training.describe import describe_run, say_findings
-from heron.training.outcome import check_metrics, choose_weights, leave_outcome
+from heron.training.outcome import leave_outcome
 from heron.training.trainer import fit
 
 # Start-up time: most runs need none of these.
@@ -48,7 +49,8 @@ def run_job(
     threads = own_threads(config.trainer.threads)
     with threads, attempt(config, folder, overrides, wait) as this:
         if not this.is_over:
-            check_metrics(config)
+            if ranks.is_first():  # such as BERTScore's encoder
+                task_of(config).require_metrics(config)
             this.scores = _train_and_score(config, folder, overrides)
             task_of(config).sign_metrics(config, folder, this.scores or {})
     return this.scores or {}
@@ -70,8 +72,7 @@ def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]
         data = DataModule(config)
         module = build_module(config, data, first)
     describe_run(data, folder)
-    fitted = fit(config, folder, module, data)
-    if fitted.ended_early:
+    trainer = fit(config, folder, module, data)
+    if ended_early(trainer) is not None:
         return None
-    trainer, module = choose_weights(config, folder, fitted.trainer, module, data)
-    return leave_outcome(config, folder, trainer, module, data, fitted.losses)
+    return leave_outcome(config, folder, trainer, module, data)

@@ -1,14 +1,12 @@
-"""Callbacks that few trainings need: early stopping, random numbers, means of weights."""
+"""Callbacks that few trainings need: early stopping, means of weights."""
 
 from typing import Any
 
-import numpy as np
 import pytorch_lightning as pl
-import torch
 from pytorch_lightning.callbacks import EarlyStopping
 from torch import Tensor
 
-from heron.base import ranks
+from heron.base.errors import ConfigError
 from heron.data.datamodule import DataModule
 from heron.metrics.names import is_minimised
 
@@ -17,7 +15,7 @@ class StopEarly(EarlyStopping):
     """Early stopping that begins to count when a curriculum has unlocked all that it will.
 
     A model that has seen easy examples only gets no better on all of them; that is no reason to
-    never show it the others. `patience` is in epochs.
+    never show it the others. `patience` is in validations, so in epochs unless there are others.
 
     Deviates: RoNLI's code, where every stage is a training with a patience of its own.
     """
@@ -27,27 +25,11 @@ class StopEarly(EarlyStopping):
         super().__init__(f"validation/{monitor}", mode=mode, patience=patience)
         self.data = data
 
-    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Count the epoch, unless stages are still to come."""
+    def _run_early_stopping_check(self, trainer: pl.Trainer) -> None:
+        """Count the validation, unless stages are still to come."""
         curriculum = self.data.curriculum
         if curriculum is None or curriculum.has_unlocked_all(trainer.current_epoch):
-            super().on_train_epoch_end(trainer, pl_module)
-
-
-class OwnNumbers(pl.Callback):
-    """Gives every process its own random numbers, or all would drop the same units.
-
-    The first keeps those of a training in one process. A resumed run takes its stored ones.
-    """
-
-    def __init__(self, seed: int):
-        self.seed = seed
-
-    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Seed all processes but the first; models are built, with equal weights."""
-        if ranks.rank():
-            words = np.random.SeedSequence([self.seed, ranks.rank()]).generate_state(2)
-            torch.manual_seed(int(words[0]) << 16 | int(words[1]) & 0xFFFF)
+            super()._run_early_stopping_check(trainer)
 
 
 class MeanOfEpochs(pl.Callback):
@@ -61,6 +43,18 @@ class MeanOfEpochs(pl.Callback):
         self.epochs = epochs
         self.added = 0
         self.sums: dict[str, Tensor] = {}
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Forget the mean of a run that is trained on; refuse to mix both."""
+        assert trainer.max_epochs is not None
+        wanted = max(0, trainer.current_epoch - max(0, trainer.max_epochs - self.epochs))
+        if not wanted:
+            self.added, self.sums = 0, {}
+        elif self.added != wanted:
+            raise ConfigError(
+                f"trainer.mean_of={self.epochs}: the mean of the run to train on has other epochs; "
+                f"set trainer.mean_of to at most {trainer.max_epochs - trainer.current_epoch}"
+            )
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Add the epoch's weights if it is one of the last."""

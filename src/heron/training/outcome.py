@@ -12,6 +12,7 @@ from heron.base.files import write_json
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder, Scores
 from heron.base.tables import write_table
+from heron.base.terminal import say
 from heron.config.data import TRAIN, VALIDATION
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
@@ -19,9 +20,8 @@ from heron.data.readers import of_split
 from heron.metrics.names import LOSS, further_scores
 from heron.models.encoder import Encoder
 from heron.tasks.base import Predictions, TaskModule
-from heron.tasks.task import task_of
 from heron.training.build import build_encoder, build_module
-from heron.training.checkpointing import load_weights
+from heron.training.checkpointing import History, load_weights
 from heron.training.export import export
 from heron.training.trainer import devices
 
@@ -30,21 +30,22 @@ load_mean = on_demand("heron.training.optional_callbacks:load_mean")
 prediction_trainer = on_demand("heron.training.inference:prediction_trainer")
 
 
-def check_metrics(config: Config) -> None:
-    """Make sure that what the run's metrics need is there, such as BERTScore's encoder."""
-    if ranks.is_first():
-        task_of(config).require_metrics(config)
-
-
-def choose_weights(
+def _choose_weights(
     config: Config, folder: RunFolder, trainer: pl.Trainer, module: TaskModule, data: DataModule
 ) -> tuple[pl.Trainer, TaskModule]:
     """Load the weights that `trainer.select` names; returns what to predict with."""
+    callbacks: list[Any] = trainer.checkpoint_callbacks
+    is_chosen = any(getattr(each, "best_model_path", "") for each in callbacks)
     if isinstance(trainer.strategy, FSDPStrategy):  # each process has a part of the model
         module = build_module(config, data)
         load_weights(module, folder.last)
+        limits = {name: each for name, each in vars(trainer).items() if name.startswith("limit_")}
         trainer = prediction_trainer(config, folder.path, **devices(config, sharded=False))
-    if config.trainer.select == "best":
+        vars(trainer).update(limits)
+    if config.trainer.select == "best" and not is_chosen:
+        if not trainer.fast_dev_run:
+            say("no validation has chosen an epoch: the weights after the last one count")
+    elif config.trainer.select == "best":
         load_weights(module, folder.best)
     elif config.trainer.select == "mean":
         load_mean(trainer, module)
@@ -52,20 +53,18 @@ def choose_weights(
 
 
 def leave_outcome(
-    config: Config,
-    folder: RunFolder,
-    trainer: pl.Trainer,
-    module: TaskModule,
-    data: DataModule,
-    losses: list[float],
+    config: Config, folder: RunFolder, trainer: pl.Trainer, module: TaskModule, data: DataModule
 ) -> Scores:
-    """Predict and score every split but train, and export the model; returns `scores.json`.
-
-    The module has the weights that were chosen; `losses` are those on validation, of every epoch.
-    """
+    """Predict and score every split but train, and export the model; returns `scores.json`."""
+    histories = (each for each in trainer.loggers if isinstance(each, History))
+    losses = [loss for each in histories for loss in each.values(f"{VALIDATION}/{LOSS}")]
+    trainer, module = _choose_weights(config, folder, trainer, module, data)
     scores: Scores = {}
+    of_all = trainer.limit_predict_batches
     for split in data.features:
-        if split != TRAIN:
+        limit = trainer.limit_val_batches if split == VALIDATION else trainer.limit_test_batches
+        trainer.limit_predict_batches = of_all if str(limit) == "1.0" else limit  # 1 is one batch
+        if split != TRAIN and limit:
             predictions = predict_split(trainer, module, data, split, folder.generated)
             if split == VALIDATION:
                 predictions = module.tune(predictions)
@@ -73,7 +72,7 @@ def leave_outcome(
                 scores[split] = _score(config, folder, data, split, predictions)
     if ranks.is_first():
         select = config.trainer.select
-        if config.trainer.monitor == LOSS and VALIDATION in scores and select != "mean":
+        if config.trainer.monitor == LOSS and VALIDATION in scores and losses and select != "mean":
             scores[VALIDATION][LOSS] = losses[-1] if select == "last" else min(losses)
         write_json(folder.scores, scores)
         if config.run.export:
@@ -122,8 +121,12 @@ def predict_split(
     else:
         loader = data.evaluation_loader(split)
         outputs = trainer.predict(module, loader) if len(data.features[split]) else []
-    everywhere = ranks.gather(list(outputs or []))
-    predictions = module.collect([each for part in everywhere for each in part], data, split)
+    everywhere = [each for part in ranks.gather(list(outputs or [])) for each in part]
+    if str(trainer.limit_predict_batches) != "1.0":
+        rows = {row for output in everywhere for row in output.rows_R.tolist()}
+        guids = {data.features[split].guids[row] for row in rows}
+        data.examples[split] = [each for each in data.examples[split] if each.guid in guids]
+    predictions = module.collect(everywhere, data, split)
     if kept is not None and cleanups is not None:
         cleanups.append(kept.remove)
     elif kept is not None and ranks.is_first():

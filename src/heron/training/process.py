@@ -26,7 +26,7 @@ DONE, FAILED, BUSY = 0, 1, 75  # exit codes of a job's process, beside `INTERRUP
 
 run_job = on_demand("heron.training.job:run_job")
 run_in_hydra = on_demand("heron.config.compose:run_in_hydra")
-note_failure = on_demand("heron.training.failures:note_failure")
+note_failure = on_demand("heron.training.status:note_failure")
 
 
 @dataclass(frozen=True, slots=True)

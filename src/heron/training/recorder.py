@@ -86,7 +86,8 @@ class Recorder(pl.Callback):
     def on_train_start(self, trainer: pl.Trainer, pl_module: Any) -> None:
         """Refuse to resume a run that has lost records; a DataError names the missing files."""
         # A short epoch may have no batch for each of its parts; the last one is always there.
-        epochs = range(trainer.current_epoch if trainer.is_global_zero else 0)
+        is_own = trainer.is_global_zero and self.config.ckpt_path is None
+        epochs = range(trainer.current_epoch if is_own else 0)
         files = [self._path(epoch, self.parts - 1) for epoch in epochs]
         if missing := [path for path in files if not path.is_file()]:
             what = "is missing; the run had written it, and is past that epoch"

@@ -1,4 +1,4 @@
-"""What `status.json` says of a run: its state, and what it came from.
+"""What `status.json` says of a run: its state, what it came from, and why it failed.
 
 `pending` (planned by a sweep) -> `running` (with a heartbeat) -> `done`, `pruned`, `failed` or
 `interrupted`. Where it says `running` while nobody holds the folder's lock, the process is gone,
@@ -7,12 +7,14 @@ and `RunFolder.state` says `failed`.
 
 import os
 import platform
+import re
 import resource
 import socket
 import subprocess
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import metadata
@@ -27,6 +29,10 @@ from heron.config.schema import Config
 
 BEAT = 5.0  # seconds between heartbeats
 
+_MACHINE_ERROR = re.compile(
+    "memory|bad_alloc|new thread|no space left|file too large|quota exceeded|PytorchStreamWriter",
+    re.IGNORECASE,
+)
 _PACKAGES = ("torch", "pytorch-lightning", "transformers", "tokenizers", "hydra-core", "numpy")
 
 
@@ -149,3 +155,40 @@ def peak_rss_mb() -> float:
     """Read this process's largest resident memory so far, in MiB."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(peak / (1024 if sys.platform != "darwin" else 1024**2), 1)
+
+
+def failure(error: BaseException, seconds: float) -> dict[str, Any]:
+    """Describe how a run ended, for `status.json`.
+
+    Returns:
+        `state`, `error` (class and message), `traceback` (its last 20 lines), `retry` (whether the
+        same command tries again by itself), `seconds`, `peak_rss_mb`.
+    """
+    return {
+        "state": "failed" if isinstance(error, Exception) else "interrupted",
+        "seconds": seconds,
+        "error": f"{type(error).__name__}: {error}",
+        "traceback": "".join(traceback.format_exception(error)).splitlines()[-20:],
+        "retry": not isinstance(error, Exception) or is_machine_error(error),
+        "peak_rss_mb": peak_rss_mb(),
+    }
+
+
+def note_failure(folder: RunFolder, error: BaseException, clock: Clock) -> None:
+    """Write the error that ended a sweep's job, unless its training has written it."""
+    status = folder.read_status()
+    text = f"{type(error).__name__}: {error}"
+    if status.get("state") not in ("done", "pruned") and status.get("error") != text:
+        try_update(folder, **failure(error, clock.seconds()))
+
+
+def is_machine_error(error: BaseException | None) -> bool:
+    """Tell whether memory, disk or network failed, so that the same command may succeed next time.
+
+    Libraries wrap such errors in others, so all causes are looked at.
+    """
+    if error is None:
+        return False
+    if isinstance(error, OSError | MemoryError) or _MACHINE_ERROR.search(str(error)):
+        return True
+    return is_machine_error(error.__cause__ or error.__context__)

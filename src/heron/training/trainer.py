@@ -1,11 +1,11 @@
 """Lightning's Trainer as heron uses it: precision, strategy, callbacks, loggers, signals."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import pytorch_lightning as pl
 import torch
 from pytorch_lightning.strategies import DDPStrategy, FSDPStrategy, Strategy
+from pytorch_lightning.utilities.exceptions import MisconfigurationException
 from torch import nn
 
 from heron.base import ranks
@@ -14,10 +14,8 @@ from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
 from heron.base.signals import leave_signals_alone
 from heron.config import registries
-from heron.config.data import VALIDATION
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
-from heron.metrics.names import LOSS
 from heron.models.precision import precision
 from heron.tasks.base import TaskModule
 from heron.training.callbacks import EpochLines, Ledger, StepCount, progress_bar
@@ -28,16 +26,13 @@ from heron.training.checkpointing import (
     WholeFiles,
     best_checkpoint,
     ended_early,
+    resume_from,
 )
 from heron.training.recorder import Recorder
 
 # Only some runs need them; `pruning` is of a higher layer.
 wandb_logger = on_demand("heron.training.wandb_logger:wandb_logger")
 pruning = on_demand("heron.sweeps.pruning:pruning")
-resume_from = on_demand("heron.training.resuming:resume_from")
-fsdp_strategy = on_demand("heron.training.fsdp:strategy")
-fsdp_precision = on_demand("heron.training.fsdp:ShardedPrecision")
-own_numbers = on_demand("heron.training.optional_callbacks:OwnNumbers")
 stop_early = on_demand("heron.training.optional_callbacks:StopEarly")
 mean_of_epochs = on_demand("heron.training.optional_callbacks:MeanOfEpochs")
 restart = on_demand("heron.training.curriculum:Restart")
@@ -47,30 +42,25 @@ restart = on_demand("heron.training.curriculum:Restart")
 SECOND_THREAD = 1_000_000  # weights
 
 
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    """The result of a training."""
-
-    trainer: pl.Trainer  # Lightning's
-    losses: list[float]  # on validation, of every epoch
-    ended_early: bool  # whether the run's search has ended it
-
-
-def fit(config: Config, folder: RunFolder, module: TaskModule, data: DataModule) -> Fitted:
+def fit(config: Config, folder: RunFolder, module: TaskModule, data: DataModule) -> pl.Trainer:
     """Train a module, or resume its training."""
     if config.trainer.threads is None and count_weights(module) < SECOND_THREAD:
         torch.set_num_threads(1)  # until the job ends
     if ranks.is_first():  # their number changes the order of additions
         folder.update_status(threads=torch.get_num_threads())
     history = History(folder.metrics)
-    trainer = build_trainer(config, folder, data, history)
-    begun = ranks.is_first() and folder.last.is_file()
-    checkpoint = ranks.from_first(resume_from(folder) if begun else None)
-    trainer.fit(module, datamodule=data, ckpt_path=checkpoint, weights_only=True)
-    ended = ended_early(trainer)
-    if ended is not None and ranks.is_first():
+    begun = ranks.is_first() and (config.ckpt_path or folder.last.is_file())
+    checkpoint = ranks.from_first(resume_from(folder, config) if begun else None)
+    try:
+        trainer = build_trainer(config, folder, data, history)
+        trainer.fit(module, datamodule=data, ckpt_path=checkpoint, weights_only=True)
+    except (MisconfigurationException, ValueError) as error:
+        if type(error) is ValueError and "val_check_interval" not in str(error):
+            raise
+        raise ConfigError(f"pl.Trainer: {str(error).strip()}") from error
+    if (ended := ended_early(trainer)) is not None and ranks.is_first():
         folder.update_status(pruned=ended)
-    return Fitted(trainer, history.values(f"{VALIDATION}/{LOSS}"), ended is not None)
+    return trainer
 
 
 def count_weights(module: TaskModule) -> int:
@@ -85,49 +75,51 @@ def build_trainer(
 ) -> pl.Trainer:
     """Assemble Lightning's Trainer: precision, callbacks, loggers."""
     settings = config.trainer
-    callbacks: list[pl.Callback] = [
-        *([own_numbers(config.seed)] if ranks.ranks() > 1 else []),
-        LastCheckpoint(folder, settings, history),
-    ]
+    callbacks: list[pl.Callback] = [LastCheckpoint(folder, settings, history)]
     if settings.select == "best":
         callbacks.append(best_checkpoint(folder, settings))
     if settings.patience is not None:
         callbacks.append(stop_early(settings.monitor, settings.patience, data))
     if settings.select == "mean":
         callbacks.append(mean_of_epochs(settings.mean_of))
-    callbacks.append(Ledger(folder, data, config.optim.accumulate))
+    callbacks.append(Ledger(folder, data))
     if config.dynamics.enabled:
         callbacks.append(Recorder(folder))
     if config.curriculum.restart:
         callbacks.append(restart(data))
-    callbacks += [StepCount(folder), EpochLines(settings.monitor), *progress_bar(settings.progress)]
+    callbacks += [StepCount(folder), EpochLines(settings.monitor)]
+    callbacks += progress_bar(settings.enable_progress_bar)
     if config.sweeper.trial is not None:
         callbacks += pruning(config, folder, data)
     callbacks += [
         registries.CALLBACKS[name](**(options or {}))
         for name, options in settings.callbacks.items()
     ]
-    trainer = pl.Trainer(
-        max_epochs=len(data.batches_per_epoch()),
+    arguments = {
+        "max_epochs": len(data.batches_per_epoch()),
         **devices(config),
-        accumulate_grad_batches=config.optim.accumulate,
-        gradient_clip_val=config.optim.clip or None,
-        logger=[history, *_loggers(config, folder)],
-        callbacks=callbacks,
-        default_root_dir=folder.path,
-        enable_model_summary=False,
-        enable_progress_bar=any(isinstance(c, pl.callbacks.ProgressBar) for c in callbacks),
-        num_sanity_val_steps=0,
-        log_every_n_steps=LOG_EVERY,
-    )
-    return leave_signals_alone(trainer)
+        "accumulate_grad_batches": settings.accumulate_grad_batches,
+        "gradient_clip_val": settings.gradient_clip_val or None,
+        "logger": [history, *_loggers(config, folder)],
+        "callbacks": callbacks,
+        "default_root_dir": folder.path,
+        "enable_model_summary": False,
+        "enable_progress_bar": any(isinstance(c, pl.callbacks.ProgressBar) for c in callbacks),
+        "num_sanity_val_steps": 0,
+        "log_every_n_steps": LOG_EVERY,
+        **settings.flags,
+    }
+    return leave_signals_alone(pl.Trainer(**arguments))
 
 
 def devices(config: Config, sharded: bool = True) -> dict[str, Any]:
     """Choose devices, strategy and precision; a process without others runs on one device."""
     alone, name = ranks.ranks() == 1, precision(config)
-    strategy = build_strategy(config, sharded)
-    is_sharded = isinstance(strategy, FSDPStrategy)
+    strategy, plugins = build_strategy(config, sharded), list[Any]([WholeFiles()])
+    if is_sharded := isinstance(strategy, FSDPStrategy):
+        from heron.training.fsdp import ShardedPrecision
+
+        plugins.append(ShardedPrecision(name))
     return {
         "accelerator": config.trainer.accelerator,
         "deterministic": config.trainer.deterministic,
@@ -135,7 +127,7 @@ def devices(config: Config, sharded: bool = True) -> dict[str, Any]:
         "num_nodes": 1 if alone else config.trainer.num_nodes,
         "strategy": strategy,
         "precision": None if is_sharded else name,
-        "plugins": [WholeFiles(), *([fsdp_precision(name)] if is_sharded else [])],
+        "plugins": plugins,
     }
 
 
@@ -166,4 +158,6 @@ def build_strategy(config: Config, sharded: bool = True) -> Strategy | str:
         return DDPStrategy(forward_sync_buffers=False, find_unused_parameters=unused)
     if not torch.cuda.is_available() or config.trainer.accelerator == "cpu":
         raise ConfigError("trainer.strategy=fsdp needs GPUs; on CPUs set trainer.strategy=ddp")
-    return fsdp_strategy()
+    from heron.training.fsdp import SETTINGS
+
+    return FSDPStrategy(**SETTINGS)

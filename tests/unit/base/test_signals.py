@@ -23,7 +23,7 @@ from heron.tasks.class_module import ClassificationModule
 from heron.training.process import Job
 from small_runs import TINY, heron, in_folder
 
-WORDS = ("run.job=tiny", "trainer.progress=false")
+WORDS = ("run.job=tiny", "trainer.enable_progress_bar=false")
 DONE = ("scores.json", "metrics.csv", "ledger.json", "model/model.safetensors")
 
 

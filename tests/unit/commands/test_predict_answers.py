@@ -23,7 +23,9 @@ def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("answers")
     words = ("data=chronicle_qa", "encoder.max_length=64", "encoder.stride=16")
     more = ("trainer.max_steps=2", "dynamics.enabled=false", "data.generator.size=100")
-    config = compose(folder, *words, *more, "trainer.progress=false", "task.max_answer_tokens=8")
+    config = compose(
+        folder, *words, *more, "trainer.enable_progress_bar=false", "task.max_answer_tokens=8"
+    )
     run = RunFolder(folder / "runs" / "qa" / "job")
     run_job(config, run)
     return run

@@ -140,8 +140,9 @@ def test_a_train_split_that_is_cut_altogether_stops_the_run_even_when_dropping(c
 def test_steps_are_batches_over_accumulation_with_the_rest_of_each_epoch(config, data, accumulate):
     config = dataclasses.replace(
         config,
-        trainer=dataclasses.replace(config.trainer, max_epochs=3),
-        optim=dataclasses.replace(config.optim, accumulate=accumulate),
+        trainer=dataclasses.replace(
+            config.trainer, max_epochs=3, accumulate_grad_batches=accumulate
+        ),
     )
     module = DataModule(config, data.examples, data.tokenizer)
     batches = [len(module.plan(epoch)) for epoch in range(3)]
@@ -172,7 +173,12 @@ def test_a_resumed_epoch_goes_on_behind_the_batches_that_are_done(config, data):
         epoch_loop=SimpleNamespace(batch_progress=batch_progress),
     )
     data.trainer = SimpleNamespace(
-        current_epoch=2, max_epochs=3, fit_loop=fit_loop, global_rank=0, world_size=1
+        current_epoch=2,
+        max_epochs=3,
+        fit_loop=fit_loop,
+        global_rank=0,
+        world_size=1,
+        overfit_batches=0,
     )
     loader = data.train_dataloader()
     assert len(loader) == len(plan)
@@ -208,7 +214,7 @@ def test_workers_load_the_same_batches(config, data):
 def test_a_number_of_steps_takes_the_epochs_it_needs_and_cuts_the_last(
     chronicle_config, plan, accumulate, steps
 ):
-    words = [f"batching={plan}", "batching.size=8", f"optim.accumulate={accumulate}"]
+    words = [f"batching={plan}", "batching.size=8", f"trainer.accumulate_grad_batches={accumulate}"]
     data = DataModule(chronicle_config(*words, f"trainer.max_steps={steps}"))
     whole = DataModule(chronicle_config(*words, "trainer.max_epochs=100"))
     assert sum(data.steps_per_epoch()) == steps

@@ -26,7 +26,7 @@ from two_processes import files, furthest, weights
 # Eight epochs: not over before a signal comes.
 WORDS = (
     "trainer.max_epochs=8",
-    "trainer.progress=false",
+    "trainer.enable_progress_bar=false",
     "trainer.checkpoint_steps=3",
     "run.isolate=null",
 )
@@ -151,9 +151,9 @@ def test_an_error_in_any_process_is_the_jobs_error(
     (tmp_path / "sitecustomize.py").write_text(
         "import os\n"
         "if os.environ.get('RANK') == '1':\n"
-        "    from heron.training.optional_callbacks import OwnNumbers\n"
+        "    from heron.tasks.base import TaskModule\n"
         "    def fail(*_): raise ZeroDivisionError('only in the second process')\n"
-        "    OwnNumbers.on_train_start = fail\n"
+        "    TaskModule.on_train_start = fail\n"
     )
     paths = [str(tmp_path), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))

@@ -283,7 +283,11 @@ def test_a_cut_journal_and_a_trial_that_was_only_asked_for_change_no_point(
 
 
 def test_another_space_or_another_setting_is_another_search(ran: Trainings) -> None:
-    for words in ((LR,), (LR, "optim.clip=2"), ("optim.lr=tag(log,interval(1e-5,1e-2))",)):
+    for words in (
+        (LR,),
+        (LR, "trainer.gradient_clip_val=2"),
+        ("optim.lr=tag(log,interval(1e-5,1e-2))",),
+    ):
         assert again(*words, trials=1) == 0
     assert again(LR, trials=1, pruner="median") == 0
     assert len(optuna.get_all_study_names(_storage(Path("runs/sweep")))) == 3

@@ -19,11 +19,8 @@ from heron.base.errors import ConfigError
 from heron.base.random_state import random_state, restore_random_state
 from heron.base.run_folder import RunFolder
 from heron.config.schema import Config
-from heron.training.checkpointing import (
-    load_weights,
-)
+from heron.training.checkpointing import load_weights, resume_from
 from heron.training.job import run_job
-from heron.training.resuming import resume_from
 from small_runs import TINY, compose, in_folder, train
 from tiers import quick
 
@@ -31,7 +28,20 @@ EPOCHS = 3
 SETTINGS = {
     "ess": ("head=ess", "batching.tokens=600"),
     "window": ("head=window", "batching.tokens=200"),
-    "accumulate": ("batching.tokens=600", "optim.accumulate=2", "trainer.monitor=loss"),
+    "accumulate": (
+        "batching.tokens=600",
+        "trainer.accumulate_grad_batches=2",
+        "trainer.monitor=loss",
+    ),
+    "flags": (
+        "batching.tokens=600",
+        "trainer.accumulate_grad_batches=2",
+        "trainer.val_check_interval=4",
+        "trainer.log_every_n_steps=1",
+        "trainer.limit_train_batches=11",
+        "trainer.limit_val_batches=2",
+        "trainer.checkpoint_steps=1",
+    ),
 }
 
 
@@ -67,7 +77,8 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Unbrok
     def make(setting: str) -> Unbroken:
         if setting not in made:
             epochs = f"trainer.max_epochs={EPOCHS}"
-            config = compose(home, *SETTINGS[setting], epochs, "trainer.checkpoint_steps=3")
+            words = (epochs, "trainer.checkpoint_steps=3", *SETTINGS[setting])
+            config = compose(home, *words)
             made[setting] = Unbroken(config, RunFolder(home / setting))
             run_job(config, made[setting].folder)
         return made[setting]
@@ -153,6 +164,16 @@ class TestResume:
         assert_same_run(folder, expected)
         assert (disk / "last.ckpt").is_file()
 
+    @pytest.mark.parametrize("count", quick(range(2, 33, 3), 2))
+    def test_holds_for_flags_of_lightnings(
+        self, count: int, unbroken: Callable[[str], Unbroken], tmp_path: Path
+    ) -> None:
+        config, expected = unbroken("flags")
+        folder = RunFolder(tmp_path / "run")
+        run_until("on_train_batch_end", count, config, folder)
+        run_job(config, folder)
+        assert_same_run(folder, expected)
+
     def test_holds_for_several_stops_of_one_run(
         self, unbroken: Callable[[str], Unbroken], tmp_path: Path
     ) -> None:
@@ -216,7 +237,9 @@ class TestResume:
         folder = RunFolder(tmp_path / "run")
         shutil.copytree(unbroken("ess").folder.path, folder.path)
         folder.best.unlink()
-        assert resume_from(folder) is None, "its last epochs may all be worse than the one chosen"
+        assert resume_from(folder, unbroken("ess").config) is None, (
+            "its last epochs may all be worse than the one chosen"
+        )
         assert "best.ckpt is missing" in capsys.readouterr().err
         assert not folder.last.exists()
 

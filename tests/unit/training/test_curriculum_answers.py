@@ -15,7 +15,12 @@ from small_runs import TINY, compose, heron, in_folder
 QUESTIONS = (
     *("data=chronicle_qa", "data.generator.size=100", "data.generator.unanswerable=0.3"),
     *("data.label_order=[answer,no_answer]", "encoder.max_length=64", "encoder.stride=16"),
-    *("batching.tokens=1500", "trainer.select=last", "trainer.progress=false", "optim.lr=5e-3"),
+    *(
+        "batching.tokens=1500",
+        "trainer.select=last",
+        "trainer.enable_progress_bar=false",
+        "optim.lr=5e-3",
+    ),
     *("run.export=false", "task.bootstrap=0"),
 )
 # Half of the steps on the easier four tenths of the questions, then everything.

@@ -40,7 +40,7 @@ SMALL = (
     "data.generator.size=100",
     "batching.tokens=1000",
     "trainer.select=last",
-    "trainer.progress=false",
+    "trainer.enable_progress_bar=false",
     "run.export=false",
     "task.bootstrap=0",
 )
@@ -164,9 +164,13 @@ OWN = {
     "restart": True,
 }
 RESUMED = {
-    "stratified": ("cart_stra_clpp", ("batching.oversample=balanced", "optim.accumulate=2"), {}),
+    "stratified": (
+        "cart_stra_clpp",
+        ("batching.oversample=balanced", "trainer.accumulate_grad_batches=2"),
+        {},
+    ),
     "self-paced": ("self_paced", ("dynamics.every=0.5",), {"by_class": True}),
-    "restarted": ("cart_clpp", ("optim.accumulate=2",), OWN),
+    "restarted": ("cart_clpp", ("trainer.accumulate_grad_batches=2",), OWN),
 }
 OFTEN = ("trainer.checkpoint_steps=2", "batching.tokens=500")
 
@@ -413,7 +417,9 @@ def test_restart_forgets_the_moments_where_a_stage_begins_and_nowhere_else(
 ):
     entries = [{"share": 0.2, "unlock": 0.5}, {"share": 0.4}, {"share": 0.4}]
     changes = {"stages": entries, "difficulty": "length", "restart": restart}
-    config = configure("ronli", "cart_clpp", "optim.accumulate=2", folder=tmp_path, **changes)
+    config = configure(
+        "ronli", "cart_clpp", "trainer.accumulate_grad_batches=2", folder=tmp_path, **changes
+    )
     noted = Moments()
     monkeypatch.setattr("heron.training.trainer.progress_bar", lambda wanted: [noted])
     folder = folder_of(config)

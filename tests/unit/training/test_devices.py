@@ -10,18 +10,19 @@ import copy
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from heron.base import ranks
 from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
 from heron.config.schema import Config
 from heron.config.stored import from_yaml, to_yaml
+from heron.tasks.base import TaskModule
 from heron.training.job import run_job
-from heron.training.optional_callbacks import OwnNumbers
 from small_runs import compose
 from two_processes import files, furthest, run_in_two, table, weights
 
@@ -29,14 +30,15 @@ pytestmark = pytest.mark.slow
 
 NEAR = 2e-6
 PLAIN = (
-    "encoder.dropout=0", "head.dropout=0", "trainer.progress=false", "data.generator.size=120",
+    "encoder.dropout=0", "head.dropout=0", "trainer.enable_progress_bar=false",
+    "data.generator.size=120",
 )  # fmt: skip
 QUICK = {
     "every weight on classes": (
         "batching.oversample=balanced",
         "optim.class_weights=balanced",
         "optim.label_smoothing=0.1",
-        "optim.accumulate=2",
+        "trainer.accumulate_grad_batches=2",
     ),
     "fewer units than processes": ("head=window", "batching.tokens=60", "dynamics.every=0.5"),
 }
@@ -45,7 +47,11 @@ OTHERS = {
         *("data=chronicle_nli", "task=nli", "head=siamese_cls", "encoder.freeze=all"),
         *("curriculum=self_paced", "trainer.max_epochs=3"),
     ),
-    "shuffled, accumulated": ("batching.plan=shuffle", "batching.size=7", "optim.accumulate=3"),
+    "shuffled, accumulated": (
+        "batching.plan=shuffle",
+        "batching.size=7",
+        "trainer.accumulate_grad_batches=3",
+    ),
     "one unit a batch": ("batching.plan=shuffle", "batching.size=1", "trainer.max_epochs=1"),
     "both ways": ("head=window", "head.both_ways=true", "batching.tokens=200"),
     "long premises": (
@@ -142,7 +148,7 @@ def test_two_processes_leave_what_one_would_have_left_under(name: str, other_hom
 @pytest.mark.real
 def test_a_sharded_model_is_trained_as_a_whole_one_and_saved_whole(tmp_path: Path) -> None:
     words = ("optim.weight_decay=0.5", "dynamics.mode=evaluation", "trainer.select=last")
-    weighted = ("optim.accumulate=3", "optim.class_weights=balanced")
+    weighted = ("trainer.accumulate_grad_batches=3", "optim.class_weights=balanced")
     train_both(tmp_path, {"sharded": words, "with best": weighted}, sharded=True)
     for name in ("sharded", "with best"):
         assert_same_training(*pair(tmp_path, name))
@@ -151,7 +157,7 @@ def test_a_sharded_model_is_trained_as_a_whole_one_and_saved_whole(tmp_path: Pat
 @pytest.mark.real
 @pytest.mark.parametrize("sharded", [False, True])
 def test_a_stopped_run_ends_as_one_that_never_was(sharded: bool, tmp_path: Path) -> None:
-    config = compose(tmp_path, "trainer.progress=false", "trainer.checkpoint_steps=3")
+    config = compose(tmp_path, "trainer.enable_progress_bar=false", "trainer.checkpoint_steps=3")
     whole, stopped = RunFolder(tmp_path / "whole"), RunFolder(tmp_path / "stopped")
     for folder, stop in ((whole, 0), (stopped, 12)):
         folder.path.mkdir()
@@ -167,12 +173,15 @@ def test_shipped_trainers_compose_for_two_devices(option: str, tmp_path: Path) -
     assert (trainer.devices, trainer.strategy) == (2, option)
 
 
-def test_processes_draw_numbers_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_draw_numbers_of_their_own() -> None:
     drawn = []
     for rank, seed in ((0, 0), (1, 0), (2, 0), (1, 1), (1, 0)):
-        monkeypatch.setattr(ranks._here, "rank", rank)
         torch.manual_seed(seed)
-        OwnNumbers(seed).on_train_start(None, None)  # type: ignore[arg-type]
+        module: Any = SimpleNamespace(
+            trainer=SimpleNamespace(global_rank=rank), config=SimpleNamespace(seed=seed)
+        )
+        module.train, module.encoder = lambda: None, SimpleNamespace(assert_mode=lambda **_: None)
+        TaskModule.on_train_start(module)
         drawn.append(tuple(torch.rand(4).tolist()))
     torch.manual_seed(0)
     assert drawn[0] == tuple(torch.rand(4).tolist()), "the first keeps its numbers"
@@ -183,8 +192,7 @@ def test_processes_draw_numbers_of_their_own(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.real  # two processes, as above
 def test_checkpoint_has_the_random_numbers_of_every_process(home: Path) -> None:
     _, two = pair(home, "every weight on classes")
-    checkpoint = torch.load(two.last, weights_only=True)
-    (states,) = [v["random"] for v in checkpoint["callbacks"].values() if "random" in v]
+    states = torch.load(two.last, weights_only=True)["random"]
     assert len(states) == 2
     assert not torch.equal(states[0]["torch"], states[1]["torch"])
 

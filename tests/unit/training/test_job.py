@@ -121,7 +121,7 @@ def test_a_monitored_loss_is_minimised_by_the_choice_of_the_epoch_and_the_early_
 def test_trainer_leaves_batches_to_heron_and_counts_optimizer_steps(
     chronicle_config: ComposeConfig, tmp_path: Path
 ) -> None:
-    config = chronicle_config("optim.accumulate=3", "trainer.max_epochs=2")
+    config = chronicle_config("trainer.accumulate_grad_batches=3", "trainer.max_epochs=2")
     data = DataModule(config)
     folder = RunFolder(tmp_path / "run")
     trainer = build_trainer(config, folder, data, History(folder.metrics))

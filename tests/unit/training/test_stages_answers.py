@@ -24,7 +24,7 @@ CLASSES = "data.label_order=[answer,no_answer]"
 SMALL = (
     *("data=chronicle_qa", CLASSES, "encoder.max_length=64", "encoder.stride=8"),
     "task.bootstrap=0",
-    *("batching.tokens=400", "trainer.max_epochs=1", "trainer.progress=false"),
+    *("batching.tokens=400", "trainer.max_epochs=1", "trainer.enable_progress_bar=false"),
     *("optim.lr=5e-3", "dynamics.enabled=false", "trainer.select=last"),
 )
 

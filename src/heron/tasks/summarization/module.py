@@ -82,7 +82,7 @@ class SummaryCache(pl.Callback):
     def predict(
         self, trainer: pl.Trainer, module: pl.LightningModule, data: DataModule, split: str
     ) -> list[Any]:
-        """Generate the missing summaries; returns the stored ones, too. See `KeptParts`."""
+        """Generate the missing summaries; returns the stored ones, too."""
         before = ranks.from_first(self.read() if ranks.is_first() else [])
         loader = data.evaluation_loader(split, [r for out in before for r in out.rows_R.tolist()])
         callbacks: list[pl.Callback] = trainer.callbacks

@@ -92,7 +92,7 @@ class SummaryPredictions:
                 config.task.bertscore,
                 Path(config.paths.cache),
                 device=torch.device("cpu") if config.trainer.accelerator == "cpu" else None,
-                progress=config.trainer.progress,
+                progress=config.trainer.enable_progress_bar,
             )
             values |= found.known()
             scores |= found.means()

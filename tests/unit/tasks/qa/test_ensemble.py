@@ -20,7 +20,7 @@ SMALL = (
     *("data=chronicle_qa", "data.generator.size=100", "data.generator.unanswerable=0.3"),
     *("data.label_order=[answer,no_answer]", "encoder.max_length=64", "encoder.stride=16"),
     *("task.max_answer_tokens=8", "task.n_best=5", "trainer.max_steps=2", "optim.lr=3e-3"),
-    *("dynamics.enabled=false", "trainer.progress=false", "task.bootstrap=0"),
+    *("dynamics.enabled=false", "trainer.enable_progress_bar=false", "task.bootstrap=0"),
 )
 MEMBERS = {
     "span": (),

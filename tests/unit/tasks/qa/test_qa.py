@@ -27,7 +27,7 @@ WORDS = (
     "data.label_order=[answer,no_answer]",
     "encoder.max_length=64",
     "encoder.stride=16",
-    "optim.accumulate=2",
+    "trainer.accumulate_grad_batches=2",
 )
 
 

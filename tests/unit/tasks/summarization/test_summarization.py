@@ -20,7 +20,7 @@ WORDS = (
     "task.generation.max_new_tokens=10",
     "task.generation.num_beams=2",
     "task.validation_samples=4",
-    "optim.accumulate=2",
+    "trainer.accumulate_grad_batches=2",
 )
 
 
