@@ -20,6 +20,7 @@ from heron.config.stored import read_stored
 from heron.sweeps.sweep import Sweep
 from heron.training.claim import check_job, count_ranks
 from heron.training.process import Job
+from heron.training.targets import check_trusted
 
 # What of `status.json` may explain a difference: its key, and the words for it.
 _CAUSES = {
@@ -76,6 +77,7 @@ def configure(before: RunFolder, words: Sequence[str]) -> Config:
     old.paths.runs = str(folder.parent.parent)
     job = f"{folder.name}-again"
     old.run = dataclasses.replace(old.run, sweep=folder.parent.name, job=job, resume=True)
+    old.run.trust = False  # only the command may say so
     old.sweeper = SweeperConfig()  # the new run is no trial of the old one's search
     known = all_keys()
     for word in words:
@@ -92,7 +94,10 @@ def configure(before: RunFolder, words: Sequence[str]) -> Config:
     except OmegaConfBaseException as error:
         raise ConfigError(str(error).splitlines()[0]) from error
     assert OmegaConf.is_dict(changed)
-    return resolve(changed)  # type: ignore[arg-type]  # it is a mapping
+    config = resolve(changed)  # type: ignore[arg-type]  # it is a mapping
+    if not config.run.trust:
+        check_trusted(config)
+    return config
 
 
 def compare(before: RunFolder, after: RunFolder, scores: Mapping[str, Any]) -> list[str]:

@@ -38,7 +38,7 @@ _OPTIONAL = (
         "data.hub_splits",
     ),
     *("head.module", "prompting", "optim.loss", "optim.soft", "optim.suspects", "trainer.mean_of"),
-    *("trainer.callbacks", "task.metrics", "task.decoding", "task.mask_share", "task.whole_words"),
+    *("callbacks", "task.metrics", "task.decoding", "task.mask_share", "task.whole_words"),
 )
 _LATER = ("curriculum.order", "encoder.trailing_separator", "optim.warmup_steps")
 _LONGEST = 200  # characters of a folder's name before its hash; file systems allow 255 bytes
@@ -124,7 +124,7 @@ def run_path(config: Config, overrides: Sequence[str], swept: Sequence[str] = ()
     key = config_key(config)
     # The same configuration in other words (a default spelt out) keeps its folder.
     said = config.experiment is not None and f"{sweep},".startswith(f"{base},")
-    name = _readable(overrides, ("experiment",) if said else (), swept)
+    name = readable_name(overrides, ("experiment",) if said else (), swept)
     # Earlier versions added no words to a sweep's name.
     plain = folder.with_name(folder.name.partition(",")[0] or folder.name)
     earlier = dict.fromkeys((folder, plain))
@@ -147,7 +147,7 @@ def sweep_name(base: str, fixed: Sequence[str]) -> str:
     apart = sorted(word for word in fixed if _sets_apart(word, base))
     if not apart:
         return base
-    name = _readable(apart)
+    name = readable_name(apart)
     if len(name) > 80 or name != ",".join(apart):  # cut short: a hash keeps it unique
         name = f"{name[:80]}-{fingerprint(apart)[:4]}"
     return f"{base},{name}"
@@ -174,7 +174,7 @@ def _check_names(config: Config) -> None:
         )
 
 
-def _readable(
+def readable_name(
     overrides: Sequence[str], hidden: Sequence[str] = (), swept: Sequence[str] = ()
 ) -> str:
     """Join the overrides that can change a result; paths are reduced to their last part.

@@ -1,5 +1,6 @@
 """One attempt at a run: its folder is locked and claimed, and `status.json` says how it ended."""
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -26,8 +27,10 @@ from heron.training.status import (
     provenance,
     try_update,
 )
+from heron.training.targets import wandb_options
 
 # Start-up time: few runs need them.
+record_again = on_demand("heron.training.wandb_logger:record_again")
 wandb_run = on_demand("heron.training.wandb_logger:wandb_run")
 failure = on_demand("heron.training.failures:failure")
 
@@ -94,6 +97,8 @@ def _attempt_locked(
     is_pruned = status.get("state") == "pruned" and is_finished(config, status)
     if sources is None or is_pruned:  # it is done, or was ended early
         ranks.from_first(_OVER)
+        if os.environ.get("WANDB_RUN_ID") and wandb_options(config):
+            record_again(config, folder)
         yield Attempt(True, {} if is_pruned else _read_scores(folder))
         return
     clock, this = Clock(status.get("seconds", 0.0)), Attempt()
@@ -113,7 +118,7 @@ def _attempt_locked(
     try:
         with (
             interruptible(),
-            wandb_run(config, folder) if config.logger.wandb else nullcontext(),
+            wandb_run(config, folder) if wandb_options(config) else nullcontext(),
             keep_heartbeat(folder, clock),
             explain_memory(config),
         ):

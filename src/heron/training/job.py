@@ -17,6 +17,7 @@ from heron.training.attempt import attempt
 from heron.training.build import build_module
 from heron.training.describe import describe_run, say_findings
 from heron.training.outcome import check_metrics, choose_weights, leave_outcome
+from heron.training.targets import check_classes
 from heron.training.trainer import fit
 
 # Start-up time: most runs need none of these.
@@ -49,6 +50,7 @@ def run_job(
     with threads, attempt(config, folder, overrides, wait) as this:
         if not this.is_over:
             check_metrics(config)
+            check_classes(config)
             this.scores = _train_and_score(config, folder, overrides)
             task_of(config).sign_metrics(config, folder, this.scores or {})
     return this.scores or {}

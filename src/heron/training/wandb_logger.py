@@ -4,36 +4,48 @@ W&B never stops a run: where its server does not answer, the run is recorded on 
 warning says how to upload it.
 """
 
+import csv
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, is_dataclass
+from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import wandb
-from pytorch_lightning.loggers import WandbLogger
+from hydra.core.hydra_config import HydraConfig
 from pytorch_lightning.utilities.rank_zero import rank_zero_only
+from wandb.errors import UsageError
 
-from heron.base.errors import first_line
+from heron.base.errors import ConfigError, first_line
 from heron.base.files import read_json, write_json
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder, read_record
 from heron.base.secrets import redacted
 from heron.base.tables import read_table
 from heron.base.terminal import said, say
+from heron.base.yaml_files import read_yaml
+from heron.config.keys import all_keys
+from heron.config.run_names import readable_name
 from heron.config.schema import Config
+from heron.config.words import key_of
 from heron.metrics.names import is_minimised
+from heron.training.targets import make, wandb_options
 
 draw_map = on_demand("heron.reports.map:draw_map")  # of a higher layer
 
 _TEXTS = ("text", "text_pair")
-# What W&B's environment says of a run, by the key of `logger` that says the same.
+# What W&B's environment says of a run, by the key of its logger that says the same.
 _VARIABLES = {
     **{key: f"WANDB_{key.upper()}" for key in ("project", "entity", "name", "notes", "tags")},
     **{"group": "WANDB_RUN_GROUP", "job_type": "WANDB_JOB_TYPE", "mode": "WANDB_MODE"},
 }
+# Options of Lightning's logger, and of heron's part in it; all others are of `wandb.init`.
+_OF_LOGGER = ("_target_", "log_model", "prefix", "checkpoint_name", "add_file_policy")
+_OF_HERON = (*_VARIABLES, "artifacts", "offline", "save_dir", "dir", "version", "id")
 INIT_SECONDS = 20.0  # to wait for a server that does not answer
 FINISH_SECONDS = 120.0  # to upload the rest when the run ends
 
@@ -42,17 +54,27 @@ FINISH_SECONDS = 120.0  # to upload the rest when the run ends
 _training: list[RunFolder] = []
 
 
-class _Logger(WandbLogger):
-    """Lightning's logger, except that an error of W&B does not stop a training."""
+def wandb_logger(config: Config, folder: RunFolder) -> list[Any]:
+    """Open the W&B run of a run folder, or resume it, and make its logger; see `wandb_run`."""
+    if _training and _training[-1] != folder:
+        return []
+    options = _options(config)
+    own = {key: options[key] for key in _OF_LOGGER if key in options}
+    logger = make("logger.wandb", own, folder, experiment=_open(config, folder))
+    for name in ("log_metrics", "after_save_checkpoint", "finalize"):
+        setattr(logger, name, partial(_attempt, "some metrics", getattr(logger, name)))
+    logger.log_hyperparams = lambda *_: None  # the run has the configuration
+    return [logger]
 
-    def log_metrics(self, metrics: Mapping[str, float], step: int | None = None) -> None:
-        """Add one row."""
-        _attempt("some metrics", lambda: super(_Logger, self).log_metrics(metrics, step))
 
-
-def wandb_logger(config: Config, folder: RunFolder) -> WandbLogger:
-    """Open the W&B run of a run folder, or resume it; in the first process only."""
-    return _Logger(experiment=_open(config, folder))
+def record_again(config: Config, folder: RunFolder) -> None:
+    """Give a finished run the W&B run that an agent asks for: its rows, its scores, its end."""
+    if _training or _stored(folder).get("id") == os.environ["WANDB_RUN_ID"]:
+        return
+    with wandb_run(config, folder):
+        for logger in wandb_logger(config, folder):
+            for row in _rows(folder):
+                logger.log_metrics(row, int(row.pop("step")))
 
 
 @contextmanager
@@ -60,8 +82,12 @@ def wandb_run(config: Config, folder: RunFolder) -> Iterator[None]:
     """Complete the W&B run when the block ends, or close it as failed when the block fails.
 
     Otherwise the next job of a sweep would log into it, and a failed run would look finished.
-    Jobs without a Trainer (baselines, and the whole of several stages) get their run here.
+    Jobs without a Trainer (baselines, and the whole of several stages) get their run here. In a
+    sweep of W&B's, a point is one run: stages and first runs get none.
     """
+    if _training and os.environ.get("WANDB_SWEEP_ID"):
+        yield
+        return
     _training.append(folder)
     try:
         yield
@@ -70,7 +96,7 @@ def wandb_run(config: Config, folder: RunFolder) -> Iterator[None]:
         raise
     else:
         if not getattr(rank_zero_only, "rank", 0):  # only the first process talks to W&B
-            _attempt("scores and artifacts", lambda: _complete(config, folder))
+            _attempt("scores and artifacts", _complete, config, folder)
             _close(0)
     finally:
         _training.pop()
@@ -95,50 +121,89 @@ def _open(config: Config, folder: RunFolder) -> Any:
         x_save_requirements=False,
     )
     first_run = len(_training) > 1 and folder.path.parent.name != folder.stages.name
-    words = identity(config, folder, first_run) | {
-        "dir": folder.path,
+    options, named = _options(config), identity(config, folder, first_run)
+    place = options.get("save_dir") or options.get("dir") or os.environ.get("WANDB_DIR")
+    words = {
+        **{key: options[key] for key in options.keys() - {*_OF_LOGGER, *_OF_HERON}},
+        **named,
+        "dir": place or folder.path,
         "id": _run_id(config, folder),
         "resume": "allow",
-        "config": record_config(config, folder),
+        "config": {**record_config(config, folder), **_swept_values(config)},
         "settings": settings,
     }
     unreachable = f"W&B cannot be reached for {words['project']}"
     try:
         run = wandb.init(**words | {"mode": "offline"} if unreachable in said() else words)
+    except UsageError as error:
+        raise ConfigError(f"logger.wandb: {first_line(error)}") from error
     except wandb.Error as error:
         why = first_line(error).replace(str(words["id"]), "<id>")
         say(
             f"W&B cannot be reached ({why}); this command's runs are recorded on disk instead, and "
-            "`wandb sync <run folder>/wandb/offline-run-*` uploads them. "
-            "logger.mode=offline does not try",
+            f"`wandb sync {place or '<run folder>'}/wandb/offline-run-*` uploads them. "
+            "logger.wandb.mode=offline does not try",
             about=unreachable,
         )
         wandb.teardown()  # its service still holds the id
         run = wandb.init(**words | {"mode": "offline"})
-    monitor, best = f"validation/{config.trainer.monitor}", "max"
-    if is_minimised(config.trainer.monitor):
-        best = "min"
     run.define_metric("trainer/global_step")
     run.define_metric("*", step_metric="trainer/global_step", step_sync=True)
-    run.define_metric(monitor, step_metric="trainer/global_step", summary=best)
     return run
 
 
-def _run_id(config: Config, folder: RunFolder) -> str:
-    """Read the id that lies beside `last.ckpt`, or draw one; starting over removes both."""
+def _options(config: Config) -> dict[str, Any]:
+    return wandb_options(config) or {}
+
+
+def _stored(folder: RunFolder) -> dict[str, Any]:
     path = folder.last.parent / "wandb.json"
-    stored = read_json(path) if path.is_file() else {}
+    return dict(read_json(path)) if path.is_file() else {}
+
+
+def _run_id(config: Config, folder: RunFolder) -> str:
+    """Choose the run's id: that of W&B's environment, else the one that is stored, or draw one.
+
+    It lies beside `last.ckpt`: starting over removes both.
+    """
+    options, stored = _options(config), _stored(folder)
     project = identity(config, folder)["project"]
-    if stored.get("project") != project:
-        stored = {"project": project, "id": secrets.token_hex(8)}
-        write_json(path, stored)
-    return str(stored["id"])
+    known = stored.get("id") if stored.get("project") == project else None
+    given = options.get("id") or options.get("version") or os.environ.get("WANDB_RUN_ID")
+    found = {"project": project, "id": known or secrets.token_hex(8)}
+    if given and len(_training) < 2:  # of the whole, not of a stage
+        found["id"] = str(given)
+    if found != stored:
+        write_json(folder.last.parent / "wandb.json", found)
+    return str(found["id"])
+
+
+def _swept() -> set[str]:
+    """Find the keys that the command's sweep varies, as W&B's agent or Hydra's sweeper says."""
+    file = Path(os.environ.get("WANDB_SWEEP_PARAM_PATH", ""))
+    if file.is_file():
+        return set(read_yaml(file))
+    return set(HydraConfig.get().sweeper.get("swept") or ()) if HydraConfig.initialized() else set()
+
+
+def _swept_values(config: Config) -> dict[str, Any]:
+    """List the swept keys with their values; an option of a group is in its part."""
+    found = {key: attrgetter(key)(config) for key in _swept() & set(all_keys())}
+    return redacted({key: each for key, each in found.items() if not is_dataclass(each)})
+
+
+def _rows(folder: RunFolder) -> list[dict[str, float]]:
+    """Read `metrics.csv`."""
+    if not folder.metrics.is_file():
+        return []
+    with folder.metrics.open(encoding="utf-8", newline="") as file:
+        return [{k: float(v) for k, v in row.items() if v} for row in csv.DictReader(file)]
 
 
 def _complete(config: Config, folder: RunFolder) -> None:
     run = wandb.run or _open(config, folder)
     run.summary.update(summary(folder))
-    if config.logger.artifacts:
+    if _options(config).get("artifacts"):
         for artifact in artifacts(run.id, folder):
             run.log_artifact(artifact)
 
@@ -146,7 +211,7 @@ def _complete(config: Config, folder: RunFolder) -> None:
 def _close(exit_code: int) -> None:
     if wandb.run is not None:
         lost = "what is not uploaded yet (`wandb sync <run folder>/wandb/run-*` tries again)"
-        _attempt(lost, lambda: _finish(exit_code))
+        _attempt(lost, _finish, exit_code)
 
 
 def _finish(exit_code: int) -> None:
@@ -157,40 +222,46 @@ def _finish(exit_code: int) -> None:
         wandb.teardown(exit_code=exit_code)
 
 
-def _attempt(what: str, action: Callable[[], Any]) -> None:
+def _attempt(what: str, action: Callable[..., Any], *words: Any, **more: Any) -> None:
     """Call `action`; if it fails, warn that W&B lacks `what`.
 
     A training must not end because a copy of what is on disk could not be uploaded.
     """
     try:
-        action()
+        action(*words, **more)
     except Exception as error:
         why = first_line(error).rstrip(".")
         say(f"W&B lacks {what}: {type(error).__name__}: {why}. The run folder has everything")
 
 
 def identity(config: Config, folder: RunFolder, first_run: bool = False) -> dict[str, Any]:
-    """Name a run in W&B: `group` (the sweep), `name` (the job), `job_type`, `tags` and more.
+    """Name a run in W&B: `group` (the sweep), `name` (what a sweep varies, else the job) and more.
 
-    What W&B's environment says wins over that, and what `logger` says wins over both. By default
+    What W&B's environment says wins over that, and what its logger says wins over both. By default
     the job's type is train, baseline, stages, stage or first-run, which a curriculum learns from.
     """
-    job, name, kind = folder.path.resolve(), folder.path.resolve().name, "train"
+    options, job, kind = _options(config), folder.path.resolve(), "train"
+    words, varied = folder.read_status().get("overrides", []), _swept()
+    varying = [word for word in words if key_of(word) in varied]
+    name = readable_name(varying) if varying and not first_run else job.name
     if job.parent.name == folder.stages.name:
         job, kind = job.parents[1], "stage"
-        name = f"{job.name}/{name}"
+        name = f"{job.name}/{folder.path.name}"
     elif first_run:
         kind = "first-run"
     elif config.stages:
         kind = "stages"
     elif config.baseline.name != "none":
         kind = "baseline"
-    own = {"project": "heron", "mode": "offline", "name": name, "job_type": kind}
+    mode = "online" if os.environ.get("WANDB_SWEEP_ID") else "offline"
+    own = {"project": "heron", "mode": mode, "name": name, "job_type": kind}
     own |= {"group": job.parent.name[:128], "tags": ",".join(_tags(config))}
     found = {
-        key: getattr(config.logger, key) or os.environ.get(variable) or own.get(key)
+        key: options.get(key) or os.environ.get(variable) or own.get(key)
         for key, variable in _VARIABLES.items()
     }
+    if options.get("offline") and not options.get("mode"):
+        found["mode"] = "offline"  # Lightning's word
     tags = found["tags"].split(",") if isinstance(found["tags"], str) else found["tags"]
     return found | {"tags": tags}
 
@@ -217,9 +288,14 @@ def record_config(config: Config, folder: RunFolder) -> dict[str, Any]:
 def summary(folder: RunFolder) -> dict[str, float]:
     """Return the final scores, as in `scores.json`, and what was spent.
 
-    Keys are `scores/<split>/<metric>` (fractions) and `ledger/<count>`.
+    Keys are `scores/<split>/<metric>` (fractions), `validation/<metric>/best` over all epochs (the
+    last is W&B's own `validation/<metric>`, a number that sweeps can read) and `ledger/<count>`.
     """
     found: dict[str, float] = {}
+    for row in _rows(folder):
+        for name in (key for key in row if key.startswith("validation/")):
+            better = min if is_minimised(name.partition("/")[2]) else max
+            found[f"{name}/best"] = better(found.get(f"{name}/best", row[name]), row[name])
     for split, scores in folder.read_scores().items():
         found |= {f"scores/{split}/{name}": value for name, value in scores.items()}
     if folder.ledger.is_file():
