@@ -20,7 +20,6 @@ from heron.config.stored import read_stored
 from heron.sweeps.sweep import Sweep
 from heron.training.claim import check_job, count_ranks
 from heron.training.process import Job
-from heron.training.targets import check_trusted
 
 # What of `status.json` may explain a difference: its key, and the words for it.
 _CAUSES = {
@@ -96,6 +95,8 @@ def configure(before: RunFolder, words: Sequence[str]) -> Config:
     assert OmegaConf.is_dict(changed)
     config = resolve(changed)  # type: ignore[arg-type]  # it is a mapping
     if not config.run.trust:
+        from heron.training.callbacks import check_trusted  # start-up time: it loads torch
+
         check_trusted(config)
     return config
 

@@ -17,6 +17,7 @@ from heron.base.signals import interruptible
 from heron.config.schema import Config
 from heron.data.batching import budget
 from heron.models.precision import precision
+from heron.training.callbacks import wandb_options
 from heron.training.claim import BusyError, check_sources, claim, count_ranks, source_hashes
 from heron.training.status import (
     Clock,
@@ -27,7 +28,6 @@ from heron.training.status import (
     provenance,
     try_update,
 )
-from heron.training.targets import wandb_options
 
 # Start-up time: few runs need them.
 record_again = on_demand("heron.training.wandb_logger:record_again")

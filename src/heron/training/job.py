@@ -15,9 +15,9 @@ from heron.models.precision import with_precision
 from heron.tasks.task import task_of
 from heron.training.attempt import attempt
 from heron.training.build import build_module
+from heron.training.callbacks import check_classes
 from heron.training.describe import describe_run, say_findings
 from heron.training.outcome import check_metrics, choose_weights, leave_outcome
-from heron.training.targets import check_classes
 from heron.training.trainer import fit
 
 # Start-up time: most runs need none of these.

@@ -19,7 +19,15 @@ from heron.data.datamodule import DataModule
 from heron.metrics.names import LOSS
 from heron.models.precision import precision
 from heron.tasks.base import TaskModule
-from heron.training.callbacks import EpochLines, Ledger, StepCount, progress_bar
+from heron.training.callbacks import (
+    EpochLines,
+    Ledger,
+    StepCount,
+    chosen,
+    make,
+    progress_bar,
+    wandb_options,
+)
 from heron.training.checkpointing import (
     LOG_EVERY,
     History,
@@ -29,7 +37,6 @@ from heron.training.checkpointing import (
     ended_early,
 )
 from heron.training.recorder import Recorder
-from heron.training.targets import chosen, make, wandb_options
 
 # Only some runs need them; `pruning` is of a higher layer.
 wandb_logger = on_demand("heron.training.wandb_logger:wandb_logger")

@@ -33,7 +33,7 @@ from heron.config.run_names import readable_name
 from heron.config.schema import Config
 from heron.config.words import key_of
 from heron.metrics.names import is_minimised
-from heron.training.targets import make, wandb_options
+from heron.training.callbacks import make, wandb_options
 
 draw_map = on_demand("heron.reports.map:draw_map")  # of a higher layer
 
@@ -43,9 +43,6 @@ _VARIABLES = {
     **{key: f"WANDB_{key.upper()}" for key in ("project", "entity", "name", "notes", "tags")},
     **{"group": "WANDB_RUN_GROUP", "job_type": "WANDB_JOB_TYPE", "mode": "WANDB_MODE"},
 }
-# Options of Lightning's logger, and of heron's part in it; all others are of `wandb.init`.
-_OF_LOGGER = ("_target_", "log_model", "prefix", "checkpoint_name", "add_file_policy")
-_OF_HERON = (*_VARIABLES, "artifacts", "offline", "save_dir", "dir", "version", "id")
 INIT_SECONDS = 20.0  # to wait for a server that does not answer
 FINISH_SECONDS = 120.0  # to upload the rest when the run ends
 
@@ -55,12 +52,31 @@ _training: list[RunFolder] = []
 
 
 def wandb_logger(config: Config, folder: RunFolder) -> list[Any]:
-    """Open the W&B run of a run folder, or resume it, and make its logger; see `wandb_run`."""
+    """Open the W&B run of a run folder, or resume it, and make its logger; see `wandb_run`.
+
+    Only one job of a command waits for a server that does not answer; the jobs after it do not try.
+    """
     if _training and _training[-1] != folder:
         return []
-    options = _options(config)
-    own = {key: options[key] for key in _OF_LOGGER if key in options}
-    logger = make("logger.wandb", own, folder, experiment=_open(config, folder))
+    first_run = len(_training) > 1 and folder.path.parent.name != folder.stages.name
+    named = identity(config, folder, first_run)
+    unreachable = f"W&B cannot be reached for {named['project']}"
+    if unreachable in said():
+        named["mode"] = "offline"
+    try:
+        logger = _open(config, folder, named)
+    except UsageError as error:
+        raise ConfigError(f"logger.wandb: {first_line(error)}") from error
+    except wandb.Error as error:
+        why = first_line(error).replace(_run_id(config, folder), "<id>")
+        say(
+            f"W&B cannot be reached ({why}); this command's runs are recorded on disk instead, and "
+            "`wandb sync <run folder>/wandb/offline-run-*` uploads them. "
+            "logger.wandb.mode=offline does not try",
+            about=unreachable,
+        )
+        wandb.teardown()  # its service still holds the id
+        logger = _open(config, folder, named | {"mode": "offline"})
     for name in ("log_metrics", "after_save_checkpoint", "finalize"):
         setattr(logger, name, partial(_attempt, "some metrics", getattr(logger, name)))
     logger.log_hyperparams = lambda *_: None  # the run has the configuration
@@ -102,11 +118,18 @@ def wandb_run(config: Config, folder: RunFolder) -> Iterator[None]:
         _training.pop()
 
 
-def _open(config: Config, folder: RunFolder) -> Any:
-    """Call `wandb.init`; offline if the server refuses or does not answer.
-
-    Only one job of a command waits for the server; the jobs after it do not try.
-    """
+def _open(config: Config, folder: RunFolder, named: dict[str, Any]) -> Any:
+    """Make the logger and have it call `wandb.init`."""
+    options = {k: v for k, v in wandb_options(config).items() if k not in ("artifacts", *named)}
+    options.setdefault("save_dir", os.environ.get("WANDB_DIR", str(folder.path)))
+    logger = make("logger.wandb", options, folder)
+    status, varied = folder.read_status(), _swept() & set(all_keys())
+    swept = {key: attrgetter(key)(config) for key in varied}
+    recorded = {
+        **asdict(config),
+        **{key: each for key, each in swept.items() if not is_dataclass(each)},  # flat
+        "provenance": {key: status.get(key) for key in ("heron", "git", "sources", "overrides")},
+    }
     settings = wandb.Settings(
         init_timeout=INIT_SECONDS,
         finish_timeout=FINISH_SECONDS,
@@ -120,40 +143,10 @@ def _open(config: Config, folder: RunFolder) -> Any:
         x_disable_meta=True,
         x_save_requirements=False,
     )
-    first_run = len(_training) > 1 and folder.path.parent.name != folder.stages.name
-    options, named = _options(config), identity(config, folder, first_run)
-    place = options.get("save_dir") or options.get("dir") or os.environ.get("WANDB_DIR")
-    words = {
-        **{key: options[key] for key in options.keys() - {*_OF_LOGGER, *_OF_HERON}},
-        **named,
-        "dir": place or folder.path,
-        "id": _run_id(config, folder),
-        "resume": "allow",
-        "config": {**record_config(config, folder), **_swept_values(config)},
-        "settings": settings,
-    }
-    unreachable = f"W&B cannot be reached for {words['project']}"
-    try:
-        run = wandb.init(**words | {"mode": "offline"} if unreachable in said() else words)
-    except UsageError as error:
-        raise ConfigError(f"logger.wandb: {first_line(error)}") from error
-    except wandb.Error as error:
-        why = first_line(error).replace(str(words["id"]), "<id>")
-        say(
-            f"W&B cannot be reached ({why}); this command's runs are recorded on disk instead, and "
-            f"`wandb sync {place or '<run folder>'}/wandb/offline-run-*` uploads them. "
-            "logger.wandb.mode=offline does not try",
-            about=unreachable,
-        )
-        wandb.teardown()  # its service still holds the id
-        run = wandb.init(**words | {"mode": "offline"})
-    run.define_metric("trainer/global_step")
-    run.define_metric("*", step_metric="trainer/global_step", step_sync=True)
-    return run
-
-
-def _options(config: Config) -> dict[str, Any]:
-    return wandb_options(config) or {}
+    words = {"id": _run_id(config, folder), "config": redacted(recorded), "settings": settings}
+    logger._wandb_init |= named | words
+    assert logger.experiment is not None
+    return logger
 
 
 def _stored(folder: RunFolder) -> dict[str, Any]:
@@ -166,7 +159,7 @@ def _run_id(config: Config, folder: RunFolder) -> str:
 
     It lies beside `last.ckpt`: starting over removes both.
     """
-    options, stored = _options(config), _stored(folder)
+    options, stored = wandb_options(config), _stored(folder)
     project = identity(config, folder)["project"]
     known = stored.get("id") if stored.get("project") == project else None
     given = options.get("id") or options.get("version") or os.environ.get("WANDB_RUN_ID")
@@ -186,12 +179,6 @@ def _swept() -> set[str]:
     return set(HydraConfig.get().sweeper.get("swept") or ()) if HydraConfig.initialized() else set()
 
 
-def _swept_values(config: Config) -> dict[str, Any]:
-    """List the swept keys with their values; an option of a group is in its part."""
-    found = {key: attrgetter(key)(config) for key in _swept() & set(all_keys())}
-    return redacted({key: each for key, each in found.items() if not is_dataclass(each)})
-
-
 def _rows(folder: RunFolder) -> list[dict[str, float]]:
     """Read `metrics.csv`."""
     if not folder.metrics.is_file():
@@ -201,16 +188,16 @@ def _rows(folder: RunFolder) -> list[dict[str, float]]:
 
 
 def _complete(config: Config, folder: RunFolder) -> None:
-    run = wandb.run or _open(config, folder)
+    run: Any = wandb.run or wandb_logger(config, folder)[0].experiment
     run.summary.update(summary(folder))
-    if _options(config).get("artifacts"):
+    if wandb_options(config).get("artifacts"):
         for artifact in artifacts(run.id, folder):
             run.log_artifact(artifact)
 
 
 def _close(exit_code: int) -> None:
+    lost = "what is not uploaded yet (`wandb sync <run folder>/wandb/run-*` tries again)"
     if wandb.run is not None:
-        lost = "what is not uploaded yet (`wandb sync <run folder>/wandb/run-*` tries again)"
         _attempt(lost, _finish, exit_code)
 
 
@@ -240,7 +227,7 @@ def identity(config: Config, folder: RunFolder, first_run: bool = False) -> dict
     What W&B's environment says wins over that, and what its logger says wins over both. By default
     the job's type is train, baseline, stages, stage or first-run, which a curriculum learns from.
     """
-    options, job, kind = _options(config), folder.path.resolve(), "train"
+    options, job, kind = wandb_options(config), folder.path.resolve(), "train"
     words, varied = folder.read_status().get("overrides", []), _swept()
     varying = [word for word in words if key_of(word) in varied]
     name = readable_name(varying) if varying and not first_run else job.name
@@ -260,29 +247,17 @@ def identity(config: Config, folder: RunFolder, first_run: bool = False) -> dict
         key: options.get(key) or os.environ.get(variable) or own.get(key)
         for key, variable in _VARIABLES.items()
     }
-    if options.get("offline") and not options.get("mode"):
-        found["mode"] = "offline"  # Lightning's word
     tags = found["tags"].split(",") if isinstance(found["tags"], str) else found["tags"]
     return found | {"tags": tags}
 
 
 def _tags(config: Config) -> list[str]:
     """Make tags such as `task:nli`; W&B takes at most 64 characters each."""
-    tags = {"task": config.task.name, "language": config.data.language}
-    if config.baseline.name == "none":
-        tags |= {"encoder": Path(config.encoder.name).name, "head": config.head.name}
-        tags["curriculum"] = config.curriculum.name
-    else:
-        tags["baseline"] = config.baseline.name
-    tags |= {"data": config.data.name, "protocol": config.protocol}
+    trained = config.baseline.name == "none"
+    parts = ("task", "data", *(("encoder", "head", "curriculum") if trained else ("baseline",)))
+    tags = {"language": config.data.language, "protocol": config.protocol}
+    tags |= {part: Path(getattr(config, part).name).name for part in parts}
     return [f"{key}:{value}"[:64] for key, value in tags.items()]
-
-
-def record_config(config: Config, folder: RunFolder) -> dict[str, Any]:
-    """Return the resolved configuration with its provenance: git commit, SHA-256 of the data."""
-    status = folder.read_status()
-    origin = {key: status.get(key) for key in ("heron", "git", "sources", "overrides")}
-    return redacted({**asdict(config), "provenance": origin})
 
 
 def summary(folder: RunFolder) -> dict[str, float]:
