@@ -26,6 +26,7 @@ class Recorded:
     group: str = ""
     name: str = ""
     kind: str = ""
+    sweep: str = ""
     notes: str = ""
     tags: list[str] = field(default_factory=list)
     config: dict[str, Any] = field(default_factory=dict)
@@ -55,7 +56,7 @@ def _add(run: Recorded, record: Any) -> None:
     if kind == "run":
         of = record.run
         run.id, run.project, run.group = of.run_id, of.project, of.run_group
-        run.entity, run.notes = of.entity, of.notes
+        run.entity, run.notes, run.sweep = of.entity, of.notes, of.sweep_id
         run.name, run.kind, run.tags = of.display_name, of.job_type, list(of.tags)
         run.config |= {each.key: json.loads(each.value_json) for each in of.config.update}
     elif kind == "summary":

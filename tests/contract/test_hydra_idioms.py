@@ -16,9 +16,12 @@ from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.types import RunMode
 from omegaconf import OmegaConf, open_dict
+from wandb.sdk.launch.sweeps.utils import create_sweep_command_args
 
 from heron.base.errors import ConfigError
 from heron.base.files import read_json
+from heron.base.run_folder import config_text
+from heron.base.secrets import redact
 from heron.base.yaml_files import read_yaml
 from heron.cli import main
 from heron.config.compose import compose, compose_and_run, open_hydra
@@ -106,12 +109,12 @@ class TestFolders:
         assert [job.folder.name.split(",")[0] for job in jobs] == ["optim.lr=0.5", "optim.lr=0.25"]
 
     def test_the_folder_says_what_was_composed_without_secrets(self, train: Any) -> None:
-        (job,) = train("seed=3", f"logger.project=https://me:{SECRET}@a.org").jobs
+        (job,) = train("seed=3", f"++logger.wandb.project=https://me:{SECRET}@a.org").jobs
         assert read_yaml(job.folder / ".hydra" / "config.yaml")["seed"] == 3
         assert "seed=3" in read_yaml(job.folder / ".hydra" / "overrides.yaml")
         hydra = read_yaml(job.folder / ".hydra" / "hydra.yaml")["hydra"]
         assert hydra["runtime"]["output_dir"] == str(job.folder.absolute())
-        jobs = train("-m", "seed=3,4", f"logger.project=https://me:{SECRET}@a.org").jobs
+        jobs = train("-m", "seed=3,4", f"++logger.wandb.project=https://me:{SECRET}@a.org").jobs
         sweep = read_yaml(jobs[0].folder.parent / "multirun.yaml")
         assert "seed=3,4" in sweep["hydra"]["overrides"]["task"]
         files = [path for path in Path().rglob("*.yaml") if path.parent.name == ".hydra"]
@@ -214,8 +217,8 @@ class TestWords:
 
     @pytest.mark.parametrize("value", ["עברית", "română", "a b", "'x,y'"])
     def test_values_of_any_script(self, value: str, train: Any) -> None:
-        (job,) = train(f"logger.project={value}").jobs
-        assert job.config.logger.project == value.strip("'")
+        (job,) = train("logger=wandb", f"logger.wandb.project={value}").jobs
+        assert job.config.logger["wandb"]["project"] == value.strip("'")
 
     @pytest.mark.parametrize(
         ("old", "key", "value"),
@@ -289,6 +292,65 @@ class TestWords:
         assert {name for name in SYNONYMS.values() if "." in name} <= {*all_keys(), "hydra.run.dir"}
 
 
+class TestLoggersAndCallbacks:
+    def test_several_of_each_and_ones_own_as_in_lightning_hydra_template(self, train: Any) -> None:
+        own = ("+callbacks.mine._target_=my.Callback", "callbacks.early_stopping.patience=7")
+        groups = ("logger=[csv,wandb,tensorboard]", "callbacks=[default,lr_monitor,early_stopping]")
+        (job,) = train(*groups, *own, "logger.wandb.project=p", "logger.tensorboard.name=t").jobs
+        assert list(job.config.logger) == ["wandb", "tensorboard"]  # metrics.csv is always written
+        assert job.config.logger["wandb"]["project"] == "p"
+        assert list(job.config.callbacks) == ["lr_monitor", "early_stopping", "mine"]
+        assert job.config.callbacks["early_stopping"]["patience"] == 7
+        assert train("logger=mlflow").jobs[0].config.logger["mlflow"]["experiment_name"] == "heron"
+        assert train("callbacks=none", "~logger").jobs[0].config.logger == {}
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ("logger=wandb", "logger.project=p", "logger.mode=online", "logger.tags=[a,b]"),
+            ("logger.wandb=true", "logger.project=p", "logger.mode=online", "logger.tags=[a,b]"),
+        ],
+    )
+    def test_old_words_of_wandb_for_one_release(self, words: Any, train: Any) -> None:
+        options = train(*words).jobs[0].config.logger["wandb"]
+        assert (options["project"], options["mode"], options["tags"]) == ("p", "online", ["a", "b"])
+
+    def test_wandbs_agent_writes_words_with_dashes_and_none(
+        self, train: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        swept = {"optim.lr": 1e-4, "head": "emp", "seed": 3, "trainer.patience": None}
+        values = {"args": {key: {"value": value} for key, value in swept.items()}}
+        with monkeypatch.context() as patch:
+            patch.setenv("WANDB_SWEEP_ID", "s")
+            for form in ("args", "args_no_hyphens"):
+                (job,) = train(*create_sweep_command_args(values)[form], "run.sweep=s").jobs
+                config = job.config
+                assert (config.optim.lr, config.head.name, config.seed) == (1e-4, "emp", 3)
+                assert config.trainer.patience is None
+                assert "wandb" in config.logger
+        (job,) = train("--optim.lr=1e-4").jobs
+        assert (job.config.optim.lr, job.config.logger) == (1e-4, {})
+        with pytest.raises(SystemExit):
+            train("--nothing=1")
+
+    def test_the_monitor_by_the_name_that_wandb_shows(self, train: Any) -> None:
+        (job,) = train("trainer.monitor=validation/accuracy").jobs
+        (same,) = train("trainer.monitor=accuracy").jobs
+        assert job.config.trainer.monitor == "accuracy"
+        assert job.folder.name.rpartition("-")[2] == same.folder.name.rpartition("-")[2]
+
+    def test_no_secret_of_a_logger_is_written(
+        self, train: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", "https://me:hunter2hunter2@mlflow.org")
+        own = ("+logger.mine._target_=my.Logger", "+logger.mine.api_key=hunter3hunter3")
+        (job,) = train("logger=mlflow", *own).jobs
+        texts = [path.read_text("utf-8") for path in (job.folder / ".hydra").glob("*.yaml")]
+        texts += [config_text(job.config), redact(" ".join(job.words))]
+        assert len(texts) == 5
+        assert not any(secret in text for text in texts for secret in ("hunter2", "hunter3"))
+
+
 def compositions(*words: str) -> list[Any]:
     found: list[Any] = []
     compose_and_run("train", list(words), found.append)
@@ -301,7 +363,7 @@ class TestSweeps:
         [
             ["head=ess,emp", "seed=0,1"],
             ["seed=0,1", "head=window", "head.hidden=[8],[16,16]", "encoder.dropout=0.1"],
-            ["logger.project='a,b',\"c d\",e", "trainer.enable_progress_bar=null"],
+            ["++logger.wandb.project='a,b',\"c d\",e", "trainer.enable_progress_bar=null"],
             ["seed=range(1,3)", "optim.lr=choice(2e-5,1e-5)"],
             ["head=glob(e*)", "seed=3"],
             ["seed=0,1", "head=emp", "seed=5,6"],

@@ -375,3 +375,45 @@ def test_a_run_that_is_trained_on_equals_one_that_was_longer(select, tmp_path):
             file
         )
     assert len(more.rows) > len(first.rows)
+
+
+def test_loggers_and_callbacks_are_made_from_their_targets(tmp_path, monkeypatch, capsys):
+    (tmp_path / "beside.py").write_text(
+        "import pytorch_lightning as pl\n"
+        "class Shout(pl.Callback):\n"
+        "    def __init__(self, word): self.word = word\n"
+        "    def on_train_start(self, trainer, module): print(self.word)\n",
+        encoding="utf-8",
+    )
+    monkeypatch.chdir(tmp_path)
+    own = ("+callbacks.mine._target_=beside.Shout", "+callbacks.mine.word=hallo")
+    csv = ("+logger.own._target_=lightning.pytorch.loggers.CSVLogger", "+logger.own.name=own")
+    groups = ("callbacks=[default,lr_monitor,model_summary]", "logger=csv")
+    run = train(tmp_path, *own, *csv, *groups, "trainer.max_epochs=1", "batching.tokens=300")
+    said = capsys.readouterr().out
+    assert "hallo" in said
+    assert "Trainable params" in said
+    (rows,) = run.path.glob("own/*/metrics.csv")  # in the run folder
+    assert "lr-AdamW" in rows.read_text("utf-8")
+    assert "validation/macro_f1" in rows.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("+callbacks.mine._target_=nowhere.Callback",), "No module named 'nowhere'"),
+        (("+callbacks.mine._target_=heron.Nothing",), "callbacks.mine"),
+        (("callbacks=early_stopping", "+callbacks.early_stopping.patiens=1"), "patiens"),
+        (("logger=tensorboard",), "python -m pip install tensorboard"),
+        (("logger=mlflow",), "python -m pip install mlflow"),
+    ],
+)
+def test_a_class_that_cannot_be_made_is_one_sentence(words, said, tmp_path, monkeypatch, capsys):
+    fabric = "lightning_fabric.loggers.tensorboard"  # as where the packages are missing
+    for flag in (f"{fabric}._TENSORBOARD_AVAILABLE", f"{fabric}._TENSORBOARDX_AVAILABLE"):
+        monkeypatch.setattr(flag, False)
+    monkeypatch.setattr("pytorch_lightning.loggers.mlflow._MLFLOW_AVAILABLE", False)
+    assert heron_command("train", *TINY, f"paths.runs={tmp_path}/runs", *words) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert "Traceback" not in error

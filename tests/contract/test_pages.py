@@ -39,7 +39,9 @@ OTHERS = {
     "pre-commit",
     "python",
     "ray",
+    "mlflow",
     "source",
+    "tensorboard",
     "wandb",
 }
 # Commands of heron that are run elsewhere, since they need a run.

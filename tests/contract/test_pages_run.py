@@ -42,7 +42,7 @@ STANDS_FOR = {
     "systems=...": "systems=runs/hesum/base articles=10",
     "=...": "=text",
     " ... ": " ",
-    "logger.mode=online": "",
+    "logger.wandb.mode=online": "",
     "trainer.devices=": "run.oversubscribe=true trainer.devices=",
 }
 RUN = "heron train data={} run.sweep={} run.job=job"

@@ -174,7 +174,7 @@ def test_keys_that_leave_a_runs_name_keep_their_defaults():
         **{"optim.suspects.score": "confidence", "optim.suspects.share": 0.1},
         **{"optim.suspects.weight": 0.0, "optim.warmup_steps": None, "prompting": None},
         **{"task.decoding": None, "task.mask_share": 0.15, "task.metrics": []},
-        **{"task.whole_words": False, "trainer.callbacks": {}, "trainer.mean_of": 3},
+        **{"task.whole_words": False, "trainer.mean_of": 3, "callbacks": {}},
     }
 
 

@@ -28,10 +28,16 @@ _QUERY = re.compile(
     r"|x-amz-[\w-]+|code)=)[^&\s#'\"]+",
     re.I,
 )
-# `host=db password=x`, and `Server=db;Password='x y'`.
+# Options of loggers and other libraries; `sep_token` and `tokens` are none.
+_OPTION = (
+    r"(?:\w+_)?(?:passw(?:or)?d|passphrase|pwd|client_?secret|(?:api|auth|access)_?token"
+    r"|(?:api|access|account|secret|private)_?key)"
+)
+_KEY = re.compile(_OPTION, re.I)
+# `host=db password=x`, `Server=db;Password='x y'`, `logger.mine.api_key=x`, `api_key: x`
 _PAIR = re.compile(
-    r"(?P<key>(?:^|[\s;,'\"(])(?:password|passwd|passphrase|pwd|account_?key|access_?token)\s*=\s*)"
-    r"(?:'[^']*'|\"[^\"]*\"|[^\s;,'\"&]+)",
+    rf"(?P<key>(?:^|[\s;,'\"(.{{+]){_OPTION}['\"]?\s*[=:]\s*)(?!null\b|\$\{{)"
+    r"(?:'[^']*'|\"[^\"]*\"|[^\s;,'\"&}]+)",
     re.I,
 )
 # `export DB_PASS=x`
@@ -73,7 +79,12 @@ def redacted(value: Any) -> Any:
 
 def _masked(value: Any, known: list[str]) -> Any:
     if isinstance(value, Mapping):
-        return {_masked(key, known): _masked(inner, known) for key, inner in value.items()}
+        return {
+            _masked(key, known): MASK
+            if isinstance(inner, str) and _KEY.fullmatch(str(key))
+            else _masked(inner, known)
+            for key, inner in value.items()
+        }
     if isinstance(value, list | tuple):
         return [_masked(inner, known) for inner in value]
     if isinstance(value, str):

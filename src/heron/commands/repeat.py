@@ -76,6 +76,7 @@ def configure(before: RunFolder, words: Sequence[str]) -> Config:
     old.paths.runs = str(folder.parent.parent)
     job = f"{folder.name}-again"
     old.run = dataclasses.replace(old.run, sweep=folder.parent.name, job=job, resume=True)
+    old.run.trust = False  # only the command may say so
     old.sweeper = SweeperConfig()  # the new run is no trial of the old one's search
     known = all_keys()
     for word in words:
@@ -92,7 +93,12 @@ def configure(before: RunFolder, words: Sequence[str]) -> Config:
     except OmegaConfBaseException as error:
         raise ConfigError(str(error).splitlines()[0]) from error
     assert OmegaConf.is_dict(changed)
-    return resolve(changed)  # type: ignore[arg-type]  # it is a mapping
+    config = resolve(changed)  # type: ignore[arg-type]  # it is a mapping
+    if not config.run.trust:
+        from heron.training.callbacks import check_trusted  # start-up time: it loads torch
+
+        check_trusted(config)
+    return config
 
 
 def compare(before: RunFolder, after: RunFolder, scores: Mapping[str, Any]) -> list[str]:

@@ -19,6 +19,7 @@ from heron.base.secrets import redact
 from heron.base.signals import Terminated
 from heron.base.terminal import begin, print_lines
 from heron.config.compose import Composition, run_application, shortened
+from heron.config.words import read_agent
 from heron.training.claim import check_job, count_ranks
 from heron.training.process import DONE, Job, run_here, validation_score
 
@@ -44,7 +45,7 @@ class Printed(Exception):  # noqa: N818
 def run(arguments: Sequence[str]) -> int:
     """Train as the command line says; returns the exit code."""
     begin()
-    words = list(arguments)
+    words = read_agent(arguments)
     if any(word.startswith(FLAG) for word in words):
         if ranks.launched():
             raise ConfigError(f"torchrun: {FLAG}DIR starts its own processes; leave it out")

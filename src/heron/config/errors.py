@@ -97,8 +97,7 @@ def _meant(words: Sequence[str]) -> tuple[str, str]:
                     hint = nearest(wrong, options) + (model if key == "encoder" else "")
                     return f"{key}={wrong}", hint
         elif key not in keys and not key.startswith("hydra"):
-            if hint := meant(key, [*groups, *keys, *EVERYWHERE]):
-                return key, hint
+            return key, meant(key, [*groups, *keys, *EVERYWHERE])
     return "", ""
 
 

@@ -17,8 +17,6 @@ from heron.base.registry import Registry, on_demand
 
 if TYPE_CHECKING:  # these load torch, or import this module
     import numpy as np
-    import pytorch_lightning as pl
-    from pytorch_lightning.loggers import Logger
     from torch import Tensor, nn
 
     from heron.config.curriculum import CurriculumConfig
@@ -194,12 +192,6 @@ PACINGS: Registry[Callable[[CurriculumConfig, float], float]] = Registry(
 )
 
 METRICS: Registry[Metric] = Registry("metric")
-
-# Made with the options that `trainer.callbacks` gives them.
-CALLBACKS: Registry[Callable[..., pl.Callback]] = Registry("callback")
-
-# Made with the run folder and the options that `logger.others` gives them.
-LOGGERS: Registry[Callable[..., Logger]] = Registry("logger")
 
 
 class _Forms:

@@ -40,7 +40,7 @@ _OPTIONAL = (
     ),
     *("head.module", "prompting", "optim.loss", "optim.soft", "optim.suspects", "trainer.mean_of"),
     *(
-        "trainer.callbacks",
+        "callbacks",
         "trainer.flags",
         "ckpt_path",
         "task.metrics",
@@ -141,7 +141,7 @@ def run_path(config: Config, overrides: Sequence[str], swept: Sequence[str] = ()
     key = config_key(config)
     # The same configuration in other words (a default spelt out) keeps its folder.
     said = config.experiment is not None and f"{sweep},".startswith(f"{base},")
-    name = _readable(overrides, ("experiment",) if said else (), swept)
+    name = readable_name(overrides, ("experiment",) if said else (), swept)
     # Earlier versions added no words to a sweep's name.
     plain = folder.with_name(folder.name.partition(",")[0] or folder.name)
     earlier = dict.fromkeys((folder, plain))
@@ -164,7 +164,7 @@ def sweep_name(base: str, fixed: Sequence[str]) -> str:
     apart = sorted(word for word in fixed if _sets_apart(word, base))
     if not apart:
         return base
-    name = _readable(apart)
+    name = readable_name(apart)
     if len(name) > 80 or name != ",".join(apart):  # cut short: a hash keeps it unique
         name = f"{name[:80]}-{fingerprint(apart)[:4]}"
     return f"{base},{name}"
@@ -191,7 +191,7 @@ def _check_names(config: Config) -> None:
         )
 
 
-def _readable(
+def readable_name(
     overrides: Sequence[str], hidden: Sequence[str] = (), swept: Sequence[str] = ()
 ) -> str:
     """Join the overrides that can change a result; paths are reduced to their last part.

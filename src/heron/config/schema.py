@@ -465,10 +465,10 @@ class TrainerConfig(Checked):
     # any other argument of Lightning's Trainer, typed without `flags`: trainer.fast_dev_run=true,
     # trainer.limit_train_batches=0.1, trainer.val_check_interval=0.5, trainer.profiler=simple
     flags: Annotated[dict[str, Any], TrainerFlags()] = field(default_factory=dict)
-    # callbacks that forks have registered, with their options: `{name: {option: value}}`
-    callbacks: dict[Annotated[str, OneOf(registry="heron.config.registries:CALLBACKS")], Any] = (
-        field(default_factory=dict)
-    )
+
+    def __post_init__(self) -> None:
+        """Take `monitor` by the name that loggers show, too: `validation/macro_f1`."""
+        self.monitor = self.monitor.removeprefix("validation/")
 
     def needs_validation(self) -> bool:
         """Tell whether scores on validation choose the epoch or end the training."""
@@ -511,30 +511,6 @@ class DynamicsConfig(Checked):
 
 
 @dataclass
-class LoggerConfig:
-    """Weights & Biases; `metrics.csv` is always written."""
-
-    wandb: bool = False  # log to W&B, too
-    # project, entity, group, name, job_type, tags, notes: of the run in W&B. Null: as W&B's
-    # environment says (WANDB_PROJECT, WANDB_RUN_GROUP, ...), else project heron, the account's own
-    # entity, the sweep as group, and the job's name, type and tags
-    project: str | None = None
-    entity: str | None = None
-    group: str | None = None
-    name: str | None = None
-    job_type: str | None = None
-    tags: list[str] | None = None
-    notes: str | None = None
-    # `offline` (`wandb sync` uploads later), `online`, `disabled`; null: WANDB_MODE, else offline
-    mode: Annotated[str | None, OneOf("offline", "online", "disabled")] = None
-    artifacts: bool = False  # store predictions (without texts) and the data map's figure in W&B
-    # loggers that forks have registered, with their options: `{name: {option: value}}`
-    others: dict[Annotated[str, OneOf(registry="heron.config.registries:LOGGERS")], Any] = field(
-        default_factory=dict
-    )
-
-
-@dataclass
 class RunConfig:
     """The run folder, and what happens when it exists."""
 
@@ -551,6 +527,8 @@ class RunConfig:
     # full) or `failed` (all that failed)
     retry: Annotated[str, OneOf("cut", "failed")] = "cut"
     oversubscribe: bool = False  # allow more `trainer.devices` than processor cores
+    # under `run.from=DIR`, make the classes that the run's config.yaml names, whosever they are
+    trust: bool = False
 
 
 @dataclass
@@ -608,7 +586,10 @@ class Config(Checked):
     trainer: TrainerConfig = field(default_factory=TrainerConfig)
     dynamics: DynamicsConfig = field(default_factory=DynamicsConfig)
     curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
-    logger: LoggerConfig = field(default_factory=LoggerConfig)
+    # loggers beside `metrics.csv`: `{name: {_target_: the class, option: value}}`
+    logger: dict[str, Any] = field(default_factory=dict)
+    # callbacks beside heron's own: `{name: {_target_: the class, option: value}}`
+    callbacks: dict[str, Any] = field(default_factory=dict)
     run: RunConfig = field(default_factory=RunConfig)
     sweeper: SweeperConfig = field(default_factory=SweeperConfig)
 

@@ -8,7 +8,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 
 from heron.base.errors import ConfigError
-from heron.config.keys import RENAMED, say_renamed, type_of
+from heron.config.keys import RENAMED, all_keys, say_renamed, type_of
 
 UNREADABLE = "its value cannot be read: close brackets and quotes, put signs into quotes"
 PARSER = OverridesParser.create()
@@ -34,8 +34,15 @@ _ALIASES = {
     "sweeper.pruner": "hydra.sweeper.pruner",
     "sweeper.startup_trials": "hydra.sweeper.startup_trials",
     "sweeper.startup_epochs": "hydra.sweeper.startup_epochs",
+    **{
+        f"logger.{key}": f"++logger.wandb.{key}"
+        for key in ("project", "entity", "group", "name", "job_type", "tags", "notes", "mode")
+    },
+    "logger.artifacts": "++logger.wandb.artifacts",
 }
 _OPTIONS = {
+    "logger.wandb=true": ["logger=wandb"],
+    "logger.wandb=false": ["logger=csv"],
     "launcher=local": ["hydra/launcher=heron"],
     "launcher=joblib": ["hydra/launcher=joblib"],
     "launcher=slurm": ["hydra/launcher=submitit_slurm"],
@@ -59,6 +66,19 @@ def rewrite(words: Sequence[str]) -> list[str]:
             say_renamed(word, " ".join(new))
         found += new or [word]
     return found
+
+
+def read_agent(words: Sequence[str]) -> list[str]:
+    """Read what W&B's agent writes, `--optim.lr=1e-4` and `None`, and log to W&B for it."""
+    found = []
+    for word in words:
+        key, equals, _ = word.partition("=")
+        dashed = equals and key.startswith("--") and ("." in key or key[2:] in all_keys())
+        found.append(word[2:] if dashed else word)
+    if not os.environ.get("WANDB_SWEEP_ID"):
+        return found
+    found = [re.sub("=None$", "=null", word) for word in found]
+    return found if "logger" in map(key_of, found) else [*found, "logger=wandb"]
 
 
 def key_of(word: str) -> str:

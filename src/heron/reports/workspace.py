@@ -32,7 +32,7 @@ def save_workspace(sweep: str, runs: Sequence[RunRecord], entity: str | None = N
             f"python -m pip install {PACKAGE}. The local page is written without it"
         ) from error
     try:
-        owner = entity or runs[0].setting("logger.entity") or wandb.Api().default_entity
+        owner = entity or _named(runs, "entity") or wandb.Api().default_entity
         if not owner:
             raise ConfigError("the W&B account has no default entity; name one with entity=NAME")
         saved = build_workspace(sweep, runs, owner).save()
@@ -90,15 +90,20 @@ def build_workspace(sweep: str, runs: Sequence[RunRecord], entity: str) -> Any:
     ]
     return views.Workspace(
         entity=entity,
-        project=str(runs[0].setting("logger.project") or os.environ.get("WANDB_PROJECT", "heron")),
+        project=str(_named(runs, "project") or os.environ.get("WANDB_PROJECT", "heron")),
         name=f"heron: {sweep}",
         sections=sections,
         runset_settings=views.RunsetSettings(
-            filters=[views.Metric("Group") == (runs[0].setting("logger.group") or sweep)],
+            filters=[views.Metric("Group") == (_named(runs, "group") or sweep)],
             order=[views.Ordering(views.Summary(chosen), ascending=is_minimised(monitor))],
             pinned_columns=[f"summary:{chosen}", *(f"config:{_path(runs, key)}" for key in keys)],
         ),
     )
+
+
+def _named(runs: Sequence[RunRecord], key: str) -> Any:
+    """Read what W&B's logger was told; earlier runs have the key in `logger` itself."""
+    return runs[0].setting(f"logger.wandb.{key}") or runs[0].setting(f"logger.{key}")
 
 
 def _path(runs: Sequence[RunRecord], key: str) -> str:

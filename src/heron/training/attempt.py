@@ -1,5 +1,6 @@
 """One attempt at a run: its folder is locked and claimed, and `status.json` says how it ended."""
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -14,6 +15,7 @@ from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder, Scores
 from heron.base.signals import interruptible
 from heron.config.schema import Config
+from heron.training.callbacks import wandb_options
 from heron.training.claim import BusyError, check_sources, claim, count_ranks, source_hashes
 from heron.training.status import (
     Clock,
@@ -26,7 +28,9 @@ from heron.training.status import (
     try_update,
 )
 
-wandb_run = on_demand("heron.training.wandb_logger:wandb_run")  # start-up time
+# Start-up time: few runs need them.
+record_again = on_demand("heron.training.wandb_logger:record_again")
+wandb_run = on_demand("heron.training.wandb_logger:wandb_run")
 
 # What the first of several processes tells the others to do.
 _TRAIN, _OVER = "train", "over"
@@ -91,6 +95,8 @@ def _attempt_locked(
     is_pruned = status.get("state") == "pruned" and is_finished(config, status)
     if sources is None or is_pruned:  # it is done, or was ended early
         ranks.from_first(_OVER)
+        if os.environ.get("WANDB_RUN_ID") and wandb_options(config):
+            record_again(config, folder)
         yield Attempt(True, {} if is_pruned else _read_scores(folder))
         return
     clock, this = Clock(status.get("seconds", 0.0)), Attempt()
@@ -110,7 +116,7 @@ def _attempt_locked(
     try:
         with (
             interruptible(),
-            wandb_run(config, folder) if config.logger.wandb else nullcontext(),
+            wandb_run(config, folder) if wandb_options(config) else nullcontext(),
             keep_heartbeat(folder, clock),
             explain_memory(config),
         ):

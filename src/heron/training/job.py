@@ -15,6 +15,7 @@ from heron.models.precision import with_precision
 from heron.tasks.task import task_of
 from heron.training.attempt import attempt
 from heron.training.build import build_module
+from heron.training.callbacks import check_classes
 from heron.training.checkpointing import ended_early
 from heron.training.describe import describe_run, say_findings
 from heron.training.outcome import leave_outcome
@@ -51,6 +52,7 @@ def run_job(
         if not this.is_over:
             if ranks.is_first():  # such as BERTScore's encoder
                 task_of(config).require_metrics(config)
+            check_classes(config)
             this.scores = _train_and_score(config, folder, overrides)
             task_of(config).sign_metrics(config, folder, this.scores or {})
     return this.scores or {}

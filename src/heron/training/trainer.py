@@ -13,12 +13,19 @@ from heron.base.errors import ConfigError
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
 from heron.base.signals import leave_signals_alone
-from heron.config import registries
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.models.precision import precision
 from heron.tasks.base import TaskModule
-from heron.training.callbacks import EpochLines, Ledger, StepCount, progress_bar
+from heron.training.callbacks import (
+    EpochLines,
+    Ledger,
+    StepCount,
+    chosen,
+    make,
+    progress_bar,
+    wandb_options,
+)
 from heron.training.checkpointing import (
     LOG_EVERY,
     History,
@@ -87,14 +94,13 @@ def build_trainer(
         callbacks.append(Recorder(folder))
     if config.curriculum.restart:
         callbacks.append(restart(data))
+    own = [make(key, each, folder) for key, each in chosen(config, "callbacks").items()]
+    has_bar = any(isinstance(each, pl.callbacks.ProgressBar) for each in own)
     callbacks += [StepCount(folder), EpochLines(settings.monitor)]
-    callbacks += progress_bar(settings.enable_progress_bar)
+    callbacks += [] if has_bar else progress_bar(settings.enable_progress_bar)
     if config.sweeper.trial is not None:
         callbacks += pruning(config, folder, data)
-    callbacks += [
-        registries.CALLBACKS[name](**(options or {}))
-        for name, options in settings.callbacks.items()
-    ]
+    callbacks += own
     arguments = {
         "max_epochs": len(data.batches_per_epoch()),
         **devices(config),
@@ -135,11 +141,9 @@ def _loggers(config: Config, folder: RunFolder) -> list[Any]:
     """Make the loggers beside `metrics.csv`, in the first process."""
     if not ranks.is_first():
         return []
-    wandb = [wandb_logger(config, folder)] if config.logger.wandb else []
-    others = config.logger.others
-    return wandb + [
-        registries.LOGGERS[name](folder, **(options or {})) for name, options in others.items()
-    ]
+    own, wandb = chosen(config, "logger"), wandb_options(config)
+    others = [make(key, each, folder) for key, each in own.items() if each != wandb]
+    return [*others, *(wandb_logger(config, folder) if wandb else [])]
 
 
 def build_strategy(config: Config, sharded: bool = True) -> Strategy | str:

@@ -4,32 +4,41 @@ W&B never stops a run: where its server does not answer, the run is recorded on 
 warning says how to upload it.
 """
 
+import csv
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, is_dataclass
+from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import wandb
-from pytorch_lightning.loggers import WandbLogger
+from hydra.core.hydra_config import HydraConfig
 from pytorch_lightning.utilities.rank_zero import rank_zero_only
+from wandb.errors import UsageError
 
-from heron.base.errors import first_line
+from heron.base.errors import ConfigError, first_line
 from heron.base.files import read_json, write_json
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder, read_record
 from heron.base.secrets import redacted
 from heron.base.tables import read_table
 from heron.base.terminal import said, say
+from heron.base.yaml_files import read_yaml
+from heron.config.keys import all_keys
+from heron.config.run_names import readable_name
 from heron.config.schema import Config
+from heron.config.words import key_of
 from heron.metrics.names import is_minimised
+from heron.training.callbacks import make, wandb_options
 
 draw_map = on_demand("heron.reports.map:draw_map")  # of a higher layer
 
 _TEXTS = ("text", "text_pair")
-# What W&B's environment says of a run, by the key of `logger` that says the same.
+# What W&B's environment says of a run, by the key of its logger that says the same.
 _VARIABLES = {
     **{key: f"WANDB_{key.upper()}" for key in ("project", "entity", "name", "notes", "tags")},
     **{"group": "WANDB_RUN_GROUP", "job_type": "WANDB_JOB_TYPE", "mode": "WANDB_MODE"},
@@ -42,17 +51,46 @@ FINISH_SECONDS = 120.0  # to upload the rest when the run ends
 _training: list[RunFolder] = []
 
 
-class _Logger(WandbLogger):
-    """Lightning's logger, except that an error of W&B does not stop a training."""
+def wandb_logger(config: Config, folder: RunFolder) -> list[Any]:
+    """Open the W&B run of a run folder, or resume it, and make its logger; see `wandb_run`.
 
-    def log_metrics(self, metrics: Mapping[str, float], step: int | None = None) -> None:
-        """Add one row."""
-        _attempt("some metrics", lambda: super(_Logger, self).log_metrics(metrics, step))
+    Only one job of a command waits for a server that does not answer; the jobs after it do not try.
+    """
+    if _training and _training[-1] != folder:
+        return []
+    first_run = len(_training) > 1 and folder.path.parent.name != folder.stages.name
+    named = identity(config, folder, first_run)
+    unreachable = f"W&B cannot be reached for {named['project']}"
+    if unreachable in said():
+        named["mode"] = "offline"
+    try:
+        logger = _open(config, folder, named)
+    except UsageError as error:
+        raise ConfigError(f"logger.wandb: {first_line(error)}") from error
+    except wandb.Error as error:
+        why = first_line(error).replace(_run_id(config, folder), "<id>")
+        say(
+            f"W&B cannot be reached ({why}); this command's runs are recorded on disk instead, and "
+            "`wandb sync <run folder>/wandb/offline-run-*` uploads them. "
+            "logger.wandb.mode=offline does not try",
+            about=unreachable,
+        )
+        wandb.teardown()  # its service still holds the id
+        logger = _open(config, folder, named | {"mode": "offline"})
+    for name in ("log_metrics", "after_save_checkpoint", "finalize"):
+        setattr(logger, name, partial(_attempt, "some metrics", getattr(logger, name)))
+    logger.log_hyperparams = lambda *_: None  # the run has the configuration
+    return [logger]
 
 
-def wandb_logger(config: Config, folder: RunFolder) -> WandbLogger:
-    """Open the W&B run of a run folder, or resume it; in the first process only."""
-    return _Logger(experiment=_open(config, folder))
+def record_again(config: Config, folder: RunFolder) -> None:
+    """Give a finished run the W&B run that an agent asks for: its rows, its scores, its end."""
+    if _training or _stored(folder).get("id") == os.environ["WANDB_RUN_ID"]:
+        return
+    with wandb_run(config, folder):
+        for logger in wandb_logger(config, folder):
+            for row in _rows(folder):
+                logger.log_metrics(row, int(row.pop("step")))
 
 
 @contextmanager
@@ -60,8 +98,12 @@ def wandb_run(config: Config, folder: RunFolder) -> Iterator[None]:
     """Complete the W&B run when the block ends, or close it as failed when the block fails.
 
     Otherwise the next job of a sweep would log into it, and a failed run would look finished.
-    Jobs without a Trainer (baselines, and the whole of several stages) get their run here.
+    Jobs without a Trainer (baselines, and the whole of several stages) get their run here. In a
+    sweep of W&B's, a point is one run: stages and first runs get none.
     """
+    if _training and os.environ.get("WANDB_SWEEP_ID"):
+        yield
+        return
     _training.append(folder)
     try:
         yield
@@ -70,17 +112,24 @@ def wandb_run(config: Config, folder: RunFolder) -> Iterator[None]:
         raise
     else:
         if not getattr(rank_zero_only, "rank", 0):  # only the first process talks to W&B
-            _attempt("scores and artifacts", lambda: _complete(config, folder))
+            _attempt("scores and artifacts", _complete, config, folder)
             _close(0)
     finally:
         _training.pop()
 
 
-def _open(config: Config, folder: RunFolder) -> Any:
-    """Call `wandb.init`; offline if the server refuses or does not answer.
-
-    Only one job of a command waits for the server; the jobs after it do not try.
-    """
+def _open(config: Config, folder: RunFolder, named: dict[str, Any]) -> Any:
+    """Make the logger and have it call `wandb.init`."""
+    options = {k: v for k, v in wandb_options(config).items() if k not in ("artifacts", *named)}
+    options.setdefault("save_dir", os.environ.get("WANDB_DIR", str(folder.path)))
+    logger = make("logger.wandb", options, folder)
+    status, varied = folder.read_status(), _swept() & set(all_keys())
+    swept = {key: attrgetter(key)(config) for key in varied}
+    recorded = {
+        **asdict(config),
+        **{key: each for key, each in swept.items() if not is_dataclass(each)},  # flat
+        "provenance": {key: status.get(key) for key in ("heron", "git", "sources", "overrides")},
+    }
     settings = wandb.Settings(
         init_timeout=INIT_SECONDS,
         finish_timeout=FINISH_SECONDS,
@@ -94,59 +143,62 @@ def _open(config: Config, folder: RunFolder) -> Any:
         x_disable_meta=True,
         x_save_requirements=False,
     )
-    first_run = len(_training) > 1 and folder.path.parent.name != folder.stages.name
-    words = identity(config, folder, first_run) | {
-        "dir": folder.path,
-        "id": _run_id(config, folder),
-        "resume": "allow",
-        "config": record_config(config, folder),
-        "settings": settings,
-    }
-    unreachable = f"W&B cannot be reached for {words['project']}"
-    try:
-        run = wandb.init(**words | {"mode": "offline"} if unreachable in said() else words)
-    except wandb.Error as error:
-        why = first_line(error).replace(str(words["id"]), "<id>")
-        say(
-            f"W&B cannot be reached ({why}); this command's runs are recorded on disk instead, and "
-            "`wandb sync <run folder>/wandb/offline-run-*` uploads them. "
-            "logger.mode=offline does not try",
-            about=unreachable,
-        )
-        wandb.teardown()  # its service still holds the id
-        run = wandb.init(**words | {"mode": "offline"})
-    monitor, best = f"validation/{config.trainer.monitor}", "max"
-    if is_minimised(config.trainer.monitor):
-        best = "min"
-    run.define_metric("trainer/global_step")
-    run.define_metric("*", step_metric="trainer/global_step", step_sync=True)
-    run.define_metric(monitor, step_metric="trainer/global_step", summary=best)
-    return run
+    words = {"id": _run_id(config, folder), "config": redacted(recorded), "settings": settings}
+    logger._wandb_init |= named | words
+    assert logger.experiment is not None
+    return logger
+
+
+def _stored(folder: RunFolder) -> dict[str, Any]:
+    path = folder.last.parent / "wandb.json"
+    return dict(read_json(path)) if path.is_file() else {}
 
 
 def _run_id(config: Config, folder: RunFolder) -> str:
-    """Read the id that lies beside `last.ckpt`, or draw one; starting over removes both."""
-    path = folder.last.parent / "wandb.json"
-    stored = read_json(path) if path.is_file() else {}
+    """Choose the run's id: that of W&B's environment, else the one that is stored, or draw one.
+
+    It lies beside `last.ckpt`: starting over removes both.
+    """
+    options, stored = wandb_options(config), _stored(folder)
     project = identity(config, folder)["project"]
-    if stored.get("project") != project:
-        stored = {"project": project, "id": secrets.token_hex(8)}
-        write_json(path, stored)
-    return str(stored["id"])
+    known = stored.get("id") if stored.get("project") == project else None
+    given = options.get("id") or options.get("version") or os.environ.get("WANDB_RUN_ID")
+    found = {"project": project, "id": known or secrets.token_hex(8)}
+    if given and len(_training) < 2:  # of the whole, not of a stage
+        found["id"] = str(given)
+    if found != stored:
+        write_json(folder.last.parent / "wandb.json", found)
+    return str(found["id"])
+
+
+def _swept() -> set[str]:
+    """Find the keys that the command's sweep varies, as W&B's agent or Hydra's sweeper says."""
+    file = Path(os.environ.get("WANDB_SWEEP_PARAM_PATH", ""))
+    if file.is_file():
+        return set(read_yaml(file))
+    return set(HydraConfig.get().sweeper.get("swept") or ()) if HydraConfig.initialized() else set()
+
+
+def _rows(folder: RunFolder) -> list[dict[str, float]]:
+    """Read `metrics.csv`."""
+    if not folder.metrics.is_file():
+        return []
+    with folder.metrics.open(encoding="utf-8", newline="") as file:
+        return [{k: float(v) for k, v in row.items() if v} for row in csv.DictReader(file)]
 
 
 def _complete(config: Config, folder: RunFolder) -> None:
-    run = wandb.run or _open(config, folder)
+    run: Any = wandb.run or wandb_logger(config, folder)[0].experiment
     run.summary.update(summary(folder))
-    if config.logger.artifacts:
+    if wandb_options(config).get("artifacts"):
         for artifact in artifacts(run.id, folder):
             run.log_artifact(artifact)
 
 
 def _close(exit_code: int) -> None:
+    lost = "what is not uploaded yet (`wandb sync <run folder>/wandb/run-*` tries again)"
     if wandb.run is not None:
-        lost = "what is not uploaded yet (`wandb sync <run folder>/wandb/run-*` tries again)"
-        _attempt(lost, lambda: _finish(exit_code))
+        _attempt(lost, _finish, exit_code)
 
 
 def _finish(exit_code: int) -> None:
@@ -157,38 +209,42 @@ def _finish(exit_code: int) -> None:
         wandb.teardown(exit_code=exit_code)
 
 
-def _attempt(what: str, action: Callable[[], Any]) -> None:
+def _attempt(what: str, action: Callable[..., Any], *words: Any, **more: Any) -> None:
     """Call `action`; if it fails, warn that W&B lacks `what`.
 
     A training must not end because a copy of what is on disk could not be uploaded.
     """
     try:
-        action()
+        action(*words, **more)
     except Exception as error:
         why = first_line(error).rstrip(".")
         say(f"W&B lacks {what}: {type(error).__name__}: {why}. The run folder has everything")
 
 
 def identity(config: Config, folder: RunFolder, first_run: bool = False) -> dict[str, Any]:
-    """Name a run in W&B: `group` (the sweep), `name` (the job), `job_type`, `tags` and more.
+    """Name a run in W&B: `group` (the sweep), `name` (what a sweep varies, else the job) and more.
 
-    What W&B's environment says wins over that, and what `logger` says wins over both. By default
+    What W&B's environment says wins over that, and what its logger says wins over both. By default
     the job's type is train, baseline, stages, stage or first-run, which a curriculum learns from.
     """
-    job, name, kind = folder.path.resolve(), folder.path.resolve().name, "train"
+    options, job, kind = wandb_options(config), folder.path.resolve(), "train"
+    words, varied = folder.read_status().get("overrides", []), _swept()
+    varying = [word for word in words if key_of(word) in varied]
+    name = readable_name(varying) if varying and not first_run else job.name
     if job.parent.name == folder.stages.name:
         job, kind = job.parents[1], "stage"
-        name = f"{job.name}/{name}"
+        name = f"{job.name}/{folder.path.name}"
     elif first_run:
         kind = "first-run"
     elif config.stages:
         kind = "stages"
     elif config.baseline.name != "none":
         kind = "baseline"
-    own = {"project": "heron", "mode": "offline", "name": name, "job_type": kind}
+    mode = "online" if os.environ.get("WANDB_SWEEP_ID") else "offline"
+    own = {"project": "heron", "mode": mode, "name": name, "job_type": kind}
     own |= {"group": job.parent.name[:128], "tags": ",".join(_tags(config))}
     found = {
-        key: getattr(config.logger, key) or os.environ.get(variable) or own.get(key)
+        key: options.get(key) or os.environ.get(variable) or own.get(key)
         for key, variable in _VARIABLES.items()
     }
     tags = found["tags"].split(",") if isinstance(found["tags"], str) else found["tags"]
@@ -197,29 +253,24 @@ def identity(config: Config, folder: RunFolder, first_run: bool = False) -> dict
 
 def _tags(config: Config) -> list[str]:
     """Make tags such as `task:nli`; W&B takes at most 64 characters each."""
-    tags = {"task": config.task.name, "language": config.data.language}
-    if config.baseline.name == "none":
-        tags |= {"encoder": Path(config.encoder.name).name, "head": config.head.name}
-        tags["curriculum"] = config.curriculum.name
-    else:
-        tags["baseline"] = config.baseline.name
-    tags |= {"data": config.data.name, "protocol": config.protocol}
+    trained = config.baseline.name == "none"
+    parts = ("task", "data", *(("encoder", "head", "curriculum") if trained else ("baseline",)))
+    tags = {"language": config.data.language, "protocol": config.protocol}
+    tags |= {part: Path(getattr(config, part).name).name for part in parts}
     return [f"{key}:{value}"[:64] for key, value in tags.items()]
-
-
-def record_config(config: Config, folder: RunFolder) -> dict[str, Any]:
-    """Return the resolved configuration with its provenance: git commit, SHA-256 of the data."""
-    status = folder.read_status()
-    origin = {key: status.get(key) for key in ("heron", "git", "sources", "overrides")}
-    return redacted({**asdict(config), "provenance": origin})
 
 
 def summary(folder: RunFolder) -> dict[str, float]:
     """Return the final scores, as in `scores.json`, and what was spent.
 
-    Keys are `scores/<split>/<metric>` (fractions) and `ledger/<count>`.
+    Keys are `scores/<split>/<metric>` (fractions), `validation/<metric>/best` over all epochs (the
+    last is W&B's own `validation/<metric>`, a number that sweeps can read) and `ledger/<count>`.
     """
     found: dict[str, float] = {}
+    for row in _rows(folder):
+        for name in (key for key in row if key.startswith("validation/")):
+            better = min if is_minimised(name.partition("/")[2]) else max
+            found[f"{name}/best"] = better(found.get(f"{name}/best", row[name]), row[name])
     for split, scores in folder.read_scores().items():
         found |= {f"scores/{split}/{name}": value for name, value in scores.items()}
     if folder.ledger.is_file():

@@ -58,6 +58,8 @@ def _no_secrets_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         ("Server=db;User Id=sa;Password='a b';X=1", f"Server=db;User Id=sa;Password={MASK};X=1"),
         ("AccountName=a;AccountKey=abc==", f"AccountName=a;AccountKey={MASK}"),
+        ("+logger.neptune.api_token=abc", f"+logger.neptune.api_token={MASK}"),
+        ("logger={mine: {api_key: abc, x: 1}}", f"logger={{mine: {{api_key: {MASK}, x: 1}}}}"),
         ("export DB_PASS=s3cret && x", f"export DB_PASS={MASK} && x"),
         ("hf_" + "a1B2" * 8, MASK),
         ("ghp_" + "a1B2" * 9, MASK),
@@ -81,6 +83,7 @@ def test_masks_what_has_the_form_of_a_secret(text: str, shown: str) -> None:
         "https://medium.com/@name/story",
         "bypass=1 compass=north path=data/x sep_token=[SEP]",
         "data.no_label=[-]#pass",
+        "api_key: null, api_key: ${oc.env:KEY}",
     ],
 )
 def test_leaves_addresses_hashes_and_settings_as_they_are(text: str) -> None:

@@ -111,3 +111,28 @@ def test_a_folder_that_is_no_run_is_refused(
 ) -> None:
     assert heron("train", f"run.from={tmp_path}") == 2
     assert "is not a run folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["mine.Callback", "os.system", "torch.os.system", "torch.hub.load", "subprocess.Popen"],
+)
+def test_code_that_a_run_from_elsewhere_names_needs_trust(
+    target: str, run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = RunFolder(tmp_path / "sweep" / "old")
+    old.path.mkdir(parents=True)
+    stored = read_yaml(run.config)
+    known = {"_target_": "pytorch_lightning.callbacks.EarlyStopping", "monitor": "validation/loss"}
+    stored["callbacks"] = {"known": known}
+    stored["run"]["trust"] = True  # only the user can say so
+    old.config.write_text(dump_yaml(stored), encoding="utf-8")
+    assert configure(old, []).callbacks == {"known": known}
+    stored["callbacks"]["known"]["inner"] = [{"_target_": target}]
+    old.config.write_text(dump_yaml(stored), encoding="utf-8")
+    assert heron("train", f"run.from={old.path}") == 2
+    error = capsys.readouterr().err
+    assert f"callbacks.known.inner.0._target_={target}" in error
+    assert "run.trust=true" in error
+    assert not again(old).path.exists()
+    assert configure(old, ["run.trust=true"]).callbacks == stored["callbacks"]

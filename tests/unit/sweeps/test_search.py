@@ -256,11 +256,11 @@ def test_a_full_disk_leaves_the_journal_as_it_was(
 def test_no_file_of_a_search_holds_a_secret_and_its_journal_is_its_owner_s(
     ran: Trainings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert again(f"logger.project=https://me:{TOKEN}@a.org/b,plain") == 2
+    assert again(f"++logger.wandb.project=https://me:{TOKEN}@a.org/b,plain") == 2
     assert TOKEN not in capsys.readouterr().err
     assert not list(tmp_path.rglob(JOURNAL))
     ran.fail = {1: ValueError(f"cannot reach https://me:{TOKEN}@a.org")}
-    assert again(LR, f"logger.project=https://me:{TOKEN}@a.org", trials=3) == 2
+    assert again(LR, f"++logger.wandb.project=https://me:{TOKEN}@a.org", trials=3) == 2
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert [path for path in files if TOKEN.encode() in path.read_bytes()] == []
     assert stat.S_IMODE((tmp_path / "runs/sweep" / JOURNAL).stat().st_mode) == 0o600

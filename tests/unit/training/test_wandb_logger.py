@@ -11,16 +11,20 @@ import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from operator import attrgetter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
 import wandb
+from wandb.wandb_agent import Agent
 
 from heron.base import terminal
 from heron.base.files import read_json, write_json
 from heron.base.run_folder import RunFolder
 from heron.training import wandb_logger
+from heron.training.checkpointing import History
 from heron.training.wandb_logger import identity
 from small_runs import TINY, compose, heron, in_folder
 from wandb_files import Recorded, read_recorded, recorded_runs
@@ -64,11 +68,13 @@ def test_each_job_of_a_sweep_has_a_wandb_run_with_its_names_scores_and_files(
     monkeypatch.chdir(tmp_path)
     planted = f"data.homepage='{ADDRESS}/?token={SECRET[::-1]}'"
     monkeypatch.setattr(sys, "argv", ["heron", "train", planted])
-    assert train(tmp_path, "-m", "seed=0,1", planted, "logger.artifacts=true") == 0
+    assert train(tmp_path, "-m", "seed=0,1", planted, "logger.wandb.artifacts=true") == 0
     runs = recorded_runs(tmp_path / "runs")
     assert len({run.id for run in runs}) == len(runs) == 2
     for run in runs:
-        _check_run(run, RunFolder(tmp_path / "runs" / "grid" / run.name))
+        (folder,) = (tmp_path / "runs" / "grid").glob(f"{run.name},*")
+        assert run.name == f"seed={run.config['seed']}"  # what varies, nothing else
+        _check_run(run, RunFolder(folder))
     secrets = (SECRET, SECRET[::-1], PASSWORD)
     files = [path for path in tmp_path.rglob("*") if path.is_file() and ".git" not in path.parts]
     found = [p for p in files for s in secrets if s.encode() in p.read_bytes() or s in str(p)]
@@ -76,7 +82,7 @@ def test_each_job_of_a_sweep_has_a_wandb_run_with_its_names_scores_and_files(
     said = capfd.readouterr()
     assert not any(secret in said.out + said.err for secret in secrets)
     # The same command again: masked on disk and whole on the command line is the same run.
-    assert train(tmp_path, "-m", "seed=0,1", planted, "logger.artifacts=true") == 0
+    assert train(tmp_path, "-m", "seed=0,1", planted, "logger.wandb.artifacts=true") == 0
     assert len(recorded_runs(tmp_path / "runs")) == 2
 
 
@@ -90,7 +96,8 @@ def _check_run(run: Recorded, folder: RunFolder) -> None:
     assert run.config["provenance"]["git"] == status["git"]
     assert run.config["provenance"]["sources"] == status["sources"]
     logged = [row["validation/macro_f1"] for row in run.rows if "validation/macro_f1" in row]
-    assert run.summary["validation/macro_f1"] == {"max": max(logged)}
+    assert run.summary["validation/macro_f1"] == logged[-1]
+    assert run.summary["validation/macro_f1/best"] == max(logged)
     assert run.summary["scores/test/macro_f1"] == scores["test"]["macro_f1"]
     assert run.summary["scores/validation/accuracy"] == scores["validation"]["accuracy"]
     assert run.summary["ledger/steps"] == read_json(folder.ledger)["total"]["steps"]
@@ -162,7 +169,7 @@ def test_jobs_are_done_and_recorded_on_disk_where_the_server_is_of_no_use(
 
     monkeypatch.setattr(wandb, "init", note)
     # In one process: what is replaced here would not reach others.
-    assert fast_job(tmp_path, "logger.mode=online", "-m", "seed=0,1") == 0
+    assert fast_job(tmp_path, "logger.wandb.mode=online", "-m", "seed=0,1") == 0
     assert modes == ["online", "offline", "offline"], "the second job does not try again"
     said = capfd.readouterr().err
     assert said.count("W&B cannot be reached") == 1
@@ -171,7 +178,7 @@ def test_jobs_are_done_and_recorded_on_disk_where_the_server_is_of_no_use(
     runs = recorded_runs(tmp_path / "runs")
     assert [run.kind for run in runs] == ["baseline", "baseline"]
     for run in runs:
-        folder = RunFolder(tmp_path / "runs" / "grid" / run.name)
+        folder = RunFolder(next((tmp_path / "runs" / "grid").glob(f"{run.name}*")))
         assert folder.state() == "done"
         scores = read_json(folder.scores)
         assert run.summary["scores/test/macro_f1"] == scores["test"]["macro_f1"]
@@ -187,7 +194,7 @@ def test_a_sweep_of_isolated_jobs_waits_once_for_a_server_that_is_not_there(tmp_
         "task.bootstrap=0",
         "baseline=majority",
     )
-    words += ("logger=wandb", "logger.mode=online", "run.isolate=true", "-m", "seed=0,1,2")
+    words += ("logger=wandb", "logger.wandb.mode=online", "run.isolate=true", "-m", "seed=0,1,2")
     # Another process: the server that jobs are forked from keeps the environment it began with.
     ran = subprocess.run(
         [sys.executable, "-m", "heron", "train", *words],
@@ -240,7 +247,7 @@ def test_a_server_that_breaks_after_the_start_costs_its_time_limit_and_one_warni
     with HTTPServer(("127.0.0.1", 0), _BreaksLater) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         monkeypatch.setenv("WANDB_BASE_URL", f"http://127.0.0.1:{server.server_port}")
-        assert fast_job(tmp_path, "logger.mode=online", planted, "-m", "seed=0,1") == 0
+        assert fast_job(tmp_path, "logger.wandb.mode=online", planted, "-m", "seed=0,1") == 0
         server.shutdown()
     said = capfd.readouterr().err
     assert said.count("W&B lacks what is not uploaded yet (`wandb sync") == 1
@@ -263,8 +270,7 @@ def test_a_wandb_that_breaks_later_stops_nothing_and_is_said_once(
     config, folder = compose(tmp_path, "logger=wandb"), RunFolder(tmp_path / "runs" / "a" / "b")
     finish = wandb.finish
     with wandb_logger.wandb_run(config, folder):
-        logger = wandb_logger.wandb_logger(config, folder)
-        assert logger is not None
+        (logger,) = wandb_logger.wandb_logger(config, folder)
         logger.log_metrics({"train/loss": 1.0}, 1)
         monkeypatch.setattr(logger.experiment, "log", broken)
         monkeypatch.setattr(wandb, "finish", broken)
@@ -276,23 +282,26 @@ def test_a_wandb_that_breaks_later_stops_nothing_and_is_said_once(
     assert len([line for line in lines if "W&B lacks what is not uploaded" in line]) == 1
 
 
-def test_the_summary_has_the_lowest_of_a_monitored_loss(tmp_path: Path) -> None:
-    config = compose(tmp_path, "logger=wandb", "trainer.monitor=loss")
-    folder = RunFolder(tmp_path / "runs" / "a" / "b")
+def test_the_summary_has_the_last_and_the_best_of_each_score(tmp_path: Path) -> None:
+    config, folder = compose(tmp_path, "logger=wandb"), RunFolder(tmp_path / "runs" / "a" / "b")
+    rows = [{"validation/loss": loss, "validation/accuracy": loss} for loss in (0.9, 0.5, 0.7)]
     with wandb_logger.wandb_run(config, folder):
-        logger = wandb_logger.wandb_logger(config, folder)
-        assert logger is not None
-        for step, loss in enumerate((0.9, 0.5, 0.7)):
-            logger.log_metrics({"validation/loss": loss}, step)
+        loggers = [History(folder.metrics), *wandb_logger.wandb_logger(config, folder)]
+        for step, row in enumerate(rows):
+            for logger in loggers:
+                logger.log_metrics(row, step)
+        loggers[0].write()
     (run,) = recorded_runs(tmp_path / "runs")
-    assert run.summary["validation/loss"] == {"min": 0.5}
+    assert run.summary["validation/loss"] == run.summary["validation/accuracy"] == 0.7
+    assert run.summary["validation/loss/best"] == 0.5
+    assert run.summary["validation/accuracy/best"] == 0.9
 
 
 def test_starting_over_or_in_another_project_is_another_wandb_run(tmp_path: Path) -> None:
     config, folder = compose(tmp_path, "logger=wandb"), RunFolder(tmp_path / "runs" / "a" / "b")
     first = wandb_logger._run_id(config, folder)
     assert wandb_logger._run_id(config, folder) == first
-    config.logger.project = "another"
+    config.logger["wandb"]["project"] = "another"
     second = wandb_logger._run_id(config, folder)
     folder.clear()
     assert len({first, second, wandb_logger._run_id(config, folder)}) == 3
@@ -351,7 +360,9 @@ def test_the_environment_names_a_wandb_run_and_the_command_line_wins_over_it(
         expected[recorded] = f"env-{key}"
         if said == "command line":
             words.append(
-                f"logger.{key}=[own-tags,b]" if key == "tags" else f"logger.{key}=own-{key}"
+                f"logger.wandb.{key}=[own-tags,b]"
+                if key == "tags"
+                else f"logger.wandb.{key}=own-{key}"
             )
             expected[recorded] = f"own-{key}"
     config, folder = compose(tmp_path, *words), RunFolder(tmp_path / "runs" / "grid" / "job")
@@ -369,7 +380,7 @@ def test_the_environment_names_a_wandb_run_and_the_command_line_wins_over_it(
         (None, [], "offline"),
         ("online", [], "online"),
         ("disabled", [], "disabled"),
-        ("online", ["logger.mode=offline"], "offline"),
+        ("online", ["logger.wandb.mode=offline"], "offline"),
     ],
 )
 def test_wandb_mode_of_the_environment_wins_over_offline(
@@ -384,3 +395,81 @@ def test_wandb_mode_of_the_environment_wins_over_offline(
         monkeypatch.setenv("WANDB_MODE", environment)
     config = compose(tmp_path, "logger=wandb", *words)
     assert identity(config, RunFolder(tmp_path / "grid" / "job"))["mode"] == mode
+
+
+@pytest.fixture
+def agent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """Call what W&B's agent would call for a point, with the variables that it sets."""
+    for name in ("WANDB_DIR", "WANDB_RUN_ID", "WANDB_SWEEP_PARAM_PATH"):
+        monkeypatch.setenv(name, "")  # as before, after the test
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("WANDB_SWEEP_ID", "sweep123")
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.chdir(tmp_path)
+    called: list[list[str]] = []
+
+    def note(command: list[str], **_: Any) -> Any:
+        called.append(command)
+        return SimpleNamespace()
+
+    monkeypatch.setattr("wandb.wandb_agent.AgentProcess", note)
+
+    def point(run_id: str, form: str = "${args_no_hyphens}", **more: Any) -> int:
+        agent = Agent(None, None)
+        fixed = [*in_folder(tmp_path), "data.generator.size=160", "task.bootstrap=0"]
+        fixed += ["run.isolate=false", "run.sweep=grid"]
+        agent._sweep_command = ["${env}", "heron", "train", *fixed, form]
+        values = {key.replace("__", "."): {"value": value} for key, value in more.items()}
+        agent._command_run({"run_id": run_id, "program": "heron", "args": values})
+        wandb.teardown()  # each point is a process
+        _, program, *words = called[-1]
+        assert program == "heron"
+        return heron(*words)
+
+    return point
+
+
+@pytest.mark.parametrize("form", ["${args_no_hyphens}", "${args}"])
+def test_each_point_of_wandbs_agent_is_its_run_even_a_repeated_one(
+    form: str, agent: Any, tmp_path: Path
+) -> None:
+    swept = {"task__max_answer_tokens": 20, "seed": 3, "baseline": "majority", "report": None}
+    for run_id in ("first111", "again222", "again222"):
+        assert agent(run_id, form, **swept) == 0
+    again, first = sorted(
+        recorded_runs(tmp_path / "wandb"), key=attrgetter("id")
+    )  # where the agent says
+    assert (first.id, again.id, first.sweep, again.sweep) == (
+        *("first111", "again222"),
+        *("sweep123", "sweep123"),
+    )
+    for run in (first, again):
+        assert (run.group, run.name) == (
+            "grid",
+            "baseline=majority,seed=3,task.max_answer_tokens=20",
+        )
+        assert {"seed": 3, "task.max_answer_tokens": 20}.items() <= run.config.items()
+        assert run.config["optim"]["lr"] > 0
+        assert run.exit_code == 0
+    scores = [{k: v for k, v in run.summary.items() if k[0] != "_"} for run in (first, again)]
+    assert scores[0] == scores[1]
+    assert 0 <= first.summary["scores/validation/macro_f1"] <= 1
+
+
+@pytest.mark.slow
+def test_a_repeated_point_has_the_curves_that_the_sweep_looks_at(
+    agent: Any, tmp_path: Path
+) -> None:
+    tiny = dict(word.replace(".", "__").split("=") for word in TINY if "isolate" not in word)
+    swept = {**tiny, "trainer__monitor": "validation/macro_f1", "curriculum": "cart_cl"}
+    for run_id in ("first111", "again222"):
+        assert agent(run_id, **swept) == 0
+    again, first = sorted(
+        recorded_runs(tmp_path / "wandb"), key=attrgetter("id")
+    )  # none of the run that it learns from
+    assert read_json(next(tmp_path.glob("runs/grid/*/checkpoints/wandb.json")))["id"] == again.id
+    name = "validation/macro_f1"
+    curves = [[row[name] for row in run.rows if name in row] for run in (first, again)]
+    assert curves[0] == pytest.approx(curves[1])
+    assert len(curves[0]) == 2
+    assert first.summary[name] == pytest.approx(curves[0][-1]) == again.summary[name]
