@@ -352,7 +352,7 @@ def _flat(value: Any, name: str = "") -> dict[str, Any]:
         items = [(str(key), each) for key, each in enumerate(value)]
     else:
         return {name: value}
-    items = [(key, each) for key, each in items if not key.startswith("ModelCheckpoint")]
+    items = [(key, each) for key, each in items if not key.startswith(("ModelCheckpoint", "paths"))]
     return {k: v for key, each in items for k, v in _flat(each, f"{name}/{key}").items()}
 
 

@@ -29,15 +29,8 @@ SPREAD = ("devices", "num_nodes", "strategy")
 # versions did. With them, `_OPTIONAL` keys are left out of the hash in a run's name, and `_LATER`
 # keys out of the hash by which earlier versions named runs.
 _OPTIONAL = (
-    *(
-        "data.folds",
-        "data.quoting",
-        "data.texts",
-        "data.hub",
-        "data.revision",
-        "data.hub_config",
-        "data.hub_splits",
-    ),
+    *("data.folds", "data.quoting", "data.texts", "data.hub", "data.revision"),
+    *("data.hub_config", "data.hub_splits"),
     *("head.module", "prompting", "optim.loss", "optim.soft", "optim.suspects", "trainer.mean_of"),
     *(
         "callbacks",

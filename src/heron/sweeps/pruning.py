@@ -6,16 +6,9 @@ from typing import Any
 import pytorch_lightning as pl
 from pytorch_lightning.callbacks import Checkpoint
 
-from heron.base.run_folder import RunFolder
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.sweeps.study import is_over, open_study, trial_of
-
-
-def pruning(config: Config, folder: RunFolder, data: DataModule) -> list[pl.Callback]:
-    """Make the callback for a trial of a search with a pruner; none for other runs."""
-    wanted = config.sweeper.trial is not None and config.sweeper.pruner != "none"
-    return [Pruning(config, folder.path.parent, data)] if wanted else []
 
 
 class Pruning(Checkpoint):

@@ -102,18 +102,9 @@ _LINE = 30.0  # seconds between lines within an epoch
 
 
 def progress_bar(wanted: bool | None) -> list[pl.Callback]:
-    """Make the progress bar; None shows it when standard output is a terminal."""
+    """Make Lightning's progress bar; None shows it when standard output is a terminal."""
     shown = sys.stdout.isatty() if wanted is None else wanted
-    return [_Bar()] if shown else []
-
-
-class _Bar(RichProgressBar):
-    """Lightning's bar; epochs are counted from 1, as in the lines and in `heron sweep`."""
-
-    def _get_train_description(self, current_epoch: int) -> str:
-        of = self.trainer.max_epochs
-        text = f"epoch {current_epoch + 1}" + (f"/{of}" if of is not None else "")
-        return text.ljust(len(self.validation_description))
+    return [RichProgressBar()] if shown else []
 
 
 class EpochLines(pl.Callback):

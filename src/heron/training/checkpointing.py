@@ -90,7 +90,7 @@ class LastCheckpoint(Checkpoint):
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
     ) -> None:
         """A run that had stopped early trains no further epoch; another run's best is here now."""
-        if trainer.ckpt_path == self.folder.last:
+        if Path(trainer.ckpt_path or "") == self.folder.last:
             trainer.should_stop = checkpoint["should_stop"]
         best = self.folder.best
         for state in checkpoint["callbacks"].values() if best.is_file() else ():

@@ -66,6 +66,7 @@ def without_curriculum(config: Config) -> Config:
     first = copy.deepcopy(config)
     first.curriculum = CurriculumConfig()
     first.experiment = first.ckpt_path = None
+    first.trainer.flags = {}  # it has to see all rows
     first.dynamics.enabled = True
     first.sweeper = SweeperConfig()  # it is no trial: nothing may end it early
     first.run = dataclasses.replace(

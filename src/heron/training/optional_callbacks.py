@@ -79,9 +79,3 @@ class MeanOfEpochs(pl.Callback):
         """Replace a module's trained weights by the mean."""
         mean = {name: weights / self.added for name, weights in self.sums.items()}
         module.load_state_dict(mean, strict=False)
-
-
-def load_mean(trainer: Any, module: pl.LightningModule) -> None:
-    """Load the mean that the training has kept into its module; of a `pl.Trainer`."""
-    (callback,) = (c for c in trainer.callbacks if isinstance(c, MeanOfEpochs))
-    callback.load_into(module)

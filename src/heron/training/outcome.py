@@ -26,7 +26,6 @@ from heron.training.export import export
 from heron.training.trainer import devices
 
 # `heron.training.inference` builds on this module.
-load_mean = on_demand("heron.training.optional_callbacks:load_mean")
 prediction_trainer = on_demand("heron.training.inference:prediction_trainer")
 
 
@@ -34,7 +33,7 @@ def _choose_weights(
     config: Config, folder: RunFolder, trainer: pl.Trainer, module: TaskModule, data: DataModule
 ) -> tuple[pl.Trainer, TaskModule]:
     """Load the weights that `trainer.select` names; returns what to predict with."""
-    callbacks: list[Any] = trainer.checkpoint_callbacks
+    callbacks: list[Any] = trainer.callbacks
     is_chosen = any(getattr(each, "best_model_path", "") for each in callbacks)
     if isinstance(trainer.strategy, FSDPStrategy):  # each process has a part of the model
         module = build_module(config, data)
@@ -48,7 +47,7 @@ def _choose_weights(
     elif config.trainer.select == "best":
         load_weights(module, folder.best)
     elif config.trainer.select == "mean":
-        load_mean(trainer, module)
+        next(each for each in callbacks if hasattr(each, "load_into")).load_into(module)
     return trainer, module
 
 

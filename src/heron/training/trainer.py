@@ -37,9 +37,9 @@ from heron.training.checkpointing import (
 )
 from heron.training.recorder import Recorder
 
-# Only some runs need them; `pruning` is of a higher layer.
+# Only some runs need them; `Pruning` is of a higher layer.
 wandb_logger = on_demand("heron.training.wandb_logger:wandb_logger")
-pruning = on_demand("heron.sweeps.pruning:pruning")
+pruning = on_demand("heron.sweeps.pruning:Pruning")
 stop_early = on_demand("heron.training.optional_callbacks:StopEarly")
 mean_of_epochs = on_demand("heron.training.optional_callbacks:MeanOfEpochs")
 restart = on_demand("heron.training.curriculum:Restart")
@@ -98,8 +98,8 @@ def build_trainer(
     has_bar = any(isinstance(each, pl.callbacks.ProgressBar) for each in own)
     callbacks += [StepCount(folder), EpochLines(settings.monitor)]
     callbacks += [] if has_bar else progress_bar(settings.enable_progress_bar)
-    if config.sweeper.trial is not None:
-        callbacks += pruning(config, folder, data)
+    if config.sweeper.trial is not None and config.sweeper.pruner != "none":
+        callbacks.append(pruning(config, folder.path.parent, data))
     callbacks += own
     arguments = {
         "max_epochs": len(data.batches_per_epoch()),

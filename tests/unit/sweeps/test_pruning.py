@@ -17,7 +17,7 @@ from heron.commands.repeat import configure
 from heron.config.resolve import resolve_stages
 from heron.config.schema import BaselineConfig, Config, CurriculumConfig, SweeperConfig
 from heron.config.stored import from_yaml, to_yaml
-from heron.sweeps.pruning import Pruning, pruning
+from heron.sweeps.pruning import Pruning
 from heron.sweeps.study import open_study, trial_of
 from heron.training.checkpointing import ended_early
 from heron.training.curriculum import without_curriculum
@@ -69,9 +69,7 @@ def after(callback: Pruning, scores: list[float], stopped_by_another: bool = Fal
 
 def make(config: Config, tmp_path: Path, curriculum: Any = None) -> Pruning:
     data: Any = SimpleNamespace(curriculum=curriculum, batches_per_epoch=lambda: [1] * 4)
-    (callback,) = pruning(config, RunFolder(tmp_path / "job"), data)
-    assert isinstance(callback, Pruning)
-    return callback
+    return Pruning(config, tmp_path, data)
 
 
 def test_a_training_below_the_median_is_ended_and_one_above_is_not(
@@ -131,16 +129,6 @@ def test_nothing_is_pruned_while_a_curriculum_holds_examples_back(
     curriculum = SimpleNamespace(has_unlocked_all=lambda epoch: epoch >= 2)
     trainer = after(make(config, tmp_path, curriculum), [0.1] * 4)
     assert (ended_early(trainer) or {})["epochs"] == 3
-
-
-def test_only_trials_of_a_search_with_a_pruner_are_asked_about(
-    config: Config, tmp_path: Path
-) -> None:
-    data: Any = SimpleNamespace(curriculum=None)
-    config.sweeper.pruner = "none"
-    assert pruning(config, RunFolder(tmp_path), data) == []
-    config.sweeper = SweeperConfig(pruner="median")
-    assert pruning(config, RunFolder(tmp_path), data) == []
 
 
 def test_a_run_that_is_repeated_and_one_that_a_curriculum_learns_from_are_no_trials(

@@ -8,7 +8,7 @@ import torch
 
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
-from heron.training.callbacks import EpochLines, StepCount, progress_bar
+from heron.training.callbacks import EpochLines, StepCount
 
 
 def test_train_loss_of_an_epoch_that_was_cut_is_the_mean_over_all_its_rows(
@@ -61,12 +61,6 @@ def test_rouge_of_an_epoch_has_beside_it_what_copying_sentences_reaches(
     EpochLines("rouge1").on_train_epoch_end(trainer, None)
     expected = "rouge1 0.250  validation lead3_rouge1 0.128  validation oracle_rouge1 0.234  "
     assert f"validation {expected}" in capsys.readouterr().out
-
-
-def test_the_bar_counts_epochs_as_the_lines_do() -> None:
-    (bar,) = progress_bar(True)
-    bar._trainer = SimpleNamespace(max_epochs=8, sanity_checking=False)
-    assert bar._get_train_description(0).strip() == "epoch 1/8"
 
 
 def test_steps_within_an_epoch_are_written_and_said_where_no_bar_is(
