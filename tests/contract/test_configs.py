@@ -356,7 +356,7 @@ def test_every_task_has_data_and_heads():
     assert all(forms & set(RULES[task].forms) for task in RULES)
 
 
-@pytest.mark.parametrize("group", ["batching", "logger", "optim", "trainer"])
+@pytest.mark.parametrize("group", ["batching", "callbacks", "logger", "optim", "trainer"])
 def test_every_option_of_the_other_groups_composes(group, compose):
     for name in options(group):
         compose(f"{group}={name}")

@@ -24,7 +24,6 @@ from heron.base import ranks
 from heron.base.errors import ConfigError, first_line
 from heron.base.files import write_json
 from heron.base.folders import experiment_roots
-from heron.base.forks import load_forks
 from heron.base.run_folder import RunFolder
 from heron.base.terminal import say
 from heron.config.data import TRAIN
@@ -228,6 +227,8 @@ def make(key: str, options: Mapping[str, Any], folder: RunFolder, **more: Any) -
 
 def _find(key: str, target: str) -> Any:
     """Import a class, also of a fork or of the working folder, where a script would find it."""
+    from heron.base.forks import load_forks  # few runs need it
+
     load_forks(experiment_roots())
     if (here := os.getcwd()) not in sys.path:
         sys.path.append(here)

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import wandb
-from hydra.core.hydra_config import HydraConfig
 from pytorch_lightning.utilities.rank_zero import rank_zero_only
 from wandb.errors import UsageError
 
@@ -123,7 +122,7 @@ def _open(config: Config, folder: RunFolder, named: dict[str, Any]) -> Any:
     options = {k: v for k, v in wandb_options(config).items() if k not in ("artifacts", *named)}
     options.setdefault("save_dir", os.environ.get("WANDB_DIR", str(folder.path)))
     logger = make("logger.wandb", options, folder)
-    status, varied = folder.read_status(), _swept() & set(all_keys())
+    status, varied = folder.read_status(), _swept(folder) & set(all_keys())
     swept = {key: attrgetter(key)(config) for key in varied}
     recorded = {
         **asdict(config),
@@ -171,12 +170,12 @@ def _run_id(config: Config, folder: RunFolder) -> str:
     return str(found["id"])
 
 
-def _swept() -> set[str]:
-    """Find the keys that the command's sweep varies, as W&B's agent or Hydra's sweeper says."""
-    file = Path(os.environ.get("WANDB_SWEEP_PARAM_PATH", ""))
-    if file.is_file():
+def _swept(folder: RunFolder) -> set[str]:
+    """Find the keys that the run's sweep varies, as W&B's agent or Hydra's `multirun.yaml` says."""
+    if (file := Path(os.environ.get("WANDB_SWEEP_PARAM_PATH", ""))).is_file():
         return set(read_yaml(file))
-    return set(HydraConfig.get().sweeper.get("swept") or ()) if HydraConfig.initialized() else set()
+    file = folder.path.parent / "multirun.yaml"
+    return set(read_yaml(file)["hydra"]["sweeper"].get("swept") or ()) if file.is_file() else set()
 
 
 def _rows(folder: RunFolder) -> list[dict[str, float]]:
@@ -228,7 +227,7 @@ def identity(config: Config, folder: RunFolder, first_run: bool = False) -> dict
     the job's type is train, baseline, stages, stage or first-run, which a curriculum learns from.
     """
     options, job, kind = wandb_options(config), folder.path.resolve(), "train"
-    words, varied = folder.read_status().get("overrides", []), _swept()
+    words, varied = folder.read_status().get("overrides", []), _swept(folder)
     varying = [word for word in words if key_of(word) in varied]
     name = readable_name(varying) if varying and not first_run else job.name
     if job.parent.name == folder.stages.name:

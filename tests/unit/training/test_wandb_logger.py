@@ -23,6 +23,7 @@ from wandb.wandb_agent import Agent
 from heron.base import terminal
 from heron.base.files import read_json, write_json
 from heron.base.run_folder import RunFolder
+from heron.base.yaml_files import dump_yaml
 from heron.training import wandb_logger
 from heron.training.checkpointing import History
 from heron.training.wandb_logger import identity
@@ -322,6 +323,21 @@ def test_runs_are_named_by_what_they_are_for(tmp_path: Path) -> None:
     assert baseline["job_type"] == "baseline"
     assert "baseline:majority" in baseline["tags"]
     assert not any(tag.startswith("encoder:") for tag in baseline["tags"])
+
+
+def test_a_job_of_a_sweep_is_named_by_what_varies_and_has_it_flat(tmp_path: Path) -> None:
+    config = compose(tmp_path, "logger=wandb", "optim.lr=0.5", "head=emp")
+    folder = RunFolder(tmp_path / "runs" / "grid" / "head=emp,optim.lr=0.5,seed=3-1234")
+    swept = {"hydra": {"sweeper": {"swept": ["optim.lr", "head"]}}}
+    folder.path.mkdir(parents=True)
+    (folder.path.parent / "multirun.yaml").write_text(dump_yaml(swept), "utf-8")
+    folder.update_status(overrides=["seed=3", "optim.lr=0.5", "head=emp"])
+    with wandb_logger.wandb_run(config, folder):
+        pass
+    (run,) = recorded_runs(tmp_path / "runs")
+    assert (run.group, run.name) == ("grid", "head=emp,optim.lr=0.5")
+    assert run.config["optim.lr"] == run.config["optim"]["lr"] == 0.5
+    assert run.config["head"]["name"] == "emp"
 
 
 def test_the_run_that_a_curriculum_learns_from_is_told_apart(
