@@ -9,7 +9,7 @@ from hydra.errors import HydraException
 
 from heron.base.errors import ConfigError
 from heron.base.terminal import say
-from heron.config.keys import type_of
+from heron.config.constraints import type_of
 
 UNREADABLE = "its value cannot be read: close brackets and quotes, put signs into quotes"
 PARSER = OverridesParser.create()
@@ -35,6 +35,7 @@ _ALIASES = {
     "sweeper.startup_trials": "hydra.sweeper.startup_trials",
     "sweeper.startup_epochs": "hydra.sweeper.startup_epochs",
 }
+_MAPPINGS = ("prompting.prompt.answers", "prompting.translation.codes")
 _OPTIONS = {
     "launcher=local": ["hydra/launcher=heron"],
     "launcher=joblib": ["hydra/launcher=joblib"],
@@ -57,18 +58,14 @@ def rewrite(words: Sequence[str]) -> list[str]:
             new = [f"data.folds.count={value}", f"data.folds.fold=range({value})"]
         elif new:
             say(f"{word} is now {' '.join(new)}; the old word goes with the next release")
-        found += new or [word]
+        # Keys of these mappings are the user's own; Hydra takes new ones with ++ only.
+        found += new or [f"++{word}" if word.startswith(_MAPPINGS) else word]
     return found
 
 
 def key_of(word: str) -> str:
     """Read the key of an override, without `+`, `~` and `@package`."""
     return word.lstrip("+~").partition("=")[0].partition("@")[0]
-
-
-def values_by_key(words: Sequence[str]) -> dict[str, str]:
-    """Map keys, as typed, to values, as typed; the last word on a key counts."""
-    return dict(word.partition("=")[::2] for word in words)
 
 
 def readable(word: str) -> str:

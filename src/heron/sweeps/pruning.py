@@ -7,9 +7,9 @@ import pytorch_lightning as pl
 from pytorch_lightning.callbacks import Checkpoint
 
 from heron.base.run_folder import RunFolder
-from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.sweeps.study import is_over, open_study, trial_of
+from heron.tasks.config import Config
 
 
 def pruning(config: Config, folder: RunFolder, data: DataModule) -> list[pl.Callback]:

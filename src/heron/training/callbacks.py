@@ -16,7 +16,7 @@ from torch import Tensor
 from heron.base import ranks
 from heron.base.files import write_json
 from heron.base.run_folder import RunFolder
-from heron.config.data import TRAIN
+from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.metrics.names import copied_names
 from heron.training.status import BEAT, try_update

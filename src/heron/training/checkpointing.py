@@ -20,8 +20,8 @@ from heron.base.errors import ConfigError
 from heron.base.files import atomic_open
 from heron.base.run_folder import RunFolder
 from heron.base.signals import Deferred, Terminated
-from heron.config.schema import TrainerConfig
 from heron.metrics.names import is_minimised
+from heron.tasks.config import TrainerConfig
 
 LOG_EVERY = 10  # optimizer steps between rows of `metrics.csv`
 

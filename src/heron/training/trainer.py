@@ -13,13 +13,13 @@ from heron.base.errors import ConfigError
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
 from heron.base.signals import leave_signals_alone
-from heron.config import registries
-from heron.config.data import VALIDATION
-from heron.config.schema import Config
+from heron.data.config import VALIDATION
 from heron.data.datamodule import DataModule
 from heron.metrics.names import LOSS
 from heron.models.precision import precision
+from heron.tasks import CALLBACKS, LOGGERS
 from heron.tasks.base import TaskModule
+from heron.tasks.config import Config
 from heron.training.callbacks import EpochLines, Ledger, StepCount, progress_bar
 from heron.training.checkpointing import (
     LOG_EVERY,
@@ -104,8 +104,7 @@ def build_trainer(
     if config.sweeper.trial is not None:
         callbacks += pruning(config, folder, data)
     callbacks += [
-        registries.CALLBACKS[name](**(options or {}))
-        for name, options in settings.callbacks.items()
+        CALLBACKS[name](**(options or {})) for name, options in settings.callbacks.items()
     ]
     trainer = pl.Trainer(
         max_epochs=len(data.batches_per_epoch()),
@@ -145,9 +144,7 @@ def _loggers(config: Config, folder: RunFolder) -> list[Any]:
         return []
     wandb = [wandb_logger(config, folder)] if config.logger.wandb else []
     others = config.logger.others
-    return wandb + [
-        registries.LOGGERS[name](folder, **(options or {})) for name, options in others.items()
-    ]
+    return wandb + [LOGGERS[name](folder, **(options or {})) for name, options in others.items()]
 
 
 def build_strategy(config: Config, sharded: bool = True) -> Strategy | str:

@@ -23,8 +23,8 @@ from heron.base.run_folder import RunFolder, read_record
 from heron.base.secrets import redacted
 from heron.base.tables import read_table
 from heron.base.terminal import said, say
-from heron.config.schema import Config
 from heron.metrics.names import is_minimised
+from heron.tasks.config import Config
 
 draw_map = on_demand("heron.reports.map:draw_map")  # of a higher layer
 

@@ -1,0 +1,445 @@
+"""The schema of the configuration: every key that the code reads, with its type and its unit.
+
+YAML in `conf/` holds the values. A field's type says which values are allowed, and the method
+`problems()` of a class which of them cannot work together; `heron.config.parsing` reads both.
+`heron options` prints the comments on the fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import TYPE_CHECKING, Annotated, Any
+
+from annotated_types import Ge, Interval
+
+from heron.base.errors import ConfigError, nearest
+from heron.config.constraints import Checked, Count, Natural, OneOf, Part, Positive, Seed, Share
+from heron.config.parsing import parse
+from heron.data import TASKS
+from heron.data.config import BatchingConfig, DataConfig
+from heron.dynamics.config import CurriculumConfig, DynamicsConfig
+from heron.metrics import METRICS
+from heron.metrics.config import BertScoreConfig
+from heron.models import CLASSIFIERS, POOLINGS
+from heron.models.config import OPEN, EncoderConfig, HeadConfig, OptimConfig
+from heron.tasks import BASELINES, CALLBACKS, LOGGERS
+
+if TYPE_CHECKING:  # start-up time
+    from omegaconf import DictConfig
+
+    from heron.tasks.stages import StageConfig
+
+
+@dataclass
+class PathsConfig:
+    """Folders; none of them influences a result."""
+
+    data: str = "data"  # data sets (`<data>/trc/...`); the default is `HERON_DATA`
+    cache: str = "cache"  # downloads, generated corpora, tokenized features
+    runs: str = "runs"  # run folders
+
+
+@dataclass
+class GenerationConfig(Checked):
+    """How a summary is generated."""
+
+    num_beams: Count = 4  # beams of the search; 1 is greedy search
+    # a beam's log probability is divided by its length to this power; above 0 favours long
+    # summaries. No effect with one beam.
+    length_penalty: float = 1.0
+    # n-grams of this many tokens occur once in a summary; 0: no limit
+    no_repeat_ngram_size: Natural = 3
+    min_new_tokens: Natural = 0  # shortest summary, in tokens
+    max_new_tokens: Count = 128  # longest summary, in tokens
+
+    def problems(self) -> Iterator[str]:
+        """Check that a summary may be as long as it must be."""
+        if self.min_new_tokens > self.max_new_tokens:
+            yield (
+                f"task.generation.min_new_tokens={self.min_new_tokens}: must be at most "
+                f"task.generation.max_new_tokens={self.max_new_tokens}"
+            )
+
+
+@dataclass
+class TaskConfig:
+    """What is learned and how it is scored."""
+
+    # `relation`, `nli` (sentence pairs), `qa` (answers are spans of the text), `summarization`,
+    # `classification` (single texts) or `mlm` (masked tokens of raw text)
+    name: Annotated[str, OneOf(registry=TASKS)] = "relation"
+    # the mode behind `relaxed_macro_f1`: `recode` or `drop`. Every mode also has scores under its
+    # own name, such as `relaxed_matres_micro_f1`.
+    relaxed: Annotated[str, OneOf("recode", "drop")] = "recode"
+    bootstrap: Natural = 1000  # bootstrap resamples for the 95 % intervals; 0: no intervals
+    # unit of a resample: `group` (documents; texts where there are none) or `row`. Pairs of one
+    # document are not independent, so `row` gives intervals that are too narrow.
+    resample: Annotated[str, OneOf("group", "row")] = "group"
+    # of `relation`, once the epoch is chosen: null takes each pair's most probable class;
+    # `transitive` the most probable classes of a window's pairs that do not contradict each other
+    decoding: Annotated[str | None, OneOf("transitive")] = None
+    max_answer_tokens: Count = 30  # of `qa`: longest answer, in tokens
+    n_best: Count = 20  # of `qa`: spans kept for each window and each question
+    # of `summarization`: reference summaries are cut to this many tokens in training
+    max_target_tokens: Annotated[int, Ge(2)] = 128
+    # of `summarization`: rows that are summarized after each epoch to choose the best one, always
+    # the same; null: all. The end of the run takes all.
+    validation_samples: Count | None = None
+    # of `summarization`: how summaries are generated
+    generation: GenerationConfig = field(default_factory=GenerationConfig)
+    # of `summarization`: computed at the end of a run
+    bertscore: BertScoreConfig = field(default_factory=BertScoreConfig)
+    mask_share: Share = 0.15  # of `mlm`: share of a sequence's tokens to predict
+    whole_words: bool = False  # of `mlm`: choose words, each with all its tokens
+    # further scores, registered by forks; computed at the end of a run
+    metrics: list[Annotated[str, OneOf(registry=METRICS)]] = field(default_factory=list)
+
+
+# See `TaskRules.keys`.
+_KEYS_OF_TASKS = ("head.distance", "task.bertscore.model", "task.decoding", "optim.soft.answers")
+
+
+@dataclass
+class BaselineConfig:
+    """A system without a trained encoder, in place of encoder and head."""
+
+    # `none`; `majority`; `cbow_svm` and `cbow_softmax` (mean word vectors, then a support vector
+    # machine or multinomial logistic regression); `zero_shot` (a finished NLI model). Of
+    # `summarization`, sentences of the article: `lead` (the first ones), `textrank` (those most
+    # similar to all others), `oracle` (chosen greedily by the reference: a ceiling, not a system).
+    name: Annotated[str, OneOf("none", registry=BASELINES)] = "none"
+    sentences: Count = 3  # most sentences of `lead`, `textrank` and `oracle`
+    # what is read: `pair`, only the `premise`, or only the `hypothesis`
+    input: Annotated[str, OneOf("pair", "premise", "hypothesis")] = "pair"
+    # word vectors: `train` (fastText on the train split's own texts), or a file: .bin in fastText's
+    # format, .vec or .vec.gz
+    vectors: str = "train"
+    # tokenization: `words` (`heron.languages.words`, case kept), `folded` (those in lower case) or
+    # `whitespace`, as RoNLI's repository has it
+    words: Annotated[str, OneOf("words", "folded", "whitespace")] = "words"
+    # dim, epochs, min_count, buckets: of `vectors=train`: width of the vectors, passes over the
+    # texts, fewest occurrences of a word, rows for character n-grams
+    dim: Count = 300
+    epochs: Count = 10
+    min_count: Count = 2
+    buckets: Count = 100_000
+    # scaling of the features, fitted on the train split: `none`, `standard` (mean 0, variance 1) or
+    # `minmax` (0 to 1)
+    scale: Annotated[str, OneOf("none", "standard", "minmax")] = "none"
+    C: Positive = 1.0  # inverse strength of the l2 penalty
+    kernel: Annotated[str, OneOf("linear", "rbf")] = "linear"  # `linear` or `rbf`, for `cbow_svm`
+    max_iter: Count = 1000  # most iterations of the optimizer
+    tol: Positive = 1e-3  # tolerance at which it stops
+    # `none` or `balanced` (N / (C n_c))
+    class_weight: Annotated[str, OneOf("none", "balanced")] = "none"
+    # model, revision: of `zero_shot`, a Hugging Face model for sequence pairs with an entailment
+    # class, by hub id or folder
+    model: str = "MoritzLaurer/mDeBERTa-v3-base-mnli-xnli"
+    revision: str | None = None
+    # `definitions` asks for each class whether the pair entails its sentence in `hypotheses`;
+    # `direct` takes the model's own classes, for data with the same classes
+    zero_shot: Annotated[str, OneOf("definitions", "direct")] = "definitions"
+    hypotheses: dict[str, str] = field(default_factory=dict)  # a sentence per class
+    # how a pair becomes the one text that may entail the sentence
+    template: str = "{premise} {hypothesis}"
+    # what is compared between classes: the `probability` of entailment among the model's classes,
+    # or its `logit`, as transformers' pipeline does
+    entailment: Annotated[str, OneOf("probability", "logit")] = "probability"
+    # `repo` orders the scores as RoNLI's repository does, which is a mistake: the prediction
+    # becomes the rank of the first class. `none` does not.
+    permutation: Annotated[str, OneOf("none", "repo")] = "none"
+    # longest sequence of the `zero_shot` model, in tokens; the pair is cut
+    max_length: Annotated[int, Ge(8)] = 512
+
+
+@dataclass
+class TrainerConfig(Checked):
+    """How long and on what a run trains, and what is kept."""
+
+    max_epochs: Count = 3  # passes over the train split
+    # optimizer steps, in place of `max_epochs`; the last epoch is cut short. null: `max_epochs`
+    # decides.
+    max_steps: Count | None = None
+    # the validation score, without `task.decoding`, that chooses the best epoch (the highest), or
+    # `loss` (the lowest)
+    monitor: str = "macro_f1"
+    # `best` epoch (by `monitor`, needs a validation split), `last`, or the `mean` of the weights
+    # after each of the last `mean_of` epochs
+    select: Annotated[str, OneOf("best", "last", "mean")] = "best"
+    mean_of: Count = 3  # of `select=mean`: number of epochs
+    # epochs without a better `monitor` before training stops; null: it never stops early
+    patience: Count | None = None
+    # device type; `auto` takes a GPU where there is one
+    accelerator: Annotated[str, OneOf("auto", "cpu", "cuda", "gpu", "mps", "tpu")] = "auto"
+    # processes on each machine, each with its own device (or share of the cores). Every batch is
+    # divided between them, so a step computes the same with any number.
+    devices: Count = 1
+    num_nodes: Count = 1  # machines; above 1, start the run on each with `torchrun`
+    # of several devices: `auto` and `ddp` (each has the whole model), `fsdp` (each has a part of
+    # it; GPUs only), or `ddp_find_unused_parameters_true` (`ddp` for an encoder with weights that
+    # no output depends on)
+    strategy: Annotated[str, OneOf("auto", "ddp", "ddp_find_unused_parameters_true", "fsdp")] = (
+        "auto"
+    )
+    # `bf16-mixed`, `32-true`, `16-mixed`, or by the machine: `auto` takes `bf16-mixed` on a GPU
+    # (`16-mixed` on one without bf16) and on processors whose bf16 products are known to be faster
+    # (AMX; AMD with avx512_bf16), else `32-true`; `fastest` measures. A run's config.yaml has what
+    # was chosen, and the run keeps it.
+    precision: Annotated[str, OneOf(*OPEN, "bf16-mixed", "32-true", "16-mixed")] = "auto"
+    # longest work that a kill can lose; every epoch has a checkpoint, too
+    checkpoint_minutes: float = 5.0
+    checkpoint_steps: Count | None = None  # the same in optimizer steps; null: none
+    # CPU threads of each process; null: as many as the cores it may use, and 1 for a small model
+    threads: Annotated[int, Interval(ge=1, le=1024)] | None = None
+    deterministic: bool = True  # bit-identical repeats on one machine
+    progress: bool | None = None  # show a progress bar; null: when the output is a terminal
+    # callbacks that forks have registered, with their options: `{name: {option: value}}`
+    callbacks: dict[Annotated[str, OneOf(registry=CALLBACKS)], Any] = field(default_factory=dict)
+
+    def needs_validation(self) -> bool:
+        """Tell whether scores on validation choose the epoch or end the training."""
+        return self.select == "best" or self.patience is not None
+
+    def problems(self) -> Iterator[str]:
+        """List what several devices and the mean of epochs cannot do."""
+        several, fsdp = self.devices * self.num_nodes > 1, self.strategy == "fsdp"
+        if several and self.accelerator in ("mps", "tpu"):
+            yield (
+                f"trainer.devices={self.devices}: several devices need trainer.accelerator=cpu or "
+                f"cuda, not {self.accelerator}"
+            )
+        if fsdp and (not several or self.accelerator == "cpu"):
+            yield "trainer.strategy=fsdp needs several GPUs: set trainer.devices to their number"
+        if self.select == "mean" and (self.patience is not None or fsdp):
+            yield (
+                "trainer.select=mean knows its last epochs beforehand and keeps whole weights: set "
+                "trainer.patience=null and another trainer.strategy than fsdp"
+            )
+
+
+@dataclass
+class LoggerConfig:
+    """Weights & Biases; `metrics.csv` is always written."""
+
+    wandb: bool = False  # log to W&B, too
+    # project, entity, group, name, job_type, tags, notes: of the run in W&B. Null: as W&B's
+    # environment says (WANDB_PROJECT, WANDB_RUN_GROUP, ...), else project heron, the account's own
+    # entity, the sweep as group, and the job's name, type and tags
+    project: str | None = None
+    entity: str | None = None
+    group: str | None = None
+    name: str | None = None
+    job_type: str | None = None
+    tags: list[str] | None = None
+    notes: str | None = None
+    # `offline` (`wandb sync` uploads later), `online`, `disabled`; null: WANDB_MODE, else offline
+    mode: Annotated[str | None, OneOf("offline", "online", "disabled")] = None
+    artifacts: bool = False  # store predictions (without texts) and the data map's figure in W&B
+    # loggers that forks have registered, with their options: `{name: {option: value}}`
+    others: dict[Annotated[str, OneOf(registry=LOGGERS)], Any] = field(default_factory=dict)
+
+
+@dataclass
+class RunConfig:
+    """The run folder, and what happens when it exists."""
+
+    # folder under `paths.runs`; null: named by the experiment or the data, and by overrides that
+    # change data, task or length (`heron.training.run_names.sweep_name`)
+    sweep: str | None = None
+    job: str | None = None  # folder under the sweep; null: named by the overrides and a hash
+    resume: bool = True  # continue from `last.ckpt` and skip finished runs; false: start over
+    export: bool = True  # write `model/` in Hugging Face form
+    # train every job in its own process; null: in sweeps only. A job on several devices always has
+    # its own.
+    isolate: bool | None = None
+    # which ended jobs the same command trains again: `cut` (stopped, killed, out of memory, disk
+    # full) or `failed` (all that failed)
+    retry: Annotated[str, OneOf("cut", "failed")] = "cut"
+    oversubscribe: bool = False  # allow more `trainer.devices` than processor cores
+
+
+@dataclass
+class SweeperConfig:
+    """The search that a run is a trial of; set by `hydra/sweeper=optuna`, whose keys these are."""
+
+    # `grid`: no trial
+    name: Annotated[str, OneOf("grid", "random", "optuna")] = "grid"
+    trials: Count = 20  # number of points
+    seed: Seed = 0  # of the draws
+    # of the points: Optuna's name
+    sampler: Annotated[str, OneOf("tpe", "gp", "random")] = "tpe"
+    # what stops bad trials early
+    pruner: Annotated[str, OneOf("none", "median", "hyperband")] = "none"
+    startup_trials: Natural = 5  # random trials before `sampler` learns
+    startup_epochs: Count = 1  # epochs that every trial gets
+    study: str | None = None  # name of the study in the sweep's journal
+    trial: int | None = None  # number of the trial
+
+
+@dataclass
+class Config(Checked):
+    """Everything one run needs."""
+
+    data: DataConfig  # data set to train on and to be scored on
+    seed: Seed = 0  # of random weights, dropout and the order of examples
+    # whose choices apply where a paper and its released code differ: `paper`, `repo`, or heron's
+    # own, `fixed`
+    protocol: Annotated[str, OneOf("fixed", "paper", "repo")] = "fixed"
+    experiment: str | None = None  # the chosen experiment; set by `experiment=NAME`
+    report: str | None = None  # the paper's table to compare a sweep with, such as `trc/table4`
+    # data sets to train on one after the other: names, or mappings as in
+    # `heron.tasks.stages.StageConfig`; empty: train once, on `data`
+    stages: list[Annotated[Any, Part("heron.tasks.stages:StageConfig", as_written=True)]] = field(
+        default_factory=list
+    )
+    # further data sets with the same classes; their test splits (validation where there is none)
+    # are predicted and scored as `<data set>.<split>`
+    also_test: list[str] = field(default_factory=list)
+    # data sets to use instead of those of that name in `conf/data`; within a stage, the run's own
+    # `data` with all its overrides
+    others: dict[str, DataConfig] = field(default_factory=dict)
+    paths: PathsConfig = field(default_factory=PathsConfig)
+    task: TaskConfig = field(default_factory=TaskConfig)
+    encoder: EncoderConfig = field(default_factory=EncoderConfig)
+    head: HeadConfig = field(default_factory=HeadConfig)
+    baseline: BaselineConfig = field(default_factory=BaselineConfig)
+    # of `baseline=prompted`
+    prompting: Annotated[Any, Part("heron.prompting.config:PromptingConfig")] = None
+    optim: OptimConfig = field(default_factory=OptimConfig)
+    batching: BatchingConfig = field(default_factory=BatchingConfig)
+    trainer: TrainerConfig = field(default_factory=TrainerConfig)
+    dynamics: DynamicsConfig = field(default_factory=DynamicsConfig)
+    curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
+    logger: LoggerConfig = field(default_factory=LoggerConfig)
+    run: RunConfig = field(default_factory=RunConfig)
+    sweeper: SweeperConfig = field(default_factory=SweeperConfig)
+
+    def problems(self) -> Iterator[str]:
+        """List what cannot work together in a run."""
+        task, data = self.task, self.data
+        if data.task != task.name:
+            chosen = f"{{override /task@_global_.task: {data.task}}}"
+            yield (
+                f"task.name={task.name}: data={data.name} is for task={data.task}; its YAML "
+                f"chooses it by `defaults: [{chosen}, {{override /head@_global_.head: ...}}]`"
+            )
+            return  # head and settings may be the other task's, too
+        rules = TASKS[task.name]
+        for key in _KEYS_OF_TASKS:
+            if key.startswith("head.") and self.baseline.name != "none":
+                continue  # no head is built
+            if attrgetter(key)(self) and key not in rules.keys:
+                fitting = [other for other in TASKS if key in TASKS[other].keys]
+                yield f"{key} needs task={' or '.join(fitting)}"
+        for key in () if rules.has_classes else self.optim.target_options():
+            yield f"{key} needs a task with classes, not task={task.name}"
+        for label in sorted(set(self.batching.multipliers) - set(data.label_order)):
+            hint = nearest(label, data.label_order)
+            yield f"batching.multipliers.{label}: no such class.{hint}"
+        if self.baseline.name != "none":
+            from heron.tasks.checks import baseline_problems  # start-up time
+
+            yield from baseline_problems(self)
+        elif form := _form_problem(self):
+            yield form
+        else:
+            yield from _head_problems(self)
+            if self.curriculum.name != "none":
+                from heron.tasks.checks import curriculum_problems  # start-up time
+
+                yield from curriculum_problems(self)
+            yield from _selection_problems(self)
+        yield from rules.problems(self)
+
+    def read_stages(self) -> list[StageConfig]:
+        """Read `stages`; a ConfigError names the number of a wrong one, from 0, and its key."""
+        if not self.stages:
+            return []
+        from heron.tasks.stages import StageConfig  # start-up time
+
+        return [parse(StageConfig, each, f"stages.{n}.") for n, each in enumerate(self.stages)]
+
+    def is_validated(self) -> bool:
+        """Tell whether the data have a validation split, of their own or carved."""
+        data = self.data
+        carved = data.validation.fraction or data.folds.count
+        return bool(data.generator or data.hub or "validation" in data.files or carved)
+
+
+def resolve(config: DictConfig) -> Config:
+    """Check a composed configuration and turn it into dataclasses.
+
+    Raises:
+        ConfigError: an unknown key, a value of the wrong type or outside its range, or a
+            combination that cannot work; names the key and what is allowed.
+    """
+    from omegaconf import OmegaConf  # start-up time
+    from omegaconf.errors import OmegaConfBaseException
+
+    try:
+        values = OmegaConf.to_container(config, resolve=True)
+    except OmegaConfBaseException as error:
+        from heron.config.errors import explain
+
+        raise ConfigError(explain(error)) from error
+    assert isinstance(values, dict)
+    return read(values)
+
+
+def read(values: Mapping[Any, Any]) -> Config:
+    """Read plain values; the settings of a prompt only where a model is asked.
+
+    Raises:
+        ConfigError: see `resolve`.
+    """
+    baseline = values.get("baseline")
+    asked = isinstance(baseline, Mapping) and baseline.get("name") == "prompted"
+    return parse(Config, values if asked else {**values, "prompting": None})
+
+
+def _form_problem(config: Config) -> str:
+    """Check that the task reads the input form, and that the pooling does."""
+    head, task = config.head, config.task.name
+    forms = TASKS[task].forms
+    if head.input not in forms:
+        return (
+            f"head.input={head.input}: task={task} reads {' or '.join(forms)}; head={head.name} is "
+            "for another task"
+        )
+    of_tokens = ("question", "article", "masked")
+    poolings = of_tokens if head.pooling == "tokens" else POOLINGS[head.pooling].inputs
+    if (poolings and head.input not in poolings) or (not poolings and head.input == "window"):
+        needed = " or ".join(poolings or [form for form in forms if form != "window"])
+        why = ": a window holds many pairs" if head.input == "window" else ""
+        return f"head.pooling={head.pooling} needs head.input={needed}, not {head.input}{why}"
+    return ""
+
+
+def _head_problems(config: Config) -> Iterator[str]:
+    head, encoder, task = config.head, config.encoder, config.task.name
+    if head.classifier not in TASKS[task].classifiers and head.classifier not in CLASSIFIERS:
+        fitting = [other for other in TASKS if head.classifier in TASKS[other].classifiers]
+        if fitting:
+            yield f"head.classifier={head.classifier} needs task={' or '.join(fitting)}"
+    if head.both_ways and (head.input != "window" or not config.data.inverse):
+        yield "head.both_ways=true needs head.input=window and data.inverse"
+    if encoder.overflow == "windows" and head.input not in (long := TASKS[task].long_forms):
+        needed = f"head.input={' or '.join(long)}" if long else "another task"
+        yield f"encoder.overflow=windows needs {needed}, not head.input={head.input}"
+    if encoder.separator is not None and head.input != "pair":
+        yield "encoder.separator needs head.input=pair"
+    if config.batching.oversample != "none" and head.input == "window":
+        yield (
+            "batching.oversample needs one row per sequence; with head.input=window a text comes "
+            "with all its pairs: use optim.class_weights"
+        )
+
+
+def _selection_problems(config: Config) -> Iterator[str]:
+    if not config.is_validated() and config.trainer.needs_validation():
+        yield (
+            "trainer.select=best and trainer.patience need a validation split: name "
+            "data.files.validation, or set data.validation.fraction above 0"
+        )
