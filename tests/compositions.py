@@ -7,7 +7,7 @@ from typing import Any
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from heron.config.schema import Config
+from heron.tasks.config import Config
 
 
 def raw(hydra: Any, *words: str) -> tuple[DictConfig, dict[str, Any]]:

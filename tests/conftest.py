@@ -32,10 +32,11 @@ import cached_hydra
 from browser import Browser, browser, find_browser
 from heron.base.folders import experiment_roots
 from heron.base.forks import load_forks
-from heron.config.schema import Config, EncoderConfig, PathsConfig
 from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
+from heron.models.config import EncoderConfig
+from heron.tasks.config import Config, PathsConfig
 
 # Other jobs share the cores: a slow example is no failure. The suite draws the same examples every
 # time, so that red means a change broke it; `make fuzz` looks for new ones.
@@ -242,7 +243,7 @@ SMALL = (
 @cache
 def _compose(overrides: tuple[str, ...], runs: str) -> Config:
     """Compose once per set of overrides; Hydra takes a good part of a second each time."""
-    from heron.config.compose import compose
+    from heron.training.compose import compose
 
     return compose([*SMALL, *overrides, f"paths.runs={runs}"])
 

@@ -21,10 +21,10 @@ from heron.cli import main
 from heron.commands.prompt import ExportOptions, TuneOptions, parted, spelt_out
 from heron.config import options
 from heron.config.compose import explained, open_hydra, read_flags
-from heron.config.keys import all_keys
+from heron.config.constraints import all_keys
 from heron.config.parsing import parse
-from heron.config.resolve import resolve
 from heron.config.words import PARSER
+from heron.tasks.config import resolve
 
 FENCED = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.M | re.S)
 INLINE = re.compile(r"`(heron [^`]+=[^`]+)`")

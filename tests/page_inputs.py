@@ -12,8 +12,8 @@ from pathlib import Path
 import yaml
 
 from heron.base.tables import read_table
-from heron.config.data import read_config
-from heron.config.overrides import override
+from heron.data.config import read_config
+from heron.training.overrides import override
 from heron_forks.hesum.judging.study import read_key
 from page_commands import FENCED
 from small_heron import ROOT, TEXTS, Row, rows_of, stand_ins, write_rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from heron.config.keys import all_keys
+from heron.config.constraints import all_keys
 
 _PROPOSED = re.compile(r"([a-z_]+(?:\.[A-Za-z_]+)+)(?:=(\{[^}]*\}|\[[^\]]*\]|[^\s,;)]+))?")
 _REFUSED = ("cannot be set here", "Unexpected keyword argument", "input=FILE; a run's own splits")

@@ -12,11 +12,10 @@ from omegaconf import DictConfig, OmegaConf
 
 from heron.base.folders import conf_dir
 from heron.base.run_folder import RunFolder
-from heron.config.compose import compose_and_run
-from heron.config.resolve import resolve
-from heron.config.schema import Config
+from heron.tasks.config import Config, resolve
 from heron.training.baseline_job import train_baseline
 from heron.training.claim import claim, source_hashes
+from heron.training.compose import compose_and_run
 
 LABELS = ["contradiction", "entailment", "neutral"]
 _PEOPLE = ["Ana", "Ion", "Maria", "Dan", "Elena", "Radu", "Ioana", "Mihai"]
@@ -77,6 +76,7 @@ def compose(folder: Path, *words: str) -> Config:
         key, _, value = word.lstrip("+").partition("=")
         if key == "baseline":
             part = {key: OmegaConf.load(conf_dir() / key / f"{value}.yaml")}
+            part[key].pop("defaults", None)
         else:
             part = OmegaConf.from_dotlist([f"{key}={value}"])
         config = OmegaConf.merge(config, part)

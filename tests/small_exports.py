@@ -12,12 +12,12 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer
 
 from heron.base.files import atomic_open
 from heron.base.run_folder import RunFolder
-from heron.config.schema import Config
-from heron.config.stored import to_yaml
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
+from heron.tasks.config import Config
 from heron.training.build import build_module
 from heron.training.export import export
+from heron.training.stored import to_yaml
 
 
 def encoder_of_kind(kind: str, tiny_encoder: Path, folder: Path) -> Path:

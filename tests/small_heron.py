@@ -22,8 +22,8 @@ import chronicle
 from chronicle.corpus import TELLERS
 from heron.base.folders import conf_dir
 from heron.base.tables import write_table
-from heron.config.data import DataConfig, read_config
 from heron.config.words import PARSER, readable
+from heron.data.config import DataConfig, read_config
 from small_prompts import save_causal_model
 
 Row = dict[str, Any]

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from heron.base.tables import write_table
-from heron.config.data import Columns, DataConfig, FileConfig, ValidationConfig
-from heron.config.schema import Config, HeadConfig, PathsConfig, TaskConfig
-from heron.config.stored import to_yaml
+from heron.data.config import Columns, DataConfig, FileConfig, ValidationConfig
 from heron.dynamics.files import Meta, dynamics_table, write_dynamics
+from heron.models.config import HeadConfig
+from heron.tasks.config import Config, PathsConfig, TaskConfig
+from heron.training.stored import to_yaml
 
 CLASSES = ("contradiction", "entailment", "neutral")
 WORDS = ("הילדים", "הולכים", "לבית", "הספר", "בבוקר", "וההורים", "אל", "העיר", "עד", "הערב")

@@ -12,10 +12,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from heron.config import compose as composition
-from heron.config.schema import Config
 from heron.data.examples import Example
 from heron.data.readers import load_run_data
+from heron.tasks.config import Config
+from heron.training import compose as composition
 
 TEMPLATE = (
     "{% for message in messages %}{{ message.role }} : {{ message.content }} . {% endfor %}"

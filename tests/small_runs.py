@@ -6,8 +6,8 @@ from pathlib import Path
 
 from heron.base.run_folder import RunFolder
 from heron.cli import main
-from heron.config import compose as composition
-from heron.config.schema import Config
+from heron.tasks.config import Config
+from heron.training import compose as composition
 
 TINY = (
     "data.generator.size=160",

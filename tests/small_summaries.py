@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.tables import write_table
-from heron.config.data import Columns, DataConfig, FileConfig
-from heron.config.schema import Config, HeadConfig, PathsConfig, TaskConfig
-from heron.config.stored import to_yaml
+from heron.data.config import Columns, DataConfig, FileConfig
+from heron.models.config import HeadConfig
+from heron.tasks.config import Config, PathsConfig, TaskConfig
+from heron.training.stored import to_yaml
 
 HOSTILE = "</script><script>window.broken = 1</script><img src=x onerror='broken=1'>"
 TOPICS = ("תקציב", "מים", "חינוך", "תחבורה", "בריאות")

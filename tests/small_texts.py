@@ -7,8 +7,8 @@ import random
 from functools import cache
 from pathlib import Path
 
-from heron.config.compose import compose
-from heron.config.schema import Config
+from heron.tasks.config import Config
+from heron.training.compose import compose
 
 WORDS = [
     *("הוועדה", "ההצעה", "השר", "האולם", "החברה", "העובדים", "שביתה", "בבוקר", "עזב"),

@@ -18,8 +18,8 @@ import torch
 
 from heron.base import ranks
 from heron.base.run_folder import RunFolder
-from heron.config.schema import Config
-from heron.config.stored import from_yaml, to_yaml
+from heron.tasks.config import Config
+from heron.training.stored import from_yaml, to_yaml
 
 TESTS = Path(__file__).parent
 RUNS = "HERON_TEST_RUNS"

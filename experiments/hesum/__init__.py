@@ -3,7 +3,9 @@
 from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.config.extensions import CLAIMS, FORK_ANALYSES, FORK_COMMANDS, TARGETS, Command
+from heron.reproduction.registries import CLAIMS, TARGETS
+from heron.tasks import FORK_ANALYSES
+from heron.commands.listing import FORK_COMMANDS, Command
 
 FORK_ANALYSES.register(
     "published_statistics",

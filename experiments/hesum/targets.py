@@ -11,14 +11,13 @@ from textwrap import wrap
 
 from heron.base.cells import Formatted, Interval, Table
 from heron.base.errors import ConfigError
-from heron.config.analyze_options import AnalyzeOptions
-from heron.config.compose import compose
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.languages.morphology import load_morphology
 from heron.prompting.prompts import Prompter, as_text
 from heron.reproduction.targets import Estimate, Filled, Names, Request
 from heron.results.shipped import choose_present, read_shipped
+from heron.tasks.analyze_options import AnalyzeOptions
 from heron.tasks.summarization.profile import (
     MARKED_MORPHEMES,
     WHITESPACE,
@@ -35,6 +34,7 @@ from heron.tasks.summarization.statistics import (
     similarity,
     text_table,
 )
+from heron.training.compose import compose
 
 from .judging.reading import find_forms, read_forms
 from .judging.study import Study, get_wording, read_key

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.config.extensions import CLAIMS, FORK_COMMANDS, STATISTICS, TARGETS, Command
+from heron.reproduction.registries import CLAIMS, STATISTICS, TARGETS
+from heron.commands.listing import FORK_COMMANDS, Command
 
 for _data in ("lchaim", "control_dev"):
     STATISTICS.register(_data, on_demand("heron_forks.lchaim.tables:statistics"))

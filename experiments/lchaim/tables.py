@@ -16,16 +16,16 @@ from heron.base.cards import cut_text
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.tables import cell_text, read_table
-from heron.config.analyze_options import AnalyzeOptions
-from heron.config.compose import compose
-from heron.config.overrides import configure
 from heron.data.examples import Example
 from heron.metrics.intervals import score_intervals
 from heron.prompting.prompts import Prompter, as_text
 from heron.reproduction.targets import Estimate, Filled, Names, Request, run_mark
 from heron.results.shipped import Shipped, choose_present, read_shipped
+from heron.tasks.analyze_options import AnalyzeOptions
 from heron.tasks.label_analysis import split_categories
 from heron.tasks.label_statistics import jaccard
+from heron.training.compose import compose
+from heron.training.overrides import configure
 
 DATA, SUBSTITUTE = "lchaim", "control_dev"
 ENCODER = "LongHeRo"  # of section 5

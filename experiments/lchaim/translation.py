@@ -27,18 +27,19 @@ from heron.base.table_files import to_markdown
 from heron.base.tables import write_table
 from heron.base.terminal import begin, print_lines, print_tables
 from heron.commands.prompt import spelt_out
-from heron.config.compose import compose
 from heron.config.constraints import Seed, field_types
-from heron.config.data import TEST, TRAIN, VALIDATION
 from heron.config.options import parse_options
-from heron.config.prompting import PromptingConfig
-from heron.config.schema import Config, HeadConfig
 from heron.data.built import write_config
+from heron.data.config import TEST, TRAIN, VALIDATION
 from heron.data.examples import Example
 from heron.data.readers import load_with_report
 from heron.dynamics.difficulty import cosine
 from heron.languages import LANGUAGES
+from heron.models.config import HeadConfig
+from heron.prompting.config import PromptingConfig
 from heron.prompting.translation import Translator
+from heron.tasks.config import Config
+from heron.training.compose import compose
 from heron.training.curriculum import APART, pool_texts
 
 MINIMUM = 0.75

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from heron.config.prompting import PromptingConfig
-from heron.config.schema import Config
 from heron.languages.words import folded_words
 from heron.prompting.answers import Answer, Request
 from heron.prompting.backends import estimate_tokens
+from heron.prompting.config import PromptingConfig
+from heron.tasks.config import Config
 
 
 class Alike:

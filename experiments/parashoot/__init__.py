@@ -3,14 +3,9 @@
 from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.config.extensions import (
-    CLAIMS,
-    FORK_ANALYSES,
-    FORK_COMMANDS,
-    STATISTICS,
-    TARGETS,
-    Command,
-)
+from heron.reproduction.registries import CLAIMS, STATISTICS, TARGETS
+from heron.tasks import FORK_ANALYSES
+from heron.commands.listing import FORK_COMMANDS, Command
 
 FORK_ANALYSES.register("draw_sheet", on_demand("heron_forks.parashoot.sheets:draw_sheet"))
 FORK_ANALYSES.register("score_sheet", on_demand("heron_forks.parashoot.sheets:score_sheet"))

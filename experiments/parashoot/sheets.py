@@ -6,10 +6,10 @@ from pathlib import Path
 
 from heron.analysis.files import write_outcome
 from heron.base.errors import ConfigError, nearest
-from heron.config.analyze_options import AnalyzeOptions, refuse
-from heron.config.data import VALIDATION
+from heron.data.config import VALIDATION
 from heron.results.shipped import Shipped
 from heron.tasks.analysis import Outcome
+from heron.tasks.analyze_options import AnalyzeOptions, say_unused
 
 from .answer_sheet import measure_ceiling, quality_table, read_sheet, write_sheet
 from .ceiling import ceiling_table
@@ -43,7 +43,7 @@ def score_sheet(options: AnalyzeOptions) -> list[Path]:
     """
     assert options.sheet is not None
     unused = ("split", "by", "types", "bins", "words", "morphology", "published", "texts", "sample")
-    refuse(options, unused, "a filled sheet is added up as it is")
+    say_unused(options, unused)
     judged, empty = read_sheet(options.sheet)
     tables = (quality_table(judged, empty), ceiling_table(measure_ceiling(judged, options.seed)))
     facts = {"sheet": options.sheet.name, "judged": len(judged), "not_judged": empty}

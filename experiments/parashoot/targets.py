@@ -18,10 +18,7 @@ from heron.base.cells import Interval, Table
 from heron.base.errors import ConfigError
 from heron.base.pages import render
 from heron.base.run_folder import open_run
-from heron.config.analyze_options import AnalyzeOptions
-from heron.config.data import SPLITS, VALIDATION
-from heron.config.overrides import configure
-from heron.config.stored import read_stored
+from heron.data.config import SPLITS, VALIDATION
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.metrics.rates import group_ids, share
@@ -29,6 +26,7 @@ from heron.metrics.span_classes import CLUSTERS, OTHER, OVERLAPS
 from heron.reproduction.targets import Estimate, Filled, Names, Request
 from heron.results.shipped import Shipped, read_shipped
 from heron.tasks.analysis import RunAnalysis
+from heron.tasks.analyze_options import AnalyzeOptions
 from heron.tasks.qa.analysis import AnswerAnalysis, overlap_table
 from heron.tasks.qa.statistics import (
     ALL,
@@ -39,6 +37,8 @@ from heron.tasks.qa.statistics import (
     size_table,
     word_tables,
 )
+from heron.training.overrides import configure
+from heron.training.stored import read_stored
 
 from .answer_sheet import MINIMAL, TOO_LONG, TOO_SHORT, measure_ceiling, quality_table, read_sheet
 from .ceiling import ceiling_table

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.config.extensions import CLAIMS, FORK_COMMANDS, STATISTICS, TARGETS, Command
-from heron.config.registries import BASELINES, Baseline
+from heron.reproduction.registries import CLAIMS, STATISTICS, TARGETS
+from heron.commands.listing import FORK_COMMANDS, Command
+from heron.tasks import BASELINES, Baseline
 
 from .rules import other_vectors, vector_files, zero_shot_files, zero_shot_problems
 

@@ -8,7 +8,7 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from heron.config.schema import Config
+    from heron.tasks.config import Config
 
 TEMPLATE_FIELDS = ["hypothesis", "premise"]
 

@@ -22,10 +22,10 @@ from scipy.special import softmax
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import atomic_open, read_json, write_json
-from heron.config.registries import TASKS
-from heron.config.schema import BaselineConfig, Config
+from heron.data import TASKS
 from heron.data.examples import Example
 from heron.tasks.class_baselines import WEIGHTS, ClassBaseline, training_rows
+from heron.tasks.config import BaselineConfig, Config
 
 from .rules import other_vectors
 from .word_vectors import CbowFeatures, VectorSource, kept_vectors, vector_source

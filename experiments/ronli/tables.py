@@ -16,9 +16,7 @@ from heron.base.cards import cut_text
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.run_folder import RunFolder
-from heron.config.analyze_options import AnalyzeOptions
-from heron.config.data import VALIDATION
-from heron.config.overrides import configure
+from heron.data.config import VALIDATION
 from heron.data.examples import Example
 from heron.data.sources import State, inspect
 from heron.dynamics.groups import GROUPS
@@ -28,8 +26,10 @@ from heron.reports.map import draw_map
 from heron.reports.map_data import group_examples, read_mapped
 from heron.reproduction.targets import Estimate, Filled, Names, Request, run_mark
 from heron.results.shipped import Shipped, choose_present, read_shipped
+from heron.tasks.analyze_options import AnalyzeOptions
 from heron.tasks.label_statistics import OVERALL, split_statistics
 from heron.tasks.slices import find_tokenizer
+from heron.training.overrides import configure
 
 CLASSES = ("contrastive", "entailment", "reasoning", "neutral")
 # Words of its Table 2: what lies between spaces (the paper does not say).

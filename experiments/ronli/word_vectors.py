@@ -22,9 +22,9 @@ import numpy as np
 from heron.base import array_store
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import fingerprint, read_json, sha256_file, write_json
-from heron.config.schema import BaselineConfig
 from heron.data.examples import Example
 from heron.languages.words import folded_words, words
+from heron.tasks.config import BaselineConfig
 
 _VERSION = 1
 _SHORTEST, _LONGEST = 3, 6  # characters per n-gram, fastText's defaults

@@ -17,12 +17,13 @@ from torch import Tensor
 
 from heron.base.errors import ConfigError, nearest
 from heron.base.progress import tracked
-from heron.config.schema import BaselineConfig, Config, EncoderConfig
 from heron.data.batching import budget, fill_batches
 from heron.data.examples import Example
 from heron.data.features import Units
 from heron.data.hub import origin
+from heron.models.config import EncoderConfig
 from heron.tasks.class_baselines import ClassBaseline
+from heron.tasks.config import BaselineConfig, Config
 
 from .word_vectors import read_side
 

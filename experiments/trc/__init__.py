@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.config.extensions import CLAIMS, FORK_COMMANDS, STATISTICS, TARGETS, Command
-from heron.config.registries import CLASSIFIERS
+from heron.reproduction.registries import CLAIMS, STATISTICS, TARGETS
+from heron.commands.listing import FORK_COMMANDS, Command
+from heron.models import CLASSIFIERS
 
 CLASSIFIERS.register("per_event", on_demand("heron_forks.trc.repository_heads:per_event"))
 for _key, _function in {

@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from heron.config.schema import HeadConfig
+from heron.models.config import HeadConfig
 
 
 class PerEvent(nn.Module):

@@ -13,10 +13,10 @@ from heron.base.cells import Cell, Table
 from heron.base.errors import DataError, Problem
 from heron.base.files import sha256_file
 from heron.base.tables import cell_text
-from heron.config.overrides import configure
 from heron.data.markers import event_markers, mark
 from heron.reproduction.targets import Estimate, Filled, Names, Request
 from heron.results.shipped import read_shipped
+from heron.training.overrides import configure
 
 HOMEPAGE = "https://github.com/shahafp/TRC-Hebrew"
 # The files of annotations, below paths.data, with their hashes in the authors' repository.

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from heron.config.compose import compose
     from heron.data.datamodule import DataModule
     from heron.training.build import build_module
+    from heron.training.compose import compose
     from heron.training.recorder import Recorder
 
 __version__ = "0.1.0"
 __all__ = ["DataModule", "Recorder", "build_module", "compose"]
 
 _HOMES = {
-    "compose": "heron.config.compose",
+    "compose": "heron.training.compose",
     "DataModule": "heron.data.datamodule",
     "build_module": "heron.training.build",
     "Recorder": "heron.training.recorder",

@@ -18,9 +18,9 @@ from heron.base.cells import Table
 from heron.base.files import read_json, write_file
 from heron.base.libraries import processor
 from heron.base.table_files import to_markdown
-from heron.config.compose import compose
 from heron.config.constraints import Count, OneOf
 from heron.models.rates import rates
+from heron.training.compose import compose
 
 from .frame import Found, Headline, Times, call, folder, main, ratios
 from .generation import TRAINER

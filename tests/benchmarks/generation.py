@@ -23,13 +23,13 @@ import transformers
 from heron.base.cells import Formatted, Table
 from heron.base.errors import ConfigError, HeronError
 from heron.base.libraries import silence_libraries
-from heron.config.compose import compose
 from heron.config.constraints import Count
-from heron.config.data import TEST
-from heron.config.schema import Config
+from heron.data.config import TEST
 from heron.data.datamodule import DataModule
+from heron.tasks.config import Config
 from heron.tasks.summarization.seq2seq import generation_settings
 from heron.training.build import build_module
+from heron.training.compose import compose
 from heron.training.inference import _trainer
 from heron.training.outcome import predict_split
 

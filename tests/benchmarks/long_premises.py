@@ -23,8 +23,8 @@ from heron.config.constraints import Count, OneOf
 from .frame import Found, call, find, main
 
 if TYPE_CHECKING:
-    from heron.config.schema import Config
     from heron.data.features import Units
+    from heron.tasks.config import Config
 
 _NEEDED = "control/dev.jsonl"
 _LONG = 4096  # tokens
@@ -196,7 +196,7 @@ def build_longformer(encoder: Path, made: Path, length: int = _LONG) -> None:
 
 def configure(variant: Variant, encoder: Path, data: Path, options: Options) -> Config:
     """Compose one variant's configuration."""
-    from heron.config.compose import compose
+    from heron.training.compose import compose
 
     overrides = [
         *("data=control_dev", "task=nli", "head=mlp3"),
@@ -224,7 +224,7 @@ def measure(config: Config, steps: int) -> Measurement:
     import torch
 
     from heron.base.libraries import silence_libraries
-    from heron.config.data import TRAIN
+    from heron.data.config import TRAIN
     from heron.training.status import peak_rss_mb
 
     from .epoch import choose_batches

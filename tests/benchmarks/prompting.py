@@ -20,14 +20,14 @@ import transformers
 
 from heron.base.errors import ConfigError, HeronError
 from heron.base.libraries import silence_libraries
-from heron.config.compose import compose
 from heron.config.constraints import Count, Natural
-from heron.config.prompting import ModelConfig, PromptingConfig, SamplingConfig
-from heron.config.schema import EncoderConfig
 from heron.data.readers import load_run_data
 from heron.data.tokenizer import load_tokenizer
+from heron.models.config import EncoderConfig
 from heron.prompting.answers import Answer, Request
+from heron.prompting.config import ModelConfig, PromptingConfig, SamplingConfig
 from heron.prompting.local import LocalModel
+from heron.training.compose import compose
 
 from .frame import Found, Times, compare, main, time_rounds
 

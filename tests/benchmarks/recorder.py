@@ -21,12 +21,12 @@ from annotated_types import Ge
 
 from heron.base.cells import Formatted, Table
 from heron.base.run_folder import RunFolder
-from heron.config.compose import compose
 from heron.config.constraints import Count
 from heron.data.datamodule import DataModule
 from heron.models.optim import build_optimizer
 from heron.models.precision import precision
 from heron.training.build import build_module
+from heron.training.compose import compose
 from heron.training.recorder import Recorder
 
 from .frame import Found, main

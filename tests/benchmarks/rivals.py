@@ -36,15 +36,15 @@ from transformers.trainer_pt_utils import LengthGroupedSampler
 
 from heron.base.libraries import silence_libraries
 from heron.base.run_folder import RunFolder
-from heron.config.compose import compose
 from heron.config.constraints import Count, OneOf, Seed
-from heron.config.data import TRAIN
-from heron.config.schema import Config
+from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.data.features import Features
 from heron.models.precision import precision
+from heron.tasks.config import Config
 from heron.training.build import build_module
 from heron.training.checkpointing import History
+from heron.training.compose import compose
 from heron.training.trainer import build_trainer
 
 from .epoch import Measurement, choose_batches, estimate

@@ -93,11 +93,11 @@ def measure(layers: int, hidden: int, options: Options, made: Path) -> tuple[int
     """Train some steps as `heron train` does; returns the model's weights, and ms a step."""
     import torch
 
-    from heron.config.compose import compose
     from heron.data.datamodule import DataModule
     from heron.models.optim import build_optimizer
     from heron.models.precision import precision
     from heron.training.build import build_module
+    from heron.training.compose import compose
     from heron.training.trainer import count_weights
 
     shape = {"layers": layers, "hidden": hidden, "heads": hidden // 32, "intermediate": 4 * hidden}

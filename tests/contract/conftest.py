@@ -7,7 +7,7 @@ import pytest
 from compositions import raw, unchecked
 from heron.base.errors import ConfigError
 from heron.config.compose import open_hydra
-from heron.config.resolve import resolve
+from heron.tasks.config import resolve
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import connected_components
 
 import heron
 from heron.cli import COMMANDS
-from heron.config.keys import all_keys
+from heron.config.constraints import all_keys
 from heron.tasks.task import Task
 
 ROOT = Path(heron.__file__).parents[2]

@@ -16,18 +16,17 @@ from omegaconf import OmegaConf
 from compositions import raw, unchecked
 from heron.base.errors import ConfigError
 from heron.base.folders import conf_dir, conf_dirs
-from heron.config.compose import compose_and_run
-from heron.config.constraints import choices
-from heron.config.data import read_config
-from heron.config.keys import all_keys, key_types
+from heron.config.constraints import all_keys, choices, key_types
 from heron.config.parsing import check, parse
-from heron.config.prompting import PromptingConfig
-from heron.config.registries import TASKS as RULES
-from heron.config.resolve import resolve, resolve_stages
-from heron.config.run_names import run_path
-from heron.config.schema import BaselineConfig, EncoderConfig, HeadConfig, tasks_of_baseline
-from heron.config.shorthands import follow_the_data, task_of_data_set
+from heron.data import TASKS as RULES
+from heron.data.config import read_config
 from heron.data.markers import event_markers
+from heron.models.config import EncoderConfig, HeadConfig
+from heron.prompting.config import PromptingConfig
+from heron.tasks.checks import tasks_of_baseline
+from heron.tasks.config import BaselineConfig, resolve
+from heron.training.compose import compose_and_run
+from heron.training.run_names import run_path
 from tiers import one_in, quick
 
 CONF = conf_dir()
@@ -67,6 +66,7 @@ def compose(hydra):
 def option(group, name, protocol="fixed"):
     """Read what an option of encoder, head or baseline says, over the defaults."""
     values = OmegaConf.to_container(OmegaConf.load(option_file(group, name)))
+    values.pop("defaults", None)
     # encoder=scratch sets the learning rate as well and so holds its keys one level down.
     values = values.get(group, values)
     if group == "encoder" and values["name"] == "???":
@@ -344,13 +344,13 @@ def test_a_published_data_set_names_licence_and_citation(name):
 
 @pytest.mark.parametrize("name", options("data"))
 def test_every_data_set_composes(name, compose):
-    config = compose(*follow_the_data([f"data={name}"]))
+    config = compose(f"data={name}")
     assert config.data.name == name
     assert config.task.name == config.data.task
 
 
 def test_every_task_has_data_and_heads():
-    tasks = {task_of_data_set(name) for name in options("data")}
+    tasks = {read_config(option_file("data", name)).task for name in options("data")}
     assert tasks == set(options("task")) == set(RULES)
     forms = {option("head", head).input for head in HEADS}
     assert all(forms & set(RULES[task].forms) for task in RULES)
@@ -470,4 +470,4 @@ def test_the_configuration_knows_every_input_form():
 def test_the_small_data_recipe_ends_with_the_run_s_own_data(compose):
     for data in ("parashoot", "parashoot_dev"):
         config = compose("experiment=parashoot/stages", f"data={data}")
-        assert [stage.data for stage in resolve_stages(config)][-1] == data
+        assert [stage.data for stage in config.read_stages()][-1] == data

@@ -16,17 +16,17 @@ from transformers.models.auto import modeling_auto as auto
 
 from heron.base import terminal
 from heron.base.errors import ConfigError
-from heron.config.compose import compose
-from heron.config.schema import EncoderConfig, OptimConfig
 from heron.data.collate import IGNORED, Batch, Collator
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example, Span
 from heron.data.tokenizer import load_tokenizer
+from heron.models.config import EncoderConfig, OptimConfig
 from heron.models.encoder import Encoder, check_positions, load_encoder
 from heron.models.levels import encode_ids
 from heron.models.optim import build_optimizer
 from heron.models.pretrained import count_positions
 from heron.tasks.summarization.seq2seq import build_seq2seq
+from heron.training.compose import compose
 
 TEXT = "The committee met in the morning and rejected the proposal ."
 LONG = f"{TEXT} The workers ended their strike after the minister had left ."

@@ -7,11 +7,11 @@ import torch
 from transformers import AutoModelForSequenceClassification, pipeline
 
 from heron.base.run_folder import RunFolder
-from heron.config.compose import compose
-from heron.config.registries import TASKS
+from heron.data import TASKS
 from heron.data.markers import with_markers
 from heron.models.encoder import segments
 from heron.tasks.task import ClassTask
+from heron.training.compose import compose
 from heron.training.inference import open_trained
 from heron.training.plain import write_plain
 from page_commands import FENCED

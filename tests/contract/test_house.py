@@ -10,7 +10,7 @@ import pytest
 
 import heron
 from heron.base.registry import load
-from heron.config.registries import TASKS
+from heron.data import TASKS
 
 SOURCE = Path(heron.__file__).parent
 README = SOURCE.parents[1] / "README.md"
@@ -58,7 +58,7 @@ def test_a_plain_relation_run_loads_what_it_needs_and_little_else(tmp_path):
     others = [name for task in TASKS for name in files if name.startswith(f"heron.tasks.{task}.")]
     assert {name.split(".")[2] for name in others} == {"relation"}
     assert not [
-        name for name in files if name.startswith(("heron_forks.", "heron.config.scaffold"))
+        name for name in files if name.startswith(("heron_forks.", "heron.commands.scaffold"))
     ]
     assert len(files) <= 93
     assert lines <= 13_130

@@ -24,11 +24,12 @@ from heron.base.run_folder import config_text
 from heron.base.secrets import redact
 from heron.base.yaml_files import read_yaml
 from heron.cli import main
-from heron.config.compose import compose, compose_and_run, open_hydra
+from heron.config.compose import open_hydra
+from heron.config.constraints import all_keys
 from heron.config.errors import SYNONYMS
-from heron.config.keys import all_keys
-from heron.config.resolve import read
-from heron.config.run_names import config_key
+from heron.tasks.config import read
+from heron.training.compose import compose, compose_and_run
+from heron.training.run_names import config_key
 
 SECRET = "hf_" + "a1B2" * 8
 
@@ -69,7 +70,8 @@ def village(tmp_path: Path) -> Path:
     """Lay out a folder like conf/ somewhere, with a data set, experiments and a head."""
     folder = tmp_path / "elsewhere"
     files = {
-        "data/village_nli.yaml": "name: village_nli\ntask: nli\nformat: pair_table\n"
+        "data/village_nli.yaml": "defaults: [{override /task@_global_.task: nli}, "
+        "{override /head@_global_.head: mlp3}]\nname: village_nli\ntask: nli\nformat: pair_table\n"
         "language: ro\nlabel_order: [contradiction, entailment, neutral]\n"
         "files: {train: {path: t.csv}, test: {path: t.csv}}\n"
         "columns: {text: premise, text_pair: hypothesis}\nvalidation: {fraction: 0.1}\n",

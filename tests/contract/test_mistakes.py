@@ -9,9 +9,9 @@ from __future__ import annotations
 import pytest
 
 from heron.base.errors import ConfigError
-from heron.config.compose import compose
-from heron.config.data import DataConfig
-from heron.config.overrides import override
+from heron.data.config import DataConfig
+from heron.training.compose import compose
+from heron.training.overrides import override
 from small_runs import heron
 
 TYPED = {

@@ -16,7 +16,7 @@ import pytest
 import page_commands
 from browser import Browser
 from heron.base.folders import conf_dir, data_set_file, data_sets
-from heron.config.data import read_config
+from heron.data.config import read_config
 from small_forks import ENVIRONMENT, write_fork
 
 ROOT = conf_dir().parent

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import page_commands
-from heron.config.data import read_config
+from heron.data.config import read_config
 from page_inputs import WRITTEN, write_inputs
 from small_forks import commands_in, write_data, write_fork
 from small_heron import ROOT, fewer, smaller, write_files, write_heron

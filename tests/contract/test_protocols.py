@@ -16,12 +16,12 @@ from omegaconf import OmegaConf
 from compositions import raw
 from heron.base.errors import ConfigError
 from heron.base.folders import conf_dir
-from heron.config.compose import compose_and_run
-from heron.config.data import FileConfig
 from heron.config.parsing import check
-from heron.config.resolve import resolve, resolve_stages
-from heron.config.stages import StageConfig
+from heron.data.config import FileConfig
 from heron.data.readers import data_set, load_with_report
+from heron.tasks.config import resolve
+from heron.tasks.stages import StageConfig
+from heron.training.compose import compose_and_run
 from heron.training.stages import stage_config
 
 PROTOCOLS = ("paper", "repo", "fixed")
@@ -92,7 +92,7 @@ def value(cell):
 
 def stages_of(config):
     """Compose each stage of a run, as the run would."""
-    stages = resolve_stages(config)
+    stages = config.read_stages()
     return [stage_config(config, stages, stage, None) for stage in stages]
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from heron.base.folders import conf_dir
 from heron.base.yaml_files import read_yaml
-from heron.config.extensions import STATISTICS
 from heron.reproduction.comparing import note_of, published_cells
+from heron.reproduction.registries import STATISTICS
 from heron.reproduction.results import published_parts
 from heron.reproduction.targets import read_targets
 

@@ -13,8 +13,8 @@ from sklearn.metrics import balanced_accuracy_score
 from heron.base.folders import conf_dir
 from heron.base.tables import read_table
 from heron.base.yaml_files import read_yaml
-from heron.config.data import read_config
-from heron.config.scaffolds import KINDS
+from heron.commands.scaffolds import KINDS
+from heron.data.config import read_config
 from small_forks import ENVIRONMENT, SMALL, commands_in
 
 NAMES = {kind: f"mine_{kind}" for kind in KINDS} | {"language": "is"}  # also a word of Python

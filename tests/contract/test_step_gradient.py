@@ -19,12 +19,12 @@ import torch
 from pytorch_lightning.strategies import DDPStrategy
 
 from heron.base import ranks
-from heron.config.compose import compose
-from heron.config.data import TRAIN
+from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
 from heron.tasks.qa.soft_answers import AllAnswers
 from heron.training.build import build_module
+from heron.training.compose import compose
 from small_runs import TINY, in_folder
 from small_texts import sentences
 

@@ -13,15 +13,15 @@ import pytest
 from heron.base.folders import conf_dir
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table, write_table
-from heron.config import compose as composition
-from heron.config import run_names
-from heron.config.data import DataConfig, ValidationConfig
-from heron.config.keys import flatten, is_under
-from heron.config.run_names import run_path
-from heron.config.schema import Config
+from heron.config.constraints import flatten, is_under
+from heron.data.config import DataConfig, ValidationConfig
 from heron.data.examples import Example
 from heron.data.splits import carve
 from heron.dynamics.files import read_dynamics
+from heron.tasks.config import Config
+from heron.training import compose as composition
+from heron.training import run_names
+from heron.training.run_names import run_path
 from small_runs import TINY, compose, heron, in_folder, train
 
 

@@ -16,12 +16,12 @@ import torch
 from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
-from heron.config.stored import from_yaml
 from heron.data.readers import load
 from heron.metrics.classification import score_task
 from heron.tasks.base import TaskModule
 from heron.tasks.class_module import ClassificationModule
 from heron.tasks.qa.module import ExtractionModule
+from heron.training.stored import from_yaml
 from small_runs import TINY, heron, in_folder, train
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]

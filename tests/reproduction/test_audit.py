@@ -9,8 +9,8 @@ import pytest
 from heron.audit.duplicates import find_duplicates
 from heron.audit.shortcuts import find_shortcuts, labelled
 from heron.cli import main
-from heron.config.overrides import configure
 from heron.results.shipped import read_shipped
+from heron.training.overrides import configure
 
 DATA = os.environ.get("HERON_DATA", "")
 pytestmark = [

@@ -7,7 +7,7 @@ import pytest
 
 from heron.base.folders import conf_dir
 from heron.base.table_formats import read_chunks
-from heron.config.data import read_config
+from heron.data.config import read_config
 from heron.data.user_files import read_parts, read_rows
 
 DATA = os.environ.get("HERON_DATA", "")

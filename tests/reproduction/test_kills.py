@@ -28,11 +28,11 @@ import torch
 
 from heron.base.files import read_json, write_json
 from heron.base.run_folder import RunFolder
-from heron.config.stored import read_own
 from heron.data.markers import event_markers, mark
 from heron.data.readers import load
 from heron.dynamics.files import read_dynamics
 from heron.sweeps.isolation import _without_main, print_to
+from heron.training.stored import read_own
 from small_runs import TINY, in_folder
 from small_sweeps import alive
 

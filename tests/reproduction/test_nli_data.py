@@ -8,7 +8,7 @@ import pytest
 
 from heron.base.errors import DataError
 from heron.base.folders import conf_dir
-from heron.config.data import DataConfig, PhrasesConfig, read_config
+from heron.data.config import DataConfig, PhrasesConfig, read_config
 from heron.data.examples import text_key
 from heron.data.readers import load, load_with_report
 from heron.data.sources import State, inspect

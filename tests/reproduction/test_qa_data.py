@@ -9,7 +9,7 @@ import pytest
 
 from heron.base.errors import DataError
 from heron.base.folders import conf_dir
-from heron.config.data import DataConfig, read_config
+from heron.data.config import DataConfig, read_config
 from heron.data.examples import MENDED
 from heron.data.features import FITS, FeatureOptions
 from heron.data.markers import event_markers

@@ -8,7 +8,7 @@ import pytest
 
 from heron.base.folders import conf_dir
 from heron.base.tables import read_table
-from heron.config.data import SampleConfig, read_config
+from heron.data.config import SampleConfig, read_config
 from heron.data.markers import event_markers, mark, parse_marked
 from heron.data.readers import load
 from heron.data.sources import State, inspect

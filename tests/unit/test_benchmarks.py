@@ -17,9 +17,9 @@ from benchmarks.frame import main
 from benchmarks.names import BASELINE, OURS, RIVALS
 from benchmarks.training import Options, report, run, table, verdict
 from heron.base.cells import show
-from heron.config.schema import Config
 from heron.data.batching import plan_epoch
 from heron.data.features import Units
+from heron.tasks.config import Config
 
 
 @pytest.fixture
@@ -75,8 +75,8 @@ def test_trainer_and_heron_compute_the_same_loss(config: Config) -> None:
     from transformers import DataCollatorWithPadding
 
     from benchmarks.rivals import build_event_start, trainer_rows
-    from heron.config.data import TRAIN
     from heron.data.collate import Collator
+    from heron.data.config import TRAIN
     from heron.data.datamodule import DataModule
     from heron.training.build import build_module
 
@@ -108,7 +108,7 @@ def test_trainer_plan_holds_every_sample_of_its_full_batches_once(grouped: bool)
 
 def test_heron_takes_as_many_steps_as_the_trainer() -> None:
     from benchmarks.rivals import BATCH, equal_tokens
-    from heron.config.schema import BatchingConfig
+    from heron.data.config import BatchingConfig
 
     lengths_S = np.random.default_rng(0).integers(20, 200, size=5000)
     batching = BatchingConfig(plan="bucket", tokens=equal_tokens(lengths_S))

@@ -22,9 +22,9 @@ from benchmarks.long_premises import BASELINE, VARIANTS, build_longformer, padde
 from heron.base.cells import show
 from heron.base.errors import HeronError
 from heron.base.folders import conf_dir
-from heron.config.compose import compose
-from heron.config.schema import Config
 from heron.data.features import Units
+from heron.tasks.config import Config
+from heron.training.compose import compose
 
 LONG = ("data=chronicle_nli", "task=nli", "head=mlp3", "data.generator.premise_sentences=[6,8]")
 

@@ -7,8 +7,8 @@ import pytest
 from benchmarks import tokenizing as benchmark
 from benchmarks.frame import main
 from heron.base.errors import HeronError
-from heron.config.compose import compose
 from heron.data.tokenizer import load_tokenizer
+from heron.training.compose import compose
 
 
 @pytest.fixture

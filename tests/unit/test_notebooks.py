@@ -20,8 +20,7 @@ import pytest
 from heron.base.run_folder import RunFolder
 from heron.cli import COMMANDS
 from heron.commands.listing import help_text
-from heron.config.constraints import choices
-from heron.config.keys import all_keys, key_types
+from heron.config.constraints import all_keys, choices, key_types
 
 REPO = Path(__file__).parents[2]
 SOURCE = REPO / "src" / "heron"

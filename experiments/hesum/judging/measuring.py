@@ -12,8 +12,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from heron.config.schema import BertScoreConfig
 from heron.languages import get_language
+from heron.metrics.config import BertScoreConfig
 from heron.metrics.summary import item_rouge
 from heron.results.systems import SummarySystem
 from heron.tasks.summarization.bertscore import compute_asked, sign_asked

@@ -16,11 +16,11 @@ import numpy.typing as npt
 from heron.annotation.sheets import assign_raters
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import fingerprint, sha256_file
-from heron.config.bertscore import BertScoreOptions
 from heron.config.constraints import Seed
 from heron.languages import get_language
 from heron.languages.spelling import Spell, around_difference
 from heron.results.systems import SummarySystem, read_systems
+from heron.tasks.analyze_options import BertScoreOptions
 from heron.tasks.summarization.bertscore import require_asked
 
 from .form import write_forms
@@ -49,7 +49,7 @@ class SampleOptions(BertScoreOptions):
         split: which of the runs' predictions.
         seed: the same seed draws the same articles and orders.
 
-    Also `bertscore=` and its options, for the correlations: `heron.config.bertscore`.
+    Also `bertscore=` and its options, for the correlations: `heron.metrics.config`.
     """
 
     systems: list[str]

@@ -18,7 +18,7 @@ from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import fingerprint
 from heron.base.table_formats import read_chunks
 from heron.base.tables import is_missing
-from heron.config.data import SPLITS
+from heron.data.config import SPLITS
 
 _AT_ONCE = 1000  # articles
 _EMPTY_LINE = re.compile(r"\n\s*\n")

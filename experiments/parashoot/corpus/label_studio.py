@@ -18,7 +18,7 @@ from heron.base.files import fingerprint
 from heron.base.tables import read_table
 from heron.base.terminal import say
 from heron.base.yaml_files import read_yaml
-from heron.config.data import SPLITS
+from heron.data.config import SPLITS
 from heron.languages import get_language
 
 from .articles import Paragraph

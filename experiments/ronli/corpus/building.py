@@ -27,7 +27,7 @@ from heron.base.files import fingerprint, read_json, sha256_file, write_file, wr
 from heron.base.folders import experiment_roots
 from heron.base.progress import messages
 from heron.base.workers import begin_worker
-from heron.config.data import SPLITS
+from heron.data.config import SPLITS
 
 from .texts import NEUTRAL, Rules, read_article
 

@@ -13,9 +13,9 @@ from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.terminal import print_lines, print_tables, say
 from heron.base.yaml_files import read_yaml
 from heron.config.constraints import Count, Fraction, Natural, OneOf, Seed
-from heron.config.data import SPLITS
 from heron.config.options import parse_options
 from heron.data.built import write_config
+from heron.data.config import SPLITS
 from heron.languages import get_language
 
 from .building import Plan, build, read_namespaces

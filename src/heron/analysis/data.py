@@ -6,11 +6,11 @@ from pathlib import Path
 from heron.analysis.files import write_outcome
 from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.terminal import print_lines
-from heron.config.analyze_options import AnalyzeOptions
-from heron.config.extensions import FORK_ANALYSES
-from heron.config.overrides import configure
 from heron.results.shipped import read_shipped
+from heron.tasks import FORK_ANALYSES
+from heron.tasks.analyze_options import AnalyzeOptions
 from heron.tasks.task import task_of
+from heron.training.overrides import configure
 
 
 def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]:

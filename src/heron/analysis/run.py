@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from heron.analysis.files import write_outcome
 from heron.base.cells import with_synthetic
 from heron.base.run_folder import RunFolder, folder_inside, open_run
-from heron.config.analyze_options import AnalyzeOptions
-from heron.config.overrides import override
-from heron.config.schema import Config
-from heron.config.stored import read_stored
 from heron.results.predictions import predictions_file, read_predictions
 from heron.results.shipped import data_of, find_examples
 from heron.results.systems import named_paths, read_systems
 from heron.tasks.analysis import Outcome, RunAnalysis, Split
+from heron.tasks.analyze_options import AnalyzeOptions
+from heron.tasks.config import Config
 from heron.tasks.task import task_of
+from heron.training.overrides import override
+from heron.training.stored import read_stored
 
 if TYPE_CHECKING:
     from heron.data.examples import Example, PredictedRow

@@ -11,9 +11,8 @@ from typing import Any
 from heron.annotation.people import filled_rows
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.tables import Table, cell_text, is_missing, read_table, table_stem
-from heron.config.data import UnicodeOptions
 from heron.languages import get_language
-from heron.languages.unicode import normalise
+from heron.languages.unicode import UnicodeOptions, normalise
 
 CASES = ("ignore", "keep")
 KEYS = ("guid", "id", "item")  # columns that may name an item, in this order

@@ -13,10 +13,10 @@ from heron.audit.report import measure_table
 from heron.base.cells import SYNTHETIC, Cell, Table
 from heron.base.files import write_file
 from heron.base.table_files import to_markdown
-from heron.config.analyze_options import AnalyzeOptions
-from heron.config.data import DataConfig
+from heron.data.config import DataConfig
 from heron.languages import get_language
 from heron.results.shipped import Shipped, read_shipped
+from heron.tasks.analyze_options import AnalyzeOptions
 from heron.tasks.task import task_of
 
 NEAR = 0.8  # overlap of near duplicates, as `heron audit` has it

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from heron.base.files import fingerprint, read_json, write_json
-from heron.config.data import SPLITS, DataConfig
+from heron.data.config import SPLITS, DataConfig
 
 Severity = Literal["info", "warning", "serious"]
 SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "info")

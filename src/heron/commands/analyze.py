@@ -6,7 +6,7 @@ from pathlib import Path
 from heron.base.files import write_file
 from heron.base.table_files import to_markdown
 from heron.base.terminal import print_lines, print_tables
-from heron.config.analyze_options import AnalyzeOptions, parse
+from heron.tasks.analyze_options import AnalyzeOptions, parse
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -15,7 +15,8 @@ def run(arguments: Sequence[str]) -> int:
     # start-up time: a wrong option does not wait for the libraries behind these
     from heron.analysis.data import describe_data
     from heron.analysis.run import analyze_run
-    from heron.config.extensions import FORK_ANALYSES, STATISTICS
+    from heron.reproduction.registries import STATISTICS
+    from heron.tasks import FORK_ANALYSES
 
     if options.run is not None:
         files = analyze_run(options, overrides)

@@ -28,13 +28,13 @@ from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.tables import cell_text, write_table
 from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Count, Seed
-from heron.config.data import DataConfig
 from heron.config.options import DataFolders, parse_options, parse_with_data
-from heron.config.overrides import configure
+from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.data.markers import with_markers
 from heron.results.shipped import read_shipped
 from heron.tasks.task import task_of, text_scores
+from heron.training.overrides import configure
 
 STEPS = ("draw", "collect")
 MAJORITY = "majority"  # stands among the raters in what `collect` writes

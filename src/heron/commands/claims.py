@@ -9,9 +9,9 @@ from heron.base.files import write_file, write_json
 from heron.base.table_files import to_markdown
 from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import OneOf
-from heron.config.extensions import CLAIMS
 from heron.config.options import parse_options
 from heron.reproduction.claims import FAILS, HOLDS, OPEN, claims_table, record
+from heron.reproduction.registries import CLAIMS
 
 VERDICTS = {"holds": HOLDS, "failed": FAILS, "open": OPEN}
 

@@ -11,15 +11,15 @@ from heron.base.columns import aligned, broken
 from heron.base.errors import ConfigError, DataError
 from heron.base.folders import data_sets, default_cache_dir, default_data_dir
 from heron.base.terminal import print_lines
-from heron.config.data import TEST, TRAIN, VALIDATION, DataConfig, read_config
 from heron.config.options import DataFolders, parse_with_data
-from heron.config.overrides import configure
+from heron.data.config import TEST, TRAIN, VALIDATION, DataConfig, read_config
 from heron.data.download import fetch
 from heron.data.examples import count_mended
 from heron.data.readers import load_with_report
 from heron.data.sources import Source, State, inspect
 from heron.languages import get_language
 from heron.tasks.task import task_of
+from heron.training.overrides import configure
 
 Shown = tuple[str, list[Table]]  # what is printed, and its tables for JSON
 

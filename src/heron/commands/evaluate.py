@@ -16,17 +16,17 @@ from heron.base.registry import on_demand
 from heron.base.run_folder import open_run
 from heron.base.tables import table_stem
 from heron.base.terminal import print_lines, print_tables
-from heron.config import overrides
-from heron.config.bertscore import BertScoreOptions
 from heron.config.options import parse_options
-from heron.config.overrides import advising, override, read_points, sort_words
 from heron.data.examples import Example
 from heron.data.readers import of_split
 from heron.data.user_files import read_rows
 from heron.metrics.names import further_scores
 from heron.results.collect import cell_of, headline_of
+from heron.tasks.analyze_options import BertScoreOptions
 from heron.tasks.summarization.bertscore import require_asked, sign_asked, write_scores
 from heron.tasks.task import text_scores
+from heron.training import overrides
+from heron.training.overrides import advising, override, read_points, sort_words
 
 # Start-up time: a wrong option does not wait for torch.
 open_with_settings = on_demand("heron.training.inference:open_with_settings")
@@ -41,7 +41,7 @@ _OF_FILES = overrides.TAKES["evaluate"]
 
 @dataclass
 class EvaluateOptions(BertScoreOptions):
-    """Options of `heron evaluate`; it also takes the keys of `heron.config.overrides`."""
+    """Options of `heron evaluate`; it also takes the keys of `heron.training.overrides`."""
 
     run: Annotated[
         list[Path], MinLen(1)

@@ -2,12 +2,26 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from heron import __version__
 from heron.base.columns import aligned, broken, terminal_width
 from heron.base.errors import ConfigError, nearest
-from heron.config.extensions import FORK_COMMANDS
+from heron.base.registry import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command that a fork adds to `heron`."""
+
+    # Gets the words after the command's name; returns the exit code.
+    run: Callable[[Sequence[str]], int | None]
+    help: Path  # a text file; its first line is the command's summary
+
+
+# Commands of forks, of one or two words (`judge`, `build trc`); heron's own are in `heron.cli`.
+FORK_COMMANDS: Registry[Command] = Registry("command")
 
 
 def split_name(arguments: Sequence[str], own: Sequence[str]) -> tuple[str, list[str]]:

@@ -14,15 +14,15 @@ from heron.base.run_folder import folder_inside, open_run
 from heron.base.tables import write_table
 from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Count, OneOf
-from heron.config.data import TRAIN
 from heron.config.options import DataFolders, parse_options
-from heron.config.stored import read_stored
+from heron.data.config import TRAIN
 from heron.data.readers import load_run_data
 from heron.dynamics.cartography import statistics
 from heron.dynamics.difficulty import SCORES, difficulty
 from heron.dynamics.files import read_dynamics
 from heron.dynamics.groups import rank
 from heron.dynamics.noise import TRUTH, Detection, grade, scores_of, wrong_labels
+from heron.training.stored import read_stored
 
 
 @dataclass

@@ -19,12 +19,12 @@ from heron.base.run_folder import open_run
 from heron.base.tables import table_stem, write_chunks
 from heron.base.terminal import print_lines
 from heron.config.options import parse_options
-from heron.config.overrides import TAKES, advise, advising, override, read_points, sort_words
 from heron.data.user_files import read_parts, read_rows
 from heron.tasks.qa.squad import place_of
+from heron.training.overrides import TAKES, advise, advising, override, read_points, sort_words
 
 if TYPE_CHECKING:
-    from heron.config.data import DataConfig
+    from heron.data.config import DataConfig
     from heron.training.inference import Trained
 
 # Start-up time: a wrong option does not wait for torch.
@@ -40,7 +40,7 @@ CHUNK = 10_000
 
 @dataclass
 class PredictOptions:
-    """Options of `heron predict`; it also takes some keys: `heron.config.overrides.TAKES`."""
+    """Options of `heron predict`; it also takes some keys: `heron.training.overrides.TAKES`."""
 
     run: Annotated[
         list[Path], MinLen(1)

@@ -10,12 +10,12 @@ from annotated_types import Ge
 from heron.base.registry import on_demand
 from heron.base.terminal import begin, print_tables
 from heron.commands.train import run as train
-from heron.config.compose import Composition, compose, compose_and_run
 from heron.config.constraints import field_types
 from heron.config.options import parse_options
-from heron.config.prompting import PromptingConfig
-from heron.config.schema import Config
 from heron.config.words import PARSER, key_of, readable
+from heron.prompting.config import PromptingConfig
+from heron.tasks.config import Config
+from heron.training.compose import Composition, compose, compose_and_run
 
 # Start-up time: each loads only what it needs.
 _plan = on_demand("heron.prompting.plan:plan")

@@ -12,14 +12,14 @@ from heron.base.errors import ConfigError, HeronError, nearest
 from heron.base.run_folder import RunFolder, open_run
 from heron.base.terminal import print_lines
 from heron.commands.train import FLAG
-from heron.config.keys import all_keys
-from heron.config.resolve import resolve
-from heron.config.run_names import run_path
-from heron.config.schema import OPEN, Config, SweeperConfig
-from heron.config.stored import read_stored
+from heron.config.constraints import all_keys
+from heron.models.config import OPEN
 from heron.sweeps.sweep import Sweep
+from heron.tasks.config import Config, SweeperConfig, resolve
 from heron.training.claim import check_job, count_ranks
 from heron.training.process import Job
+from heron.training.run_names import run_path
+from heron.training.stored import read_stored
 
 # What of `status.json` may explain a difference: its key, and the words for it.
 _CAUSES = {

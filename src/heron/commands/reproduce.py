@@ -14,15 +14,15 @@ from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.registry import on_demand
 from heron.base.terminal import begin, print_lines, print_tables
 from heron.config.constraints import Seed, field_types
-from heron.config.extensions import CLAIMS, TARGETS
 from heron.config.options import DataFolders, parse_options
+from heron.reproduction.registries import CLAIMS, TARGETS
 from heron.reproduction.status import has_model, status_table
 from heron.reproduction.targets import Request, Target, choose_targets, read_targets
 
 if TYPE_CHECKING:  # these load Hydra
     from heron.base.run_folder import RunFolder
-    from heron.config.compose import Composition
     from heron.sweeps.launch import Plan
+    from heron.training.compose import Composition
     from heron.training.process import Job
 
 # Start-up time: the list of targets needs none of these.
@@ -34,7 +34,7 @@ _claims_table = on_demand("heron.reproduction.claims:claims_table")
 _plan_jobs = on_demand("heron.sweeps.launch:plan_jobs")
 _report = on_demand("heron.commands.train:report")
 _spelt_out = on_demand("heron.commands.prompt:spelt_out")
-_compose_and_run = on_demand("heron.config.compose:compose_and_run")
+_compose_and_run = on_demand("heron.training.compose:compose_and_run")
 _run_jobs = on_demand("heron.sweeps.launch:run_planned")
 _plan_prompts = on_demand("heron.prompting.plan:plan")
 _collect = on_demand("heron.results.collect:collect")

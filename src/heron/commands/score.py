@@ -62,9 +62,9 @@ def _as_text(value: float) -> str:
 
 
 def _score_texts(arguments: Sequence[str]) -> int:
-    from heron.config.overrides import TAKES, sort_words  # start-up time
     from heron.results.score_texts import TextOptions, score_texts
     from heron.tasks.summarization.bertscore import write_scores
+    from heron.training.overrides import TAKES, sort_words  # start-up time
 
     words = sort_words(arguments, TAKES["score"])
     options = parse_options(TextOptions, words.options)

@@ -18,9 +18,10 @@ from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact
 from heron.base.signals import Terminated
 from heron.base.terminal import begin, print_lines
-from heron.config.compose import Composition, run_application, shortened
+from heron.config.compose import run_application, shortened
 from heron.config.words import read_agent
 from heron.training.claim import check_job, count_ranks
+from heron.training.compose import Composition
 from heron.training.process import DONE, Job, run_here, validation_score
 
 # Start-up time: one run starts no sweep.

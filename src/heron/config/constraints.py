@@ -1,12 +1,13 @@
-"""Constraints in the types of fields (`Annotated[int, Ge(1)]`), which pydantic checks.
+"""Constraints in the types of fields (`Annotated[int, Ge(1)]`), and the keys that fields make.
 
-OmegaConf ignores these annotations. A class whose fields depend on each other is `Checked`.
+pydantic checks them, OmegaConf ignores them. A class whose fields depend on each other is
+`Checked`.
 """
 
 import dataclasses
 import re
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from inspect import signature
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
@@ -15,6 +16,7 @@ from annotated_types import Ge, Gt, Interval, Len
 
 from heron.base.errors import nearest
 from heron.base.registry import load
+from heron.base.terminal import say
 
 LAST_SEED = 2**32 - 1  # NumPy, scikit-learn and Lightning take 32 bits
 MISSING = "???"  # of a field that has no default, as OmegaConf writes it
@@ -35,30 +37,21 @@ class Rule:
 
 
 class OneOf(Rule):
-    """One of some names.
+    """One of some names; those of a registry count, too, forks' if a name is not known without."""
 
-    Args:
-        names: heron's own.
-        registry: `module:attribute` of a `heron.base.registry.Registry` with further names;
-            imported, and its forks loaded, only for a name that is not known without them.
-    """
-
-    def __init__(self, *names: str, registry: str = ""):
+    def __init__(self, *names: str, registry: Iterable[str] = ()):
         self._own, self._registry = names, registry
 
     @property
     def names(self) -> list[str]:
         """All names, those of forks included."""
-        return list(dict.fromkeys((*self._own, *self._added())))
+        return list(dict.fromkeys((*self._own, *self._registry)))
 
     def check(self, value: Any) -> Any:
         """Allow None, too, for `str | None`."""
-        if value is not None and value not in self._own and value not in self._added():
+        if value is not None and value not in self._own and value not in self._registry:
             raise ValueError(f"unknown.{nearest(value, self.names)}")
         return value
-
-    def _added(self) -> Any:
-        return load(self._registry) if self._registry else ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,19 +70,23 @@ class Matches(Rule):
 
 @dataclasses.dataclass(frozen=True)
 class Part(Rule):
-    """A type `module:name` inside the configuration, imported only where there is a value of it.
+    """A dataclass inside the configuration; one named `module:name` is imported for a value only.
 
     With `as_written` the value is checked as one of that type, and stays what it was.
     """
 
-    place: str
+    place: Any
     as_written: bool = False
+
+    def type(self) -> Any:
+        """Find the dataclass."""
+        return load(self.place) if isinstance(self.place, str) else self.place
 
     def check(self, value: Any) -> Any:
         """Read the value, unless there is none."""
         from heron.config.parsing import adapter
 
-        found = None if value is None else adapter(load(self.place)).validate_python(value)
+        found = None if value is None else adapter(self.type()).validate_python(value)
         return value if self.as_written else found
 
 
@@ -159,7 +156,7 @@ def plain(hint: Any) -> Any:
     if get_origin(hint) is Annotated:
         kind, *rules = get_args(hint)
         part = isinstance(rules[0], Part) and not rules[0].as_written
-        return load(rules[0].place) if part else plain(kind)
+        return rules[0].type() if part else plain(kind)
     if get_origin(hint) in (Union, types.UnionType):
         return plain(next(each for each in get_args(hint) if each is not type(None)))
     return hint
@@ -189,3 +186,80 @@ def _allowed(rule: Any) -> str:
         return low
     first = f"[{ge}" if gt is None else f"({gt}"
     return f"in {first}, {f'{lt})' if le is None else f'{le}]'}"
+
+
+# Keys of earlier versions, for one release: in words, YAML files and stored configurations.
+RENAMED = {
+    "optim.accumulate": "trainer.accumulate_grad_batches",
+    "optim.clip": "trainer.gradient_clip_val",
+    "trainer.progress": "trainer.enable_progress_bar",
+}
+
+
+def say_renamed(old: str, new: str) -> None:
+    """Say that a word or key of earlier versions has another name."""
+    say(f"{old} is now {new}; the old word goes with the next release")
+
+
+@cache
+def root() -> Any:
+    """Find the dataclass of a whole run, which is composed where all its parts are known."""
+    return load("heron.tasks.config:Config")
+
+
+def all_keys(schema: Any = None, prefix: str = "") -> list[str]:
+    """List every dotted key of a dataclass, by default of the root."""
+    return list(key_types(schema, prefix))
+
+
+@cache
+def key_types(schema: Any = None, prefix: str = "") -> Mapping[str, Any]:
+    """Map every dotted key of a dataclass to its type with its constraints."""
+    types: dict[str, Any] = {}
+    for name, hint in field_types(schema or root()).items():
+        types[prefix + name] = hint
+        if inner := _part(hint):
+            types |= key_types(inner, f"{prefix}{name}.")
+    return types
+
+
+def flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """List nested values by dotted key."""
+    for key, value in values.items():
+        if isinstance(value, Mapping) and value:
+            yield from flatten(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def is_under(key: str, parent: str) -> bool:
+    """Tell whether a key is `parent` or below it, as `data.qa.trim` is below `data.qa`."""
+    return f"{key}.".startswith(f"{parent}.")
+
+
+def _part(hint: Any) -> Any:
+    """Find the dataclass of a field (perhaps optional); None for a value.
+
+    A mapping's keys are the user's own: data.files.<split>, data.counts.<split>.
+    """
+    kind = plain(hint)
+    return kind if dataclasses.is_dataclass(kind) else None
+
+
+def type_of(key: str) -> Any:
+    """Find a key's type, without constraints and `None`; None for an unknown key."""
+    return type_at(root(), key.split("."))
+
+
+def type_at(schema: Any, parts: Iterable[str | int]) -> Any:
+    """Follow names of fields, of mappings and of lists to a type; None where there is none."""
+    found: Any = schema
+    for part in parts:
+        if get_origin(found) in (dict, list):
+            found = plain(get_args(found)[-1])
+        elif dataclasses.is_dataclass(found):
+            kind: Any = found
+            found = plain(field_types(kind).get(str(part)))
+        else:
+            return None
+    return found

@@ -15,9 +15,7 @@ from typing import Any, get_args, get_origin
 
 from heron.base.errors import ConfigError, nearest
 from heron.base.folders import conf_dirs, config_groups
-from heron.config.constraints import allowed, plain
-from heron.config.keys import key_types
-from heron.config.schema import Config
+from heron.config.constraints import allowed, key_types, plain, root
 
 _KINDS = {int: "whole number", float: "number", str: "text", bool: "true | false"}
 # A field with the comment lines above it and, of a field on one line, the comment behind it.
@@ -95,7 +93,7 @@ def find(word: str) -> tuple[dict[str, str], list[Key]]:
 
 def _key(name: str, hint: Any) -> Key:
     parent, _, field = name.rpartition(".")
-    schema = plain(key_types()[parent]) if parent else Config
+    schema = plain(key_types()[parent]) if parent else root()
     kind = plain(hint)
     if dataclasses.is_dataclass(kind):
         own = (inspect.getdoc(kind) or "").split("\n\n")[0]

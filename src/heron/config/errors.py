@@ -10,8 +10,8 @@ from typing import Any
 
 from heron.base.errors import HeronError, nearest
 from heron.base.folders import config_groups
+from heron.config.constraints import all_keys
 from heron.config.describe import group_options
-from heron.config.keys import all_keys
 from heron.config.options import EVERYWHERE
 from heron.config.words import key_of
 

@@ -52,8 +52,8 @@ def parse(schema: type[T], values: Any, prefix: str = "", names: Mapping[str, st
         found: T = adapter(kind).validate_python(values)
         return found
     except ValidationError as error:
+        from heron.config.constraints import key_types, type_at
         from heron.config.errors import explain, place
-        from heron.config.keys import key_types, type_at
 
         beside: list[Any] = [type_at(kind, each["loc"][:-1]) for each in error.errors()]
         siblings = {

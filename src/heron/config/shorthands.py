@@ -1,26 +1,17 @@
-"""Shorthands of `heron train`, written out: `data=NAME`, `encoder=FOLDER`."""
+"""`encoder=FOLDER` and `encoder=ID`, written out: Hydra knows options of `conf/encoder` only."""
 
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from heron.base.errors import ConfigError, nearest
-from heron.base.folders import conf_dirs, data_sets
-from heron.base.yaml_files import read_yaml
-from heron.config.registries import TASKS
-from heron.config.words import values_by_key
+from heron.base.errors import ConfigError
+from heron.base.folders import conf_dirs
 
 # Hub ids without an owner: models that are older than owners.
 _OLD_HUB_ID = re.compile(
     r"(xlm-roberta|(distil)?(bert|roberta)|camembert|albert|xlnet|t5)"
     r"-(base|small|large|xlarge|xxlarge|3b|11b)(-[a-z0-9-]+)?|(distil)?gpt2(-medium|-large|-xl)?"
 )
-_MAPPINGS = ("prompting.prompt.answers", "prompting.translation.codes")
-
-
-def write_out(words: Sequence[str], folders: Sequence[Path]) -> list[str]:
-    """Write out every shorthand."""
-    return add_prompt(follow_the_data(spell_out_encoder(words, folders), folders))
 
 
 def spell_out_encoder(overrides: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
@@ -61,47 +52,3 @@ def _is_model(name: str, folders: Sequence[Path]) -> bool:
 
     cached = Path(constants.HF_HUB_CACHE) / f"models--{name}"
     return bool(re.fullmatch(r"[\w.-]+", name)) and cached.is_dir()
-
-
-def follow_the_data(overrides: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
-    """Add to `data=<name>` the task that its YAML names, and the task's default head.
-
-    `experiment=`, `task=` and `head=` take precedence.
-    """
-    named = values_by_key(overrides)
-    if "data" not in named or {"task", "experiment"} & named.keys():
-        return list(overrides)
-    tasks = {task_of_data_set(name, folders) for name in named["data"].split(",")} - {None}
-    if len(tasks) != 1:
-        return list(overrides)  # an unknown data set, or two tasks: refused later
-    (task,) = tasks
-    chosen = {"task": str(task)}
-    if "none" in named.get("baseline", "none").split(","):
-        chosen["head"] = TASKS[str(task)].head
-    return [*(f"{key}={value}" for key, value in chosen.items() if key not in named), *overrides]
-
-
-def add_prompt(overrides: Sequence[str]) -> list[str]:
-    """Add to `baseline=prompted` the prompt that has the task's name; `prompt=` wins."""
-    named = values_by_key(overrides)
-    # Keys of these mappings are the user's own; Hydra takes new ones with ++ only.
-    words = [f"++{word}" if word.startswith(_MAPPINGS) else word for word in overrides]
-    if named.get("baseline") != "prompted" or {"prompt", "experiment"} & named.keys():
-        return words
-    return [*words, f"prompt={named.get('task', 'relation')}"]
-
-
-def task_of_data_set(name: str, folders: Sequence[Path] = ()) -> str | None:
-    """Read the task of a data set of `conf/data` or of a fork; None where there is none.
-
-    Raises:
-        ConfigError: its YAML names a task that heron does not have.
-    """
-    path = data_sets(folders).get(name)
-    if path is None:
-        return None
-    values = read_yaml(path)
-    task = str(values.get("task", "relation")) if isinstance(values, dict) else "relation"
-    if task not in TASKS:
-        raise ConfigError(f"{path}: task: {task}: no such task.{nearest(task, TASKS)}")
-    return task

@@ -8,7 +8,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 
 from heron.base.errors import ConfigError
-from heron.config.keys import RENAMED, all_keys, say_renamed, type_of
+from heron.config.constraints import RENAMED, all_keys, say_renamed, type_of
 
 UNREADABLE = "its value cannot be read: close brackets and quotes, put signs into quotes"
 PARSER = OverridesParser.create()
@@ -40,6 +40,7 @@ _ALIASES = {
     },
     "logger.artifacts": "++logger.wandb.artifacts",
 }
+_MAPPINGS = ("prompting.prompt.answers", "prompting.translation.codes")
 _OPTIONS = {
     "logger.wandb=true": ["logger=wandb"],
     "logger.wandb=false": ["logger=csv"],
@@ -64,7 +65,8 @@ def rewrite(words: Sequence[str]) -> list[str]:
             new = [f"data.folds.count={value}", f"data.folds.fold=range({value})"]
         elif new:
             say_renamed(word, " ".join(new))
-        found += new or [word]
+        # Keys of these mappings are the user's own; Hydra takes new ones with ++ only.
+        found += new or [f"++{word}" if word.startswith(_MAPPINGS) else word]
     return found
 
 
@@ -84,11 +86,6 @@ def read_agent(words: Sequence[str]) -> list[str]:
 def key_of(word: str) -> str:
     """Read the key of an override, without `+`, `~` and `@package`."""
     return word.lstrip("+~").partition("=")[0].partition("@")[0]
-
-
-def values_by_key(words: Sequence[str]) -> dict[str, str]:
-    """Map keys, as typed, to values, as typed; the last word on a key counts."""
-    return dict(word.partition("=")[::2] for word in words)
 
 
 def readable(word: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from heron.config.schema import BUDGET, BatchingConfig
+from heron.data.config import BUDGET, BatchingConfig
 from heron.data.features import UNLABELLED, Units
 
 BATCHES = 20  # at least in an epoch where `batching.tokens` is null

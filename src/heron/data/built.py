@@ -6,6 +6,8 @@ from typing import Any
 
 from heron.base.files import sha256_file, write_file
 from heron.base.yaml_files import dump_yaml
+from heron.data import TASKS
+from heron.data.config import DataConfig
 
 
 def write_config(
@@ -29,6 +31,9 @@ def write_config(
         for split, (path, rows) in files.items()
         if rows
     }
-    content = dump_yaml({"name": name, **settings, "files": described})
+    task = settings.get("task", DataConfig.task)
+    chosen = {"task": task, "head": TASKS[task].head}
+    defaults = [{f"override /{group}@_global_.{group}": chosen[group]} for group in chosen]
+    content = dump_yaml({"defaults": defaults, "name": name, **settings, "files": described})
     text = f"# heron train data={name} --config-dir DIR/conf paths.data=DIR\n{content}"
     return write_file(out / "conf" / "data" / f"{name}.yaml", text)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytorch_lightning as pl
@@ -16,10 +16,9 @@ from torch.utils.data import DataLoader, Dataset, DistributedSampler, Sequential
 from heron.base import ranks
 from heron.base.files import fingerprint, sha256_file
 from heron.base.registry import on_demand
-from heron.config.data import TRAIN, VALIDATION
-from heron.config.schema import BatchingConfig, Config
 from heron.data.batching import budget, copies, fit_budget, plan_epoch, plan_evaluation
 from heron.data.collate import Collator
+from heron.data.config import TRAIN, VALIDATION, BatchingConfig
 from heron.data.examples import Example
 from heron.data.features import (
     FEATURES_VERSION,
@@ -34,6 +33,9 @@ from heron.data.readers import every_set, load_run_data, no_rows
 from heron.data.rows import task_named
 from heron.data.sources import locate
 from heron.data.tokenizer import load_tokenizer
+
+if TYPE_CHECKING:  # a higher layer's
+    from heron.tasks.config import Config
 
 Splits = dict[str, list[Example]]
 Plan = Callable[[int], list[np.ndarray]]  # an epoch's batches of units

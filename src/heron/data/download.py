@@ -15,7 +15,7 @@ from heron import __version__
 from heron.base.errors import Problem
 from heron.base.files import locked, sha256_file
 from heron.base.progress import messages
-from heron.config.data import FileConfig
+from heron.data.config import FileConfig
 from heron.data.sources import Source, State
 
 ATTEMPTS = 5

@@ -1,19 +1,23 @@
 """Where encoders and tokenizers come from: a folder, the local hub cache, or the hub."""
 
+from __future__ import annotations
+
 import logging
 import socket
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from huggingface_hub import constants, try_to_load_from_cache
 
 from heron.base.errors import ConfigError
 from heron.base.files import SEAL, damaged_files, sha256_file
-from heron.config.schema import EncoderConfig
+
+if TYPE_CHECKING:  # a higher layer's
+    from heron.models.config import EncoderConfig
 
 
 def origin(config: EncoderConfig) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 from heron.base.errors import ConfigError
 from heron.base.files import fingerprint, sha256_file, stored_folder
 from heron.base.tables import write_table
-from heron.config.data import SPLITS, DataConfig
+from heron.data.config import SPLITS, DataConfig
 
 
 def hub_files(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Path]:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from heron.config.data import DataConfig
+from heron.data.config import DataConfig
 from heron.data.examples import Example, Span
 from heron.languages import get_language
 

@@ -1,19 +1,23 @@
 """From the files of data sets to the splits of a run."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.folders import data_set_file
 from heron.base.registry import on_demand
-from heron.config.data import SPLITS, TEST, TRAIN, VALIDATION, Columns, DataConfig, read_config
-from heron.config.resolve import resolve_stages
-from heron.config.schema import Config
+from heron.data.config import SPLITS, TEST, TRAIN, VALIDATION, Columns, DataConfig, read_config
 from heron.data.examples import Example
 from heron.data.rows import SIDE, Rows, find_format
 from heron.data.sources import locate
+
+if TYPE_CHECKING:  # a higher layer's
+    from heron.tasks.config import Config
 
 # Start-up time: most data sets ship their splits.
 carve = on_demand("heron.data.splits:carve")
@@ -146,7 +150,7 @@ def data_set(config: Config, name: str, of_stage: bool = False) -> DataConfig:
 
 def every_set(config: Config) -> dict[str, DataConfig]:
     """Find the data sets of a run by name: its own, those of its stages, those of `also_test`."""
-    stages = {s.data: data_set(config, s.data, of_stage=True) for s in resolve_stages(config)}
+    stages = {s.data: data_set(config, s.data, of_stage=True) for s in config.read_stages()}
     tested = {name: data_set(config, name) for name in config.also_test}
     return {config.data.name: config.data, **stages, **tested}
 

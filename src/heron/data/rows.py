@@ -23,8 +23,8 @@ from heron.base.tables import (
     read_table,
     table_stem,
 )
-from heron.config.data import DataConfig, JoinConfig
-from heron.config.registries import TASKS
+from heron.data import TASKS
+from heron.data.config import DataConfig, JoinConfig
 from heron.data.examples import Example, Span
 from heron.languages import get_language
 from heron.languages.unicode import normalise

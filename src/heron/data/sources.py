@@ -10,7 +10,7 @@ from pathlib import Path
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import atomic_open, fingerprint, sha256_file, stored_folder
-from heron.config.data import SPLITS, TRAIN, DataConfig, FileConfig, TextsConfig
+from heron.data.config import SPLITS, TRAIN, DataConfig, FileConfig, TextsConfig
 from heron.data.rows import JOIN, PHRASES, find_format
 
 

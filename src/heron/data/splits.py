@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from heron.base.errors import DataError, Problem
-from heron.config.data import SPLITS, FoldsConfig, HoldoutConfig, SampleConfig, ValidationConfig
+from heron.data.config import SPLITS, FoldsConfig, HoldoutConfig, SampleConfig, ValidationConfig
 from heron.data.examples import Example, text_key
 
 

@@ -1,14 +1,18 @@
 """Tokenizers: the encoder's own, or a small one trained on the train split."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from transformers import PreTrainedTokenizerFast
 
 from heron.base.files import fingerprint, stored_folder
 from heron.base.registry import on_demand
-from heron.config.schema import EncoderConfig
+
+if TYPE_CHECKING:  # a higher layer's
+    from heron.models.config import EncoderConfig
 
 pretrained_tokenizer = on_demand("heron.data.hub:pretrained_tokenizer")  # start-up time
 

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from heron.base.errors import ConfigError
-from heron.config.registries import PACINGS
-from heron.config.schema import BatchingConfig, CurriculumConfig
 from heron.data.batching import copies, plan_pass
+from heron.data.config import BatchingConfig
 from heron.data.features import Units
+from heron.dynamics import PACINGS
+from heron.dynamics.config import CurriculumConfig
 
 Batches = list[np.ndarray]
 

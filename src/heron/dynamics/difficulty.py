@@ -13,11 +13,10 @@ import numpy as np
 
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.tables import cell_text, read_table
-from heron.config.curriculum import uses_groups
-from heron.config.registries import DIFFICULTIES
-from heron.config.schema import CurriculumConfig
 from heron.data.features import Features, Units
+from heron.dynamics import DIFFICULTIES
 from heron.dynamics.cartography import Statistics
+from heron.dynamics.config import CurriculumConfig, uses_groups
 from heron.dynamics.curriculum import Ranking, mean_of_units
 from heron.dynamics.groups import GROUPS, allenai, rank, select, tercile_partition
 

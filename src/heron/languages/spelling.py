@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import takewhile
 
-from heron.config.data import UnicodeOptions
 from heron.languages import get_language
-from heron.languages.unicode import UNIFY_ALL, normalise
+from heron.languages.unicode import UNIFY_ALL, UnicodeOptions, normalise
 
 Spell = Callable[[str], str]
 

@@ -7,16 +7,35 @@ in the normalised text.
 
 import re
 import unicodedata
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Annotated
 
 from heron.base.tables import BIDI_CONTROLS
-from heron.config.data import UnicodeOptions
+from heron.config.constraints import OneOf
 from heron.languages.language import Language
 
 # The combining marks of the Hebrew block: accents and points, without the punctuation among them
 # (maqaf 05BE, paseq 05C0, sof pasuq 05C3, nun hafukha 05C6).
 _NIQQUD = "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
 _HEBREW_PUNCTUATION = {"\u05be": "-", "\u05f3": "'", "\u05f4": '"'}
+
+
+@dataclass
+class UnicodeOptions:
+    """Which Unicode variants are treated as one (`data.unicode`)."""
+
+    nfc: bool = True  # compose letters and their diacritics into canonical form (NFC)
+    # `strip` removes the invisible direction controls (RLM, LRM, embeddings, isolates)
+    bidi: Annotated[str, OneOf("strip", "keep")] = "strip"
+    # `strip` removes Hebrew points and accents
+    niqqud: Annotated[str, OneOf("keep", "strip")] = "keep"
+    # `unify` turns maqaf, geresh and gershayim into `-`, `'` and `"`, as most Hebrew text is typed
+    punctuation: Annotated[str, OneOf("keep", "unify")] = "keep"
+    # `comma` turns the cedilla letters ş ţ of old Romanian fonts into ș ț, in Romanian texts only
+    # (ş is a letter of Turkish names elsewhere)
+    cedilla: Annotated[str, OneOf("comma", "keep")] = "comma"
+
 
 UNIFY_ALL = UnicodeOptions(niqqud="strip", punctuation="unify")
 

@@ -1,1 +1,26 @@
 """Scores as pure functions over whole splits; `torch_metrics` wraps those that modules log."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from heron.base.registry import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """Further scores of a split (`task.metrics`); more is better.
+
+    Both functions get the columns of `predictions/<split>.parquet`, labelled rows only: `guid`,
+    `gold`, `prediction`, and what else the task writes.
+    """
+
+    # A value for each row; their mean is the score, under the metric's name. `heron compare` tests
+    # such scores, too.
+    of_rows: Callable[[Mapping[str, Sequence[Any]]], Sequence[float]] | None = None
+    # Scores by name, for scores that are not a mean over rows.
+    of_split: Callable[[Mapping[str, Sequence[Any]]], Mapping[str, float]] | None = None
+    tasks: tuple[str, ...] = ()  # tasks whose predictions it can score; empty: all
+
+
+METRICS: Registry[Metric] = Registry("metric")

@@ -37,7 +37,7 @@ from heron.base import array_store
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import fingerprint, sha256_file
 from heron.config.parsing import check
-from heron.config.schema import BertScoreConfig
+from heron.metrics.config import BertScoreConfig
 from heron.models.token_states import Pieces, TokenEncoder, check_backbone
 
 Floats = np.ndarray  # float64

@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.terminal import say
-from heron.config.registries import TASKS
+from heron.data import TASKS
 
 Counts = npt.NDArray[np.int64]
 Fractions = npt.NDArray[np.float64]
@@ -195,11 +195,6 @@ def plain_scores(matrix: Matrix) -> dict[str, Fractions]:
     return {name: score(matrix) for name, score in PLAIN_SCORES.items()}
 
 
-def plain_headline(_classes: Sequence[str], _relaxed: str) -> Headline:
-    """Choose the headline scores of a task that names none of its own."""
-    return plain_scores
-
-
 def headline(task: str, classes: Sequence[str], relaxed: str = "recode") -> Headline:
     """Find the headline scores of a task with classes, as a function of confusion matrices.
 
@@ -211,7 +206,7 @@ def headline(task: str, classes: Sequence[str], relaxed: str = "recode") -> Head
     rules = TASKS[task]
     if relaxed not in MODES:
         raise ConfigError(f"unknown mode relaxed={relaxed}.{nearest(relaxed, MODES)}")
-    return rules.headline(classes, relaxed)
+    return rules.headline(classes, relaxed) if rules.headline else plain_scores
 
 
 def score_matrix(

@@ -9,14 +9,18 @@ Source: Efron and Tibshirani 1993, chapter 13 (percentile); Davison and Hinkley 
 (resampling whole groups).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from heron.base.errors import DataError, Problem
-from heron.config.schema import TaskConfig
+
+if TYPE_CHECKING:  # a higher layer's
+    from heron.tasks.config import TaskConfig
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from heron.base.errors import ConfigError
-from heron.config.registries import METRICS
+from heron.metrics import METRICS
 
 LOSS = "loss"  # on validation, as `metrics.csv` has it for each epoch
 # The complete list: of all other scores more is better.

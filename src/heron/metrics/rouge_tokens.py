@@ -31,12 +31,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from heron.base.errors import ConfigError, nearest
-from heron.config.data import UnicodeOptions
 from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
 from heron.languages.language import Language
 from heron.languages.romanian import ROMANIAN
-from heron.languages.unicode import normalise
+from heron.languages.unicode import UnicodeOptions, normalise
 from heron.languages.words import words
 from heron.metrics.names import PROFILES
 

@@ -30,9 +30,8 @@ import numpy.typing as npt
 from rapidfuzz.distance.Levenshtein import distance
 
 from heron.base.errors import DataError, Problem
-from heron.config.data import UnicodeOptions
 from heron.languages.language import Language
-from heron.languages.unicode import normalise
+from heron.languages.unicode import UnicodeOptions, normalise
 
 Tokens = tuple[str, ...]
 Floats = npt.NDArray[np.float64]

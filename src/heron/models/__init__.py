@@ -1,0 +1,65 @@
+"""Encoder, head and optimizer, and what a configuration chooses of them by name.
+
+A registry holds heron's own entries and those that forks add; heron's own code is imported when it
+is used, so names are checked without it.
+
+Shape suffixes: B sequences, L tokens, D hidden, R rows, P pooled, C classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from heron.base.registry import Registry, on_demand
+
+if TYPE_CHECKING:  # these load torch
+    from torch import Tensor, nn
+
+    from heron.data.collate import Batch
+    from heron.models.config import HeadConfig
+
+# Statistics of an earlier run's dynamics (`heron.dynamics.difficulty.SCORES`).
+LEARNT = (
+    *("eq1_swapped", "eq1_printed", "repo", "confidence", "loss"),
+    *("variability", "correctness", "aum", "forgetting"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pooling:
+    """Encoder states to vectors, without weights (`head.pooling`)."""
+
+    # Maps states_BLD and the batch to one vector per sequence, or with `of_rows` per row.
+    pool: Callable[[Tensor, Batch], Tensor]
+    width: int = 1  # of the result, in multiples of D
+    of_rows: bool = False  # whether it gives a vector per row, from the row's two events
+    # Values of `head.input` that it reads; empty: all but `window`.
+    inputs: tuple[str, ...] = ()
+
+
+POOLINGS: Registry[Pooling] = Registry("pooling")
+_POOLING = "heron.models.heads:"
+for _name in ("cls", "last_token", "mean"):
+    POOLINGS.register(_name, Pooling(on_demand(_POOLING + _name)))
+for _name, _width, _inputs in (
+    ("event_start", 2, ("marked",)),
+    ("mention_pool", 2, ("marked", "window")),
+    ("span_ends", 8, ("window",)),
+):
+    POOLINGS.register(_name, Pooling(on_demand(_POOLING + _name), _width, True, _inputs))
+
+# From a head's configuration, P and C to a module that maps pooled_XP to logits_XC.
+CLASSIFIERS: Registry[Callable[[HeadConfig, int, int], nn.Module]] = Registry(
+    "classifier", {"linear": "heron.models.heads:linear", "mlp": "heron.models.heads:mlp"}
+)
+
+# Whole heads (`head.module`): from a head's configuration, D and C to a `heron.models.heads.Head`.
+HEADS: Registry[Callable[[HeadConfig, int, int], nn.Module]] = Registry("head")
+
+# Losses of tasks with classes (`optim.loss`): from logits_RC, labels_R and weights_C (or None) to
+# one loss per row, float32 [R], each times the weight of its class where there are weights.
+LOSSES: Registry[Callable[[Tensor, Tensor, Tensor | None], Tensor]] = Registry(
+    "loss", {"cross_entropy": "torch.nn.functional:cross_entropy"}
+)

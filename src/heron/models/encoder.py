@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -16,9 +16,12 @@ from transformers.modeling_layers import GradientCheckpointingLayer
 
 from heron.base.errors import ConfigError
 from heron.base.registry import on_demand
-from heron.config.schema import Config, EncoderConfig
 from heron.data.collate import Batch
+from heron.models.config import EncoderConfig
 from heron.models.dropout import use_fast_dropout
+
+if TYPE_CHECKING:  # a higher layer's
+    from heron.tasks.config import Config
 
 pretrained_model = on_demand("heron.models.pretrained:pretrained_model")  # start-up time
 

@@ -13,7 +13,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -23,15 +23,18 @@ from heron.base import array_store
 from heron.base.files import fingerprint
 from heron.base.forks import code_hashes
 from heron.base.progress import tracked
-from heron.config.registries import HEADS, POOLINGS
-from heron.config.schema import Config, HeadConfig
 from heron.data.batching import budget, plan_evaluation
 from heron.data.collate import Collator
 from heron.data.datamodule import DataModule
 from heron.data.hub import identity
+from heron.models import HEADS, POOLINGS
+from heron.models.config import HeadConfig
 from heron.models.encoder import Encoder
 from heron.models.heads import Head, pooled_width
 from heron.models.precision import precision
+
+if TYPE_CHECKING:  # a higher layer's
+    from heron.tasks.config import Config
 
 _VERSION = 2
 # Settings that cannot change the states of an encoder in evaluation mode.

@@ -1,7 +1,7 @@
 """Poolings (encoder states to vectors, without weights) and heads: a pooling and a classifier.
 
 Poolings of texts give one vector per sequence, those of events one per row; see
-`heron.config.registries.Pooling`.
+`heron.models.Pooling`.
 
 Shape suffixes: B sequences, L tokens, D hidden, R rows, P pooled, C classes; X rows or sequences.
 """
@@ -11,9 +11,9 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from heron.config.registries import CLASSIFIERS, HEADS, POOLINGS
-from heron.config.schema import HeadConfig
 from heron.data.collate import Batch
+from heron.models import CLASSIFIERS, HEADS, POOLINGS
+from heron.models.config import HeadConfig
 
 
 def cls(states_BLD: Tensor, batch: Batch) -> Tensor:

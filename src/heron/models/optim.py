@@ -8,7 +8,7 @@ from torch import nn
 from torch.optim import Adafactor, AdamW, Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
-from heron.config.schema import OptimConfig
+from heron.models.config import OptimConfig
 from heron.models.encoder import Encoder
 
 

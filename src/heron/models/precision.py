@@ -1,13 +1,19 @@
 """`trainer.precision`: `auto` by the processor, `fastest` by measuring both on a CPU."""
 
+from __future__ import annotations
+
 import dataclasses
+from typing import TYPE_CHECKING
 
 import torch
 
 from heron.base import ranks
 from heron.base.libraries import processor
 from heron.base.run_folder import RunFolder
-from heron.config.schema import OPEN, Config
+from heron.models.config import OPEN
+
+if TYPE_CHECKING:  # a higher layer's
+    from heron.tasks.config import Config
 
 FULL, HALF = "32-true", "bf16-mixed"
 

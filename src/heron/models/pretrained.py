@@ -17,8 +17,8 @@ from transformers import (
 
 from heron.base.errors import ConfigError
 from heron.base.terminal import say
-from heron.config.schema import EncoderConfig
 from heron.data.hub import loading, origin
+from heron.models.config import EncoderConfig
 from heron.models.encoder import check_positions, encoding_part
 from heron.models.levels import encode_ids
 

@@ -1,8 +1,11 @@
 """How fast this machine multiplies in fp32 and in bf16: for `trainer.precision=fastest`."""
 
+from __future__ import annotations
+
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
@@ -10,9 +13,11 @@ from torch import nn
 from heron.base.errors import ConfigError
 from heron.base.files import read_json, write_json
 from heron.base.libraries import processor
-from heron.config.schema import Config
 from heron.models.precision import FULL, HALF
 from heron.models.pretrained import pretrained_widths
+
+if TYPE_CHECKING:  # a higher layer's
+    from heron.tasks.config import Config
 
 _TOKENS = 256  # rows of the measured products
 _SECONDS = 0.15  # time to measure in, after one pass of each precision

@@ -22,11 +22,11 @@ from transformers import AutoConfig, GPT2Tokenizer, PreTrainedModel, RobertaToke
 
 from heron.base.errors import ConfigError
 from heron.base.progress import tracked
-from heron.config.schema import EncoderConfig
 from heron.data.batching import plan_evaluation
 from heron.data.features import Units
 from heron.data.hub import identity, origin
 from heron.data.tokenizer import load_tokenizer
+from heron.models.config import EncoderConfig
 from heron.models.encoder import encoding_part, load_encoder
 from heron.models.pretrained import count_positions
 

@@ -16,9 +16,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from heron.base.files import fingerprint, locked
-from heron.config.prompting import PromptingConfig
-from heron.config.schema import EncoderConfig
 from heron.data.hub import identity
+from heron.models.config import EncoderConfig
+from heron.prompting.config import PromptingConfig
 from heron.prompting.prompts import Message
 
 _TABLE = "create table if not exists answers (key text primary key, value text)"

@@ -10,9 +10,9 @@ from typing import Any, Protocol
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import write_file
 from heron.base.terminal import say
-from heron.config.prompting import PromptingConfig
-from heron.config.schema import Config
 from heron.prompting.answers import Answer, Request
+from heron.prompting.config import PromptingConfig
+from heron.tasks.config import Config
 
 
 class Backend(Protocol):

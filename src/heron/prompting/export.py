@@ -15,14 +15,14 @@ from heron.base.errors import ConfigError
 from heron.base.files import write_file
 from heron.base.terminal import print_lines
 from heron.base.yaml_files import dump_yaml
-from heron.config.data import TRAIN
-from heron.config.prompting import PromptingConfig
-from heron.config.registries import BASELINES
-from heron.config.schema import Config
+from heron.data.config import TRAIN
 from heron.data.examples import Example
 from heron.data.readers import load_run_data
+from heron.prompting.config import PromptingConfig
 from heron.prompting.prompts import Prompter
 from heron.prompting.shots import Shots, read_pool
+from heron.tasks import BASELINES
+from heron.tasks.config import Config
 
 
 def export(config: Config, out: Path) -> None:

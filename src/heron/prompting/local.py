@@ -23,12 +23,13 @@ from torch import Tensor
 
 from heron.base.errors import ConfigError
 from heron.base.libraries import silence_libraries
-from heron.config.prompting import ModelConfig, PromptingConfig
-from heron.config.schema import Config, EncoderConfig
 from heron.data.batching import budget
 from heron.data.hub import loading, origin
+from heron.models.config import EncoderConfig
 from heron.prompting.answers import Answer, Request
+from heron.prompting.config import ModelConfig, PromptingConfig
 from heron.prompting.prompts import as_text
+from heron.tasks.config import Config
 
 _LEAST_SHARED = 8  # tokens; fewer are not worth a pass of their own
 

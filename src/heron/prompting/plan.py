@@ -8,15 +8,15 @@ from pathlib import Path
 from heron.base.cells import Cell, Formatted, Table
 from heron.base.errors import ConfigError
 from heron.base.progress import tracked
-from heron.config.extensions import BACKENDS
-from heron.config.registries import BASELINES
-from heron.config.schema import Config
 from heron.data.examples import Example
 from heron.data.readers import load_run_data
+from heron.prompting import BACKENDS
 from heron.prompting.answers import Request, Store
 from heron.prompting.backends import estimate_tokens
 from heron.prompting.system import PromptedModel, cost, fit_prompted
 from heron.prompting.translation import Translator
+from heron.tasks import BASELINES
+from heron.tasks.config import Config
 
 _COLUMNS = ("model", "runs", "calls", "stored", "input tokens", "output tokens", "cost in $")
 _NOTE = (

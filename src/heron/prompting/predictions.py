@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from heron.config.schema import Config
 from heron.data.examples import Example
 from heron.metrics.classification import bootstrap_intervals, score_task
 from heron.tasks.base import group_column
+from heron.tasks.config import Config
 from heron.tasks.labels import shown_text
 
 

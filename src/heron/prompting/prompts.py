@@ -12,11 +12,11 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from heron.base.errors import ConfigError
 from heron.base.yaml_files import read_yaml
-from heron.config.prompting import PromptConfig
-from heron.config.schema import Config
 from heron.data.examples import Example
 from heron.data.markers import with_markers
 from heron.languages import get_language
+from heron.prompting.config import PromptConfig
+from heron.tasks.config import Config
 from heron.tasks.task import task_of, text_scores
 
 Message = dict[Literal["role", "content"], str]

@@ -24,10 +24,10 @@ import openai
 
 from heron.base.errors import ConfigError, first_line
 from heron.base.secrets import redact
-from heron.config.prompting import PromptingConfig
-from heron.config.schema import Config
 from heron.prompting.answers import Answer, Request
 from heron.prompting.backends import chat_body, estimate_tokens, read_completion
+from heron.prompting.config import PromptingConfig
+from heron.tasks.config import Config
 
 _LONGEST_PAUSE = 120.0  # seconds
 # The client raises this for connections and timeouts, and for statuses that may pass.

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from heron.base.errors import ConfigError
 from heron.base.folders import data_set_file
-from heron.config.data import TRAIN, read_config
-from heron.config.prompting import PromptingConfig
-from heron.config.schema import Config
+from heron.data.config import TRAIN, read_config
 from heron.data.examples import Example, text_key
 from heron.data.readers import load
+from heron.prompting.config import PromptingConfig
+from heron.tasks.config import Config
 
 
 def read_pool(config: Config, settings: PromptingConfig, own: Sequence[Example]) -> list[Example]:

@@ -19,20 +19,20 @@ from heron.base.errors import ConfigError, nearest
 from heron.base.files import fingerprint
 from heron.base.progress import tracked
 from heron.base.terminal import say
-from heron.config.data import TRAIN
-from heron.config.extensions import BACKENDS
-from heron.config.prompting import PromptingConfig
-from heron.config.schema import Config
+from heron.data.config import TRAIN
 from heron.data.examples import Example
 from heron.data.readers import load_run_data
+from heron.prompting import BACKENDS
 from heron.prompting.answers import Answer, Request, Store, model_key
 from heron.prompting.backends import Backend
+from heron.prompting.config import PromptingConfig
 from heron.prompting.parsing import Parsed, parse_class, parse_text
 from heron.prompting.predictions import NamedClasses
 from heron.prompting.prompts import CONTENT_FREE, Prompter, as_text
 from heron.prompting.shots import Shots, read_pool
 from heron.prompting.translation import Translator
 from heron.tasks.base import Predictions
+from heron.tasks.config import Config
 from heron.tasks.task import task_of
 
 LOG = "prompts.parquet"  # in the run folder: every prompt and answer

@@ -19,14 +19,15 @@ from heron.base.errors import ConfigError, HeronError
 from heron.base.files import fingerprint
 from heron.base.progress import tracked
 from heron.base.registry import Registry
-from heron.config.prompting import ModelConfig, PromptingConfig
-from heron.config.schema import Config, EncoderConfig
 from heron.data.batching import budget
 from heron.data.examples import Example
 from heron.data.hub import identity, loading, origin
 from heron.metrics.summary import split_sentences
+from heron.models.config import EncoderConfig
 from heron.prompting.answers import Answer, Request, Store
+from heron.prompting.config import ModelConfig, PromptingConfig
 from heron.prompting.server import Server
+from heron.tasks.config import Config
 from heron.tasks.task import task_of
 
 _BEAMS = 4  # of the search, as translation models are evaluated

@@ -29,17 +29,17 @@ from heron.base.files import write_file, write_json
 from heron.base.table_files import to_markdown
 from heron.base.terminal import print_lines, print_tables
 from heron.base.yaml_files import dump_yaml, read_yaml
-from heron.config.data import TRAIN, VALIDATION
 from heron.config.describe import group_options
 from heron.config.parsing import check
-from heron.config.prompting import PromptConfig
-from heron.config.schema import Config
+from heron.data.config import TRAIN, VALIDATION
 from heron.data.examples import Example
 from heron.data.readers import load_run_data
 from heron.languages import get_language
 from heron.metrics.intervals import score_intervals
+from heron.prompting.config import PromptConfig
 from heron.prompting.prompts import Prompter
 from heron.prompting.system import PromptedModel, fit_prompted
+from heron.tasks.config import Config
 from heron.tasks.task import TextScores, scores_of
 
 Floats = np.ndarray

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from heron.base.cells import SYNTHETIC
 from heron.base.errors import ConfigError, DataError, HeronError, Problem, nearest
 from heron.base.tables import cell_text, is_missing, read_table, table_stem
-from heron.config.data import TRAIN, DataConfig
-from heron.config.stored import read_stored
+from heron.data.config import TRAIN, DataConfig
 from heron.data.examples import Example
 from heron.data.markers import event_markers, mark
 from heron.dynamics.cartography import NEVER_LEARNT, Statistics, forgetting, statistics
@@ -27,6 +26,7 @@ from heron.dynamics.groups import Groups, allenai, tercile_partition
 from heron.languages import LANGUAGES
 from heron.results.collect import collect, is_run
 from heron.results.shipped import data_of, read_shipped
+from heron.training.stored import read_stored
 
 # A column of numbers with at most this many distinct values is shown value by value.
 FEW = 7

@@ -14,9 +14,7 @@ from heron.base.folders import data_sets
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact
 from heron.base.table_files import to_markdown
-from heron.config.data import TEST, VALIDATION, DataConfig, read_config
-from heron.config.resolve import resolve_stages
-from heron.config.schema import Config
+from heron.data.config import TEST, VALIDATION, DataConfig, read_config
 from heron.data.readers import data_set
 from heron.languages import get_language
 from heron.reports.map import draw_map
@@ -24,6 +22,7 @@ from heron.reports.model_code import PLACE, usage_code
 from heron.reports.run import score_table
 from heron.results.collect import RunRecord, collect, headline_metrics
 from heron.results.shipped import data_of
+from heron.tasks.config import Config
 from heron.tasks.task import task_of
 from heron.training.plain import OWN_CLASS, Plain
 
@@ -35,7 +34,7 @@ def write_card(run: RunFolder, plain: Plain, folder: Path, name: str, place: str
     """Write `README.md` and, where the run recorded dynamics, the data map's picture."""
     (record,) = collect(run.path)
     data, _ = data_of(plain.config, TEST)  # of a run with stages, the last one's
-    sets = [data_set(plain.config, s.data, of_stage=True) for s in resolve_stages(plain.config)]
+    sets = [data_set(plain.config, s.data, of_stage=True) for s in plain.config.read_stages()]
     before = [each for each in sets if each.name != data.name]
     config = replace(plain.config, data=data)
     plain = replace(plain, config=config)

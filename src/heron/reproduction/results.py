@@ -17,7 +17,6 @@ from heron.base.pages import render
 from heron.base.table_files import to_latex, to_markdown
 from heron.base.tables import write_table
 from heron.base.yaml_files import read_yaml
-from heron.config.extensions import STATISTICS
 from heron.reports.papers import DECIMALS, PaperView, check_published, paper_view
 from heron.reports.run import data_url
 from heron.reproduction.comparing import (
@@ -28,6 +27,7 @@ from heron.reproduction.comparing import (
     marks_of,
     note_of,
 )
+from heron.reproduction.registries import STATISTICS
 from heron.reproduction.targets import Filled, Request, Target
 from heron.results.collect import RunRecord
 from heron.results.published import all_published, find_published

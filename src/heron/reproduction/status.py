@@ -9,9 +9,9 @@ from pathlib import Path
 
 from heron.base.cells import Table
 from heron.base.folders import data_sets
-from heron.config.data import SPLITS, read_config
-from heron.config.extensions import TARGETS
+from heron.data.config import SPLITS, read_config
 from heron.data.sources import State, inspect
+from heron.reproduction.registries import TARGETS
 from heron.reproduction.targets import Target
 
 RUNS, PART, PEOPLE, LACKS, PENDING = "runs", "in part", "needs people", "lacks", "not yet"

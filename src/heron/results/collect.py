@@ -10,8 +10,8 @@ from heron.base.cells import Cell, Interval
 from heron.base.errors import ConfigError
 from heron.base.run_folder import GONE, RunFolder, read_record
 from heron.base.terminal import say
-from heron.config.schema import OPEN
 from heron.metrics.names import with_copied
+from heron.models.config import OPEN
 
 SPLITS = ("test", "validation")
 

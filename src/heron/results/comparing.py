@@ -12,11 +12,11 @@ from heron.base.errors import ConfigError, DataError, HeronError, nearest
 from heron.base.run_folder import RunFolder
 from heron.base.tables import cell_text, is_missing, read_table
 from heron.config.constraints import Seed
-from heron.config.data import VALIDATION, UnicodeOptions
-from heron.config.schema import OPEN
-from heron.config.stored import read_stored
+from heron.data.config import VALIDATION
 from heron.languages.spelling import coarsest
+from heron.languages.unicode import UnicodeOptions
 from heron.metrics.names import copied_names
+from heron.models.config import OPEN
 from heron.results.alignment import align
 from heron.results.collect import RunRecord
 from heron.results.comparison import Comparison, compare_systems
@@ -25,6 +25,7 @@ from heron.results.groups import copied_scores
 from heron.results.scoring import Settings
 from heron.results.shipped import data_of, find_examples
 from heron.tasks.task import CLASSES, scores_of, text_scores
+from heron.training.stored import read_stored
 
 DRAWN = ("row", "group")
 _COPIED_UNKNOWN = (

@@ -6,10 +6,10 @@ from typing import Any
 
 from heron.base.cells import Summary, summarize
 from heron.base.errors import ConfigError, nearest
-from heron.config.keys import flatten
-from heron.config.run_names import INDECISIVE, NEUTRAL
+from heron.config.constraints import flatten
 from heron.metrics.names import signed, with_copied
 from heron.results.collect import RunRecord, headline_metrics
+from heron.training.run_names import INDECISIVE, NEUTRAL
 
 FOLD = "data.folds.fold"
 

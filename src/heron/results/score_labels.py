@@ -9,16 +9,9 @@ from typing import Any
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.tables import Table, cell_text, is_missing, read_table, table_stem
-from heron.config.data import TASKS, Columns, DataConfig
-from heron.data.rows import (
-    JOIN,
-    SIDE,
-    Joined,
-    LabelError,
-    LabelReader,
-    read_join,
-    read_labels,
-)
+from heron.data import TASKS
+from heron.data.config import Columns, DataConfig
+from heron.data.rows import JOIN, SIDE, Joined, LabelError, LabelReader, read_join, read_labels
 from heron.data.sources import State, inspect
 from heron.metrics.calibration import TOLERANCE, calibration_scores
 from heron.metrics.classification import (
@@ -211,7 +204,7 @@ def _data_set(options: Options, words: Sequence[str]) -> DataConfig | None:
         raise ConfigError("data.columns.group: group_column=NAME draws whole groups of labels")
     if not words:
         return config
-    from heron.config.overrides import TAKES, override, sort_words  # start-up time: Hydra
+    from heron.training.overrides import TAKES, override, sort_words  # start-up time: Hydra
 
     return override(config, sort_words(words, TAKES["score"]).data)
 
@@ -308,7 +301,7 @@ def _read_column(table: Table, column: str, config: DataConfig) -> list[str | Pr
 
 def _advise(problems: Sequence[Problem], options: Options) -> list[Problem]:
     """Replace advice on unknown labels by advice that the command can follow."""
-    from heron.config.overrides import TAKES, advise  # start-up time: Hydra
+    from heron.training.overrides import TAKES, advise  # start-up time: Hydra
 
     if options.data:
         return advise(problems, TAKES["score"])

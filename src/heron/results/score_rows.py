@@ -12,7 +12,7 @@ from heron.base.folders import data_set_file
 from heron.base.table_formats import content_format
 from heron.base.tables import Table, cell_text, read_bytes, read_table
 from heron.config.constraints import Seed
-from heron.config.data import DataConfig, read_config
+from heron.data.config import DataConfig, read_config
 from heron.data.rows import Rows
 
 GUIDS = ("guid", "id")

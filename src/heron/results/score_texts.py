@@ -8,9 +8,7 @@ from pathlib import Path
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.tables import read_table
 from heron.base.terminal import print_lines
-from heron.config.bertscore import BertScoreOptions
-from heron.config.data import Columns, DataConfig
-from heron.config.overrides import TAKES, advising, override
+from heron.data.config import Columns, DataConfig
 from heron.data.examples import Example
 from heron.data.rows import Rows
 from heron.languages import get_language
@@ -26,22 +24,24 @@ from heron.results.score_rows import (
     refuse_itself,
     typed_columns,
 )
+from heron.tasks.analyze_options import BertScoreOptions
 from heron.tasks.qa.squad import is_squad
 from heron.tasks.summarization.bertscore import compute_asked, require_asked
 from heron.tasks.task import TextScores, text_scores
+from heron.training.overrides import TAKES, advising, override
 
 _TAKES = TAKES["score"]
 
 
 @dataclass
 class TextOptions(ScoreOptions, BertScoreOptions):
-    """Options of `heron score` for texts; it also takes keys: `heron.config.overrides`.
+    """Options of `heron score` for texts; it also takes keys: `heron.training.overrides`.
 
     The column of predictions is `prediction`, `prediction_text`, `answer`, `summary` or `text`. An
     empty answer is "no answer". All texts are scored as they stand; `*_heron` and the scores of a
     language unify Unicode variants, and descriptions of summaries count texts spelt as
     `data.unicode` reads them. Intervals draw whole articles. The default of `data` is `own_qa` or
-    `own_summaries`. Of summaries also `bertscore=` and its options: `heron.config.bertscore`.
+    `own_summaries`. Of summaries also `bertscore=` and its options: `heron.metrics.config`.
     """
 
     language: str | None = None  # default the data set's

@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.config.constraints import Seed
-from heron.config.data import UnicodeOptions
-from heron.config.registries import METRICS, TASKS
+from heron.data import TASKS
 from heron.languages import get_language
 from heron.languages.spelling import Spell, speller
+from heron.languages.unicode import UnicodeOptions
+from heron.metrics import METRICS
 from heron.metrics.classification import PLAIN_SCORES, Counts, Score, accuracy, headline
 from heron.metrics.names import row_values
 from heron.metrics.paired import PairedUnits, mean_value, paired_counts, paired_values

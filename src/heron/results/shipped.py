@@ -7,7 +7,7 @@ from pathlib import Path
 
 from heron.base.errors import DataError, Problem
 from heron.base.files import sha256_file
-from heron.config.data import (
+from heron.data.config import (
     SPLITS,
     DataConfig,
     FoldsConfig,
@@ -15,13 +15,12 @@ from heron.config.data import (
     SampleConfig,
     ValidationConfig,
 )
-from heron.config.overrides import configure
-from heron.config.resolve import resolve_stages
-from heron.config.schema import Config
 from heron.data.examples import Example
 from heron.data.readers import data_set, load_with_report
 from heron.data.rows import JOIN
 from heron.data.sources import State, inspect, locate
+from heron.tasks.config import Config
+from heron.training.overrides import configure
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +107,6 @@ def data_of(config: Config, split: str) -> tuple[DataConfig, str]:
         ConfigError: the data set is no longer there, or has other classes.
     """
     name, _, inner = split.rpartition(".")
-    stages = resolve_stages(config)
+    stages = config.read_stages()
     last = stages[-1].data if stages else config.data.name
     return data_set(config, name or last), inner

@@ -8,11 +8,11 @@ from pathlib import Path
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.run_folder import open_run
 from heron.base.tables import is_missing, table_stem
-from heron.config.data import UnicodeOptions
-from heron.config.stored import read_stored
+from heron.languages.unicode import UnicodeOptions
 from heron.results.predictions import Names, Predictions, predictions_file, read_predictions
 from heron.results.shipped import data_of
 from heron.tasks.task import text_scores
+from heron.training.stored import read_stored
 
 NAMES = Names(("guid", "id"), ("gold", "reference"), ("prediction", "summary"), needs_gold=False)
 # Marks in sheets that people fill in.

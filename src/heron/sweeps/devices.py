@@ -26,13 +26,13 @@ from heron.base.errors import ConfigError
 from heron.base.files import locked, read_json
 from heron.base.ranks import count_cores, threads
 from heron.base.signals import INTERRUPTED
-from heron.config.schema import Config
-from heron.config.stored import to_yaml
 from heron.sweeps.isolation import JobProcess
 from heron.sweeps.ledger import killed
+from heron.tasks.config import Config
 from heron.training.claim import count_ranks
 from heron.training.process import BUSY, DONE, FAILED, Job
 from heron.training.status import try_update
+from heron.training.stored import to_yaml
 
 JOB = "HERON_RANKS_JOB"  # an environment variable, because any user can read a command line
 ALIVE, PRINTED = "alive.lock", "launcher.txt"  # in the scratch folder

@@ -20,14 +20,15 @@ from heron.base.errors import ConfigError, HeronError, first_line
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact
 from heron.base.signals import TERMINATED
-from heron.config.compose import Composition, explained
-from heron.config.jobs import JobComposer, grid
-from heron.config.run_names import config_key
+from heron.config.compose import explained
 from heron.sweeps.devices import check_start
 from heron.sweeps.ledger import Best, Outcome
 from heron.sweeps.sweep import Sweep
 from heron.training.claim import check_job
+from heron.training.compose import Composition
+from heron.training.jobs import JobComposer, grid
 from heron.training.process import Job, validation_score
+from heron.training.run_names import config_key
 
 MULTIRUN = "multirun.yaml"
 ONE_RUN = "torchrun starts the processes of one run; a sweep starts its own"

@@ -17,7 +17,7 @@ import transformers.models.bert.modeling_bert  # noqa: F401
 from transformers.conversion_mapping import get_checkpoint_conversion_mapping
 
 import chronicle  # noqa: F401
-import heron.config.compose
+import heron.training.compose
 import heron.training.job  # noqa: F401
 
 get_checkpoint_conversion_mapping("bert")  # builds a table that every export uses

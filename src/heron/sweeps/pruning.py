@@ -6,9 +6,9 @@ from typing import Any
 import pytorch_lightning as pl
 from pytorch_lightning.callbacks import Checkpoint
 
-from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.sweeps.study import is_over, open_study, trial_of
+from heron.tasks.config import Config
 
 
 class Pruning(Checkpoint):

@@ -15,12 +15,12 @@ from heron.base.files import locked, write_json
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redacted
 from heron.base.signals import exit_code, raise_at_sigterm
-from heron.config.stored import from_yaml
 from heron.sweeps.devices import ALIVE, JOB, is_lost_connection
 from heron.sweeps.isolation import print_to, resuming
 from heron.training.claim import BusyError, count_ranks
 from heron.training.process import DONE, FAILED, Job, caught, job_exit_code, print_error
 from heron.training.status import Clock, failure
+from heron.training.stored import from_yaml
 
 
 def main() -> int:

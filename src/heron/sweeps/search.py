@@ -7,7 +7,7 @@ A job's result is in its folder, as for any sweep, and trials that were cut go o
 import math
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,15 +27,16 @@ from heron.base.errors import ConfigError, HeronError, first_line
 from heron.base.files import fingerprint, locked
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact
-from heron.config.compose import Composition, explained, typed_words
-from heron.config.jobs import JobComposer
-from heron.config.run_names import as_before, decisive
-from heron.config.schema import Config
+from heron.config.compose import explained, typed_words
 from heron.config.words import job_words, key_of
 from heron.sweeps.launch import begin_sweep
 from heron.sweeps.ledger import Best
 from heron.sweeps.study import forget_study, open_study, seed_sampler, settings_of, trial_of
+from heron.tasks.config import Config
+from heron.training.compose import Composition
+from heron.training.jobs import JobComposer
 from heron.training.process import read_score
+from heron.training.run_names import as_before, decisive
 
 _MOST_CUTS = 3  # of one job in one command; then the search goes on without it
 _MOST_REPEATS = 100  # points in a row that were tried already
@@ -148,6 +149,19 @@ def run_search(sweeper: Any) -> list[list[JobReturn]]:
     return [[*found.values(), *search.refused]]
 
 
+def _problems(config: Config) -> Iterator[str]:
+    """Check that a search with Optuna has scores to choose by."""
+    if not config.is_validated():
+        yield (
+            "sweeper=optuna chooses by scores on validation: name data.files.validation, or set "
+            "data.validation.fraction above 0"
+        )
+    if config.baseline.name != "none" and config.trainer.monitor == "loss":
+        yield f"trainer.monitor=loss: baseline={config.baseline.name} has none; set macro_f1"
+    if config.sweeper.pruner != "none" and config.stages:
+        yield f"sweeper.pruner={config.sweeper.pruner} compares epochs of one training, no stages"
+
+
 class Search:
     """The trials of one study."""
 
@@ -177,6 +191,8 @@ class Search:
         self.refused: list[JobReturn] = []
         first = begin_sweep(loader, config, self._words([each.first for each in self.space]))
         resolved = first.resolved()
+        if problems := list(_problems(resolved)):
+            raise ConfigError("\n".join(problems))
         self.folder = Path(str(config.hydra.sweep.dir))
         self.epochs, self.monitor = resolved.trainer.max_epochs, resolved.trainer.monitor
         self.name = _study_name(resolved, self.space)

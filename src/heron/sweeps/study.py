@@ -20,9 +20,9 @@ from optuna.trial import FrozenTrial, Trial
 
 from heron.base.files import locked
 from heron.config.parsing import parse
-from heron.config.schema import SweeperConfig
 from heron.metrics.names import is_minimised
 from heron.sweeps.ledger import JOURNAL
+from heron.tasks.config import SweeperConfig
 
 
 def settings_of(sweeper: Mapping[str, Any]) -> SweeperConfig:

@@ -1,0 +1,59 @@
+"""The tasks, and what forks add to them: baselines, analyses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from heron.base.registry import Registry, on_demand
+from heron.data import no_problems
+
+if TYPE_CHECKING:  # start-up time
+    from heron.data.examples import Example
+    from heron.tasks.config import Config
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A system without a trained encoder, in place of encoder and head (`baseline.name`)."""
+
+    # Fits a system to the labelled training examples; gives `heron.tasks.base.Baseline`.
+    fit: Callable[[Config, Sequence[Example]], Any]
+    load: Callable[[Config, Path], Any]  # opens a fitted system from a run's `model/`
+    # The tasks that it is for; None: every task with classes; empty: every task.
+    tasks: tuple[str, ...] | None = None
+    # Lists which of a run's settings cannot work.
+    problems: Callable[[Config], Iterable[str]] = no_problems
+    # The files besides the data that its result depends on, by name.
+    sources: Callable[[Config], dict[str, Path]] = lambda config: {}
+    # What tables must say beside its scores, such as word vectors that are not the paper's; from a
+    # function that looks up the run's settings. Empty for nothing.
+    caveat: Callable[[Callable[[str], Any]], str] = lambda setting: ""
+    # Chooses the splits to predict from all that there are.
+    splits: Callable[[Config, Sequence[str]], list[str]] = lambda config, splits: [
+        split for split in splits if split != "train"
+    ]
+    # The tables that it leaves in the run folder: columns by file name.
+    tables: Callable[[Any], Mapping[str, Any]] = lambda fitted: {}
+
+
+_MAJORITY = "heron.tasks.class_baselines:"
+_EXTRACTIVE = on_demand("heron.tasks.summarization.baselines:extractive_baseline")
+BASELINES: Registry[Baseline] = Registry("baseline")
+BASELINES.register(
+    "majority",
+    Baseline(on_demand(f"{_MAJORITY}fit_majority"), on_demand(f"{_MAJORITY}load_majority")),
+)
+for _name in ("lead", "textrank", "oracle"):
+    BASELINES.register(_name, Baseline(_EXTRACTIVE, _EXTRACTIVE, ("summarization",)))
+_fit, _load, _problems, _splits, _tables = (
+    on_demand(f"heron.prompting.system:{name}")
+    for name in ("fit_prompted", "load_prompted", "problems", "asked_splits", "tables")
+)
+BASELINES.register("prompted", Baseline(_fit, _load, (), _problems, splits=_splits, tables=_tables))
+
+
+# What forks add to `heron analyze`: `draw_sheet` and `score_sheet`, `published_statistics`.
+FORK_ANALYSES: Registry[Callable[..., Any]] = Registry("analysis of a fork")

@@ -12,17 +12,16 @@ import numpy.typing as npt
 
 from heron.base.cells import Cell, Interval, Table
 from heron.base.errors import ConfigError
-from heron.config.analyze_options import AnalyzeOptions, refuse
-from heron.config.data import DataConfig
+from heron.data.config import DataConfig
 from heron.data.examples import Example, PredictedRow
 from heron.languages import get_language
 from heron.languages.language import Language
 from heron.metrics.rates import RESAMPLES, group_means
+from heron.tasks.analyze_options import AnalyzeOptions, say_unused
 from heron.tasks.slices import Parts, Rows, Slice, Slicing, category_slices, require_column
 
 Floats = npt.NDArray[np.float64]
 Content = str | bytes | Mapping[str, Sequence[Any]]  # text, picture, columns of a table
-SLICES_A_RUN = "slices a run (run=DIR); statistics of data={data} are of all its rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ class RunAnalysis(ABC):
     """The analyses of one split of a run; options are checked before predictions are read.
 
     Attributes:
-        unused: options that have no meaning for the task, by the reason.
+        unused: options that have no meaning for the task.
         golds: arguments of `Split.read`.
         columns: columns that the file of predictions must have.
         nothing: why a split without labelled rows cannot be analysed; empty: it can.
@@ -85,7 +84,7 @@ class RunAnalysis(ABC):
         advice: further advice in the message about a missing column.
     """
 
-    unused: ClassVar[Mapping[str, Sequence[str]]] = {}
+    unused: ClassVar[tuple[str, ...]] = ()
     golds: ClassVar[Mapping[str, bool]] = {}
     columns: ClassVar[tuple[str, ...]] = ()
     nothing: ClassVar[str] = ""
@@ -104,8 +103,7 @@ class RunAnalysis(ABC):
             raise ConfigError(
                 "beside=: only runs of summaries have a page that shows several systems"
             )
-        for why, names in self.unused.items():
-            refuse(options, names, why.format(task=split.data.task))
+        say_unused(options, self.unused)
 
     @cached_property
     def _read(self) -> tuple[Sequence[PredictedRow], int]:
@@ -273,12 +271,12 @@ class DataStatistics(ABC):
     """A task's statistics of a data set; options are checked before the data is read.
 
     Attributes:
-        unused: options that have no meaning for the task, by the reason.
+        unused: options that have no meaning for the task.
         compares_texts: whether BERTScore compares two texts of an example.
         has_answers: whether people can judge its gold answers on a sheet.
     """
 
-    unused: ClassVar[Mapping[str, Sequence[str]]] = {}
+    unused: ClassVar[tuple[str, ...]] = ()
     compares_texts: ClassVar[bool] = False
     has_answers: ClassVar[bool] = False
 
@@ -288,10 +286,8 @@ class DataStatistics(ABC):
             raise ConfigError(f"bertscore= compares articles and summaries, not task={config.task}")
         if options.sheet is not None and not self.has_answers:
             raise ConfigError(f"sheet={options.sheet}: {config.name} has no answers to judge")
-        for why, names in self.unused.items():
-            # A sheet is drawn from one split.
-            used = [name for name in names if options.sheet is None or name != "split"]
-            refuse(options, used, why.format(task=config.task, data=config.name))
+        # A sheet is drawn from one split.
+        say_unused(options, [name for name in self.unused if not options.sheet or name != "split"])
 
     @abstractmethod
     def describe(self, shipped: Shipped) -> Outcome:

@@ -23,13 +23,13 @@ from heron.base.errors import ConfigError, HeronError
 from heron.base.random_state import random_state, restore_random_state
 from heron.base.registry import on_demand
 from heron.base.secrets import redacted
-from heron.config.schema import Config
 from heron.data.collate import Batch
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.data.readers import of_split
 from heron.models.encoder import Encoder
 from heron.models.optim import build_optimizer, build_schedule
+from heron.tasks.config import Config
 
 # By name: the training layer is above this one.
 _load_checkpoint = on_demand("heron.training.inference:load_checkpoint")

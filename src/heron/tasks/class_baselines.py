@@ -11,12 +11,12 @@ from scipy.special import softmax
 
 from heron.base.errors import ConfigError
 from heron.base.files import write_file
-from heron.config.data import TRAIN
-from heron.config.schema import Config
 from heron.data.batching import copies
+from heron.data.config import TRAIN
 from heron.data.examples import Example
 from heron.data.features import UNLABELLED
 from heron.data.readers import no_rows
+from heron.tasks.config import Config
 from heron.tasks.labels import LabelPredictions, decode
 
 WEIGHTS = "classifier.safetensors"

@@ -16,15 +16,15 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from heron.base.registry import on_demand
-from heron.config.registries import LOSSES
-from heron.config.schema import Config
 from heron.data.collate import Batch
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
 from heron.metrics.torch_metrics import ClassificationScores
+from heron.models import LOSSES
 from heron.models.encoder import Encoder
 from heron.models.heads import Head
 from heron.tasks.base import Output, TaskModule, copied, in_file_order
+from heron.tasks.config import Config
 from heron.tasks.labels import LabelPredictions, decode
 
 # Few trainings have soft targets.

@@ -7,9 +7,9 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoModelForSequenceClassification
 
-from heron.config.schema import Config
 from heron.models.encoder import Encoder
 from heron.models.heads import Head
+from heron.tasks.config import Config
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +17,12 @@ from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.plots import BLUE, QUIET
 from heron.base.tables import cell_text, read_table
-from heron.config.analyze_options import AnalyzeOptions, refuse
 from heron.languages import get_language
 from heron.languages.morphology import load_morphology
 from heron.metrics.diversity import WINDOW, Diversity
 from heron.metrics.rates import Ids, group_ids, rank_correlation, share
 from heron.tasks.analysis import Drawn, Outcome, RunAnalysis, Split
+from heron.tasks.analyze_options import AnalyzeOptions
 from heron.tasks.label_statistics import Shape, measure_diversity, shape
 from heron.tasks.slices import Parts, Rows, category_slices, find_tokenizer, quantile_bins
 
@@ -30,7 +30,7 @@ from heron.tasks.slices import Parts, Rows, category_slices, find_tokenizer, qua
 class LabelAnalysis(RunAnalysis):
     """Accuracy of labels by slice; see `RunAnalysis`."""
 
-    unused: ClassVar = {"not for a run of task={task}": ("published", "texts", "sample", "seed")}
+    unused = ("published", "texts", "sample", "seed")
     heading = "Accuracy"
     headline = "accuracy"
     drawn = (
@@ -43,8 +43,6 @@ class LabelAnalysis(RunAnalysis):
     def __init__(self, split: Split, options: AnalyzeOptions):
         super().__init__(split, options)
         self.tokenize = find_tokenizer(options.words)
-        if options.by and "ttr" not in options.by:
-            refuse(options, ("morphology",), "only by=ttr uses it")
 
     @cached_property
     def gold(self) -> list[str]:

@@ -2,16 +2,16 @@
 
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from heron.base.cells import Table
-from heron.config.analyze_options import AnalyzeOptions
-from heron.config.data import DataConfig
+from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.languages.morphology import Morphology, load_morphology
 from heron.metrics.diversity import WINDOW, Diversity, diversity
-from heron.tasks.analysis import SLICES_A_RUN, DataStatistics, Outcome, Shipped
+from heron.tasks.analysis import DataStatistics, Outcome, Shipped
+from heron.tasks.analyze_options import AnalyzeOptions
 from heron.tasks.slices import Words, find_tokenizer
 
 OVERALL, NO_LABEL = "overall", "(no label)"
@@ -56,10 +56,7 @@ def measure_diversity(examples: Sequence[Example], backend: Morphology) -> list[
 class LabelStatistics(DataStatistics):
     """Rows, lengths, overlap and diversity by class; see `DataStatistics`."""
 
-    unused: ClassVar = {
-        SLICES_A_RUN: ("by", "types", "bins", "split"),
-        "not for a data set of task={task}": ("published", "texts", "sample"),
-    }
+    unused = ("by", "types", "bins", "split", "published", "texts", "sample")
 
     def __init__(self, config: DataConfig, options: AnalyzeOptions):
         super().__init__(config, options)

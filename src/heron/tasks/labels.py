@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from heron.config.schema import Config
 from heron.data.examples import Example
 from heron.data.features import UNLABELLED
 from heron.data.markers import event_markers, mark
 from heron.metrics.calibration import calibration_scores
 from heron.metrics.classification import bootstrap_intervals, score_task
 from heron.tasks.base import group_column
+from heron.tasks.config import Config
 from heron.tasks.task import task_of
 
 

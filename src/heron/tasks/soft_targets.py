@@ -12,8 +12,7 @@ from torch import Tensor
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.tables import Table, cell_text, is_missing, read_table
-from heron.config.data import TRAIN, VALIDATION
-from heron.config.schema import Config
+from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
 from heron.data.rows import LabelError, LabelReader
@@ -21,6 +20,7 @@ from heron.dynamics.cartography import Statistics, statistics
 from heron.dynamics.difficulty import difficulty
 from heron.dynamics.files import read_dynamics
 from heron.dynamics.groups import rank
+from heron.tasks.config import Config
 from heron.tasks.teachers import files, runs
 
 

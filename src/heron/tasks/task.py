@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from heron.base.errors import ConfigError, nearest
 from heron.base.registry import Registry, on_demand
-from heron.config.data import DataConfig, second_text_problems
-from heron.config.registries import LABEL_KEYS, TASKS, TaskRules
-from heron.config.schema import Config, HeadConfig
+from heron.data import TASKS, TaskRules
+from heron.data.config import DataConfig, second_text_problems
 from heron.data.rows import Format, Rows
 from heron.metrics.classification import score_task
 from heron.metrics.names import LOSS
+from heron.models.config import HeadConfig
+from heron.tasks.config import Config
 
 if TYPE_CHECKING:  # these load torch, or much of it
     from pathlib import Path
@@ -26,13 +27,13 @@ if TYPE_CHECKING:  # these load torch, or much of it
     from torch import Tensor, nn
 
     from heron.base.run_folder import RunFolder, Scores
-    from heron.config.analyze_options import AnalyzeOptions
     from heron.data.examples import Example
     from heron.data.features import FeatureOptions, Features
     from heron.languages.language import Language
     from heron.metrics.paired import Floats
     from heron.models.encoder import Encoder
     from heron.tasks.analysis import DataStatistics, RunAnalysis, Split
+    from heron.tasks.analyze_options import AnalyzeOptions
     from heron.tasks.base import Predictions, TaskModule
     from heron.tasks.exported_heads import HeadWeights
 
@@ -42,6 +43,8 @@ if TYPE_CHECKING:  # these load torch, or much of it
 
 __all__ = ["TASKS", "Task", "task_of"]
 
+# Keys of data with a class for each row; see `TaskRules.data_keys`.
+LABEL_KEYS = ("data.columns.label", "data.columns.truth", "data.label_aliases", "data.no_label")
 CLASSES = "classification"  # also scores rows of any other task with classes
 
 

@@ -5,10 +5,11 @@ from pathlib import Path
 from heron.base.errors import DataError, Problem
 from heron.base.files import fingerprint, sha256_file
 from heron.base.run_folder import RunFolder
-from heron.config.data import VALIDATION
-from heron.config.schema import Config
-from heron.config.stored import read_own
+from heron.base.yaml_files import read_yaml
+from heron.config.parsing import parse
+from heron.data.config import VALIDATION, DataConfig
 from heron.dynamics.files import record_paths
+from heron.tasks.config import Config
 
 
 def target_sources(config: Config) -> dict[str, str]:
@@ -56,11 +57,12 @@ def runs(word: str, config: Config) -> list[Path]:
     if not folders:
         return [Path(word)]  # a run, or a folder of another tool
     done = [each for each in folders if RunFolder(each).state() == "done"]
-    stored = {folder: read_own(RunFolder(folder).config) for folder in done}
+    stored = {folder: read_yaml(RunFolder(folder).config) for folder in done}
     found = [
         folder
         for folder, other in stored.items()
-        if other.data == config.data and not other.optim.suspects.dynamics
+        if parse(DataConfig, other["data"], "data.") == config.data
+        and not other["optim"].get("suspects", {}).get("dynamics")
     ]
     if not found:
         what = f"none of the {len(done)} finished runs there has the data and the fold of this run"

@@ -14,7 +14,7 @@ from heron.base.libraries import silence_libraries
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder, Scores
 from heron.base.signals import interruptible
-from heron.config.schema import Config
+from heron.tasks.config import Config
 from heron.training.callbacks import wandb_options
 from heron.training.claim import BusyError, check_sources, claim, count_ranks, source_hashes
 from heron.training.status import (

@@ -8,12 +8,12 @@ from heron.base.files import seal, write_json
 from heron.base.run_folder import BASELINE, RunFolder, Scores, read_record
 from heron.base.tables import write_table
 from heron.base.terminal import say
-from heron.config.data import TRAIN
-from heron.config.registries import BASELINES
-from heron.config.schema import Config
+from heron.data.config import TRAIN
 from heron.data.readers import load_run_data, of_split
 from heron.metrics.names import further_scores
+from heron.tasks import BASELINES
 from heron.tasks.base import Baseline
+from heron.tasks.config import Config
 from heron.training.describe import describe
 from heron.training.exported import require_whole
 

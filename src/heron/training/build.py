@@ -9,11 +9,11 @@ from torch import nn
 from heron.base.errors import ConfigError
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
-from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.models.encoder import Encoder
 from heron.models.optim import class_weights
 from heron.tasks.base import TaskModule
+from heron.tasks.config import Config
 from heron.tasks.task import new_head, task_of
 
 load_head = on_demand("heron.training.exported:load_head")  # only some heads start from another

@@ -26,10 +26,10 @@ from heron.base.files import write_json
 from heron.base.folders import experiment_roots
 from heron.base.run_folder import RunFolder
 from heron.base.terminal import say
-from heron.config.data import TRAIN
-from heron.config.schema import Config
+from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.metrics.names import copied_names
+from heron.tasks.config import Config
 from heron.training.status import BEAT, try_update
 
 # Packages whose classes a configuration from elsewhere may name.

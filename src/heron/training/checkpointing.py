@@ -26,9 +26,8 @@ from heron.base.run_folder import RunFolder
 from heron.base.secrets import redacted
 from heron.base.signals import Deferred, Terminated
 from heron.base.terminal import say
-from heron.config.resolve import read
-from heron.config.schema import Config, TrainerConfig
 from heron.metrics.names import is_minimised
+from heron.tasks.config import Config, TrainerConfig, read
 from heron.training.claim import checkpoint_to_train_on
 
 _SAME = ("data", "encoder", "head")  # what a run that is trained on must have as before

@@ -12,17 +12,19 @@ from heron.base.registry import on_demand
 from heron.base.run_folder import HEAD, RunFolder, config_text
 from heron.base.secrets import redacted
 from heron.base.terminal import say
-from heron.config.registries import BASELINES
-from heron.config.run_names import check_paths, config_key, decisive, earlier_key
-from heron.config.schema import BUDGET, OPEN, Config, EncoderConfig
+from heron.data.config import BUDGET
 from heron.data.readers import every_set, load_with_report
 from heron.data.sources import locate
+from heron.models.config import OPEN, EncoderConfig
+from heron.tasks import BASELINES
+from heron.tasks.config import Config
 from heron.tasks.task import task_of
+from heron.training.run_names import check_paths, config_key, decisive, earlier_key
 
 # Start-up time: only some runs need them, and the first loads torch.
 identity = on_demand("heron.data.hub:identity")
 has_accelerator = on_demand("heron.base.libraries:has_accelerator")
-read_own = on_demand("heron.config.stored:read_own")
+read_own = on_demand("heron.training.stored:read_own")
 dynamics_sources = on_demand("heron.training.curriculum:dynamics_sources")
 target_sources = on_demand("heron.tasks.teachers:target_sources")
 

@@ -13,22 +13,23 @@ import torch
 from heron.base.errors import ConfigError
 from heron.base.files import fingerprint, sha256_file
 from heron.base.run_folder import RunFolder, open_run
-from heron.config.curriculum import compares_trained, needs_dynamics
-from heron.config.data import TRAIN
-from heron.config.overrides import set_keys
-from heron.config.run_names import run_path
-from heron.config.schema import Config, CurriculumConfig, HeadConfig, SweeperConfig
-from heron.config.stored import from_yaml, to_yaml
+from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.dynamics.cartography import statistics
+from heron.dynamics.config import CurriculumConfig, compares_trained, needs_dynamics
 from heron.dynamics.curriculum import Curriculum, Pool
 from heron.dynamics.difficulty import cosine, rank_units
 from heron.dynamics.files import read_dynamics, record_paths
+from heron.models.config import HeadConfig
 from heron.models.encoder import Encoder, load_encoder
 from heron.models.feature_cache import load_vectors
 from heron.models.heads import Head
+from heron.tasks.config import Config, SweeperConfig
 from heron.training.exported import trained_encoder
+from heron.training.overrides import set_keys
+from heron.training.run_names import run_path
+from heron.training.stored import from_yaml, to_yaml
 
 RunJob = Callable[[Config, RunFolder, list[str]], Any]
 

@@ -11,11 +11,11 @@ from heron.base import ranks
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
 from heron.base.terminal import say
-from heron.config.data import TRAIN
-from heron.config.schema import Config
+from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example, count_mended, text_key
 from heron.data.features import CUT, FITS, INEXACT, TOKENLESS, Features
+from heron.tasks.config import Config
 from heron.tasks.task import task_of
 
 known_findings = on_demand("heron.audit.findings:warnings")  # of a higher layer

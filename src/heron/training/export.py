@@ -27,8 +27,8 @@ from torch import nn
 from heron.base.files import seal, write_json
 from heron.base.registry import on_demand
 from heron.base.run_folder import HEAD
-from heron.config.schema import Config
 from heron.models.encoder import Encoder
+from heron.tasks.config import Config
 from heron.tasks.task import task_of
 
 if TYPE_CHECKING:

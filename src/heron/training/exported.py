@@ -11,12 +11,13 @@ from heron.base.errors import ConfigError
 from heron.base.files import SEAL, damaged_files
 from heron.base.run_folder import HEAD, RunFolder, read_record
 from heron.base.terminal import say
-from heron.config.schema import Config, EncoderConfig
-from heron.config.stored import read_stored
 from heron.data.hub import identity
+from heron.models.config import EncoderConfig
 from heron.models.encoder import Encoder
+from heron.tasks.config import Config
 from heron.tasks.task import new_head, task_of
 from heron.training.export import POINTER
+from heron.training.stored import read_stored
 
 DAMAGED = (
     "damaged, missing or changed since the run wrote it; copy the folder again from where the run "

@@ -21,10 +21,7 @@ from heron.base.registry import on_demand
 from heron.base.run_folder import BASELINE, RunFolder, open_run
 from heron.base.signals import leave_signals_alone
 from heron.base.yaml_files import dump_yaml
-from heron.config.data import TRAIN
-from heron.config.overrides import changed, override
-from heron.config.schema import Config
-from heron.config.stored import from_yaml, read_stored
+from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule, feature_options
 from heron.data.examples import Example
 from heron.data.readers import load
@@ -35,6 +32,7 @@ from heron.models.encoder import Encoder
 from heron.models.precision import precision, recorded_precision
 from heron.models.pretrained import untrained_model
 from heron.tasks.base import Predictions, TaskModule
+from heron.tasks.config import Config
 from heron.tasks.several import Mean, WithEachSetting
 from heron.tasks.task import new_head, task_of
 from heron.training.attempt import explain_memory
@@ -42,6 +40,8 @@ from heron.training.callbacks import progress_bar
 from heron.training.checkpointing import damage, load_weights
 from heron.training.exported import load_exported
 from heron.training.outcome import predict_split
+from heron.training.overrides import changed, override
+from heron.training.stored import from_yaml, read_stored
 
 load_baseline = on_demand("heron.training.baseline_job:load_baseline")  # start-up time
 
@@ -325,7 +325,7 @@ def _sources(folder: RunFolder) -> Mapping[str, str]:
 def read_splits(trained: Trained, words: Sequence[str] = ()) -> dict[str, list[Example]]:
     """Read the splits that a run was trained and scored on, from where its data is now.
 
-    `words` are `data.key=value`, see `heron.config.overrides.override`.
+    `words` are `data.key=value`, see `heron.training.overrides.override`.
 
     Raises:
         DataError: files are missing, have changed since the training, or hold bad rows.

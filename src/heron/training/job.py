@@ -9,9 +9,9 @@ from heron.base import ranks
 from heron.base.libraries import own_threads
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder, Scores
-from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.models.precision import with_precision
+from heron.tasks.config import Config
 from heron.tasks.task import task_of
 from heron.training.attempt import attempt
 from heron.training.build import build_module

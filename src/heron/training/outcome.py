@@ -13,13 +13,13 @@ from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder, Scores
 from heron.base.tables import write_table
 from heron.base.terminal import say
-from heron.config.data import TRAIN, VALIDATION
-from heron.config.schema import Config
+from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.readers import of_split
 from heron.metrics.names import LOSS, further_scores
 from heron.models.encoder import Encoder
 from heron.tasks.base import Predictions, TaskModule
+from heron.tasks.config import Config
 from heron.training.build import build_encoder, build_module
 from heron.training.checkpointing import History, load_weights
 from heron.training.export import export

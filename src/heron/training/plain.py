@@ -9,12 +9,12 @@ from torch import nn
 
 from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
-from heron.config.schema import Config
 from heron.data.markers import event_markers
 from heron.languages import get_language
 from heron.languages.unicode import normalise
 from heron.models.encoder import Encoder
 from heron.models.heads import Head
+from heron.tasks.config import Config
 from heron.tasks.exported_heads import HeadWeights
 from heron.tasks.task import task_of
 from heron.training.export import export

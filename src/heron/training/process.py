@@ -17,9 +17,9 @@ from heron.base.run_folder import RunFolder, Scores
 from heron.base.secrets import redact
 from heron.base.signals import INTERRUPTED
 from heron.base.terminal import say
-from heron.config.run_names import path_words
-from heron.config.schema import Config
+from heron.tasks.config import Config
 from heron.training.claim import BusyError
+from heron.training.run_names import path_words
 from heron.training.status import Clock
 
 DONE, FAILED, BUSY = 0, 1, 75  # exit codes of a job's process, beside `INTERRUPTED`

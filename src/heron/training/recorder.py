@@ -16,12 +16,12 @@ from torch import Tensor
 from heron.base import ranks
 from heron.base.errors import DataError, Problem
 from heron.base.run_folder import RunFolder
-from heron.config.data import TRAIN
-from heron.config.schema import Config
+from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
 from heron.dynamics.files import Meta, dynamics_table, write_dynamics
 from heron.tasks.base import OBSERVED, Output
+from heron.tasks.config import Config
 
 _TOGETHER = 32  # batches that are observed at once: a few small operations for each would be slow
 _LEAST = float(np.finfo(np.float32).tiny)

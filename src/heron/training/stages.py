@@ -21,25 +21,18 @@ from heron.base.errors import ConfigError
 from heron.base.files import write_json
 from heron.base.run_folder import RunFolder, Scores, read_record
 from heron.base.yaml_files import read_yaml
-from heron.config.curriculum import CurriculumConfig
+from heron.config.constraints import flatten
 from heron.config.describe import group_options
-from heron.config.keys import flatten
-from heron.config.overrides import set_keys
-from heron.config.registries import TASKS
-from heron.config.resolve import resolve_stages
-from heron.config.schema import (
-    Config,
-    HeadConfig,
-    SoftConfig,
-    SuspectsConfig,
-    TaskConfig,
-    TrainerConfig,
-)
-from heron.config.stages import StageConfig
-from heron.config.stored import from_yaml, read_own, to_yaml
+from heron.data import TASKS
 from heron.data.readers import data_set, every_set
 from heron.data.sources import locate
+from heron.dynamics.config import CurriculumConfig
+from heron.models.config import HeadConfig, SoftConfig, SuspectsConfig
+from heron.tasks.config import Config, TaskConfig, TrainerConfig
+from heron.tasks.stages import StageConfig
 from heron.training.exported import trained_encoder
+from heron.training.overrides import set_keys
+from heron.training.stored import from_yaml, read_own, to_yaml
 
 RunJob = Callable[[Config, RunFolder], Scores]
 
@@ -56,7 +49,7 @@ def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
             (before any training), or `model/` of the run is something else than a link (after it).
         DataError: the data of a stage are missing (before any training).
     """
-    stages = resolve_stages(config)
+    stages = config.read_stages()
     earlier: Config | None = None
     for number, stage in enumerate(stages, 1):
         try:

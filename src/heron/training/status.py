@@ -25,7 +25,7 @@ import heron
 from heron.base.files import fingerprint
 from heron.base.folders import conf_dir
 from heron.base.run_folder import RunFolder
-from heron.config.schema import Config
+from heron.tasks.config import Config
 
 BEAT = 5.0  # seconds between heartbeats
 

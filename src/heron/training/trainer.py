@@ -13,10 +13,10 @@ from heron.base.errors import ConfigError
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
 from heron.base.signals import leave_signals_alone
-from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.models.precision import precision
 from heron.tasks.base import TaskModule
+from heron.tasks.config import Config
 from heron.training.callbacks import (
     EpochLines,
     Ledger,

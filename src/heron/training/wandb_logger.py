@@ -27,12 +27,12 @@ from heron.base.secrets import redacted
 from heron.base.tables import read_table
 from heron.base.terminal import said, say
 from heron.base.yaml_files import read_yaml
-from heron.config.keys import all_keys
-from heron.config.run_names import readable_name
-from heron.config.schema import Config
+from heron.config.constraints import all_keys
 from heron.config.words import key_of
 from heron.metrics.names import is_minimised
+from heron.tasks.config import Config
 from heron.training.callbacks import make, wandb_options
+from heron.training.run_names import readable_name
 
 draw_map = on_demand("heron.reports.map:draw_map")  # of a higher layer
 

@@ -10,9 +10,10 @@ import pytest
 
 from browser import Browser
 from heron.base.tables import write_table
-from heron.config.data import Columns, DataConfig, FileConfig, ValidationConfig
-from heron.config.schema import Config, HeadConfig, PathsConfig, TaskConfig
-from heron.config.stored import to_yaml
+from heron.data.config import Columns, DataConfig, FileConfig, ValidationConfig
+from heron.models.config import HeadConfig
+from heron.tasks.config import Config, PathsConfig, TaskConfig
+from heron.training.stored import to_yaml
 
 CLASSES = ["contradiction", "entailment", "neutral"]
 WORDS = ["copiii", "merg", "la", "școală", "dimineața", "părinții", "în", "oraș", "până", "seara"]

@@ -127,8 +127,6 @@ def test_a_sheet_is_drawn_filled_and_scored(tmp_path, capsys):
     [
         (["by=overlap"], "Did you mean 'overlap_class'"),
         (["split=dev"], "no such predictions; the run has: test"),
-        (["bins=3"], "bins=3: not for questions"),
-        (["morphology=surface"], "morphology=surface: not for questions"),
         (["sheet=new.csv"], "name either a run"),
     ],
 )

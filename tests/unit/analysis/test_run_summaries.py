@@ -13,16 +13,16 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.files import read_json
 from heron.base.tables import read_table, write_table
 from heron.cli import main
-from heron.config.analyze_options import parse
-from heron.config.data import GeneratorConfig
-from heron.config.stored import from_yaml, to_yaml
+from heron.data.config import GeneratorConfig
 from heron.languages.hebrew import HEBREW
 from heron.languages.words import folded_words
 from heron.metrics.summary import extractive_scores, item_rouge, split_sentences
 from heron.metrics.summary_statistics import summary_statistics
 from heron.results import shipped as reading
+from heron.tasks.analyze_options import parse
 from heron.tasks.summarization import analysis
 from heron.tasks.summarization.analysis import novel_places
+from heron.training.stored import from_yaml, to_yaml
 from small_summaries import HOSTILE, article_of, gold_of, make_summary_run, written_for
 
 N = 40
@@ -347,16 +347,12 @@ def test_the_command_reads_systems_as_the_run_has_read_its_data(run, tmp_path, c
     [
         (["by=novelti"], "Did you mean 'novelty'"),
         (["by=statistic"], "Did you mean 'statistics'"),
-        (["sample=3"], "sample=3: not for the summaries of a run"),
         (["split=dev"], "no such predictions; the run has: test"),
-        (["types=x.csv"], "types=x.csv: not for the summaries of a run"),
         (["words=letters"], "words=letters: unknown"),
         (["beside=nowhere.csv"], "beside=nowhere.csv: no such run folder or file"),
         (["morphology=simplema"], "Did you mean 'simplemma'"),
         (["by=statistics", "morphology=conllu:nowhere"], "nowhere"),
         (["published=nowhere.yaml"], "published=nowhere.yaml: no such file"),
-        (["by=novelty", "morphology=surface"], "morphology=surface: only by=statistics uses it"),
-        (["by=statistics", "bins=3"], "bins=3: only by=article_length,"),
         (["by=desks", "data.columns.side=[desk]"], "Did you mean 'desk'"),
         (["data.columns.sides=[desk]"], "sides"),
     ],

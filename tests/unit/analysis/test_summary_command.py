@@ -11,12 +11,14 @@ from heron.base.cells import SYNTHETIC
 from heron.base.files import read_json
 from heron.base.tables import read_table, write_table
 from heron.cli import main
-from heron.config.analyze_options import parse
-from heron.config.data import Columns, DataConfig, FileConfig
-from heron.config.extensions import FORK_ANALYSES
-from heron.config.schema import BertScoreConfig, Config, HeadConfig, PathsConfig, TaskConfig
-from heron.config.stored import to_yaml
+from heron.data.config import Columns, DataConfig, FileConfig
 from heron.metrics.bertscore import bertscore
+from heron.metrics.config import BertScoreConfig
+from heron.models.config import HeadConfig
+from heron.tasks import FORK_ANALYSES
+from heron.tasks.analyze_options import parse
+from heron.tasks.config import Config, PathsConfig, TaskConfig
+from heron.training.stored import to_yaml
 
 ROOT = Path(__file__).resolve().parents[3]
 PUBLISHED = ROOT / "experiments/hesum/published.yaml"
@@ -212,8 +214,6 @@ def test_texts_for_another_tool_come_back_as_its_analyses(folder, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["split=test"], "split=test: not for statistics of summaries"),
-        (["words=whitespace"], "words=whitespace: not for statistics of summaries"),
         (["morphology=simplema"], "Did you mean 'simplemma'"),
         (["sheet=new.csv"], "has no answers to judge"),
         (["morphology=conllu:nowhere"], "nowhere"),

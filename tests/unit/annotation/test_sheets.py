@@ -15,9 +15,9 @@ from heron.base.errors import ConfigError
 from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.tables import read_table, write_table
 from heron.cli import main
-from heron.config.overrides import configure
 from heron.data.examples import Example
 from heron.results.shipped import read_shipped
+from heron.training.overrides import configure
 
 
 @pytest.fixture

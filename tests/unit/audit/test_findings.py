@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from heron.audit.findings import Finding, store, warnings
-from heron.config.data import DataConfig, SummariesConfig
+from heron.data.config import DataConfig, SummariesConfig
 
 FILES = {"train": "a1", "test": "b2"}
 CASING = Finding("casing", "serious", "capitals tell")

@@ -11,9 +11,9 @@ import pytest
 
 from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder, open_run
-from heron.config.run_names import config_key, run_path
-from heron.config.schema import Config
+from heron.tasks.config import Config
 from heron.training.claim import claim
+from heron.training.run_names import config_key, run_path
 
 
 def test_names_are_those_of_the_contract(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import MASK, redact, redacted
-from heron.config.run_names import run_path
+from heron.training.run_names import run_path
 from small_runs import compose
 
 PASSWORD = "hunter2hunter2"

@@ -16,10 +16,10 @@ from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.signals import Deferred, Terminated, hold_sigterm, terminable
 from heron.cli import main
-from heron.config.schema import Config
 from heron.sweeps.launch import run_planned
 from heron.sweeps.sweep import Sweep
 from heron.tasks.class_module import ClassificationModule
+from heron.tasks.config import Config
 from heron.training.process import Job
 from small_runs import TINY, heron, in_folder
 

@@ -22,7 +22,7 @@ from chronicle import ChronicleConfig, SettingsError, write
 from chronicle.settings import LABEL_SETS
 from heron.base.errors import ConfigError
 from heron.base.files import sha256_file
-from heron.config.data import DataConfig, GeneratorConfig, read_config
+from heron.data.config import DataConfig, GeneratorConfig, read_config
 from heron.data.readers import load
 from heron.data.sources import locate
 from tiers import quick

@@ -38,7 +38,7 @@ from chronicle.premise import TOLD, UNDATED, Fact, named
 from chronicle.questions import KINDS, Question, Questions
 from heron.base.errors import ConfigError
 from heron.base.files import sha256_file
-from heron.config.data import read_config
+from heron.data.config import read_config
 from heron.data.readers import load
 from tiers import quick
 

@@ -9,9 +9,9 @@ from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table, write_table
 from heron.cli import main
-from heron.config.schema import BertScoreConfig
 from heron.data.examples import PredictedRow
 from heron.metrics.bertscore import bertscore, sign
+from heron.metrics.config import BertScoreConfig
 from heron.results.predictions import Predictions
 from heron.results.systems import SummarySystem
 from heron_forks.hesum.judging.measuring import sign_measures

@@ -14,7 +14,7 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.files import read_json, write_json
 from heron.base.tables import write_table
 from heron.commands import compare
-from heron.config.registries import METRICS, Metric
+from heron.metrics import METRICS, Metric
 from heron.metrics.classification import score_task
 from heron.metrics.significance import holm, mann_whitney
 from heron.results.collect import collect

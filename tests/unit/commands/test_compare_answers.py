@@ -12,7 +12,7 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.files import read_json, write_json
 from heron.base.tables import write_table
 from heron.commands import compare
-from heron.config.registries import TASKS
+from heron.data import TASKS
 from heron.languages.hebrew import HEBREW
 from heron.metrics.significance import holm, mcnemar
 from heron.metrics.span import item_scores, language_profile

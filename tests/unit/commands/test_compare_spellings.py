@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.base.errors import DataError
-from heron.config.data import UnicodeOptions
 from heron.languages.spelling import KEPT_APART
-from heron.languages.unicode import UNIFY_ALL
+from heron.languages.unicode import UNIFY_ALL, UnicodeOptions
 from heron.metrics.span import item_scores
 from heron.results.alignment import align
 from heron.results.finding import Source, System

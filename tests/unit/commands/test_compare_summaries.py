@@ -10,14 +10,15 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.files import read_json, write_json
 from heron.base.tables import read_table, write_table
 from heron.commands import compare
-from heron.config.data import DataConfig, UnicodeOptions
-from heron.config.schema import Config
-from heron.config.stored import to_yaml
+from heron.data.config import DataConfig
 from heron.languages.hebrew import HEBREW
+from heron.languages.unicode import UnicodeOptions
 from heron.metrics.significance import holm
 from heron.metrics.summary import item_rouge
 from heron.results import comparing
 from heron.results.collect import collect
+from heron.tasks.config import Config
+from heron.training.stored import to_yaml
 
 N = 60
 GUIDS = [f"s{row}" for row in range(N)]

@@ -9,7 +9,7 @@ from huggingface_hub import DatasetCard
 from heron.base.folders import conf_dir
 from heron.cli import main
 from heron.commands import data as listing
-from heron.config.data import (
+from heron.data.config import (
     Columns,
     DataConfig,
     FileConfig,

@@ -12,13 +12,13 @@ from heron.base.errors import ConfigError
 from heron.base.files import damaged_files, read_json, write_json
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
-from heron.config.stored import read_stored, to_yaml
 from heron.data.markers import with_markers
 from heron.reports.model_card import hub_id, without_folders, write_card
 from heron.results.collect import RunRecord
 from heron.training.inference import open_trained, read_splits
 from heron.training.onnx_export import export_onnx
 from heron.training.plain import OWN_CLASS, Plain
+from heron.training.stored import read_stored, to_yaml
 from small_baselines import train as train_baseline
 from small_exports import run_card
 from small_runs import heron, train

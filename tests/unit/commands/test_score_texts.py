@@ -9,9 +9,9 @@ import pytest
 from heron.base.files import read_json
 from heron.base.tables import write_table
 from heron.cli import main
-from heron.config.data import Columns, DataConfig
-from heron.config.schema import Config
+from heron.data.config import Columns, DataConfig
 from heron.data.user_files import read_rows
+from heron.tasks.config import Config
 from heron.tasks.summarization.predictions import SummaryPredictions
 
 CONTEXT = 'ראש הממשלה נאם בצה"ל ביום שני.'
@@ -151,11 +151,6 @@ def test_answers_without_a_guid_belong_to_every_row_or_to_those_that_count(tmp_p
         assert (code, scores["exact_match"]) == (0, 1)
     else:
         assert "1 rows for the 3 questions" in capsys.readouterr().err
-
-
-def test_key_of_another_task_is_refused_before_anything_is_read(gold, tmp_path, capsys):
-    assert score(gold, as_json(tmp_path, {}), "data.summaries.empty=drop")[0] == 2
-    assert "data.summaries.empty: a key of data of task=summ" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("guids", [[], ["3", "4.0", "e f"]])

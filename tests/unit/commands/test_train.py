@@ -10,11 +10,11 @@ import pytest
 
 from heron.base.errors import HeronError
 from heron.base.run_folder import RunFolder
-from heron.config.compose import Composition, compose_and_run
-from heron.config.data import FileConfig
-from heron.config.stored import from_yaml
+from heron.data.config import FileConfig
 from heron.sweeps.launch import plan_jobs
+from heron.training.compose import Composition, compose_and_run
 from heron.training.job import run_job
+from heron.training.stored import from_yaml
 from small_runs import TINY, heron, in_folder, train
 
 

@@ -9,7 +9,7 @@ import pytest
 from heron.base.errors import ConfigError
 from heron.base.folders import config_groups
 from heron.config import describe
-from heron.config.keys import all_keys
+from heron.config.constraints import all_keys
 from small_runs import heron
 
 

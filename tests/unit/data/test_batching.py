@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.epoch import padding_efficiency
-from heron.config.schema import BUDGET, BatchingConfig
 from heron.data.batching import (
     copies,
     fill_batches,
@@ -18,6 +17,7 @@ from heron.data.batching import (
     plan_evaluation,
     plan_pass,
 )
+from heron.data.config import BUDGET, BatchingConfig
 from heron.data.features import UNLABELLED, Units
 
 LENGTHS = st.lists(st.integers(1, 200), max_size=120).map(lambda lengths: np.array(lengths, int))

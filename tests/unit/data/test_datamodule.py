@@ -8,9 +8,8 @@ import pytest
 
 from heron.base.errors import ConfigError, DataError
 from heron.base.registry import on_demand
-from heron.config.registries import TASKS
-from heron.config.schema import BatchingConfig
-from heron.data import datamodule
+from heron.data import TASKS, datamodule
+from heron.data.config import BatchingConfig
 from heron.data.datamodule import DataModule, EpochPlan
 from heron.data.markers import event_markers
 from heron.tasks.relation import features

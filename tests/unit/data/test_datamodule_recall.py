@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.config.data import Columns, FileConfig
 from heron.data import datamodule
+from heron.data.config import Columns, FileConfig
 from heron.data.datamodule import DataModule, plan_stored
 from heron.data.features import Units
 from heron.data.markers import event_markers

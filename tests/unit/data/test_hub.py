@@ -8,9 +8,10 @@ from huggingface_hub import constants
 
 from heron.base.errors import ConfigError
 from heron.base.files import seal
-from heron.config.schema import BertScoreConfig, EncoderConfig
 from heron.data.hub import identity, origin
 from heron.metrics.bertscore import sign
+from heron.metrics.config import BertScoreConfig
+from heron.models.config import EncoderConfig
 
 COMMITS = {"main": "0123456789abcdef0123456789abcdef01234567", "v2": "f" * 40}
 

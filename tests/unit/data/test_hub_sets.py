@@ -6,8 +6,8 @@ import pytest
 
 from heron.base.errors import ConfigError
 from heron.base.tables import read_table, write_table
-from heron.config.data import Columns, DataConfig, ValidationConfig
 from heron.config.parsing import check
+from heron.data.config import Columns, DataConfig, ValidationConfig
 from heron.data.readers import load
 from small_runs import TINY, heron, in_folder
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.config.data import DataConfig
+from heron.data.config import DataConfig
 from heron.data.rows import LabelError, LabelReader
 
 CLASSES = ["contrastive", "entailment", "reasoning", "neutral"]

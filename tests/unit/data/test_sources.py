@@ -9,13 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from heron.base.errors import ConfigError, DataError
-from heron.config.data import (
-    DataConfig,
-    FileConfig,
-    GeneratorConfig,
-    JoinConfig,
-    PhrasesConfig,
-)
+from heron.data.config import DataConfig, FileConfig, GeneratorConfig, JoinConfig, PhrasesConfig
 from heron.data.download import DownloadError, download
 from heron.data.rows import JOIN, PHRASES
 from heron.data.sources import State, inspect, locate, locate_phrases

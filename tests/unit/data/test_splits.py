@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.base.errors import DataError
-from heron.config.data import FoldsConfig, HoldoutConfig, SampleConfig, ValidationConfig
+from heron.data.config import FoldsConfig, HoldoutConfig, SampleConfig, ValidationConfig
 from heron.data.examples import Example
 from heron.data.splits import carve, sample, take_fold
 

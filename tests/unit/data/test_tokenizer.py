@@ -11,12 +11,12 @@ from tokenizers.pre_tokenizers import Whitespace
 from transformers import PreTrainedTokenizerFast
 
 from heron.base.errors import ConfigError
-from heron.config.schema import EncoderConfig, ScratchConfig
 from heron.data import tokenizer as module
 from heron.data.tokenizer import load_tokenizer
 from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
+from heron.models.config import EncoderConfig, ScratchConfig
 
 MARKERS = HEBREW.event_markers
 LETTERS = HEBREW.alphabet + ROMANIAN.alphabet + ENGLISH.alphabet

@@ -11,9 +11,10 @@ from omegaconf import OmegaConf
 
 from heron.base.errors import ConfigError
 from heron.base.folders import conf_dir
-from heron.config.schema import BatchingConfig, CurriculumConfig
 from heron.data.batching import copies, plan_epoch
+from heron.data.config import BatchingConfig
 from heron.data.features import Units
+from heron.dynamics.config import CurriculumConfig
 from heron.dynamics.curriculum import Curriculum, Pool, Ranking, Stage, mean_of_units, unlock
 
 LABELS = ["contrastive", "entailment", "reasoning", "neutral"]

@@ -9,13 +9,13 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.folders import conf_dir
 from heron.base.tables import write_table
 from heron.base.yaml_files import read_yaml
-from heron.config.registries import LEARNT
-from heron.config.schema import CurriculumConfig
 from heron.data.features import Features
 from heron.dynamics.cartography import statistics
+from heron.dynamics.config import CurriculumConfig
 from heron.dynamics.difficulty import cosine, difficulty, rank_units, read_scores, unit_statistics
 from heron.dynamics.files import Dynamics
 from heron.dynamics.groups import allenai, tercile_partition
+from heron.models import LEARNT
 
 GUIDS = ["e", "b", "d", "a", "c", "f"]
 LENGTHS = [9, 4, 7, 4, 12, 1]

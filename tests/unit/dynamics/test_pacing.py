@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
 from heron.base.folders import conf_dir
-from heron.config.registries import PACINGS
-from heron.config.schema import CurriculumConfig
+from heron.dynamics import PACINGS
+from heron.dynamics.config import CurriculumConfig
 from heron.dynamics.curriculum import Stage, plan_stages, unlock, unlocked_share
 
 SHARES = st.floats(0.01, 1)

@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from heron.cli import main
-from heron.config.compose import compose
-from heron.config.data import read_config
+from heron.data.config import read_config
 from heron.results.shipped import read_shipped
+from heron.training.compose import compose
 from heron_forks.hesum.corpus.collecting import Article, divide
 from heron_forks.hesum.corpus.extraction import Extracted, clean, extract
 from heron_forks.hesum.corpus.sites import Site

@@ -9,7 +9,7 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.tables import write_table
 from heron.base.yaml_files import read_yaml
 from heron.cli import main
-from heron.config.extensions import TARGETS
+from heron.reproduction.registries import TARGETS
 from heron.reproduction.targets import Request
 from heron.results import shipped
 from heron_forks.hesum import targets

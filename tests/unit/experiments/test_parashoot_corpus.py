@@ -12,10 +12,10 @@ import pytest
 from heron.base.files import read_json
 from heron.base.tables import write_table
 from heron.cli import main
-from heron.config.compose import compose
-from heron.config.data import read_config
+from heron.data.config import read_config
 from heron.data.readers import load_with_report
 from heron.results.shipped import read_shipped
+from heron.training.compose import compose
 
 DATA = os.environ.get("HERON_DATA", "")
 TEXT = "העיר נוסדה בשנת מאה אחרי מלחמה ארוכה ליד נהר גדול שבו שטו סוחרים מחיפה אל הים 🦩"

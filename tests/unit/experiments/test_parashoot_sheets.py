@@ -6,8 +6,6 @@ import pytest
 
 from heron.base.cells import Interval
 from heron.base.errors import ConfigError, DataError
-from heron.config.analyze_options import AnalyzeOptions
-from heron.config.extensions import FORK_ANALYSES
 from heron.data.examples import Example, Span
 from heron_forks.parashoot.answer_sheet import (
     COLUMNS,
@@ -130,11 +128,6 @@ def test_marks_add_up_to_shares_with_intervals(sheet):
     # A half of two words: F1 2/3; two words of four: 2/3 as well.
     assert isinstance(measured.score, Interval)
     assert measured.score.value == pytest.approx((6 + 3 * 2 / 3) / 9)
-
-
-def test_options_that_adding_up_does_not_use_are_refused(sheet):
-    with pytest.raises(ConfigError, match="words=whitespace: a filled sheet is added up"):
-        FORK_ANALYSES["score_sheet"](AnalyzeOptions(sheet=sheet, words="whitespace"))
 
 
 def test_a_wrong_answer_needs_no_size_and_earns_nothing(sheet):

@@ -4,9 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.languages.test_unicode import languages, options, tricky
 
-from heron.config.data import UnicodeOptions
 from heron.languages.spelling import are_variants, around_difference, coarsest, speller
-from heron.languages.unicode import normalise
+from heron.languages.unicode import UnicodeOptions, normalise
 
 # Two spellings each of one text: how a file may have it, and how it is read.
 POINTS = "\u05e9\u05c1\u05b8", "\u05e9\u05b8\u05c1"  # in another order

@@ -7,13 +7,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError
-from heron.config.data import UnicodeOptions
 from heron.config.parsing import check
 from heron.languages import LANGUAGES, get_language
 from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
-from heron.languages.unicode import normalise
+from heron.languages.unicode import UnicodeOptions, normalise
 
 KEEP_ALL = UnicodeOptions(nfc=False, bidi="keep", cedilla="keep")
 

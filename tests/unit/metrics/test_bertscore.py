@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from transformers import AutoModel, AutoTokenizer
 
 from heron.base.errors import ConfigError, DataError
-from heron.config.schema import BertScoreConfig
 from heron.metrics import bertscore as module
 from heron.metrics.bertscore import bertscore, sign
+from heron.metrics.config import BertScoreConfig
 from heron.models.token_states import TokenEncoder
 
 HEBREW = "הוועדה התכנסה בבוקר ודחתה את ההצעה לאחר שהשר עזב"

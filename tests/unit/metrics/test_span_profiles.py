@@ -8,7 +8,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from heron.config.compose import compose
 from heron.data.readers import of_split
 from heron.languages import LANGUAGES
 from heron.languages.english import ENGLISH
@@ -16,6 +15,7 @@ from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
 from heron.metrics.span import SQUAD, language_profile
 from heron.tasks.task import task_of
+from heron.training.compose import compose
 
 HE, RO, ANY = language_profile(HEBREW), language_profile(ROMANIAN), language_profile(None)
 PROFILES = [SQUAD, HE, RO, ANY, language_profile(ENGLISH)]

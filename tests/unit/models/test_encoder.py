@@ -23,7 +23,7 @@ from transformers import (
 )
 
 from heron.base.errors import ConfigError
-from heron.config.schema import EncoderConfig, ScratchConfig
+from heron.models.config import EncoderConfig, ScratchConfig
 from heron.models.dropout import FastDropout
 from heron.models.encoder import Encoder, find_layers, load_encoder, segments
 

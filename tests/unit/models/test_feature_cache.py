@@ -10,8 +10,7 @@ from heron.base.files import read_json
 from heron.base.folders import experiment_roots
 from heron.base.forks import load_forks
 from heron.base.run_folder import RunFolder
-from heron.config.registries import HEADS, POOLINGS
-from heron.models import encoder, feature_cache
+from heron.models import HEADS, POOLINGS, encoder, feature_cache
 from heron.training import job
 from heron.training.export import POINTER
 from heron.training.inference import open_trained
@@ -142,7 +141,7 @@ def test_a_run_on_a_pretrained_frozen_encoder_points_to_it_and_predicts(
 
 
 FORK = """
-from heron.config.registries import HEADS, POOLINGS, Pooling
+from heron.models import HEADS, POOLINGS, Pooling
 from heron.models.heads import Head
 
 def first(states_BLD, batch):

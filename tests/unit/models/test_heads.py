@@ -8,8 +8,7 @@ import yaml
 from torch import nn
 
 from heron.base.folders import conf_dir
-from heron.config.compose import compose
-from heron.config.schema import HeadConfig
+from heron.models.config import HeadConfig
 from heron.models.heads import (
     Head,
     build_classifier,
@@ -18,6 +17,7 @@ from heron.models.heads import (
     join_windows,
     pooled_width,
 )
+from heron.training.compose import compose
 from heron_forks.trc.repository_heads import PerEvent
 
 SEQ_CLS = HeadConfig("seq_cls", "marked", "cls")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch.optim import SGD
 from transformers import get_scheduler
 
-from heron.config.schema import EncoderConfig, HeadConfig, OptimConfig
+from heron.models.config import EncoderConfig, HeadConfig, OptimConfig
 from heron.models.encoder import Encoder, load_encoder
 from heron.models.heads import Head
 from heron.models.optim import build_optimizer, build_schedule, class_weights, schedule

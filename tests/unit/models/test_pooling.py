@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from heron.config.registries import POOLINGS
+from heron.models import POOLINGS
 
 WIDTH = 8
 

@@ -10,13 +10,13 @@ import small_runs
 from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
 from heron.commands.repeat import configure
-from heron.config.stored import read_own, to_yaml
 from heron.models import precision as measured
 from heron.models import rates as rates_
 from heron.models.precision import precision, recorded_precision, with_precision
 from heron.models.rates import rates
 from heron.results.collect import collect
 from heron.training.claim import claim
+from heron.training.stored import read_own, to_yaml
 
 FAST_HALF = {"32-true": 100.0, "bf16-mixed": 200.0}
 

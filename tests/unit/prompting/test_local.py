@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError
-from heron.config.prompting import ModelConfig, PromptingConfig, SamplingConfig
 from heron.prompting.answers import Request
+from heron.prompting.config import ModelConfig, PromptingConfig, SamplingConfig
 from heron.prompting.local import LocalModel, _count_common
 from small_prompts import compose, save_causal_model
 

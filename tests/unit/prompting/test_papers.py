@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 
 from heron.base.yaml_files import read_yaml
-from heron.config.compose import compose_and_run
 from heron.results.collect import collect
 from heron.results.published import find_published
+from heron.training.compose import compose_and_run
 from small_prompts import serving
 from small_runs import heron
 

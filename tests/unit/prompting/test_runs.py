@@ -11,16 +11,15 @@ import pytest
 
 from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
-from heron.config.compose import compose as compose_words
-from heron.config.constraints import choices
-from heron.config.keys import key_types
-from heron.config.prompting import ModelConfig, PromptingConfig
-from heron.config.run_names import config_key
-from heron.config.stored import from_yaml, to_yaml
+from heron.config.constraints import choices, key_types
 from heron.data.examples import Example
 from heron.languages import LANGUAGES
+from heron.prompting.config import ModelConfig, PromptingConfig
 from heron.prompting.system import CONTENT_FREE, PromptedModel, fit_prompted
 from heron.tasks.task import task_of
+from heron.training.compose import compose as compose_words
+from heron.training.run_names import config_key
+from heron.training.stored import from_yaml, to_yaml
 from small_prompts import compose, examples_of, save_causal_model, words
 from small_runs import heron
 

@@ -14,19 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from heron.base.errors import ConfigError
-from heron.config.prompting import ModelConfig, PromptingConfig, TrafficConfig
 from heron.prompting import server as server_module
 from heron.prompting.answers import Request
+from heron.prompting.config import ModelConfig, PromptingConfig, TrafficConfig
 from heron.prompting.server import Rate, Server
-from small_prompts import (
-    completion,
-    compose,
-    half_a_body,
-    hang,
-    hang_up,
-    serving,
-    words,
-)
+from small_prompts import completion, compose, half_a_body, hang, hang_up, serving, words
 from small_runs import heron
 
 KEY = "HERON_TEST_KEY"

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError
-from heron.config.prompting import PromptingConfig
 from heron.data.examples import Example
+from heron.prompting.config import PromptingConfig
 from heron.prompting.shots import Shots, read_pool
 from small_prompts import compose, examples_of
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from heron.base.yaml_files import read_yaml
-from heron.config.prompting import PromptConfig
 from heron.data.examples import Example
+from heron.prompting.config import PromptConfig
 from heron.prompting.tuning import climb, compare, interval, line_changes
 from small_prompts import words
 from small_runs import heron

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.base.tables import write_table
-from heron.config.data import FileConfig
-from heron.config.stored import read_stored, to_yaml
+from heron.data.config import FileConfig
 from heron.reports.map_data import (
     FEW,
     Categories,
@@ -21,6 +20,7 @@ from heron.reports.map_data import (
     rows_of,
     take_rows,
 )
+from heron.training.stored import read_stored, to_yaml
 from small_maps import CLASSES, make_run
 
 

@@ -7,12 +7,12 @@ import pytest
 from heron.base.cells import Formatted
 from heron.base.files import write_json
 from heron.base.yaml_files import read_yaml
-from heron.config.compose import compose
-from heron.config.schema import BertScoreConfig
+from heron.metrics.config import BertScoreConfig
 from heron.reports.papers import flat_rows, paper_view
 from heron.results.collect import collect
 from heron.results.published import all_published
 from heron.tasks.task import task_of
+from heron.training.compose import compose
 
 ROOT = Path(__file__).resolve().parents[3]
 HESUM = ROOT / "experiments/hesum/published.yaml"

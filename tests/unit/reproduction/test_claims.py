@@ -8,8 +8,8 @@ import pytest
 
 from heron.base.errors import ConfigError
 from heron.cli import main
-from heron.config.extensions import CLAIMS
 from heron.reproduction.claims import Claim, Published, claims_table, f1_range, whole
+from heron.reproduction.registries import CLAIMS
 
 # What does not hold: the number that the calculation gives, None where it gives none.
 FAILED = {

@@ -4,7 +4,7 @@ import pytest
 
 from heron.base.errors import ConfigError, DataError
 from heron.cli import main
-from heron.config.extensions import TARGETS
+from heron.reproduction.registries import TARGETS
 from heron.reproduction.status import missing_for, status_table
 from heron.reproduction.targets import choose_targets, read_targets
 

@@ -15,9 +15,9 @@ import pytest
 from heron.base.errors import ConfigError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
-from heron.config.schema import Config
 from heron.sweeps.devices import RanksProcess, check_start, count_ranks, is_lost_connection
 from heron.sweeps.sweep import Sweep
+from heron.tasks.config import Config
 from heron.training.process import Job
 from small_runs import TINY, compose, in_folder
 from small_sweeps import alive, wait_until

@@ -14,13 +14,13 @@ import torch
 from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
 from heron.commands.repeat import configure
-from heron.config.resolve import resolve_stages
-from heron.config.schema import BaselineConfig, Config, CurriculumConfig, SweeperConfig
-from heron.config.stored import from_yaml, to_yaml
+from heron.dynamics.config import CurriculumConfig
 from heron.sweeps.pruning import Pruning
 from heron.sweeps.study import open_study, trial_of
+from heron.tasks.config import BaselineConfig, Config, SweeperConfig
 from heron.training.checkpointing import ended_early
 from heron.training.curriculum import without_curriculum
+from heron.training.stored import from_yaml, to_yaml
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_a_run_that_is_repeated_and_one_that_a_curriculum_learns_from_are_no_tri
 
 def test_a_pruner_with_stages_and_a_search_without_validation_are_refused(config: Config) -> None:
     config.stages = ["chronicle"]
-    assert resolve_stages(config)
+    assert config.read_stages()
     with pytest.raises(ConfigError, match=r"sweeper\.pruner"):
         from_yaml(to_yaml(config))
     config.stages, config.trainer.select = [], "last"

@@ -27,15 +27,15 @@ from heron.base.files import SEAL, seal
 from heron.base.run_folder import RunFolder
 from heron.base.yaml_files import dump_yaml, read_yaml
 from heron.commands.repeat import configure
-from heron.config.data import FileConfig, JoinConfig
-from heron.config.schema import Config
-from heron.config.stored import read_stored, to_yaml
+from heron.data.config import FileConfig, JoinConfig
 from heron.data.datamodule import DataModule
 from heron.data.sources import locate
+from heron.tasks.config import Config
 from heron.training.build import build_module
 from heron.training.checkpointing import damage
 from heron.training.curriculum import without_curriculum
 from heron.training.export import export
+from heron.training.stored import read_stored, to_yaml
 from small_runs import heron, train
 
 TEXT = "text=אתמול [א1] הגיע [/א1] השר ואז [א2] עזב [/א2] ."

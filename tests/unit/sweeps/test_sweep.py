@@ -14,12 +14,12 @@ import pytest
 
 from heron.base.files import locked
 from heron.base.run_folder import RunFolder
-from heron.config.stored import read_stored
 from heron.sweeps.launch import run_planned
 from heron.training import status as status_
 from heron.training.attempt import OutOfMemoryError, explain_memory
 from heron.training.process import FAILED, Job
 from heron.training.status import Clock, failure, is_machine_error, keep_heartbeat
+from heron.training.stored import read_stored
 from small_runs import compose
 from small_sweeps import (
     alive,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError
-from heron.config.schema import BatchingConfig
+from heron.data.config import BatchingConfig
 from heron.data.examples import Example
 from heron.tasks.class_baselines import WEIGHTS, fit_majority, load_majority
 

@@ -15,12 +15,12 @@ import small_runs
 from heron.base.errors import ConfigError, DataError
 from heron.base.run_folder import RunFolder
 from heron.base.tables import Table
-from heron.config.compose import compose
 from heron.data.datamodule import DataModule
 from heron.dynamics.cartography import statistics
 from heron.dynamics.files import read_dynamics
 from heron.tasks.soft_targets import _add_predictions, soft_loss, soft_targets
 from heron.training.build import build_module
+from heron.training.compose import compose
 from heron.training.job import run_job
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]

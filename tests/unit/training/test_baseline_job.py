@@ -14,8 +14,8 @@ import pytest
 import small_runs
 from heron.base.errors import ConfigError, DataError
 from heron.base.run_folder import RunFolder
-from heron.config.registries import BASELINES
-from heron.config.schema import Config
+from heron.tasks import BASELINES
+from heron.tasks.config import Config
 from heron.training.baseline_job import train_baseline
 from heron.training.claim import source_hashes
 from small_baselines import LABELS, compose, overrides, save_nli_model, train

@@ -18,7 +18,7 @@ import torch
 from heron.base.errors import ConfigError
 from heron.base.random_state import random_state, restore_random_state
 from heron.base.run_folder import RunFolder
-from heron.config.schema import Config
+from heron.tasks.config import Config
 from heron.training.checkpointing import load_weights, resume_from
 from heron.training.job import run_job
 from small_runs import TINY, compose, in_folder, train

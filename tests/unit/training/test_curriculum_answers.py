@@ -6,10 +6,10 @@ import pytest
 
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
-from heron.config.data import TRAIN
-from heron.config.run_names import run_path
+from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.training import job
+from heron.training.run_names import run_path
 from small_runs import TINY, compose, heron, in_folder
 
 QUESTIONS = (

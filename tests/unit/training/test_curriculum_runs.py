@@ -18,11 +18,9 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.files import read_json
 from heron.base.folders import conf_dir
 from heron.base.run_folder import RunFolder
-from heron.config.curriculum import needs_dynamics
-from heron.config.data import TRAIN
-from heron.config.run_names import run_path
-from heron.config.schema import CurriculumConfig
+from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
+from heron.dynamics.config import CurriculumConfig, needs_dynamics
 from heron.dynamics.files import read_dynamics
 from heron.reports.map_data import read_logits
 from heron.training import job
@@ -30,6 +28,7 @@ from heron.training.build import build_module
 from heron.training.checkpointing import History, LastCheckpoint
 from heron.training.curriculum import build_curriculum, first_run, similarities, without_curriculum
 from heron.training.outcome import predict_split
+from heron.training.run_names import run_path
 from heron.training.trainer import build_trainer
 from small_runs import TINY, compose, heron, in_folder
 from tiers import quick

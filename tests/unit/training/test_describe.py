@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from heron.base.terminal import begin
-from heron.config.data import TRAIN
-from heron.config.schema import Config
+from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
+from heron.tasks.config import Config
 from heron.training.describe import describe_training
 
 

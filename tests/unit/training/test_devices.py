@@ -19,10 +19,10 @@ import torch
 
 from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
-from heron.config.schema import Config
-from heron.config.stored import from_yaml, to_yaml
 from heron.tasks.base import TaskModule
+from heron.tasks.config import Config
 from heron.training.job import run_job
+from heron.training.stored import from_yaml, to_yaml
 from small_runs import compose
 from two_processes import files, furthest, run_in_two, table, weights
 

@@ -11,10 +11,10 @@ from transformers import (
 )
 
 from heron.base.files import SEAL
-from heron.config.compose import compose
 from heron.models.encoder import segments
 from heron.reports.model_code import usage_code
 from heron.tasks.task import task_of
+from heron.training.compose import compose
 from heron.training.exported import load_exported
 from heron.training.plain import Plain
 from small_exports import Exported

@@ -18,8 +18,8 @@ from heron.base.errors import ConfigError
 from heron.base.files import locked
 from heron.base.run_folder import RunFolder
 from heron.base.signals import Terminated, interruptible
-from heron.config.schema import Config
 from heron.data.datamodule import DataModule
+from heron.tasks.config import Config
 from heron.training.build import build_module
 from heron.training.checkpointing import History
 from heron.training.job import run_job

@@ -13,10 +13,9 @@ from torch.nn.functional import cross_entropy
 from transformers import AutoModelForSequenceClassification, pipeline
 
 from heron.base.errors import ConfigError
-from heron.config.data import UnicodeOptions
 from heron.data.markers import with_markers
 from heron.languages import get_language
-from heron.languages.unicode import normalise
+from heron.languages.unicode import UnicodeOptions, normalise
 from heron.reports.model_code import usage_code
 from heron.training.inference import open_trained
 from heron.training.plain import OWN_CLASS, write_plain

@@ -13,11 +13,12 @@ from hypothesis.extra import numpy as arrays
 from heron.base import ranks
 from heron.base.errors import DataError
 from heron.base.run_folder import RunFolder
-from heron.config.data import TRAIN, DataConfig
-from heron.config.schema import Config, DynamicsConfig, TaskConfig
+from heron.data.config import TRAIN, DataConfig
 from heron.data.features import UNLABELLED, Features
+from heron.dynamics.config import DynamicsConfig
 from heron.dynamics.files import read_dynamics, read_meta, record_paths
 from heron.tasks.class_module import ClassificationModule, StepOutput
+from heron.tasks.config import Config, TaskConfig
 from heron.training.recorder import Recorder
 
 ROWS, CLASSES = 7, 4

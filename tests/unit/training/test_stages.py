@@ -10,15 +10,14 @@ from heron.base.errors import ConfigError, DataError, HeronError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
-from heron.config.resolve import resolve_stages
-from heron.config.stages import StageConfig
-from heron.config.stored import from_yaml
 from heron.reports.run import score_table
 from heron.results.collect import collect
+from heron.tasks.stages import StageConfig
 from heron.training import job, outcome
 from heron.training.export import POINTER
 from heron.training.inference import open_trained, read_splits
 from heron.training.stages import stage_config
+from heron.training.stored import from_yaml
 
 NLI = (
     "data=chronicle_nli",
@@ -105,7 +104,7 @@ def test_a_stage_begins_with_encoder_and_head_of_the_one_before(
     folder = RunFolder(tmp_path / "run")
     job.run_job(config, folder)
     before = RunFolder(folder.path / "stages" / "1-village")
-    stages = resolve_stages(config)
+    stages = config.read_stages()
     inner = stage_config(config, stages, stages[1], before)
     assert inner.encoder.name == str(before.model)
     assert inner.head.start is None

@@ -9,8 +9,7 @@ import torch
 from heron.base.errors import ConfigError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
-from heron.config.data import read_config
-from heron.config.resolve import resolve_stages
+from heron.data.config import read_config
 from heron.data.datamodule import DataModule
 from heron.training import job
 from heron.training.build import build_module
@@ -117,7 +116,7 @@ def state(module):
 def test_a_stage_begins_with_the_weights_of_the_one_before(train, head, keep):
     stages = ("doubts", {"data": "village", "keep_head": keep})
     config, _, (first, second) = train("village", *stages, words=(f"head={head}",))
-    inner = stage_config(config, resolve_stages(config), resolve_stages(config)[1], first)
+    inner = stage_config(config, config.read_stages(), config.read_stages()[1], first)
     begun = build_module(inner, DataModule(inner))
     _, encoder, head_before = load_exported(first)
     before, now = state(encoder), state(begun.encoder)

@@ -9,10 +9,9 @@ from safetensors.torch import load_file
 from heron.base.errors import ConfigError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
-from heron.config.resolve import resolve_stages
-from heron.config.stored import from_yaml
 from heron.training import job
 from heron.training.stages import stage_config
+from heron.training.stored import from_yaml
 from small_texts import sentences
 
 
@@ -77,7 +76,7 @@ def test_raw_text_then_relations_is_one_run(composed, tmp_path):
 def test_a_stage_s_own_settings_win_over_its_task_s(composed):
     changes = {"task.whole_words": True, "optim.lr": 2e-3, "task.name": "mlm"}
     config = composed([{"data": "prose", "max_epochs": 4, "changes": changes}, "chronicle"])
-    stages = resolve_stages(config)
+    stages = config.read_stages()
     inner = stage_config(config, stages, stages[0], None)
     assert (inner.task.whole_words, inner.optim.lr, inner.trainer.max_epochs) == (True, 2e-3, 4)
     assert inner.also_test == []

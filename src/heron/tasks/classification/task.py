@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.registry import Registry, on_demand
-from heron.config.data import DataConfig, changed_keys, second_text_problems
+from heron.data.config import DataConfig, changed_keys, second_text_problems
 from heron.data.rows import Format, Reader, RowReader, Texts, open_table
 from heron.tasks.task import ClassTask
 

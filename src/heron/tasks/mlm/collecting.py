@@ -13,7 +13,7 @@ from heron.base.errors import DataError, Problem
 from heron.base.files import fingerprint, sha256_file, stored_folder
 from heron.base.folders import data_set_file
 from heron.base.tables import table_stem, write_table
-from heron.config.data import TEST, TRAIN, VALIDATION, DataConfig, read_config
+from heron.data.config import TEST, TRAIN, VALIDATION, DataConfig, read_config
 from heron.data.examples import Example
 from heron.data.readers import load
 from heron.data.sources import locate

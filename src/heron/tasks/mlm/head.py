@@ -12,9 +12,10 @@ from torch.nn import functional as F
 from transformers import AutoModelForMaskedLM, PreTrainedModel
 
 from heron.base.errors import ConfigError
-from heron.config.schema import Config, HeadConfig
 from heron.data.tokenizer import load_tokenizer
+from heron.models.config import HeadConfig
 from heron.models.encoder import Encoder, build_encoder
+from heron.tasks.config import Config
 from heron.tasks.exported_heads import HeadWeights, named
 from heron.tasks.mlm.masking import Vocabulary
 

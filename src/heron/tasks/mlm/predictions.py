@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from heron.base.errors import ConfigError
-from heron.config.data import DataConfig
-from heron.config.schema import Config
+from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.data.rows import Rows
 from heron.languages.language import Language
 from heron.metrics.paired import Floats
 from heron.tasks.base import group_column
+from heron.tasks.config import Config
 from heron.tasks.task import TextScores
 
 

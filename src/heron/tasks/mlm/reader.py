@@ -16,7 +16,7 @@ from heron.base.tables import (
     table_format,
     undecodable,
 )
-from heron.config.data import DataConfig
+from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader
 from heron.languages.conllu import read_conllu

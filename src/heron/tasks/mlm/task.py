@@ -6,8 +6,8 @@ It continues the pretraining of an encoder, before fine-tuning or as the first o
 from collections.abc import Iterator
 
 from heron.base.registry import Registry, on_demand
-from heron.config.data import LABEL_KEYS, DataConfig, changed_keys
-from heron.config.schema import Config
+from heron.data.config import LABEL_KEYS, DataConfig, changed_keys
+from heron.tasks.config import Config
 from heron.tasks.task import Task
 
 TEXT = "text"  # the one class

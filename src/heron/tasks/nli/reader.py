@@ -10,7 +10,7 @@ from typing import Any
 
 from heron.base.errors import DataError, Problem, nearest
 from heron.base.files import read_json
-from heron.config.data import DataConfig
+from heron.data.config import DataConfig
 from heron.data.rows import PHRASES, Format, Reader, RowReader, Texts, open_table
 from heron.languages import get_language
 from heron.languages.unicode import normalise

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from heron.base.registry import on_demand
-from heron.config.schema import Config
 from heron.metrics.classification import Fractions, Headline, Matrix, accuracy, plain_scores
+from heron.tasks.config import Config
 from heron.tasks.task import CLASS_FORMATS, ClassTask
 
 

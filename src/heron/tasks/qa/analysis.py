@@ -24,7 +24,6 @@ from heron.metrics.span import item_scores, language_profile
 from heron.tasks.analysis import Drawn, Floats, Outcome, TextAnalysis
 from heron.tasks.qa.answers import spans_as_given
 from heron.tasks.qa.reader import given_context, normaliser
-from heron.tasks.qa.task import NOT_FOR_QUESTIONS
 from heron.tasks.slices import class_slices
 
 REACH = 3  # the question word is looked for among so many words
@@ -39,9 +38,7 @@ class AnswerAnalysis(TextAnalysis):
     class.
     """
 
-    unused: ClassVar = {
-        NOT_FOR_QUESTIONS: ("types", "bins", "words", "morphology", "published", "texts")
-    }
+    unused = ("types", "bins", "words", "morphology", "published", "texts")
     golds: ClassVar = {"texts": True, "empty": True}
     columns = ("golds", "start", "end", "probability", "n_best")
     nothing = "none of its answers has a gold answer to compare with"

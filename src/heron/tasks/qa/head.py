@@ -13,10 +13,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from transformers import AutoModelForQuestionAnswering
 
-from heron.config.schema import Config, HeadConfig
 from heron.data.collate import Batch
+from heron.models.config import HeadConfig
 from heron.models.encoder import Encoder
 from heron.tasks.base import copied
+from heron.tasks.config import Config
 from heron.tasks.exported_heads import HeadWeights, named
 
 NEVER = -1e4  # the score of what is not allowed; finite, so that sums and gradients are finite

@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from heron.config.data import TRAIN, VALIDATION
 from heron.data.collate import Batch
+from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
 from heron.metrics.torch_metrics import SpanScores

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from heron.base.columns import aligned
-from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example, Span
 from heron.data.features import UNLABELLED, Features
@@ -22,6 +21,7 @@ from heron.languages import get_language
 from heron.metrics.intervals import intervals_of_means
 from heron.metrics.span import best_threshold, item_scores, language_profile, mean_scores
 from heron.tasks.base import group_column, in_file_order
+from heron.tasks.config import Config
 from heron.tasks.qa.answers import spans_as_given
 from heron.tasks.qa.head import NEVER
 from heron.tasks.qa.reader import given_context, normaliser

@@ -9,7 +9,7 @@ from typing import Any
 from heron.base.errors import Fix, Problem, nearest
 from heron.base.tables import Table, as_table, cell_text, is_missing, number_text, table_stem
 from heron.base.terminal import say
-from heron.config.data import DataConfig
+from heron.data.config import DataConfig
 from heron.data.examples import MENDED, Example, Span
 from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader
 from heron.languages import get_language

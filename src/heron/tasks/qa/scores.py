@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from heron.config.data import DataConfig
+from heron.data.config import DataConfig
 from heron.data.examples import Example, count_mended
 from heron.data.rows import SIDE, Rows
 from heron.metrics.span import item_scores, language_profile

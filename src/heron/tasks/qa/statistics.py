@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from operator import attrgetter
-from typing import ClassVar
 
 import matplotlib
 import numpy as np
@@ -18,8 +17,7 @@ from heron.base.plots import BLUE, FAINT, ORANGE, QUIET, STYLE, png
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.metrics.span_classes import CLUSTERS, OTHER, question_clusters
-from heron.tasks.analysis import SLICES_A_RUN, DataStatistics, Outcome, Shipped
-from heron.tasks.qa.task import NOT_FOR_QUESTIONS
+from heron.tasks.analysis import DataStatistics, Outcome, Shipped
 
 ALL = "all"
 SIMPLE = 7  # words of a question; one with more is "complex"
@@ -48,10 +46,7 @@ class SplitStatistics:
 class QuestionStatistics(DataStatistics):
     """Sizes, question words and lengths; see `DataStatistics`."""
 
-    unused: ClassVar = {
-        SLICES_A_RUN: ("by", "types", "bins", "split"),
-        NOT_FOR_QUESTIONS: ("words", "morphology", "published", "texts"),
-    }
+    unused = ("by", "types", "bins", "split", "words", "morphology", "published", "texts")
     has_answers = True
 
     def describe(self, shipped: Shipped) -> Outcome:

@@ -4,15 +4,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from heron.base.registry import Registry, on_demand
-from heron.config.data import DataConfig, changed_keys, second_text_problems
-from heron.config.schema import Config
+from heron.data.config import DataConfig, changed_keys, second_text_problems
 from heron.languages import get_language
 from heron.metrics.span import item_scores, language_profile
+from heron.tasks.config import Config
 from heron.tasks.task import Task
 
 ANSWER, NO_ANSWER = "answer", "no_answer"
 CLASSIFIERS = ("span", "biaffine")
-NOT_FOR_QUESTIONS = "not for questions, whose words are those of spaces"
 _CHANGES_TEXTS = ("normalize_case", "phrases.remove", "join", "label_field", "columns.truth")
 
 

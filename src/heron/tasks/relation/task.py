@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.registry import on_demand
-from heron.config.data import DataConfig
-from heron.config.schema import Config
+from heron.data.config import DataConfig
 from heron.data.markers import MarkerError, Markers, event_markers, parse_marked
 from heron.data.rows import Format, Reader, RowReader, Texts, open_table
+from heron.tasks.config import Config
 from heron.tasks.task import CLASS_FORMATS, ClassScores, ClassTask, class_data_problems
 
 

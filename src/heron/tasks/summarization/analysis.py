@@ -15,7 +15,6 @@ from heron.base.cells import Cell, Interval, with_synthetic
 from heron.base.errors import DataError, Problem
 from heron.base.pages import clean_text
 from heron.base.plots import BLUE, GREEN, QUIET
-from heron.config.analyze_options import AnalyzeOptions, refuse
 from heron.languages.spelling import KEPT_APART, Spell, are_variants, around_difference, speller
 from heron.languages.words import folded_words, word_places
 from heron.metrics.names import COPIED_NOTE, COPIES, MEASURES, copied_names, is_copied, rouge_names
@@ -23,6 +22,7 @@ from heron.metrics.paired import Floats
 from heron.metrics.summary import extractive_texts, item_rouge
 from heron.metrics.summary_statistics import Tally, by_whitespace, by_words
 from heron.tasks.analysis import Drawn, Outcome, Split, TextAnalysis
+from heron.tasks.analyze_options import AnalyzeOptions
 from heron.tasks.slices import Rows, find_tokenizer, quantile_bins, require_column
 from heron.tasks.summarization.profile import Pair
 from heron.tasks.summarization.statistics import ALWAYS, describe_system, open_tools
@@ -56,7 +56,7 @@ class Summarizer(NamedTuple):
 class SummaryAnalysis(TextAnalysis):
     """ROUGE by slice, statistics of the summaries, and a page of all; see `TextAnalysis`."""
 
-    unused: ClassVar = {"not for the summaries of a run": ("types", "texts", "sample")}
+    unused = ("types", "texts", "sample")
     golds: ClassVar = {"texts": True}
     columns = ("text",)
     nothing = "none of its summaries has a gold one beside it"
@@ -83,10 +83,6 @@ class SummaryAnalysis(TextAnalysis):
                 require_column(by, self.analyses(), [*split.data.columns.side, *ALWAYS])
         if STATISTICS in wanted:
             self.tools = open_tools(options, split.data)
-        else:
-            refuse(options, ("morphology", "published"), f"only by={STATISTICS} uses it")
-        if options.by and not {*options.by} & {*_STATISTICS}:
-            refuse(options, ("words", "bins"), f"only by={','.join(_STATISTICS)} uses it")
 
     def analyses(self) -> dict[str, Callable[[], Outcome]]:
         """See `RunAnalysis`."""

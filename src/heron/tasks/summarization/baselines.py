@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from heron.base.errors import DataError, Problem
-from heron.config.schema import Config
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.languages.words import folded_words
 from heron.metrics.summary import greedy_oracle, split_sentences
+from heron.tasks.config import Config
 from heron.tasks.summarization.predictions import SummaryPredictions
 from heron.tasks.summarization.reader import as_given
 

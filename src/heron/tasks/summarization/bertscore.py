@@ -15,7 +15,8 @@ from heron.base.folders import default_cache_dir
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder, Scores
 from heron.base.tables import read_table
-from heron.config.schema import BertScoreConfig, Config
+from heron.metrics.config import BertScoreConfig
+from heron.tasks.config import Config
 
 if TYPE_CHECKING:
     from heron.metrics.bertscore import BertScores

@@ -22,11 +22,11 @@ from torch.nn.utils.rnn import pad_sequence
 from heron.base import ranks
 from heron.base.files import atomic_open, fingerprint
 from heron.base.terminal import say
-from heron.config.data import VALIDATION
-from heron.config.schema import HeadConfig
 from heron.data.collate import IGNORED, Batch
+from heron.data.config import VALIDATION
 from heron.data.datamodule import DataModule
 from heron.metrics.torch_metrics import RougeScores
+from heron.models.config import HeadConfig
 from heron.tasks.base import Output, TaskModule, copied, in_file_order
 from heron.tasks.summarization.predictions import (
     SummaryPredictions,

@@ -16,7 +16,6 @@ from torch import Tensor
 
 from heron.base.files import fingerprint, read_json, write_json
 from heron.base.registry import on_demand
-from heron.config.schema import Config
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.languages.spelling import speller
@@ -29,6 +28,7 @@ from heron.metrics.summary import (
     extractive_scores,
     item_rouge,
 )
+from heron.tasks.config import Config
 from heron.tasks.summarization.reader import as_given
 
 _bertscore = on_demand("heron.metrics.bertscore:bertscore")  # start-up time

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.tables import Table, as_table, is_missing, number_text
-from heron.config.data import DataConfig
+from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader
 from heron.languages.unicode import normalise

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from heron.base.errors import ConfigError
 from heron.base.terminal import print_lines
-from heron.config.data import DataConfig
+from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.data.rows import SIDE
 from heron.languages import get_language

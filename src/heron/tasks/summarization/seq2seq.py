@@ -24,14 +24,15 @@ from transformers import (
 )
 
 from heron.base.errors import ConfigError
-from heron.config.schema import Config, EncoderConfig
-from heron.config.schema import GenerationConfig as Generation
 from heron.data.collate import IGNORED, Batch
 from heron.data.hub import loading, origin
+from heron.models.config import EncoderConfig
 from heron.models.dropout import use_fast_dropout
 from heron.models.encoder import Encoder, find_layers, load_encoder
 from heron.models.precision import precision
 from heron.models.pretrained import check_encoder, choose_attention, count_positions
+from heron.tasks.config import Config
+from heron.tasks.config import GenerationConfig as Generation
 
 _PAIR = "encoder-decoder"  # transformers' model type of two joined models
 _DROPOUTS = ("dropout_rate", "dropout", "hidden_dropout_prob", "attention_probs_dropout_prob")

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import matplotlib
 import numpy as np
@@ -13,14 +13,14 @@ from matplotlib.figure import Figure
 from heron.base.cells import Cell, Formatted, Interval, Table, with_synthetic
 from heron.base.errors import ConfigError, nearest
 from heron.base.plots import FAINT, PALETTE, QUIET, STYLE, png
-from heron.config.analyze_options import AnalyzeOptions
-from heron.config.data import DataConfig
-from heron.config.extensions import FORK_ANALYSES
+from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.languages.morphology import Morphology, load_morphology
 from heron.metrics.summary_statistics import SHARES, Floats
+from heron.tasks import FORK_ANALYSES
 from heron.tasks.analysis import Content, DataStatistics, Outcome, Shipped
+from heron.tasks.analyze_options import AnalyzeOptions
 from heron.tasks.summarization.bertscore import compute_asked, require_asked
 from heron.tasks.summarization.profile import (
     AVERAGE,
@@ -104,9 +104,7 @@ def open_tools(options: AnalyzeOptions, config: DataConfig) -> Tools:
 class SummaryStatistics(DataStatistics):
     """Lengths, morphology, novelty and compression; see `DataStatistics`."""
 
-    unused: ClassVar = {
-        "not for statistics of summaries": ("split", "types", "bins", "words", "sample")
-    }
+    unused = ("split", "types", "bins", "words", "sample")
     compares_texts = True
 
     def __init__(self, config: DataConfig, options: AnalyzeOptions):

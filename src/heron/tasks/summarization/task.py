@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from heron.base.registry import Registry, on_demand
-from heron.config.data import LABEL_KEYS, DataConfig, changed_keys
-from heron.config.schema import Config
+from heron.data.config import LABEL_KEYS, DataConfig, changed_keys
 from heron.data.features import FeatureOptions
 from heron.metrics.names import rouge_names
+from heron.tasks.config import Config
 from heron.tasks.task import Task
 
 _require_asked = on_demand("heron.tasks.summarization.bertscore:require_asked")

@@ -8,10 +8,10 @@ import pytest
 
 from heron.base.tables import read_table, write_table
 from heron.cli import main
-from heron.config.compose import compose
-from heron.config.data import DataConfig
-from heron.config.schema import Config
-from heron.config.stored import to_yaml
+from heron.data.config import DataConfig
+from heron.tasks.config import Config
+from heron.training.compose import compose
+from heron.training.stored import to_yaml
 from heron_forks.hesum.judging.study import get_wording, read_key
 from small_study import SYSTEMS, sample, write_systems
 

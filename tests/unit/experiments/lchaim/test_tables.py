@@ -10,12 +10,12 @@ from heron.analysis.run import open_analysis
 from heron.base.errors import ConfigError, DataError
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table, write_table
-from heron.config.analyze_options import AnalyzeOptions
-from heron.config.extensions import STATISTICS, TARGETS
-from heron.config.overrides import configure
 from heron.metrics.intervals import score_intervals
+from heron.reproduction.registries import STATISTICS, TARGETS
 from heron.reproduction.results import of_function, published_statistics
 from heron.reproduction.targets import Request, read_targets
+from heron.tasks.analyze_options import AnalyzeOptions
+from heron.training.overrides import configure
 from small_runs import TINY, heron, in_folder
 
 

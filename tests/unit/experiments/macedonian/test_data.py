@@ -8,9 +8,9 @@ from itertools import chain
 import pytest
 
 from heron.base.folders import conf_dir
-from heron.config.data import SPLITS, UnicodeOptions
+from heron.data.config import SPLITS
 from heron.languages import get_language
-from heron.languages.unicode import normalise
+from heron.languages.unicode import UnicodeOptions, normalise
 from heron.languages.words import folded_words, words
 from heron.metrics.span_classes import question_clusters
 

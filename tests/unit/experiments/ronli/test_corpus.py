@@ -19,8 +19,8 @@ import pytest
 from heron.base.registry import load
 from heron.base.yaml_files import read_yaml
 from heron.cli import main
-from heron.config.extensions import TARGETS
 from heron.languages import LANGUAGES, Language
+from heron.reproduction.registries import TARGETS
 from small_runs import TINY, heron, in_folder
 from small_wiki import PHRASES, write_dump
 

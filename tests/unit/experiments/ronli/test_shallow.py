@@ -13,7 +13,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from heron.base.errors import ConfigError
-from heron.config.schema import BaselineConfig
+from heron.tasks.config import BaselineConfig
 from heron_forks.ronli.shallow import (
     Scaling,
     fit_softmax,

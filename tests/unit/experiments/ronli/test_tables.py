@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from heron.base.errors import ConfigError, DataError
-from heron.config.extensions import TARGETS
 from heron.dynamics.groups import GROUPS
+from heron.reproduction.registries import TARGETS
 from heron.reproduction.results import of_function
 from heron.reproduction.targets import Request, read_targets
 from small_runs import TINY, heron, in_folder

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError, DataError
-from heron.config.schema import BaselineConfig
 from heron.data.examples import Example
+from heron.tasks.config import BaselineConfig
 from heron_forks.ronli.word_vectors import (
     CbowFeatures,
     VectorFile,

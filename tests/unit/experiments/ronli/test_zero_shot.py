@@ -15,9 +15,9 @@ from hypothesis.extra.numpy import arrays
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from heron.base.errors import ConfigError
-from heron.config.data import Columns, DataConfig
-from heron.config.schema import BaselineConfig, BatchingConfig, Config, TaskConfig, TrainerConfig
+from heron.data.config import BatchingConfig, Columns, DataConfig
 from heron.data.examples import Example
+from heron.tasks.config import BaselineConfig, Config, TaskConfig, TrainerConfig
 from heron_forks.ronli.zero_shot import load_zero_shot, misplace
 from small_baselines import save_nli_model
 

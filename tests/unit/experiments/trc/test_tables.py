@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from heron.base.errors import DataError
-from heron.config.extensions import TARGETS
 from heron.reproduction.comparing import against_published
+from heron.reproduction.registries import TARGETS
 from heron.reproduction.results import of_function
 from heron.reproduction.targets import Request, read_targets
 

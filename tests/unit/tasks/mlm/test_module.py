@@ -12,8 +12,8 @@ from heron.base.errors import ConfigError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
-from heron.config.data import TRAIN, VALIDATION
 from heron.data.collate import IGNORED
+from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.tasks.base import TaskModule

@@ -7,8 +7,8 @@ import pytest
 
 from heron.base.errors import ConfigError, DataError
 from heron.base.tables import read_table
-from heron.config.data import DataConfig, FileConfig, TextsConfig, ValidationConfig
 from heron.config.parsing import check
+from heron.data.config import DataConfig, FileConfig, TextsConfig, ValidationConfig
 from heron.data.readers import load_with_report
 from heron.tasks.mlm.collecting import Overlap
 from small_texts import sentences

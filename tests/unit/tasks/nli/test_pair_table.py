@@ -7,7 +7,7 @@ import pytest
 from heron.base.errors import DataError
 from heron.base.folders import conf_dir
 from heron.base.tables import write_table
-from heron.config.data import (
+from heron.data.config import (
     Columns,
     DataConfig,
     FileConfig,

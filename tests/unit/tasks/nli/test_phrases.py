@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.base.errors import DataError
-from heron.config.data import DataConfig, FileConfig, PhrasesConfig
+from heron.data.config import DataConfig, FileConfig, PhrasesConfig
 from heron.tasks.nli.reader import Phrases, read_phrases
 
 PHRASES = ("Astfel", "Astfel că", "Prin urmare", "în esență")

@@ -7,7 +7,7 @@ import pytest
 
 from heron.base.errors import DataError
 from heron.base.folders import conf_dir
-from heron.config.data import FileConfig, read_config
+from heron.data.config import FileConfig, read_config
 from heron.data.datamodule import DataModule
 from heron.data.features import FITS
 from heron.training.describe import describe

@@ -5,8 +5,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.config.schema import HeadConfig
 from heron.data.collate import Batch
+from heron.models.config import HeadConfig
 from heron.tasks.qa.head import NEVER, SpanHead, SpanLogits, best_spans
 
 WIDTH = 8

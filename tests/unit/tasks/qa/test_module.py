@@ -10,10 +10,11 @@ import torch
 from torch.nn import functional as F
 
 from heron.base.errors import ConfigError
-from heron.config.data import SPLITS, TRAIN, VALIDATION, FileConfig, UnicodeOptions
+from heron.data.config import SPLITS, TRAIN, VALIDATION, FileConfig
 from heron.data.datamodule import DataModule
 from heron.data.examples import Span
 from heron.data.features import FITS, INEXACT
+from heron.languages.unicode import UnicodeOptions
 from heron.tasks.qa.head import NEVER
 from heron.tasks.qa.predictions import Answer, SpanPredictions, from_texts
 from heron.training.build import build_module

@@ -292,7 +292,7 @@ def test_windows_may_share_another_number_of_tokens(runs):
     ("word", "says"),
     [
         ("task.max_answer_tokens=0", "task.max_answer_tokens=0"),
-        ("task.max_answer_tokens=few", "whole numbers are needed"),
+        ("task.max_answer_tokens=few", "task.max_answer_tokens=few"),
         ("encoder.stride=40", "must be at most half of encoder.max_length"),
         ("optim.lr=1", "optim.lr: cannot be set here; heron train takes it"),
     ],

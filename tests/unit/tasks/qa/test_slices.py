@@ -10,12 +10,12 @@ import pytest
 from heron.analysis.figures import slices_figure
 from heron.base.cells import Interval
 from heron.base.pages import clean_text
-from heron.config.analyze_options import parse
-from heron.config.data import Columns, DataConfig
+from heron.data.config import Columns, DataConfig
 from heron.data.examples import Example, PredictedRow, Span
 from heron.metrics.rates import group_mean
 from heron.metrics.span import item_scores
 from heron.tasks.analysis import Split
+from heron.tasks.analyze_options import parse
 from heron.tasks.qa.analysis import AnswerAnalysis, overlap_table
 from small_answers import CLASSES, CONTEXT, KINDS
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from heron.base.errors import ConfigError, DataError
-from heron.config.data import Columns, DataConfig, FileConfig, QaConfig
 from heron.config.parsing import check
+from heron.data.config import Columns, DataConfig, FileConfig, QaConfig
 from heron.data.readers import load_with_report
 from heron.data.user_files import read_rows
 

@@ -7,7 +7,7 @@ import pytest
 from heron.base.errors import DataError
 from heron.base.folders import conf_dir
 from heron.base.tables import write_table
-from heron.config.data import QaConfig, read_config
+from heron.data.config import QaConfig, read_config
 from heron.data.user_files import read_rows
 
 CONTEXT, QUESTION = "המסך המפוצל שודר ב-2 במרץ 2002.", "מתי שודר?"

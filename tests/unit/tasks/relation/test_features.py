@@ -8,12 +8,12 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from transformers import PreTrainedTokenizerFast
 
 from heron.base.errors import DataError
-from heron.config.schema import EncoderConfig
 from heron.data.examples import Example, Span
 from heron.data.features import UNLABELLED, FeatureOptions, require_none_refused
 from heron.data.markers import Markers, mark
 from heron.data.tokenizer import load_tokenizer
 from heron.languages.hebrew import HEBREW
+from heron.models.config import EncoderConfig
 from heron.tasks.relation.features import relation_features
 
 HE = Markers(*HEBREW.event_markers)

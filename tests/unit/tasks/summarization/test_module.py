@@ -14,13 +14,12 @@ from torch.nn import functional as F
 from transformers import GenerationConfig
 
 from heron.base.errors import ConfigError
-from heron.config.data import TEST, VALIDATION
-from heron.config.schema import GenerationConfig as Generation
-from heron.config.stored import from_yaml, to_yaml
 from heron.data.collate import IGNORED, Collator
+from heron.data.config import TEST, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.metrics.names import rouge_names
 from heron.reports.model_code import usage_code
+from heron.tasks.config import GenerationConfig as Generation
 from heron.tasks.summarization.module import part_of
 from heron.tasks.summarization.predictions import (
     SummaryPredictions,
@@ -33,6 +32,7 @@ from heron.training.build import build_module
 from heron.training.inference import _trainer
 from heron.training.outcome import predict_split
 from heron.training.plain import Plain
+from heron.training.stored import from_yaml, to_yaml
 
 SMALL = (
     "data=chronicle_summaries",

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from heron.base.errors import ConfigError, DataError
 from heron.base.folders import conf_dir
 from heron.base.tables import write_table
-from heron.config.data import Columns, FileConfig, SummariesConfig, read_config
 from heron.config.parsing import check
+from heron.data.config import Columns, FileConfig, SummariesConfig, read_config
 from heron.data.readers import load_with_report
 from heron.data.user_files import read_rows
 from heron.languages.hebrew import HEBREW

@@ -332,7 +332,7 @@ def test_an_exported_model_opens_with_plain_transformers_and_with_heron(
     encoder = build_encoder(config, tokenizer_of(source)).eval()
     folder = RunFolder(tmp_path / "run")
     export(folder.model, encoder, torch.nn.Identity(), tokenizer_of(source), config)
-    from heron.config.stored import to_yaml
+    from heron.training.stored import to_yaml
 
     folder.config.write_text(to_yaml(config), encoding="utf-8")
     _, opened, _ = load_exported(folder)

@@ -13,8 +13,16 @@ from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.tables import write_table
-from heron.config.data import DataConfig
-from heron.config.overrides import LABELS, PLACES, SETTINGS, advise, advising, override, sort_words
+from heron.data.config import DataConfig
+from heron.training.overrides import (
+    LABELS,
+    PLACES,
+    SETTINGS,
+    advise,
+    advising,
+    override,
+    sort_words,
+)
 from proposals import is_refused, proposed
 from small_baselines import train
 from small_runs import heron
@@ -183,7 +191,6 @@ def test_own_split_is_said_to_have_changed_only_where_it_has(
         (["data.label_aliases=[a"], "data.label_aliases=[a: its value cannot be read"),
         (["data.unlabelled=drop", "data.no_label=x"], "data.no_label=x: "),
         (["data.unlabelled=drop", "data.unlabelled=refuse"], "'data.unlabelled' is given twice"),
-        (["data.qa.misaligned=drop"], "data.qa.misaligned: a key of data of task=qa"),
     ],
 )
 def test_words_that_cannot_be_end_without_a_traceback(

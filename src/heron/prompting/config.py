@@ -10,6 +10,7 @@ from typing import Annotated
 from annotated_types import Ge, Interval
 
 from heron.config.constraints import MISSING, Checked, Count, Natural, OneOf, Positive, Share
+from heron.languages import LANGUAGES
 
 
 @dataclass
@@ -18,7 +19,7 @@ class ModelConfig(Checked):
 
     name: str = MISSING  # hub id or folder, or the name by which a server knows it
     # `local` (transformers, on this machine), `server` (any with OpenAI's interface), `batch`
-    # (files of requests and of answers), or another of `heron.config.extensions.BACKENDS`
+    # (files of requests and of answers), or another of `heron.prompting.BACKENDS`
     backend: str = "local"
     # `chat` (messages; a local model's own template) or `completion` (one text)
     form: Annotated[str, OneOf("chat", "completion")] = "chat"
@@ -47,7 +48,7 @@ class PromptConfig(Checked):
 
     name: str = MISSING  # name in tables
     # of `words` and of the answers; null: the data's
-    language: Annotated[str, OneOf(registry="heron.languages:LANGUAGES")] | None = None
+    language: Annotated[str, OneOf(registry=LANGUAGES)] | None = None
     instruction: str = MISSING  # what is to be done
     item: str = MISSING  # one row
     answer: str = "{{ words.answer }}:"  # what precedes the answer
@@ -83,9 +84,9 @@ class TranslationConfig(Checked):
     """Machine translation around a prompt; none where `input` and `output` are null."""
 
     # the language that rows are translated to before they are asked about; null: the data's
-    input: Annotated[str, OneOf(registry="heron.languages:LANGUAGES")] | None = None
+    input: Annotated[str, OneOf(registry=LANGUAGES)] | None = None
     # the language that the model writes, whose texts are translated back; null: the data's
-    output: Annotated[str, OneOf(registry="heron.languages:LANGUAGES")] | None = None
+    output: Annotated[str, OneOf(registry=LANGUAGES)] | None = None
     # `local` (a sequence-to-sequence model of transformers) or `server` (`q`, `source`, `target`
     # by HTTP, as LibreTranslate and Google take them)
     backend: str = "local"

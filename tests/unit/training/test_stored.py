@@ -14,13 +14,11 @@ from omegaconf import OmegaConf
 from heron.base.errors import ConfigError
 from heron.base.files import fingerprint
 from heron.base.yaml_files import dump_yaml, read_yaml
-from heron.config.constraints import choices
-from heron.config.data import DataConfig
-from heron.config.keys import all_keys, key_types
-from heron.config.resolve import resolve
-from heron.config.run_names import INDECISIVE, NEUTRAL, SPREAD, decisive
-from heron.config.schema import Config
-from heron.config.stored import from_yaml, read_stored, to_yaml
+from heron.config.constraints import all_keys, choices, key_types
+from heron.data.config import DataConfig
+from heron.tasks.config import Config, resolve
+from heron.training.run_names import INDECISIVE, NEUTRAL, SPREAD, decisive
+from heron.training.stored import from_yaml, read_stored, to_yaml
 from tiers import quick
 
 CHOICES = {

@@ -11,9 +11,9 @@ from typing import Any
 from heron.base.errors import ConfigError
 from heron.base.files import fingerprint
 from heron.base.secrets import redact
-from heron.config.data import DataConfig
-from heron.config.keys import RENAMED, flatten, is_under
-from heron.config.schema import BUDGET, Config, TrainerConfig
+from heron.config.constraints import RENAMED, flatten, is_under
+from heron.data.config import BUDGET, DataConfig
+from heron.tasks.config import Config, TrainerConfig
 
 # Keys of places and of display, which cannot change a result.
 NEUTRAL = (

@@ -12,10 +12,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError
-from heron.config.data import Columns, DataConfig
-from heron.config.keys import all_keys
-from heron.config.overrides import TAKES, override, sort_words
+from heron.config.constraints import all_keys
 from heron.config.words import readable
+from heron.data.config import Columns, DataConfig
+from heron.training.overrides import TAKES, override, sort_words
 
 PAIRS = DataConfig(label_order=["A", "B"])
 QUESTIONS = ("qa", "squad_json")
@@ -89,25 +89,6 @@ def test_values_that_go_together_are_checked_together() -> None:
     data = data_of(*QUESTIONS)  # whose two texts are never in one column
     new = override(data, ["data.columns.text=question", "data.columns.text_pair=asked"])
     assert (new.columns.text, new.columns.text_pair) == ("question", "asked")
-
-
-@pytest.mark.parametrize(
-    ("data", "word", "task"),
-    [
-        ((), "data.qa.misaligned=drop", "qa"),
-        ((), "data.summaries.empty=drop", "summarization"),
-        ((), "data.columns.answer=a", "qa"),
-        ((), "data.columns={target: a}", "summarization"),
-        (QUESTIONS, "data.summaries.empty=drop", "summarization"),
-        (QUESTIONS, "data.no_label=[x]", "relation or task=nli or task=classification"),
-        (QUESTIONS, "data.columns.label=a", "relation or task=nli or task=classification"),
-        (ARTICLES, "data.qa={no_answer: drop}", "qa"),
-        (ARTICLES, "data.label_aliases={a: b}", "relation or task=nli or task=classification"),
-    ],
-)
-def test_keys_of_another_task_are_refused(data: Any, word: str, task: str) -> None:
-    said = refused(data_of(*data) if data else PAIRS, word)
-    assert f"data of task={task}; these are of task={data[0] if data else 'relation'}" in said
 
 
 @pytest.mark.parametrize(

@@ -5,19 +5,20 @@ YAML in `conf/` holds the values. A field's type says which values are allowed, 
 `heron options` prints the comments on the fields.
 """
 
-from collections.abc import Iterator
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from annotated_types import Ge, Gt, Interval, Len
+from annotated_types import Ge, Interval
 
-from heron.base.errors import nearest
+from heron.base.errors import ConfigError, nearest
 from heron.config.constraints import (
+    RENAMED,
     Checked,
     Count,
-    Fraction,
-    Matches,
     Natural,
     OneOf,
     Part,
@@ -25,17 +26,22 @@ from heron.config.constraints import (
     Seed,
     Share,
     TrainerFlags,
+    say_renamed,
 )
-from heron.config.curriculum import CurriculumConfig
-from heron.config.data import DataConfig
-from heron.config.registries import BASELINES, CLASSIFIERS, LEARNT, POOLINGS, TASKS
+from heron.config.parsing import parse
+from heron.data import TASKS
+from heron.data.config import BatchingConfig, DataConfig
+from heron.dynamics.config import CurriculumConfig, DynamicsConfig
+from heron.metrics import METRICS
+from heron.metrics.config import BertScoreConfig
+from heron.models import CLASSIFIERS, POOLINGS
+from heron.models.config import OPEN, EncoderConfig, HeadConfig, OptimConfig
+from heron.tasks import BASELINES
 
-OPEN = ("auto", "fastest")  # values of `trainer.precision` that leave it to the machine
-BUDGET = 3072  # padded tokens a batch where `batching.tokens` is null
-Rate = Annotated[float, Gt(0)]  # to train the head alone, set encoder.freeze=all
-Freeze = Annotated[
-    str, Matches(r"none|embeddings|all|\d+", "none, embeddings, all or a layer count")
-]
+if TYPE_CHECKING:  # start-up time
+    from omegaconf import DictConfig
+
+    from heron.tasks.stages import StageConfig
 
 
 @dataclass
@@ -70,43 +76,12 @@ class GenerationConfig(Checked):
 
 
 @dataclass
-class BertScoreConfig(Checked):
-    """Whether and how summaries are scored by BERTScore (`heron.metrics.bertscore`)."""
-
-    model: str | None = None  # encoder, hub id or folder; null: no BERTScore
-    # layer of the encoder, from 1. There is no default: scores of different layers cannot be
-    # compared, and papers seldom name theirs.
-    layer: Count | None = None
-    idf: bool = False  # weight tokens by inverse document frequency in the references
-    # texts that are longer than the encoder can read, counted in any case: `skip` leaves their
-    # pairs out, as HeSum does; `cut` reads the beginning, as the bert-score package does; `windows`
-    # reads everything, in overlapping windows
-    long: Annotated[str, OneOf("skip", "cut", "windows")] = "skip"
-    # `32-true`, or `bf16-mixed`, which changes scores by about 0.0002
-    precision: Annotated[str, OneOf("32-true", "bf16-mixed")] = "32-true"
-    # a file in bert-score's format (LAYER,P,R,F), to add rescaled scores; null: none
-    baseline: str | None = None
-
-    def problems(self) -> Iterator[str]:
-        """Scores of different layers cannot be compared, and there is no common choice."""
-        unset = BertScoreConfig(long=self.long, precision=self.precision)
-        if self.model is None and self != unset:
-            yield "task.bertscore.* needs task.bertscore.model=NAME (bertscore=NAME)"
-        if self.model is not None and self.layer is None:
-            yield (
-                f"scores of different layers of {self.model} cannot be compared: name one, such as "
-                "task.bertscore.layer=9 (bertscore_layer=9), a fair choice for 12 layers; "
-                "bert-score has 9 for multilingual BERT and XLM-R base, 17 (of 24) for XLM-R large"
-            )
-
-
-@dataclass
 class TaskConfig:
     """What is learned and how it is scored."""
 
     # `relation`, `nli` (sentence pairs), `qa` (answers are spans of the text), `summarization`,
     # `classification` (single texts) or `mlm` (masked tokens of raw text)
-    name: Annotated[str, OneOf(registry="heron.config.registries:TASKS")] = "relation"
+    name: Annotated[str, OneOf(registry=TASKS)] = "relation"
     # the mode behind `relaxed_macro_f1`: `recode` or `drop`. Every mode also has scores under its
     # own name, such as `relaxed_matres_micro_f1`.
     relaxed: Annotated[str, OneOf("recode", "drop")] = "recode"
@@ -131,146 +106,11 @@ class TaskConfig:
     mask_share: Share = 0.15  # of `mlm`: share of a sequence's tokens to predict
     whole_words: bool = False  # of `mlm`: choose words, each with all its tokens
     # further scores, registered by forks; computed at the end of a run
-    metrics: list[Annotated[str, OneOf(registry="heron.config.registries:METRICS")]] = field(
-        default_factory=list
-    )
+    metrics: list[Annotated[str, OneOf(registry=METRICS)]] = field(default_factory=list)
 
 
-@dataclass
-class ScratchConfig(Checked):
-    """Shape of an encoder with random weights; its tokenizer is trained on the train split."""
-
-    vocabulary: Count = 4000  # most word pieces
-    hidden: Count = 128  # width D
-    layers: Count = 2  # number of layers
-    heads: Count = 4  # attention heads
-    intermediate: Count = 256  # width of the feed-forward layers
-    positions: Count = 256  # longest sequence, in tokens
-
-    def problems(self) -> Iterator[str]:
-        """Check that the heads share the width evenly."""
-        if self.hidden % self.heads:
-            yield (
-                f"encoder.scratch.hidden={self.hidden}: must be a multiple of "
-                f"encoder.scratch.heads={self.heads}"
-            )
-
-
-@dataclass
-class EncoderConfig(Checked):
-    """A Hugging Face encoder, by hub id or folder, or one with random weights (`scratch`)."""
-
-    name: str = "scratch"  # hub id or folder; `scratch` builds one
-    revision: str | None = None  # branch, tag or commit on the hub
-    max_length: Annotated[int, Ge(8)] = 512  # longest sequence, in tokens, special tokens included
-    # which text of a pair is cut: `only_first` (the premise), `only_second`, or `longest_first`
-    # (token by token, the longer one)
-    truncation: Annotated[str, OneOf("only_first", "only_second", "longest_first")] = "only_first"
-    # tokens beyond `max_length`: `truncate` drops and counts them; `windows` reads the text in
-    # overlapping windows, each with the whole other text
-    overflow: Annotated[str, OneOf("truncate", "windows")] = "truncate"
-    stride: Natural = 64  # tokens that neighbouring windows share
-    # text between premise and hypothesis in place of the tokenizer's pair template; null: the
-    # template
-    separator: str | None = None
-    trailing_separator: bool = False  # write `separator` after the hypothesis, too
-    num_layers: Count | None = None  # use the first k layers; null: all
-    # `none`, `embeddings`, `all`, or a number k: embeddings and the first k layers
-    freeze: Freeze = "none"
-    # probability for hidden states and attention; null: the encoder's own
-    dropout: Fraction | None = None
-    attention: str = "sdpa"  # `eager`, `sdpa`, or another implementation in transformers
-    # on a CPU, use faster dropout masks and attention (`models/dropout.py`): the same functions
-    # with other random numbers. Replaces `attention` there.
-    fast_dropout: bool = True
-    # recompute activations in the backward pass to save memory
-    gradient_checkpointing: bool = False
-    # with `freeze=all`, compute the pooled vectors once; false: in every epoch, with the same
-    # scores
-    cache: bool = True
-    trust_remote_code: bool = False  # run code that comes with the weights; read it first
-    scratch: ScratchConfig = field(default_factory=ScratchConfig)
-
-    def problems(self) -> Iterator[str]:
-        """List what windows and separators cannot do."""
-        if self.trailing_separator and self.separator is None:
-            yield "encoder.trailing_separator=true needs encoder.separator, for example ' [SEP] '"
-        if self.overflow != "windows":
-            return
-        if self.separator is not None:  # no window over one joined text has the whole hypothesis
-            yield "encoder.overflow=windows needs encoder.separator=null"
-        if self.truncation == "longest_first":
-            yield "encoder.overflow=windows needs encoder.truncation=only_first or only_second"
-        if self.stride > self.max_length // 2:
-            yield (
-                f"encoder.stride={self.stride}: must be at most half of encoder.max_length="
-                f"{self.max_length}, or windows hardly move"
-            )
-
-
-# Of heron's tasks: known without a look at forks.
-_FORMS = (
-    *("marked", "window", "pair", "separate", "premise", "hypothesis"),
-    *("question", "article", "text", "masked"),
-)
-_OF_TASKS = ("span", "biaffine", "seq2seq", "warm_start", "mlm")  # see `TaskRules.classifiers`
 # See `TaskRules.keys`.
 _KEYS_OF_TASKS = ("head.distance", "task.bertscore.model", "task.decoding", "optim.soft.answers")
-
-
-@dataclass
-class HeadConfig(Checked):
-    """A pooling times a classifier, and the input form that the pooling reads."""
-
-    name: str = "ess"  # name in tables
-    # of events `marked` (one event pair per sequence, mentions between marker tokens) or `window`
-    # (each text once, unmarked, with all its event pairs); of two texts `pair` (both in one
-    # sequence), `separate` (a sequence each), `premise` or `hypothesis` (only that one); `text`
-    # (one text to classify); `question` (question and context); `article` (text to summarize);
-    # `masked` (raw text)
-    input: Annotated[str, OneOf(*_FORMS, registry="heron.config.registries:FORMS")] = "marked"
-    # `cls`, `last_token`, `mean`; of events `event_start`, `mention_pool`, `span_ends`; of answers,
-    # summaries and masked tokens `tokens` (no pooling)
-    pooling: Annotated[str, OneOf("tokens", registry="heron.config.registries:POOLINGS")] = (
-        "event_start"
-    )
-    # how `separate` combines its vectors u and v: `concat` (u, v) or `compare` (u, v, |u - v|, u *
-    # v)
-    combine: Annotated[str, OneOf("concat", "compare")] = "concat"
-    # how the windows of a premise are combined: `mean_logits`, `max_logits`, or `mean_states` (of
-    # the pooled vectors, before the classifier)
-    over_windows: Annotated[str, OneOf("mean_logits", "max_logits", "mean_states")] = "mean_logits"
-    # `linear`, `mlp`, or `per_event` (as the TRC repository: a layer per event, then one for both;
-    # with `cls`, BERT's pooler); of answers `span` (start and end scores) or `biaffine` (also a
-    # score for each pair of start and end); of summaries `seq2seq` (the decoder of `encoder.name`)
-    # or `warm_start` (a decoder that starts from the encoder's weights and attends to its states);
-    # of masked tokens `mlm`
-    classifier: Annotated[
-        str, OneOf(*_OF_TASKS, registry="heron.config.registries:CLASSIFIERS")
-    ] = "linear"
-    # widths of the hidden layers of `mlp`; of `biaffine` its one width
-    hidden: list[Count] = field(default_factory=list)
-    dropout: Fraction = 0.1  # probability, at the places of `dropout_at`
-    # of `mlp`: `all` (before the classifier and after each hidden layer), `hidden` (after each
-    # hidden layer), `first` or `first_two` (after these hidden layers only)
-    dropout_at: Annotated[str, OneOf("all", "hidden", "first", "first_two")] = "all"
-    # normalise after the activation of `none`, the `first` or `all` hidden layers
-    layer_norm: Annotated[str, OneOf("none", "first", "all")] = "none"
-    distance: Natural = 0  # width of the embedding of the distance between two events; 0: none
-    # read each pair in both directions: in training both must give the label (inverted by
-    # `data.inverse`), in evaluation their mean decides. Needs `input=window`.
-    both_ways: bool = False
-    # of `warm_start`: layers of the decoder; null: as many as the encoder
-    decoder_layers: Count | None = None
-    # `model/` folder of a run whose head to start from; null: random weights
-    start: str | None = None
-    # a whole head that a fork has registered; null: pooling and classifier
-    module: Annotated[str, OneOf(registry="heron.config.registries:HEADS")] | None = None
-
-    def problems(self) -> Iterator[str]:
-        """Check that the classifier has its layers."""
-        if self.classifier == "mlp" and not self.hidden:
-            yield "head.classifier=mlp needs head.hidden, for example head.hidden=[256]"
 
 
 @dataclass
@@ -281,7 +121,7 @@ class BaselineConfig:
     # machine or multinomial logistic regression); `zero_shot` (a finished NLI model). Of
     # `summarization`, sentences of the article: `lead` (the first ones), `textrank` (those most
     # similar to all others), `oracle` (chosen greedily by the reference: a ceiling, not a system).
-    name: Annotated[str, OneOf("none", registry="heron.config.registries:BASELINES")] = "none"
+    name: Annotated[str, OneOf("none", registry=BASELINES)] = "none"
     sentences: Count = 3  # most sentences of `lead`, `textrank` and `oracle`
     # what is read: `pair`, only the `premise`, or only the `hypothesis`
     input: Annotated[str, OneOf("pair", "premise", "hypothesis")] = "pair"
@@ -324,96 +164,6 @@ class BaselineConfig:
     permutation: Annotated[str, OneOf("none", "repo")] = "none"
     # longest sequence of the `zero_shot` model, in tokens; the pair is cut
     max_length: Annotated[int, Ge(8)] = 512
-
-
-@dataclass
-class SoftConfig:
-    """What train rows learn beside their label, or their first answer."""
-
-    # columns with other people's labels (of `data.columns.side` or `data.join.take`)
-    columns: list[str] = field(default_factory=list)
-    # predictions of train rows by a teacher that has not seen them: files with a column
-    # `p/<class>` each, runs, or sweeps (`folds=`), whose predictions on validation count
-    predictions: list[str] = field(default_factory=list)
-    weight: Share = 0.5  # share of a row's target; its label has the rest
-    answers: bool = False  # of `qa`: all gold answers of a window are its target, each the same
-
-
-@dataclass
-class SuspectsConfig:
-    """Train rows whose labels look wrong in the dynamics of earlier runs (`heron noise`)."""
-
-    # runs with all train rows, or sweeps (of runs with this data and fold); scores are averaged
-    dynamics: list[str] = field(default_factory=list)
-    score: Annotated[str, OneOf(*LEARNT)] = "confidence"  # see `heron noise`
-    share: Share = 0.1  # of the rows that are suspects, those of the highest score
-    weight: Fraction = 0.0  # of a suspect in the loss; other rows have 1
-
-
-@dataclass
-class OptimConfig(Checked):
-    """The optimizer and its schedule."""
-
-    # `adamw`, or `adafactor`, which needs less memory (two vectors per matrix instead of two
-    # matrices) and scales steps by the size of the weights; it has no `betas` and `eps`
-    name: Annotated[str, OneOf("adamw", "adafactor")] = "adamw"
-    lr: Rate = 3e-5  # peak learning rate of the encoder
-    head_lr: Rate | None = None  # peak learning rate of the head, or of the decoder; null: `lr`
-    # factor on the learning rate for each layer further from the head
-    layer_decay: Annotated[float, Ge(0)] = 1.0
-    weight_decay: Annotated[float, Ge(0)] = 0.01  # of matrices; biases and normalisation have none
-    # of `adamw`: decay of the running means of the gradient and of its square
-    betas: Annotated[list[Fraction], Len(2, 2)] = field(default_factory=lambda: [0.9, 0.999])
-    eps: Positive = 1e-8  # of `adamw`: added to the root of the mean square, against division by 0
-    # `constant`, `linear`, `cosine` (both decay to 0)
-    schedule: Annotated[str, OneOf("constant", "linear", "cosine")] = "linear"
-    # fraction of all optimizer steps in which the learning rate rises to its peak
-    warmup: Fraction = 0.1
-    warmup_steps: Natural | None = None  # the same in optimizer steps; null: `warmup` decides
-    # share of the target spread over all classes, or over all tokens
-    label_smoothing: Fraction = 0.0
-    # `none`, `balanced` (N / (C n_c)), `one_minus_share` (1 - n_c / N)
-    class_weights: Annotated[str, OneOf("none", "balanced", "one_minus_share")] = "none"
-    # of tasks with classes: `cross_entropy`, or one that a fork has registered
-    loss: Annotated[str, OneOf(registry="heron.config.registries:LOSSES")] = "cross_entropy"
-    soft: SoftConfig = field(default_factory=SoftConfig)
-    suspects: SuspectsConfig = field(default_factory=SuspectsConfig)
-
-    def target_options(self) -> list[str]:
-        """List the options in use that change what train rows teach."""
-        soft = ["optim.soft"] if self.soft.columns or self.soft.predictions else []
-        return [*soft, "optim.suspects"] if self.suspects.dynamics else soft
-
-    def problems(self) -> Iterator[str]:
-        """Check the loss of smoothed and soft targets, and that suspects come from runs."""
-        smoothing = ["optim.label_smoothing"] if self.label_smoothing else []
-        for key in (*smoothing, *self.target_options()):
-            if self.loss != "cross_entropy":
-                yield f"{key} needs optim.loss=cross_entropy, not {self.loss}"
-        if not self.suspects.dynamics and self.suspects != SuspectsConfig():
-            yield "optim.suspects.* needs optim.suspects.dynamics=[RUNS]"
-        if self.soft.weight != SoftConfig.weight and "optim.soft" not in self.target_options():
-            yield "optim.soft.weight needs optim.soft.columns or optim.soft.predictions=[RUNS]"
-
-
-@dataclass
-class BatchingConfig:
-    """How sequences become batches."""
-
-    # `shuffle` (batches of `size` sequences) or `bucket` (sequences of similar length, up to
-    # `tokens` tokens with padding)
-    plan: Annotated[str, OneOf("shuffle", "bucket")] = "shuffle"
-    size: Count = 32  # sequences per batch under `shuffle`
-    # padded tokens per batch under `bucket` and in evaluation. null: 3072, and in training fewer
-    # where an epoch would have less than 20 batches (never less than the longest sequence);
-    # `status.json` has the number, `data.batch_tokens`.
-    tokens: Annotated[int, Ge(8)] | None = 4096
-    workers: Natural = 0  # data loading processes
-    # copies of rows of rare classes in each epoch: `none`, `balanced` (the largest class's count //
-    # the class's own) or `multipliers`
-    oversample: Annotated[str, OneOf("none", "balanced", "multipliers")] = "none"
-    # copies per class under `multipliers`; 1 for a class that is not named
-    multipliers: dict[str, Count] = field(default_factory=dict)
 
 
 @dataclass
@@ -494,28 +244,11 @@ class TrainerConfig(Checked):
 
 
 @dataclass
-class DynamicsConfig(Checked):
-    """Per-example training dynamics."""
-
-    enabled: bool = True  # write `dynamics/epoch=<n>.parquet`
-    # `train` records the training passes, as published; `evaluation` makes another forward pass
-    # over the train split, without dropout
-    mode: Annotated[str, OneOf("train", "evaluation")] = "train"
-    # epochs between records: 1, or a fraction of one (0.25: four records an epoch)
-    every: float = 1.0
-
-    def problems(self) -> Iterator[str]:
-        """Check that records divide an epoch evenly."""
-        if not 0 < self.every <= 1 or abs(1 / self.every - round(1 / self.every)) > 1e-6:
-            yield f"dynamics.every={self.every}: must be 1, 0.5, 0.25 or another 1/n"
-
-
-@dataclass
 class RunConfig:
     """The run folder, and what happens when it exists."""
 
     # folder under `paths.runs`; null: named by the experiment or the data, and by overrides that
-    # change data, task or length (`heron.config.run_names.sweep_name`)
+    # change data, task or length (`heron.training.run_names.sweep_name`)
     sweep: str | None = None
     job: str | None = None  # folder under the sweep; null: named by the overrides and a hash
     resume: bool = True  # continue from `last.ckpt` and skip finished runs; false: start over
@@ -564,8 +297,8 @@ class Config(Checked):
     ckpt_path: str | None = None
     report: str | None = None  # the paper's table to compare a sweep with, such as `trc/table4`
     # data sets to train on one after the other: names, or mappings as in
-    # `heron.config.stages.StageConfig`; empty: train once, on `data`
-    stages: list[Annotated[Any, Part("heron.config.stages:StageConfig", as_written=True)]] = field(
+    # `heron.tasks.stages.StageConfig`; empty: train once, on `data`
+    stages: list[Annotated[Any, Part("heron.tasks.stages:StageConfig", as_written=True)]] = field(
         default_factory=list
     )
     # further data sets with the same classes; their test splits (validation where there is none)
@@ -580,7 +313,7 @@ class Config(Checked):
     head: HeadConfig = field(default_factory=HeadConfig)
     baseline: BaselineConfig = field(default_factory=BaselineConfig)
     # of `baseline=prompted`
-    prompting: Annotated[Any, Part("heron.config.prompting:PromptingConfig")] = None
+    prompting: Annotated[Any, Part("heron.prompting.config:PromptingConfig")] = None
     optim: OptimConfig = field(default_factory=OptimConfig)
     batching: BatchingConfig = field(default_factory=BatchingConfig)
     trainer: TrainerConfig = field(default_factory=TrainerConfig)
@@ -597,7 +330,11 @@ class Config(Checked):
         """List what cannot work together in a run."""
         task, data = self.task, self.data
         if data.task != task.name:
-            yield f"task.name={task.name}: data={data.name} is for task={data.task}"
+            chosen = f"{{override /task@_global_.task: {data.task}}}"
+            yield (
+                f"task.name={task.name}: data={data.name} is for task={data.task}; its YAML "
+                f"chooses it by `defaults: [{chosen}, {{override /head@_global_.head: ...}}]`"
+            )
             return  # head and settings may be the other task's, too
         rules = TASKS[task.name]
         for key in _KEYS_OF_TASKS:
@@ -613,24 +350,87 @@ class Config(Checked):
             yield f"batching.multipliers.{label}: no such class.{hint}"
         if self.ckpt_path and (self.stages or self.baseline.name != "none"):
             yield "ckpt_path trains one model on: there must be no stages and no baseline"
-        if self.sweeper.name == "optuna":
-            yield from _search_problems(self)
         if self.baseline.name != "none":
-            yield from _baseline_problems(self)
+            from heron.tasks.checks import baseline_problems  # start-up time
+
+            yield from baseline_problems(self)
         elif form := _form_problem(self):
             yield form
         else:
             yield from _head_problems(self)
             if self.curriculum.name != "none":
-                yield from _curriculum_problems(self)
+                from heron.tasks.checks import curriculum_problems  # start-up time
+
+                yield from curriculum_problems(self)
             yield from _selection_problems(self)
         yield from rules.problems(self)
+
+    def read_stages(self) -> list[StageConfig]:
+        """Read `stages`; a ConfigError names the number of a wrong one, from 0, and its key."""
+        if not self.stages:
+            return []
+        from heron.tasks.stages import StageConfig  # start-up time
+
+        return [parse(StageConfig, each, f"stages.{n}.") for n, each in enumerate(self.stages)]
 
     def is_validated(self) -> bool:
         """Tell whether the data have a validation split, of their own or carved."""
         data = self.data
         carved = data.validation.fraction or data.folds.count
         return bool(data.generator or data.hub or "validation" in data.files or carved)
+
+
+def resolve(config: DictConfig, typed: Collection[str] = ()) -> Config:
+    """Check a composed configuration and turn it into dataclasses; `typed` are keys of its words.
+
+    Raises:
+        ConfigError: an unknown key, a value of the wrong type or outside its range, or a
+            combination that cannot work; names the key and what is allowed.
+    """
+    from omegaconf import OmegaConf  # start-up time
+    from omegaconf.errors import OmegaConfBaseException
+
+    try:
+        values = OmegaConf.to_container(config, resolve=True)
+    except OmegaConfBaseException as error:
+        from heron.config.errors import explain
+
+        raise ConfigError(explain(error)) from error
+    assert isinstance(values, dict)
+    return read(values, typed)
+
+
+def read(values: Mapping[Any, Any], typed: Collection[str] | None = None) -> Config:
+    """Read plain values, the settings of a prompt only where a model is asked.
+
+    Stored values come without the keys that were `typed`.
+
+    Raises:
+        ConfigError: see `resolve`.
+    """
+    baseline = values.get("baseline")
+    asked = isinstance(baseline, Mapping) and baseline.get("name") == "prompted"
+    values = _current(values, typed)
+    return parse(Config, values if asked else {**values, "prompting": None})
+
+
+def _current(values: Mapping[Any, Any], typed: Collection[str] | None) -> dict[Any, Any]:
+    """Rename keys of earlier versions; gather what TrainerConfig leaves to Lightning's Trainer."""
+    whole = {k: dict(part) if isinstance(part, Mapping) else part for k, part in values.items()}
+    for old, new in RENAMED.items():
+        (group, key), (there, name) = old.split("."), new.split(".")
+        if isinstance(part := whole.get(group), dict) and key in part:
+            value = part.pop(key)
+            if new not in (typed or ()):
+                whole[there] = {**(whole.get(there) or {}), name: value}
+            if typed is not None:
+                say_renamed(old, new)
+    if isinstance(trainer := whole.get("trainer"), dict):
+        others = [key for key in trainer if key not in TrainerConfig.__dataclass_fields__]
+        if others:
+            flags = {key: trainer.pop(key) for key in others}
+            trainer["flags"] = {**(trainer.get("flags") or {}), **flags}
+    return whole
 
 
 def _form_problem(config: Config) -> str:
@@ -676,66 +476,4 @@ def _selection_problems(config: Config) -> Iterator[str]:
         yield (
             "trainer.select=best and trainer.patience need a validation split: name "
             "data.files.validation, or set data.validation.fraction above 0"
-        )
-
-
-def _search_problems(config: Config) -> Iterator[str]:
-    """Check that a search with Optuna has scores to choose by."""
-    if not config.is_validated():
-        yield (
-            "sweeper=optuna chooses by scores on validation: name data.files.validation, or set "
-            "data.validation.fraction above 0"
-        )
-    if config.baseline.name != "none" and config.trainer.monitor == "loss":
-        yield f"trainer.monitor=loss: baseline={config.baseline.name} has none; set macro_f1"
-    if config.sweeper.pruner != "none" and config.stages:
-        yield f"sweeper.pruner={config.sweeper.pruner} compares epochs of one training, no stages"
-
-
-def _baseline_problems(config: Config) -> Iterator[str]:
-    """Check that a baseline fits the task, and that nothing needs an encoder."""
-    name, task, fitting = (
-        config.baseline.name,
-        config.task.name,
-        tasks_of_baseline(config.baseline.name),
-    )
-    keys = {**dict.fromkeys(config.optim.target_options(), "empty"), "stages": "[]"}
-    if not config.stages:
-        del keys["stages"]
-    if config.curriculum.name != "none":
-        keys["curriculum"] = "none"
-    for key, value in keys.items():
-        yield f"{key} changes how an encoder is trained; baseline={name} has none: make it {value}"
-    if task not in (fitting := tasks_of_baseline(name)):
-        yield f"baseline={name} needs task={' or '.join(fitting)}, not task={task}"
-    else:
-        yield from BASELINES[name].problems(config)
-
-
-def tasks_of_baseline(name: str) -> list[str]:
-    """List the tasks that a baseline is for."""
-    chosen = BASELINES[name].tasks
-    return [
-        task
-        for task in TASKS
-        if (TASKS[task].has_classes if chosen is None else not chosen or task in chosen)
-    ]
-
-
-def _curriculum_problems(config: Config) -> Iterator[str]:
-    """Check that the task and the dynamics have what a curriculum orders by."""
-    curriculum, dynamics = config.curriculum, config.dynamics
-    if curriculum.difficulty == "sts" and "pair" not in TASKS[config.task.name].forms:
-        fitting = " or ".join(task for task in TASKS if "pair" in TASKS[task].forms)
-        yield f"curriculum.difficulty=sts needs task={fitting}, not {config.task.name}"
-    watched = dynamics.enabled and dynamics.mode == "evaluation"
-    if curriculum.pacing == "self_paced" and not watched:
-        yield "curriculum.pacing=self_paced needs dynamics.enabled=true dynamics.mode=evaluation"
-    if curriculum.budget == "own" and (steps := config.trainer.max_steps) is not None:
-        yield f"trainer.max_steps={steps}: curriculum.budget=own needs trainer.max_steps=null"
-    by_class = curriculum.by_class or curriculum.sampling == "stratified"
-    if by_class and config.head.input == "window":
-        yield (
-            "curriculum.by_class and curriculum.sampling=stratified need one row per sequence, not "
-            "head.input=window"
         )

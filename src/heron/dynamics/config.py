@@ -1,4 +1,4 @@
-"""Keys of the curriculum."""
+"""Keys of training dynamics and of the curriculum, and what a curriculum chooses by name."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -7,9 +7,26 @@ from typing import Annotated, Any
 from annotated_types import Ge
 
 from heron.config.constraints import Checked, Count, OneOf, Part, Positive, Share
-from heron.config.registries import DIFFICULTIES
+from heron.dynamics import DIFFICULTIES, PACINGS
 
 GROUPS = ("easy", "ambiguous", "hard")
+
+
+@dataclass
+class DynamicsConfig(Checked):
+    """Per-example training dynamics."""
+
+    enabled: bool = True  # write `dynamics/epoch=<n>.parquet`
+    # `train` records the training passes, as published; `evaluation` makes another forward pass
+    # over the train split, without dropout
+    mode: Annotated[str, OneOf("train", "evaluation")] = "train"
+    # epochs between records: 1, or a fraction of one (0.25: four records an epoch)
+    every: float = 1.0
+
+    def problems(self) -> Iterator[str]:
+        """Check that records divide an epoch evenly."""
+        if not 0 < self.every <= 1 or abs(1 / self.every - round(1 / self.every)) > 1e-6:
+            yield f"dynamics.every={self.every}: must be 1, 0.5, 0.25 or another 1/n"
 
 
 @dataclass
@@ -34,9 +51,7 @@ class CurriculumConfig(Checked):
     # what makes an example hard: `length` (tokens), `sts` (premise and hypothesis differ in
     # meaning), `external` (a column of `scores`), `random`, or a statistic of an earlier run's
     # dynamics (`heron.dynamics.difficulty.SCORES`)
-    difficulty: Annotated[str, OneOf(registry="heron.config.registries:DIFFICULTIES")] = (
-        "eq1_swapped"
-    )
+    difficulty: Annotated[str, OneOf(registry=DIFFICULTIES)] = "eq1_swapped"
     reverse: bool = False  # hardest first
     # order of `unlock` and of pacings that grow: by `difficulty`, or by `groups`: easy, ambiguous,
     # hard, each example once (within a group the most confident, most variable, least confident
@@ -55,14 +70,12 @@ class CurriculumConfig(Checked):
     exact: bool = False
     # `stages` (as listed), `linear`, `root`, `competence` (the unlocked share grows with the
     # steps), or `self_paced` (a growing share, of the examples with the lowest loss)
-    pacing: Annotated[
-        str, OneOf("stages", "self_paced", registry="heron.config.registries:PACINGS")
-    ] = "stages"
+    pacing: Annotated[str, OneOf("stages", "self_paced", registry=PACINGS)] = "stages"
     # mappings with `share` (of all steps), and either `unlock` (the easiest share of the examples)
     # or `groups` (`easy`, `ambiguous`, `hard`). With `budget: own`, `steps` instead of `share`.
-    stages: list[
-        Annotated[dict[str, Any], Part("heron.config.curriculum:Stage", as_written=True)]
-    ] = field(default_factory=list)
+    stages: list[Annotated[dict[str, Any], Part(Stage, as_written=True)]] = field(
+        default_factory=list
+    )
     start: Share = 0.2  # share that is unlocked at first, for pacings that grow
     until: Share = 0.5  # share of all steps at which everything is unlocked, for pacings that grow
     power: Annotated[float, Ge(1)] = 2.0  # of `root`: 2 is the square root

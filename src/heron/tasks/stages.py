@@ -1,11 +1,9 @@
 """`stages`: data sets to train on one after the other."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from heron.config.parsing import parse
-from heron.config.schema import Freeze, Rate
+from heron.models.config import Freeze, Rate
 
 
 @dataclass
@@ -33,8 +31,3 @@ class StageConfig:
         return core_schema.no_info_before_validator_function(
             lambda given: {"data": given} if isinstance(given, str) else given, handler(source)
         )
-
-
-def read_stages(entries: Sequence[Any]) -> list[StageConfig]:
-    """Read the stages; a ConfigError names the number of a wrong one, from 0, and its key."""
-    return [parse(StageConfig, each, f"stages.{n}.") for n, each in enumerate(entries)]

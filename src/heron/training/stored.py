@@ -8,9 +8,8 @@ from typing import Any
 from heron.base.errors import ConfigError
 from heron.base.folders import default_cache_dir
 from heron.base.yaml_files import dump_yaml, parse_yaml
-from heron.config.keys import is_under
-from heron.config.resolve import read, resolve_stages
-from heron.config.schema import Config
+from heron.config.constraints import is_under
+from heron.tasks.config import Config, read
 
 # Groups that every version of heron has written; a truncated file lacks the last of them.
 _ALWAYS = ("data", "task", "encoder", "head", "optim", "batching", "trainer", "paths", "run")
@@ -72,7 +71,7 @@ def read_stored(path: Path, run_code: bool = False) -> Config:
         ConfigError: names the file, and what in it this version of heron cannot use.
     """
     config = read_own(path)
-    stages = (stage.changes for stage in resolve_stages(config))
+    stages = (stage.changes for stage in config.read_stages())
     for key in (key for changes in (config.curriculum.changes, *stages) for key in changes):
         if any(is_under(key, own) or is_under(own, key) for own in _UNCHANGED):
             raise ConfigError(f"{path}: changes: no stage and no first run may change {key}")

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import yaml
-from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from annotated_types import Ge
 
-from heron.base.errors import ConfigError, first_line, nearest
+from heron.base.errors import ConfigError, first_line
 from heron.config.constraints import Checked, Count, Fraction, Matches, Natural, OneOf, Share
 from heron.config.parsing import parse
-from heron.config.registries import TASKS, formats
+from heron.data import TASKS
+from heron.languages import LANGUAGES
+from heron.languages.unicode import UnicodeOptions
 
 TRAIN, VALIDATION, TEST = SPLITS = ("train", "validation", "test")
 Split = Annotated[str, OneOf(*SPLITS)]
@@ -160,22 +160,6 @@ class GeneratorConfig:
 
 
 @dataclass
-class UnicodeOptions:
-    """Which Unicode variants are treated as one (`data.unicode`)."""
-
-    nfc: bool = True  # compose letters and their diacritics into canonical form (NFC)
-    # `strip` removes the invisible direction controls (RLM, LRM, embeddings, isolates)
-    bidi: Annotated[str, OneOf("strip", "keep")] = "strip"
-    # `strip` removes Hebrew points and accents
-    niqqud: Annotated[str, OneOf("keep", "strip")] = "keep"
-    # `unify` turns maqaf, geresh and gershayim into `-`, `'` and `"`, as most Hebrew text is typed
-    punctuation: Annotated[str, OneOf("keep", "unify")] = "keep"
-    # `comma` turns the cedilla letters ş ţ of old Romanian fonts into ș ț, in Romanian texts only
-    # (ş is a letter of Turkish names elsewhere)
-    cedilla: Annotated[str, OneOf("comma", "keep")] = "comma"
-
-
-@dataclass
 class QaConfig(Checked):
     """How the answers of extractive question answering are read (`data.qa`).
 
@@ -245,7 +229,7 @@ class DataConfig(Checked):
     # short name, as in `data=<name>`; stages and predictions are stored under it
     name: Annotated[str, Matches("[^/]*", "names without '/'")] = ""
     # ISO 639-1 code, see `heron.languages`
-    language: Annotated[str, OneOf(registry="heron.languages:LANGUAGES")] = "he"
+    language: Annotated[str, OneOf(registry=LANGUAGES)] = "he"
     # class names; a class's index here is its index in logits and files
     label_order: list[str] = field(default_factory=list)
     # title, licence, citation, homepage: shown by `heron data`
@@ -255,7 +239,7 @@ class DataConfig(Checked):
     homepage: str = ""
     # the task its examples are for. The classes of `qa` are `answer` and, where questions may have
     # none, `no_answer`; the one class of `summarization` is `summary`, of `mlm` `text`.
-    task: Annotated[str, OneOf(registry="heron.config.registries:TASKS")] = "relation"
+    task: Annotated[str, OneOf(registry=TASKS)] = "relation"
     synthetic: bool = False  # generated text, not for research results
     # how rows become examples: `marked_table` (CSV, JSONL, Parquet) has one marked event pair per
     # row, `pair_table` two texts, `text_table` one text, `qa_table` a question, `article_table` an
@@ -336,10 +320,8 @@ class DataConfig(Checked):
         """List what cannot work together, by the data set's task as well."""
         rules = TASKS[self.task]
         if self.format not in rules.formats:
-            known = formats()
-            also = f"data.task={self.task} reads {' or '.join(rules.formats)}"
-            hint = "" if self.format in known else nearest(self.format, known)
-            yield f"data.format={self.format}: {also}.{hint}"
+            known = " or ".join(rules.formats)
+            yield f"data.format={self.format}: data.task={self.task} reads {known}"
         else:
             yield from rules.data_problems(self)
         if self.texts != TextsConfig() and "data.texts" not in rules.data_keys:
@@ -384,19 +366,58 @@ class DataConfig(Checked):
         return f"{key}: '{label}' is not in data.label_order=[{order}]; {fix}"
 
 
+BUDGET = 3072  # padded tokens a batch where `batching.tokens` is null
+
+
+@dataclass
+class BatchingConfig:
+    """How sequences become batches."""
+
+    # `shuffle` (batches of `size` sequences) or `bucket` (sequences of similar length, up to
+    # `tokens` tokens with padding)
+    plan: Annotated[str, OneOf("shuffle", "bucket")] = "shuffle"
+    size: Count = 32  # sequences per batch under `shuffle`
+    # padded tokens per batch under `bucket` and in evaluation. null: 3072, and in training fewer
+    # where an epoch would have less than 20 batches (never less than the longest sequence);
+    # `status.json` has the number, `data.batch_tokens`.
+    tokens: Annotated[int, Ge(8)] | None = 4096
+    workers: Natural = 0  # data loading processes
+    # copies of rows of rare classes in each epoch: `none`, `balanced` (the largest class's count //
+    # the class's own) or `multipliers`
+    oversample: Annotated[str, OneOf("none", "balanced", "multipliers")] = "none"
+    # copies per class under `multipliers`; 1 for a class that is not named
+    multipliers: dict[str, Count] = field(default_factory=dict)
+
+
 def read_config(path: Path) -> DataConfig:
     """Read one YAML of `conf/data` without Hydra.
 
     Raises:
         ConfigError: not YAML, an unknown key, or a value that its key cannot have.
     """
+    from omegaconf import OmegaConf  # start-up time
+
+    values = OmegaConf.to_container(data_values(path))
     try:
-        values = OmegaConf.to_container(OmegaConf.load(path), resolve=True)
         return parse(DataConfig, values, "data.")
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
-    except (OmegaConfBaseException, yaml.YAMLError) as error:
+
+
+def data_values(path: Path) -> Any:
+    """Load a data set's YAML without its defaults list, which is Hydra's: task and head."""
+    from omegaconf import DictConfig, OmegaConf  # start-up time
+    from omegaconf.errors import OmegaConfBaseException
+    from yaml import YAMLError
+
+    try:
+        values = OmegaConf.load(path)
+        if isinstance(values, DictConfig):
+            values.pop("defaults", None)
+        OmegaConf.resolve(values)
+    except (OmegaConfBaseException, YAMLError) as error:
         raise ConfigError(f"{path}: {first_line(error)}") from error
+    return values
 
 
 def second_text_problems(config: DataConfig, is_needed: bool) -> Iterator[str]:

@@ -3,27 +3,21 @@
 import pytest
 
 from heron.base.errors import ConfigError
-from heron.config import curriculum as settings
-from heron.config import registries
-from heron.config.data import Columns, DataConfig
 from heron.config.parsing import check
-from heron.config.schema import (
-    BaselineConfig,
-    Config,
-    CurriculumConfig,
-    DynamicsConfig,
-    HeadConfig,
-    TaskConfig,
-    TrainerConfig,
-)
+from heron.data.config import Columns, DataConfig
+from heron.dynamics import config as settings
 from heron.dynamics import difficulty, groups
+from heron.dynamics.config import CurriculumConfig, DynamicsConfig
+from heron.models import LEARNT
+from heron.models.config import HeadConfig
+from heron.tasks.config import BaselineConfig, Config, TaskConfig, TrainerConfig
 
 STAGE = {"share": 1.0}
 
 
 def test_statistics_and_groups_are_those_of_the_dynamics():
     """Settings are read before numpy is; they repeat the names, which must stay the same."""
-    assert registries.LEARNT == difficulty.SCORES
+    assert LEARNT == difficulty.SCORES
     assert settings.GROUPS == groups.GROUPS
 
 

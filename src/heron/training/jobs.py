@@ -13,8 +13,8 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from heron.config.compose import typed_words
-from heron.config.run_names import sweep_name
 from heron.config.words import key_of, not_swept
+from heron.training.run_names import sweep_name
 
 
 class JobComposer:

@@ -13,22 +13,20 @@ from itertools import product
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-import yaml
 from hydra.errors import HydraException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from heron.base.errors import ConfigError, DataError, Problem, first_line, nearest
+from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.folders import data_set_file
 from heron.base.yaml_files import parse_yaml
 from heron.config import errors
-from heron.config.data import DataConfig
-from heron.config.keys import RENAMED, all_keys, flatten, is_under, type_of
+from heron.config.constraints import RENAMED, all_keys, flatten, is_under
 from heron.config.parsing import parse
-from heron.config.registries import TASKS
-from heron.config.schema import Config
-from heron.config.stored import from_yaml, to_yaml
 from heron.config.words import PARSER, UNREADABLE, readable
+from heron.data.config import DataConfig, data_values
+from heron.tasks.config import Config
+from heron.training.stored import from_yaml, to_yaml
 
 # The search for answers (the threshold of "no answer" stays the one that training tuned) and for
 # the classes of a window, and the tokens of a batch, which decide how much memory is taken.
@@ -130,20 +128,14 @@ def read_points(words: Sequence[str]) -> list[dict[str, int | str | None]]:
     """List all combinations of the values of `SETTINGS` in words such as `key=10,20,30`.
 
     Raises:
-        ConfigError: a value that the key does not take, or a key that is given twice.
+        ConfigError: a key that is given twice.
     """
     values: dict[str, list[int | str | None]] = {}
     for word in words:
         key, _, given = word.partition("=")
         if key in values:
             raise ConfigError(f"option '{key}' is given twice")
-        parts = list(dict.fromkeys(part.strip() for part in given.split(",")))
-        if type_of(key) is str:  # what it may be is checked with the run's configuration
-            values[key] = [None if part == "null" else part for part in parts]
-            continue
-        if not all(part.isdecimal() for part in parts):
-            raise ConfigError(f"{word}: whole numbers are needed, {key}=20 or {key}=10,20,30")
-        values[key] = [int(part) for part in parts]
+        values[key] = [parse_yaml(part) for part in dict.fromkeys(map(str.strip, given.split(",")))]
     return [dict(zip(values, point, strict=True)) for point in product(*values.values())]
 
 
@@ -151,25 +143,12 @@ def changed(config: Config, settings: Mapping[str, Any]) -> Config:
     """Set keys of `SETTINGS` in a run's configuration, checked as in training.
 
     Raises:
-        ConfigError: a value out of range, or a key without effect on this run.
+        ConfigError: a value out of range.
     """
     if not settings:
         return config
     new = copy.deepcopy(config)
-    for key, value in settings.items():
-        fitting = tasks_with(key)
-        if fitting and config.task.name not in fitting:
-            raise ConfigError(
-                f"{key}: for runs of task={' or '.join(fitting)}; this is a run of "
-                f"task={config.task.name}"
-            )
-        if key.startswith("encoder.") and config.encoder.overflow != "windows":
-            raise ConfigError(
-                f"{key}: windows share these tokens, and this run has "
-                f"encoder.overflow={config.encoder.overflow}"
-            )
-        parent, _, name = key.rpartition(".")
-        setattr(attrgetter(parent)(new), name, value)
+    set_keys(new, settings, "settings")
     return from_yaml(to_yaml(new))
 
 
@@ -179,12 +158,7 @@ def configure(name: str, words: Sequence[str]) -> DataConfig:
     Raises:
         ConfigError: no such data set, an unknown key, or a value that its key cannot have.
     """
-    path = data_set_file(name)
-    try:
-        values = OmegaConf.load(path)
-    except (OmegaConfBaseException, yaml.YAMLError) as error:
-        raise ConfigError(f"{path}: {first_line(error)}") from error
-    return _override(values, words)
+    return _override(data_values(data_set_file(name)), words)
 
 
 def override(data: DataConfig, words: Sequence[str]) -> DataConfig:
@@ -214,18 +188,7 @@ def _override(values: Any, words: Sequence[str]) -> DataConfig:
     except OmegaConfBaseException as error:
         raise ConfigError(errors.explain(error, prefix="data.")) from error
     assert isinstance(whole, dict)
-    for key in seen:
-        _refuse_other_tasks(key, whole.get("task", DataConfig.task))
     return parse(DataConfig, whole, "data.")
-
-
-def _refuse_other_tasks(key: str, task: str) -> None:
-    """Refuse a key that only other tasks' data have."""
-    of = tasks_with(key)
-    if of and task not in of:
-        raise ConfigError(
-            f"{key}: a key of data of task={' or task='.join(of)}; these are of task={task}"
-        )
 
 
 def _takes(key: str, takes: Sequence[str]) -> bool:
@@ -279,9 +242,3 @@ def set_keys(config: Config, changes: Mapping[str, Any], name: str) -> None:
         except AttributeError as error:
             raise ConfigError(f"{name}: there is no key '{key}'.{nearest(key, known)}") from error
         setattr(part, field, value)
-
-
-def tasks_with(key: str) -> list[str]:
-    """List the tasks that have a key; empty for a key that every task has."""
-    keys = {name: (*TASKS[name].keys, *TASKS[name].data_keys) for name in TASKS}
-    return [name for name in TASKS if any(f"{key}.".startswith(f"{own}.") for own in keys[name])]

@@ -5,7 +5,9 @@ from omegaconf import OmegaConf
 
 from heron.base.errors import ConfigError
 from heron.base.folders import conf_dir
-from heron.config.data import (
+from heron.config.parsing import check
+from heron.data import TASKS
+from heron.data.config import (
     Columns,
     DataConfig,
     HoldoutConfig,
@@ -14,8 +16,6 @@ from heron.config.data import (
     ValidationConfig,
     read_config,
 )
-from heron.config.parsing import check
-from heron.config.registries import TASKS
 from heron.data.markers import event_markers
 
 
@@ -62,7 +62,7 @@ def test_markers_default_to_those_of_the_language():
     ("config", "message"),
     [
         (DataConfig(language="hebrew", on_cut="skip"), r"data\.language=hebrew.*\n.*on_cut=skip"),
-        (DataConfig(format="marked_tabel"), r"data\.format.*'marked_table'"),
+        (DataConfig(format="marked_tabel"), r"data\.format.*marked_table"),
         (DataConfig(markers=["<a>"]), r"data\.markers"),
         (DataConfig(label_order=["A", "A"]), r"data\.label_order"),
         (DataConfig(counts={"trian": {}}), "data.counts.trian.*'train'"),

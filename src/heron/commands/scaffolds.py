@@ -18,7 +18,6 @@ _FORK = "village"  # the pages' fork
 _BLOCK = re.compile(r'^```\w+ title="(?P<file>[^"]+)"\n(?P<code>.*?)^```$', re.M | re.S)
 _COMMANDS = re.compile(r"^```bash\n(.*?)^```$", re.M | re.S)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_REGISTRIES = "heron.config.registries:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +34,10 @@ class Kind:
 KINDS = {
     "dataset": Kind("village_news", "data"),
     "language": Kind("lad", registry="heron.languages:LANGUAGES"),
-    "head": Kind("largest", "head", f"{_REGISTRIES}POOLINGS"),
-    "curriculum": Kind("rare_last", "curriculum", f"{_REGISTRIES}DIFFICULTIES"),
-    "metric": Kind("mean_recall", registry=f"{_REGISTRIES}METRICS"),
-    "task": Kind("headlines", "task", f"{_REGISTRIES}TASKS"),
+    "head": Kind("largest", "head", "heron.models:POOLINGS"),
+    "curriculum": Kind("rare_last", "curriculum", "heron.dynamics:DIFFICULTIES"),
+    "metric": Kind("mean_recall", registry="heron.metrics:METRICS"),
+    "task": Kind("headlines", "task", "heron.data:TASKS"),
     "prompt": Kind("yes_or_no", "prompt"),
     "experiment": Kind("first"),
 }
@@ -149,7 +148,7 @@ def _root(fork: str) -> Path:
 
 def _own_data(name: str, task: str) -> str:
     """Copy heron's commented YAML for data of one's own."""
-    from heron.config.data import read_config  # start-up time
+    from heron.data.config import read_config  # start-up time
 
     templates = {read_config(path).task: path for path in conf_dir().glob("data/own_*.yaml")}
     if task not in templates:

@@ -1,0 +1,56 @@
+"""What cannot work together in a run with a baseline or a curriculum."""
+
+from collections.abc import Iterator
+
+from heron.data import TASKS
+from heron.tasks import BASELINES
+from heron.tasks.config import Config
+
+
+def baseline_problems(config: Config) -> Iterator[str]:
+    """Check that a baseline fits the task, and that nothing needs an encoder."""
+    name, task, fitting = (
+        config.baseline.name,
+        config.task.name,
+        tasks_of_baseline(config.baseline.name),
+    )
+    keys = {**dict.fromkeys(config.optim.target_options(), "empty"), "stages": "[]"}
+    if not config.stages:
+        del keys["stages"]
+    if config.curriculum.name != "none":
+        keys["curriculum"] = "none"
+    for key, value in keys.items():
+        yield f"{key} changes how an encoder is trained; baseline={name} has none: make it {value}"
+    if task not in (fitting := tasks_of_baseline(name)):
+        yield f"baseline={name} needs task={' or '.join(fitting)}, not task={task}"
+    else:
+        yield from BASELINES[name].problems(config)
+
+
+def tasks_of_baseline(name: str) -> list[str]:
+    """List the tasks that a baseline is for."""
+    chosen = BASELINES[name].tasks
+    return [
+        task
+        for task in TASKS
+        if (TASKS[task].has_classes if chosen is None else not chosen or task in chosen)
+    ]
+
+
+def curriculum_problems(config: Config) -> Iterator[str]:
+    """Check that the task and the dynamics have what a curriculum orders by."""
+    curriculum, dynamics = config.curriculum, config.dynamics
+    if curriculum.difficulty == "sts" and "pair" not in TASKS[config.task.name].forms:
+        fitting = " or ".join(task for task in TASKS if "pair" in TASKS[task].forms)
+        yield f"curriculum.difficulty=sts needs task={fitting}, not {config.task.name}"
+    watched = dynamics.enabled and dynamics.mode == "evaluation"
+    if curriculum.pacing == "self_paced" and not watched:
+        yield "curriculum.pacing=self_paced needs dynamics.enabled=true dynamics.mode=evaluation"
+    if curriculum.budget == "own" and (steps := config.trainer.max_steps) is not None:
+        yield f"trainer.max_steps={steps}: curriculum.budget=own needs trainer.max_steps=null"
+    by_class = curriculum.by_class or curriculum.sampling == "stratified"
+    if by_class and config.head.input == "window":
+        yield (
+            "curriculum.by_class and curriculum.sampling=stratified need one row per sequence, not "
+            "head.input=window"
+        )

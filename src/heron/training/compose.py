@@ -1,0 +1,195 @@
+"""Compose one run or the jobs of a sweep; `Composition` names their folders."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from hydra.core.config_store import ConfigStore
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf, open_dict
+
+from heron.base.errors import ConfigError
+from heron.base.folders import add_forks, conf_dirs, data_set_file, data_sets
+from heron.config.compose import composed, explained, open_hydra, read_flags, shown, typed_words
+from heron.config.words import job_words, key_of, not_swept
+from heron.data.config import data_values, read_config
+from heron.tasks.config import Config, resolve
+from heron.training.run_names import base_name, run_path, sweep_name
+
+
+class Composition:
+    """One composed job; `whole` is Hydra's configuration, its own key `hydra` included."""
+
+    def __init__(self, whole: DictConfig):
+        self.whole = whole
+
+    @cached_property
+    def config(self) -> DictConfig:
+        """The job's own configuration, without Hydra's keys."""
+        config = copy.deepcopy(self.whole)
+        with open_dict(config):
+            del config["hydra"]
+        return config
+
+    @property
+    def overrides(self) -> list[str]:
+        """The job's overrides, with a sweep's values filled in."""
+        return job_words(typed_words(self.whole))
+
+    @property
+    def choices(self) -> dict[str, Any]:
+        """The option chosen in each group."""
+        return dict(self.whole.hydra.runtime.choices)
+
+    @cached_property
+    def swept(self) -> tuple[str, ...]:
+        """The keys that the sweep varies, as far as its sweeper says so."""
+        return tuple(self.whole.hydra.sweeper.get("swept") or ())
+
+    def resolved(self) -> Config:
+        """Check the configuration and give it its types."""
+        config = copy.deepcopy(self._resolved)
+        if self.whole.hydra.job.chdir:  # a job's folders are the command's
+            for name, value in vars(config.paths).items():
+                setattr(config.paths, name, str(Path(self.whole.hydra.runtime.cwd, value)))
+        return config
+
+    @cached_property
+    def _resolved(self) -> Config:
+        folders = self._folders()
+        add_forks(folders)
+        config = resolve(self.config, set(map(key_of, self.overrides)))
+        config.experiment = self.choices.get("experiment")
+        config.run.sweep = self._sweep()
+        _check_length(config, self.overrides)
+        if folders:
+            # A job may run in another process, which does not know these folders.
+            named = {*config.also_test, *(stage.data for stage in config.read_stages())}
+            added = data_sets(folders).items() - data_sets().items()
+            config.others |= {name: read_config(path) for name, path in added if name in named}
+        return config
+
+    def _folders(self) -> list[Path]:
+        """List the folders that the command line adds to Hydra's search path."""
+        sources = self.whole.hydra.runtime.config_sources
+        found = [Path(each.path) for each in sources if each.schema == "file"]
+        return [folder for folder in found if folder not in conf_dirs()]
+
+    def _sweep(self) -> str:
+        run = self.config.run
+        if run.sweep is not None:
+            return str(run.sweep)
+        named = self.choices.get("experiment")
+        base = base_name(named, self.config.data.name, self.config.task.name)
+        if run.job:  # a job that has a name stays in the plain folder
+            return base
+        if self.whole.hydra.mode == RunMode.MULTIRUN and "swept" not in self.whole.hydra.sweeper:
+            return base  # a sweeper of others: nobody knows which words it varies
+        fixed = not_swept(self.overrides)
+        return sweep_name(base, [word for word in fixed if key_of(word) not in self.swept])
+
+    def sweep_path(self) -> Path:
+        """Name the sweep's folder."""
+        return Path(self.config.paths.runs) / self._sweep()
+
+    def run_path(self) -> Path:
+        """Name the run's folder, by what can change its result."""
+        return run_path(self._resolved, self.overrides, self.swept)
+
+    def place(self) -> Path:
+        """Name the folder of a sweep's job, as `hydra.sweep` says."""
+        sweep = self.whole.hydra.sweep
+        place = Path(os.path.normpath(Path(str(sweep.dir), str(sweep.subdir))))
+        return place.absolute() if self.whole.hydra.job.chdir else place
+
+
+def compose(overrides: Sequence[str]) -> Config:
+    """Compose the configuration of one run from words such as `["data=chronicle", "head=ess"]`.
+
+    Raises:
+        ConfigError: an override that does not fit, a value out of range, or a sweep.
+    """
+    found: list[Composition] = []
+    compose_and_run("train", overrides, found.append)
+    if len(found) != 1:
+        raise ConfigError(
+            f"{' '.join(overrides)}: not the words of one run; leave out -m, --cfg, lists of values"
+        )
+    return found[0].resolved()
+
+
+def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composition], Any]) -> None:
+    """Compose what a command line would run, a grid's jobs included; `job` is called once per job.
+
+    Nothing is written and no launcher is asked.
+
+    Raises:
+        ConfigError: an override that does not fit; names the nearest key, group or option.
+    """
+    flags = read_flags(arguments)
+    with open_hydra(flags.config_name or name, flags.folders) as hydra, explained(flags.overrides):
+        if shown(hydra, flags, flags.config_name or name):
+            return
+        config = composed(hydra, flags, flags.config_name or name)
+        from heron.training.jobs import JobComposer, grid  # start-up time: for sweeps only
+
+        if config.hydra.mode != RunMode.MULTIRUN:
+            found = [Composition(config)]
+        else:
+            jobs, config = grid(hydra.config_loader, config)
+            make = JobComposer(hydra.config_loader, config, jobs)
+            found = [Composition(make(words)) for words in jobs]
+    for composition in found:
+        job(composition)
+
+
+def _check_length(config: Config, overrides: Sequence[str]) -> None:
+    """Refuse typed epochs where steps decide: they would be ignored silently."""
+    typed, steps = set(map(key_of, overrides)), config.trainer.max_steps
+    if steps is not None and "trainer.max_epochs" in typed and "trainer.max_steps" not in typed:
+        raise ConfigError(
+            f"trainer.max_epochs={config.trainer.max_epochs}: trainer.max_steps={steps} says how "
+            "long this trains; add trainer.max_steps=null"
+        )
+
+
+class _Last:
+    """Keeps the last composition: Hydra asks several times for one job's folders."""
+
+    root: Any = None
+    composition: Any = None
+
+
+def _of(root: DictConfig) -> Composition:
+    if _Last.root is not root:
+        _Last.root, _Last.composition = root, Composition(root)
+    found: Composition = _Last.composition
+    return found
+
+
+def _job(_root_: DictConfig) -> str:
+    of = _of(_root_)
+    return os.path.relpath(of.run_path(), of.sweep_path())
+
+
+def _changed_data(name: str, changes: Any) -> Any:
+    """Read a data set's YAML with changes, as `others` may have it."""
+    return OmegaConf.merge(data_values(data_set_file(name)), changes)
+
+
+_schema = OmegaConf.structured(Config)
+for _part in (_schema.trainer, _schema.optim):  # `resolve` says which further keys they may have
+    OmegaConf.set_struct(_part, False)
+ConfigStore.instance().store(name="schema", node=_schema)
+OmegaConf.register_new_resolver("heron.data", _changed_data, replace=True)
+for _name, _resolver in {
+    "heron.run_dir": lambda _root_: str(_of(_root_).run_path()),
+    "heron.sweep_dir": lambda _root_: str(_of(_root_).sweep_path()),
+    "heron.job": _job,
+}.items():
+    OmegaConf.register_new_resolver(_name, _resolver, replace=True)
