@@ -81,7 +81,7 @@ def test_an_installed_heron_finds_its_configuration_and_the_forks_that_are_named
         "from heron.base.folders import conf_dir, data_sets; print(conf_dir());"
         "from heron.results.published import find_published; print(find_published('trc/table4'));"
         "print(*data_sets());"
-        "from heron.tasks.config import FORK_ANALYSES; print(*FORK_ANALYSES)"
+        "from heron.tasks import FORK_ANALYSES; print(*FORK_ANALYSES)"
     )
     conf, published, names, added = installed(wheel, tmp_path, "-c", code).splitlines()
     assert conf == str(wheel / "heron" / "conf")

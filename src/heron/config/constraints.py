@@ -16,7 +16,6 @@ from annotated_types import Ge, Gt, Interval, Len
 
 from heron.base.errors import nearest
 from heron.base.registry import load
-from heron.base.terminal import say
 
 LAST_SEED = 2**32 - 1  # NumPy, scikit-learn and Lightning take 32 bits
 MISSING = "???"  # of a field that has no default, as OmegaConf writes it
@@ -198,6 +197,8 @@ RENAMED = {
 
 def say_renamed(old: str, new: str) -> None:
     """Say that a word or key of earlier versions has another name."""
+    from heron.base.terminal import say  # start-up time
+
     say(f"{old} is now {new}; the old word goes with the next release")
 
 

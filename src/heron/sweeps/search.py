@@ -149,7 +149,7 @@ def run_search(sweeper: Any) -> list[list[JobReturn]]:
     return [[*found.values(), *search.refused]]
 
 
-def _problems(config: Config) -> Iterator[str]:
+def problems(config: Config) -> Iterator[str]:
     """Check that a search with Optuna has scores to choose by."""
     if not config.is_validated():
         yield (
@@ -191,8 +191,8 @@ class Search:
         self.refused: list[JobReturn] = []
         first = begin_sweep(loader, config, self._words([each.first for each in self.space]))
         resolved = first.resolved()
-        if problems := list(_problems(resolved)):
-            raise ConfigError("\n".join(problems))
+        if wrong := list(problems(resolved)):
+            raise ConfigError("\n".join(wrong))
         self.folder = Path(str(config.hydra.sweep.dir))
         self.epochs, self.monitor = resolved.trainer.max_epochs, resolved.trainer.monitor
         self.name = _study_name(resolved, self.space)

@@ -62,7 +62,7 @@ def at_call(number: int) -> Callable[..., None]:
     ("hook", "call", "steps"),
     [
         pytest.param("on_train_batch_start", 1, 1, marks=pytest.mark.real),
-        ("on_train_batch_start", 10, 11),
+        ("on_train_batch_start", 10, 10),
         ("on_validation_epoch_start", 1, 8),
         pytest.param("on_predict_epoch_start", 1, 16, marks=pytest.mark.real),
     ],

@@ -137,10 +137,9 @@ def test_no_more_than_a_chunk_is_predicted_at_once_and_a_late_failure_writes_not
     assert not list(tmp_path.glob(".rows*"))
     said = capsys.readouterr().err
     assert "out of memory (CUDA out of memory" in said
-    assert "batching.tokens=450 (it is 900)" in said
-    assert not any(key in said for key in ("accumulate", "precision", "gradient_checkpointing"))
+    assert "lower batching.tokens" in said
     assert heron("evaluate", f"run={run.path}") == 2
-    assert "batching.tokens=450 (it is 900)" in capsys.readouterr().err
+    assert "lower batching.tokens" in capsys.readouterr().err
     monkeypatch.undo()
     assert heron("predict", *words, "batching.tokens=450") == 0
 

@@ -11,16 +11,16 @@ import optuna
 import pytest
 import torch
 
-from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
 from heron.commands.repeat import configure
 from heron.dynamics.config import CurriculumConfig
 from heron.sweeps.pruning import Pruning
+from heron.sweeps.search import problems
 from heron.sweeps.study import open_study, trial_of
 from heron.tasks.config import BaselineConfig, Config, SweeperConfig
 from heron.training.checkpointing import ended_early
 from heron.training.curriculum import without_curriculum
-from heron.training.stored import from_yaml, to_yaml
+from heron.training.stored import to_yaml
 
 
 @pytest.fixture
@@ -143,14 +143,13 @@ def test_a_run_that_is_repeated_and_one_that_a_curriculum_learns_from_are_no_tri
 
 
 def test_a_pruner_with_stages_and_a_search_without_validation_are_refused(config: Config) -> None:
+    def named(changed: Config) -> str:
+        return " ".join(problems(changed))
+
     config.stages = ["chronicle"]
-    assert config.read_stages()
-    with pytest.raises(ConfigError, match=r"sweeper\.pruner"):
-        from_yaml(to_yaml(config))
+    assert "sweeper.pruner" in named(config)
     config.stages, config.trainer.select = [], "last"
     config.trainer.monitor = "loss"
-    with pytest.raises(ConfigError, match=r"trainer\.monitor"):
-        from_yaml(to_yaml(replace(config, baseline=BaselineConfig("majority"))))
+    assert "trainer.monitor" in named(replace(config, baseline=BaselineConfig("majority")))
     config.data.generator, config.data.validation.fraction = None, 0.0
-    with pytest.raises(ConfigError, match="validation"):
-        from_yaml(to_yaml(config))
+    assert "validation" in named(config)

@@ -59,7 +59,7 @@ def config(model: Path, labels: list[str] | None = None, **values: object) -> Co
         task=TaskConfig(name="nli"),
         baseline=replace(baseline, **values),  # type: ignore[arg-type]
         batching=BatchingConfig(tokens=64),
-        trainer=TrainerConfig(accelerator="cpu", progress=False),
+        trainer=TrainerConfig(accelerator="cpu", enable_progress_bar=False),
     )
 
 
