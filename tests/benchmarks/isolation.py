@@ -22,7 +22,7 @@ TARGET = 0.5  # seconds that isolation may add to a job
 WAYS = {
     "one process": ("run.isolate=false",),
     "isolated": ("run.isolate=true",),
-    "isolated, two side by side": ("run.isolate=true", "run.n_jobs=2"),
+    "isolated, two side by side": ("run.isolate=true", "hydra.launcher.n_jobs=2"),
 }
 _TINY = (
     "data.generator.size=160", "encoder.scratch.vocabulary=400", "encoder.scratch.hidden=32",

@@ -110,13 +110,17 @@ class TestFolders:
         jobs = train("-m", *long, "optim.lr=0.5,0.25", "encoder.scratch.layers=1").jobs
         assert [job.folder.name.split(",")[0] for job in jobs] == ["optim.lr=0.5", "optim.lr=0.25"]
 
-    def test_the_folder_says_what_was_composed_without_secrets(self, train: Any) -> None:
+    @pytest.mark.parametrize("sweeper", ["grid", "basic"])
+    def test_the_folder_says_what_was_composed_without_secrets(
+        self, sweeper: str, train: Any
+    ) -> None:
         (job,) = train("seed=3", f"++logger.wandb.project=https://me:{SECRET}@a.org").jobs
         assert read_yaml(job.folder / ".hydra" / "config.yaml")["seed"] == 3
         assert "seed=3" in read_yaml(job.folder / ".hydra" / "overrides.yaml")
         hydra = read_yaml(job.folder / ".hydra" / "hydra.yaml")["hydra"]
         assert hydra["runtime"]["output_dir"] == str(job.folder.absolute())
-        jobs = train("-m", "seed=3,4", f"++logger.wandb.project=https://me:{SECRET}@a.org").jobs
+        words = ("-m", "seed=3,4", f"++logger.wandb.project=https://me:{SECRET}@a.org")
+        jobs = train(*words, f"hydra/sweeper={sweeper}").jobs
         sweep = read_yaml(jobs[0].folder.parent / "multirun.yaml")
         assert "seed=3,4" in sweep["hydra"]["overrides"]["task"]
         files = [path for path in Path().rglob("*.yaml") if path.parent.name == ".hydra"]

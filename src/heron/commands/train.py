@@ -15,9 +15,10 @@ from heron.base import ranks
 from heron.base.errors import ConfigError, HeronError
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
-from heron.base.secrets import redact
+from heron.base.secrets import redacted
 from heron.base.signals import Terminated
 from heron.base.terminal import begin, print_lines
+from heron.base.yaml_files import dump_yaml, read_yaml
 from heron.config.compose import run_application, shortened
 from heron.config.words import read_agent
 from heron.training.claim import check_job, count_ranks
@@ -107,10 +108,11 @@ class Keeper(Callback):
         if config.hydra.output_subdir is None:
             return
         folder = Path(config.hydra.runtime.output_dir, config.hydra.output_subdir)
-        for file in folder.glob("*.yaml"):
-            text = file.read_text("utf-8")
-            if (masked := redact(text)) != text:
-                file.write_text(masked, "utf-8")
+        of_sweep = Path(str(config.hydra.sweep.dir), "multirun.yaml")  # other sweepers write it
+        for file in (*folder.glob("*.yaml"), *([of_sweep] if of_sweep.is_file() else [])):
+            values = read_yaml(file)
+            if (masked := redacted(values)) != values:
+                file.write_text(dump_yaml(masked), "utf-8")
 
     def on_run_end(self, config: DictConfig, **more: Any) -> None:
         """Report a run that is done."""

@@ -18,8 +18,9 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from heron.base import ranks
 from heron.base.errors import ConfigError, HeronError, first_line
 from heron.base.run_folder import RunFolder
-from heron.base.secrets import redact
+from heron.base.secrets import redact, redacted
 from heron.base.signals import TERMINATED
+from heron.base.yaml_files import dump_yaml, parse_yaml
 from heron.config.compose import explained
 from heron.sweeps.devices import check_start
 from heron.sweeps.ledger import Best, Outcome
@@ -182,7 +183,7 @@ def begin_sweep(loader: Any, config: DictConfig, words: Sequence[str]) -> Compos
     folder = Path(str(first.whole.hydra.sweep.dir))
     config.hydra.sweep.dir = str(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    text = redact(OmegaConf.to_yaml(config))
+    text = dump_yaml(redacted(parse_yaml(OmegaConf.to_yaml(config))))
     (folder / MULTIRUN).write_text(text, encoding="utf-8")
     return first
 
