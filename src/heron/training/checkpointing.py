@@ -91,11 +91,13 @@ class LastCheckpoint(Checkpoint):
         """A run that had stopped early trains no further epoch; another run's best is here now."""
         if Path(trainer.ckpt_path or "") == self.folder.last:
             trainer.should_stop = checkpoint["should_stop"]
-        best = self.folder.best
+        best = (
+            self.folder.best.resolve()
+        )  # as Lightning writes it: it removes what it calls otherwise
         for state in checkpoint["callbacks"].values() if best.is_file() else ():
             if state.get("best_model_path"):  # or Lightning forgets the score with the folder
                 models = {str(best): score for score in state["best_k_models"].values()}
-                state |= {"dirpath": str(best.parent.absolute()), "best_k_models": models}
+                state |= {"dirpath": str(best.parent), "best_k_models": models}
                 state |= dict.fromkeys(("best_model_path", "kth_best_model_path"), str(best))
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO, Any, NamedTuple
 
 import pytest
@@ -18,8 +19,14 @@ import torch
 from heron.base.errors import ConfigError
 from heron.base.random_state import random_state, restore_random_state
 from heron.base.run_folder import RunFolder
-from heron.tasks.config import Config
-from heron.training.checkpointing import load_weights, resume_from
+from heron.tasks.config import Config, TrainerConfig
+from heron.training.checkpointing import (
+    History,
+    LastCheckpoint,
+    best_checkpoint,
+    load_weights,
+    resume_from,
+)
 from heron.training.job import run_job
 from small_runs import TINY, compose, in_folder, train
 from tiers import quick
@@ -292,3 +299,20 @@ def test_random_states_of_a_machine_with_more_devices_can_be_restored_here(
     monkeypatch.setattr("torch.cuda.set_rng_state", restored.append)
     restore_random_state(state)
     assert torch.equal(restored[0], stored)
+
+
+def test_the_best_checkpoint_is_named_as_lightning_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By another name it would be removed where the next best one lies, which is the same file."""
+    monkeypatch.chdir(tmp_path)
+    folder, settings = RunFolder(Path("run")), TrainerConfig()
+    folder.best.parent.mkdir(parents=True)
+    folder.best.touch()
+    state = {"best_model_path": "/moved/best.ckpt", "best_k_models": {"/moved/best.ckpt": 0.5}}
+    loaded = {"callbacks": {"ModelCheckpoint": state}, "should_stop": False}
+    own = LastCheckpoint(folder, settings, History(folder.metrics))
+    own.on_load_checkpoint(SimpleNamespace(ckpt_path=None), None, loaded)  # type: ignore[arg-type]
+    expected = best_checkpoint(folder, settings).dirpath
+    assert (state["dirpath"], state["best_model_path"]) == (expected, f"{expected}/best.ckpt")
+    assert state["best_k_models"] == {f"{expected}/best.ckpt": 0.5}
