@@ -91,9 +91,8 @@ class LastCheckpoint(Checkpoint):
         """A run that had stopped early trains no further epoch; another run's best is here now."""
         if Path(trainer.ckpt_path or "") == self.folder.last:
             trainer.should_stop = checkpoint["should_stop"]
-        best = (
-            self.folder.best.resolve()
-        )  # as Lightning writes it: it removes what it calls otherwise
+        # By its whole path, as Lightning has it: by another name it would be removed as an old one.
+        best = self.folder.best.resolve()
         for state in checkpoint["callbacks"].values() if best.is_file() else ():
             if state.get("best_model_path"):  # or Lightning forgets the score with the folder
                 models = {str(best): score for score in state["best_k_models"].values()}
