@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.types import RunMode
@@ -485,3 +486,18 @@ def test_hydras_plugins_run_heron(word: str, tmp_path: Path) -> None:
     ended = [read_json(path)["state"] for path in (tmp_path / "runs/s").glob("*/status.json")]
     assert set(ended) == {"done"}
     assert len(ended) == 2 or "sweeper" in word  # a sampler may ask for one point twice
+
+
+def test_a_sweep_composes_each_choice_of_groups_once_and_only_sets_plain_keys(monkeypatch):
+    composed, load = [], ConfigLoaderImpl.load_sweep_config
+    monkeypatch.setattr(
+        ConfigLoaderImpl,
+        "load_sweep_config",
+        lambda *parts: composed.append(parts[2]) or load(*parts),
+    )
+    found = []
+    compose_and_run("train", ["data=chronicle", "-m", "head=ess,emp", "seed=0,1,2"], found.append)
+    assert {(job.config.head.name, job.config.seed) for job in found} == {
+        (head, seed) for head in ("ess", "emp") for seed in range(3)
+    }
+    assert len(composed) == 2

@@ -6,6 +6,7 @@ Letters are Latin throughout: the default fonts draw Hebrew, but not from right 
 import io
 from typing import Any
 
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 # Okabe and Ito's palette: distinguishable with any kind of colour vision, and in grey.
@@ -35,6 +36,7 @@ _DPI = 150
 def png(figure: Figure) -> bytes:
     """Save a figure; the same figure gives the same bytes."""
     image = io.BytesIO()
-    # Without the software's name, the same run gives the same bytes.
-    figure.savefig(image, format="png", dpi=_DPI, metadata={"Software": None})
+    figure.set_dpi(_DPI)
+    # `Figure.savefig` draws twice. Without the software's name, the same run gives the same bytes.
+    FigureCanvasAgg(figure).print_png(image, metadata={"Software": None})
     return image.getvalue()

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from hydra.core.config_store import ConfigStore
 from hydra.types import RunMode
@@ -25,8 +25,18 @@ from heron.training.run_names import base_name, run_path, sweep_name
 class Composition:
     """One composed job; `whole` is Hydra's configuration, its own key `hydra` included."""
 
+    # Hydra asks several times for the folders of one job, each time by its configuration.
+    _last: ClassVar[Composition | None] = None
+
     def __init__(self, whole: DictConfig):
         self.whole = whole
+        Composition._last = self
+
+    @classmethod
+    def of(cls, whole: DictConfig) -> Composition:
+        """Take the last composition, if it is that of this configuration."""
+        last = cls._last
+        return last if last is not None and last.whole is whole else cls(whole)
 
     @cached_property
     def config(self) -> DictConfig:
@@ -104,7 +114,9 @@ class Composition:
     def place(self) -> Path:
         """Name the folder of a sweep's job, as `hydra.sweep` says."""
         sweep = self.whole.hydra.sweep
-        place = Path(os.path.normpath(Path(str(sweep.dir), str(sweep.subdir))))
+        with open_dict(self.whole.hydra):  # Hydra need not ask again
+            sweep.dir, sweep.subdir = str(sweep.dir), str(sweep.subdir)
+        place = Path(os.path.normpath(Path(sweep.dir, sweep.subdir)))
         return place.absolute() if self.whole.hydra.job.chdir else place
 
 
@@ -158,22 +170,8 @@ def _check_length(config: Config, overrides: Sequence[str]) -> None:
         )
 
 
-class _Last:
-    """Keeps the last composition: Hydra asks several times for one job's folders."""
-
-    root: Any = None
-    composition: Any = None
-
-
-def _of(root: DictConfig) -> Composition:
-    if _Last.root is not root:
-        _Last.root, _Last.composition = root, Composition(root)
-    found: Composition = _Last.composition
-    return found
-
-
 def _job(_root_: DictConfig) -> str:
-    of = _of(_root_)
+    of = Composition.of(_root_)
     return os.path.relpath(of.run_path(), of.sweep_path())
 
 
@@ -188,8 +186,8 @@ for _part in (_schema.trainer, _schema.optim):  # `resolve` says which further k
 ConfigStore.instance().store(name="schema", node=_schema)
 OmegaConf.register_new_resolver("heron.data", _changed_data, replace=True)
 for _name, _resolver in {
-    "heron.run_dir": lambda _root_: str(_of(_root_).run_path()),
-    "heron.sweep_dir": lambda _root_: str(_of(_root_).sweep_path()),
+    "heron.run_dir": lambda _root_: str(Composition.of(_root_).run_path()),
+    "heron.sweep_dir": lambda _root_: str(Composition.of(_root_).sweep_path()),
     "heron.job": _job,
 }.items():
     OmegaConf.register_new_resolver(_name, _resolver, replace=True)

@@ -28,7 +28,7 @@ class JobComposer:
         self.loader, self.master = loader, master
         self._common = set(jobs[0]).intersection(*jobs) if jobs else set[str]()
         # Hydra writes this one from all words.
-        self._whole = "override_dirname" in OmegaConf.to_yaml(master)
+        self._whole = "override_dirname}" in OmegaConf.to_yaml(master)
         self._groups = set(loader.list_groups(""))
         self._parser = OverridesParser.create(loader)
         self._bases: dict[tuple[str, ...], bytes] = {}
