@@ -16,7 +16,7 @@ from heron.base.signals import exit_code, interruptible, terminable
 COMMANDS = (
     *("train", "prompt", "options", "predict", "evaluate", "score", "sweep", "report", "dashboard"),
     *("export", "analyze", "map", "noise", "compare", "reproduce", "claims", "agreement"),
-    *("annotate", "data", "audit", "new", "demo"),
+    *("annotate", "data", "new", "demo"),
 )
 _LISTING = "heron.commands.listing"  # only for help and for commands of forks
 # Commands that write into the run folder they read, which may belong to somebody else.

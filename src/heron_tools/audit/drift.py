@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 from scipy.stats import chi2_contingency, ks_2samp
 
-from heron.audit.findings import Finding, Measure
-from heron.audit.texts import Splits, fields, words
+from heron_tools.audit.findings import Finding, Measure
+from heron_tools.audit.texts import Splits, fields, words
 
 _CHANCE = 0.001
 _LABEL_SHIFT = 0.05  # total variation, a fraction

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from heron.audit.features import (
+from heron.languages import LANGUAGES
+from heron_tools.audit.features import (
     Feature,
     best_words,
     measure,
@@ -14,8 +15,8 @@ from heron.audit.features import (
     vocabulary,
     word_feature,
 )
-from heron.audit.findings import Finding, Measure, Row, Severity
-from heron.audit.rules import (
+from heron_tools.audit.findings import Finding, Measure, Row, Severity
+from heron_tools.audit.rules import (
     Ids,
     Labelled,
     Rule,
@@ -26,8 +27,7 @@ from heron.audit.rules import (
     say_scores,
     score,
 )
-from heron.audit.texts import EVIDENCE, WINDOW, Splits, fields
-from heron.languages import LANGUAGES
+from heron_tools.audit.texts import EVIDENCE, WINDOW, Splits, fields
 
 SERIOUS_GAIN, WARNING_GAIN = 0.05, 0.02  # accuracy above the majority class
 _CHANCE = 0.01  # of one false alarm in all rules together

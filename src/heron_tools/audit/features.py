@@ -1,7 +1,7 @@
 """Features of a text that may give its label away: casing, lengths, overlap, single words.
 
-Each has one value per example: yes or no, a name, or a number. `heron.audit.rules` measures how
-well it predicts the label.
+Each has one value per example: yes or no, a name, or a number. `heron_tools.audit.rules` measures
+how well it predicts the label.
 
 Legend: N examples, V words, C classes.
 """
@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.feature_extraction.text import CountVectorizer
 
-from heron.audit.findings import Finding
-from heron.audit.rules import Ids, Values, majority
-from heron.audit.texts import EVENTS, HYPOTHESIS, PREMISE, fields, words
 from heron.data.examples import Example
 from heron.languages import LANGUAGES
 from heron.languages.words import HYPHENS
+from heron_tools.audit.findings import Finding
+from heron_tools.audit.rules import Ids, Values, majority
+from heron_tools.audit.texts import EVENTS, HYPOTHESIS, PREMISE, fields, words
 
 Counts = npt.NDArray[np.int64]
 

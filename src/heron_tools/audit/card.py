@@ -7,34 +7,26 @@ from pathlib import Path
 from huggingface_hub import DatasetCardData
 
 from heron import __version__
-from heron.audit.checks import audit, show_progress
-from heron.audit.findings import Finding, in_order
-from heron.audit.report import measure_table
 from heron.base.cells import SYNTHETIC, Cell, Table
 from heron.base.files import write_file
 from heron.base.table_files import to_markdown
 from heron.data.config import DataConfig
 from heron.languages import get_language
-from heron.results.shipped import Shipped, read_shipped
+from heron.results.shipped import Shipped
 from heron.tasks.analyze_options import AnalyzeOptions
 from heron.tasks.task import task_of
+from heron_tools.audit.findings import Finding
+from heron_tools.audit.report import measure_table
 
-NEAR = 0.8  # overlap of near duplicates, as `heron audit` has it
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _LICENCE = re.compile(r"CC BY(-NC)?(-SA|-ND)? \d\.\d|CC0 1\.0|MIT")
 
 
-def write_card(config: DataConfig, data_dir: Path, cache_dir: Path, path: Path) -> Path:
-    """Describe and audit the split files that are there, and write what was found; no row is in it.
-
-    Raises:
-        DataError: no split file is there, or one cannot be read.
-    """
-    shipped = read_shipped(config, data_dir, cache_dir)
+def write_card(shipped: Shipped, findings: Sequence[Finding], path: Path) -> Path:
+    """Describe the split files that are there, and what was found in them; no row is in it."""
+    config = shipped.config
     statistics = task_of(config).statistics(config, AnalyzeOptions(data=config.name))
     tables = statistics.describe(shipped).tables
-    with show_progress() as step:
-        findings = in_order(audit(shipped, NEAR, step))
     parts = [
         f"---\n{_metadata(shipped)}\n---\n",
         f"# {config.title or config.name}\n",

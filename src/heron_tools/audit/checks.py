@@ -6,17 +6,17 @@ from contextlib import contextmanager
 
 from rich.progress import Progress as Bars
 
-from heron.audit.drift import find_drift
-from heron.audit.duplicates import find_duplicates
-from heron.audit.findings import Finding, Measure
-from heron.audit.near import find_near_duplicates
-from heron.audit.probes import find_by_probes
-from heron.audit.shortcuts import find_shortcuts, labelled
-from heron.audit.summaries import find_in_summaries
-from heron.audit.texts import is_pair
 from heron.base.progress import messages
 from heron.results.shipped import Shipped
 from heron.tasks.task import task_of
+from heron_tools.audit.drift import find_drift
+from heron_tools.audit.duplicates import find_duplicates
+from heron_tools.audit.findings import Finding, Measure
+from heron_tools.audit.near import find_near_duplicates
+from heron_tools.audit.probes import find_by_probes
+from heron_tools.audit.shortcuts import find_shortcuts, labelled
+from heron_tools.audit.summaries import find_in_summaries
+from heron_tools.audit.texts import is_pair
 
 Progress = Callable[[int, int], object]
 

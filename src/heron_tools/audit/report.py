@@ -12,8 +12,19 @@ from rich.console import Console
 from rich.text import Text
 
 from heron import __version__
-from heron.audit.findings import SEVERITIES, Finding, Row, text_options
-from heron.audit.texts import (
+from heron.base.cells import Cell, Formatted, Table
+from heron.base.errors import visible
+from heron.base.files import write_file, write_json
+from heron.base.pages import render
+from heron.base.table_files import to_markdown
+from heron.base.terminal import gather, output
+from heron.data.examples import Example
+from heron.data.findings import text_options
+from heron.data.markers import event_markers, mark
+from heron.languages import get_language
+from heron.results.shipped import Shipped
+from heron_tools.audit.findings import SEVERITIES, Finding, Row
+from heron_tools.audit.texts import (
     ARTICLE,
     HYPOTHESIS,
     PREMISE,
@@ -22,16 +33,6 @@ from heron.audit.texts import (
     is_pair,
     second_of,
 )
-from heron.base.cells import Cell, Formatted, Table
-from heron.base.errors import visible
-from heron.base.files import write_file, write_json
-from heron.base.pages import render
-from heron.base.table_files import to_markdown
-from heron.base.terminal import gather, output
-from heron.data.examples import Example
-from heron.data.markers import event_markers, mark
-from heron.languages import get_language
-from heron.results.shipped import Shipped
 
 _MARKDOWN_ROWS, _HTML_ROWS = 20, 200  # of one finding; findings.json has all
 _MARKDOWN_TEXT, _HTML_TEXT = 160, 1_200  # characters

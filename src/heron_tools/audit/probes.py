@@ -16,8 +16,8 @@ from scipy.sparse import hstack
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from heron.audit.findings import Finding, Severity
-from heron.audit.rules import (
+from heron_tools.audit.findings import Finding, Severity
+from heron_tools.audit.rules import (
     FOLDS,
     Ids,
     Labelled,
@@ -28,7 +28,7 @@ from heron.audit.rules import (
     say_scores,
     score,
 )
-from heron.audit.texts import EVIDENCE, fields
+from heron_tools.audit.texts import EVIDENCE, fields
 
 MOST_ROWS = 8_000  # of one split; more change a probe little and take minutes
 _FEATURES = 30_000

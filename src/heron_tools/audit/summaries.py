@@ -5,11 +5,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from heron.audit.findings import Finding, Measure, Row, Severity
-from heron.audit.texts import Splits, loose
 from heron.data.examples import Example
 from heron.languages.words import folded_words
 from heron.metrics.summary import LEAD, lead_text, split_sentences
+from heron_tools.audit.findings import Finding, Measure, Row, Severity
+from heron_tools.audit.texts import Splits, loose
 
 SHORT = 10  # words; summaries of fewer are listed
 _COPIED_SERIOUS, _COPIED_WARNING = 0.2, 0.05  # of a split's rows

@@ -7,8 +7,9 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from itertools import combinations
 
-from heron.audit.findings import Finding, Measure, Row, Severity
-from heron.audit.texts import (
+from heron.data.examples import Example
+from heron_tools.audit.findings import Finding, Measure, Row, Severity
+from heron_tools.audit.texts import (
     ARTICLE,
     HYPOTHESIS,
     PREMISE,
@@ -23,7 +24,6 @@ from heron.audit.texts import (
     loose,
     second_of,
 )
-from heron.data.examples import Example
 
 IDENTICAL, LOOSE = "identical", "but for case, punctuation, spaces"
 LEVELS: dict[str, Callable[[str], str]] = {IDENTICAL: str.strip, LOOSE: loose}

@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 from datasketch import MinHash, MinHashLSH
 
-from heron.audit.findings import Finding, Row
-from heron.audit.texts import Splits, every, has_events, is_pair, loose
 from heron.data.examples import Example
+from heron_tools.audit.findings import Finding, Row
+from heron_tools.audit.texts import Splits, every, has_events, is_pair, loose
 
 THRESHOLD = 0.8
 _SHINGLE = 5  # characters

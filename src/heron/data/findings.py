@@ -1,21 +1,16 @@
-"""`Finding`: a result of the audit. Findings are stored by the hashes of the audited files.
+"""What is known to be wrong with a data set's files: findings stored by their hashes.
 
-`heron train` prints the serious ones, so this module imports nothing heavy. Audits are kept in
-`<cache>/audit`, keyed by the hashes of the split files and by the options that change their text.
+An audit stores what it has found in `<cache>/audit`, keyed by the hashes of the split files and by
+the options that change their text; `heron train` prints the serious findings.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from heron.base.files import fingerprint, read_json, write_json
 from heron.data.config import SPLITS, DataConfig
-
-Severity = Literal["info", "warning", "serious"]
-SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "info")
-
-Measure = Mapping[str, str | int | float | None]
 
 # The data set's option that answers a finding, by its check, and the values that do. Other findings
 # cannot be answered in the data: scores must be read beside a baseline.
@@ -25,57 +20,6 @@ _REMEDIES: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 _MEASURED = ("normalize_case",)  # an audit under the same option has measured its effect
 _VERSION = 1
-
-
-class Row(NamedTuple):
-    """A row that a finding is about."""
-
-    split: str  # where it is
-    guid: str  # its id there
-    label: str | None  # its gold label; None where unlabelled
-    group: int  # rows of one number belong together (copies of one another); counts from 1
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One result of a check."""
-
-    id: str  # the check and the place, `duplicates.validation.test`
-    # `serious` changes the meaning of scores, `warning` may, `info` is good to know.
-    severity: Severity
-    title: str  # one sentence
-    # Lines of a table, all with the same keys; shares are fractions from 0 to 1.
-    measures: Sequence[Measure] = ()
-    rows: Sequence[Row] = ()  # the rows it is about, the worst first
-    advice: str = ""  # what to do, with the config key that helps
-    meaning: str = ""  # how to read the numbers and which rows are listed; may be empty
-
-    @property
-    def check(self) -> str:
-        """The check that found it: its id up to the first dot."""
-        return _check(self.id)
-
-    def as_json(self, rows: bool = True) -> dict[str, Any]:
-        """Turn it into plain dictionaries, with or without its rows."""
-        value: dict[str, Any] = {
-            "id": self.id,
-            "severity": self.severity,
-            "title": self.title,
-            "meaning": self.meaning,
-            "advice": self.advice,
-            "measures": [dict(measure) for measure in self.measures],
-            "row_count": len(self.rows),
-        }
-        return value | ({"rows": [row._asdict() for row in self.rows]} if rows else {})
-
-
-def _check(id: str) -> str:
-    return id.partition(".")[0]
-
-
-def in_order(findings: Sequence[Finding]) -> list[Finding]:
-    """Sort by severity, the serious ones first; within one severity as they were found."""
-    return sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
 
 
 def text_options(config: DataConfig) -> dict[str, Any]:
@@ -92,7 +36,10 @@ def text_options(config: DataConfig) -> dict[str, Any]:
 
 
 def store(
-    config: DataConfig, sha256: Mapping[str, str], findings: Sequence[Finding], cache: Path
+    config: DataConfig,
+    sha256: Mapping[str, str],
+    findings: Sequence[Mapping[str, Any]],
+    cache: Path,
 ) -> Path:
     """Store the findings of an audit, without their rows, by the split files' hashes."""
     content = {
@@ -100,7 +47,7 @@ def store(
         "data": config.name,
         "sha256": dict(sha256),
         "options": text_options(config),
-        "findings": [finding.as_json(rows=False) for finding in findings],
+        "findings": list(findings),
     }
     key = fingerprint(content["sha256"], content["options"])
     path = cache / "audit" / f"{key[:32]}.json"
@@ -108,7 +55,7 @@ def store(
     return path
 
 
-def warnings(config: DataConfig, sources: Mapping[str, str], cache: Path) -> list[str]:
+def known_problems(config: DataConfig, sources: Mapping[str, str], cache: Path) -> list[str]:
     """List the known problems of the data that no option answers.
 
     A line for each serious finding of a stored audit of these files (`sources`: hash by split), or
@@ -122,11 +69,16 @@ def warnings(config: DataConfig, sources: Mapping[str, str], cache: Path) -> lis
         for finding in audit.get("findings", [])
         if finding["severity"] == "serious" and not _answered(finding["id"], config, measured)
     }
-    found = {_check(id) for id in lines}
+    found = {check_of(id) for id in lines}
     for id, sentence in config.findings.items():
-        if _check(id) not in found and not _answered(id, config):
+        if check_of(id) not in found and not _answered(id, config):
             lines[id] = " ".join(sentence.split())
     return [f"{id}: {sentence}" for id, sentence in lines.items()]
+
+
+def check_of(id: str) -> str:
+    """Name the check that found something: its id up to the first dot."""
+    return id.partition(".")[0]
 
 
 def _answered(id: str, config: DataConfig, measured: bool = False) -> bool:
@@ -134,8 +86,8 @@ def _answered(id: str, config: DataConfig, measured: bool = False) -> bool:
 
     Conflicts between two splits are answered like duplicates; not if `measured` under that option.
     """
-    across = _check(id) == "conflicts" and id.count(".") == 2
-    key, values = _REMEDIES.get("duplicates" if across else _check(id), ("", ()))
+    across = check_of(id) == "conflicts" and id.count(".") == 2
+    key, values = _REMEDIES.get("duplicates" if across else check_of(id), ("", ()))
     if not key or (measured and key in _MEASURED):
         return False
     return getattr(config, key) in values
