@@ -168,6 +168,7 @@ def _page(report: Report) -> str:
     language = get_language(config.language)
     return render(
         "audit.html.j2",
+        Path(__file__).parent / "templates",
         title=report.title,
         synthetic="Synthetic data: not a research result." if config.synthetic else "",
         counts=report.counts,

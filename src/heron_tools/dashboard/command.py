@@ -6,8 +6,8 @@ from pathlib import Path
 
 from heron.base.terminal import print_lines
 from heron.config.options import parse_folder
-from heron.reports.dashboard import write_dashboard
 from heron.results.collect import collect
+from heron_tools.dashboard.page import write_dashboard
 
 
 @dataclass
@@ -26,7 +26,7 @@ def run(arguments: Sequence[str]) -> int:
     options = parse_folder(DashboardOptions, arguments, missing)
     print_lines(write_dashboard(options.folder, options.out))
     if options.wandb:
-        from heron.reports.workspace import save_workspace  # start-up time
+        from heron_tools.dashboard.workspace import save_workspace  # start-up time
 
         name, runs = options.folder.resolve().name, collect(options.folder)
         print_lines(save_workspace(name, runs, options.entity))

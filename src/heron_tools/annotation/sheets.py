@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from heron.annotation.people import read_from_people, write_for_people
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import read_json, write_json
 from heron.base.tables import Table, cell_text, table_stem
 from heron.data.examples import Example
+from heron_tools.annotation.people import read_from_people, write_for_people
 
 LABEL = "label"  # the question for the class of a row
 _SCALE = re.compile(r"(?P<name>\w+):(?P<low>\d+)-(?P<high>\d+)")

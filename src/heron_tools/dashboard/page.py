@@ -62,6 +62,7 @@ def write_dashboard(folder: Path, out: Path | None = None) -> Path:
     spent = spent_table(runs)
     page = render(
         "dashboard.html.j2",
+        Path(__file__).parent / "templates",
         title=content["title"],
         synthetic=content["synthetic"],
         states=count_states(chosen),

@@ -20,10 +20,10 @@ from heron.reports.papers import (
     printed_digits,
 )
 from heron.reports.run import caveat_of
-from heron.reproduction.targets import Estimate, Names
 from heron.results.collect import RunRecord
 from heron.results.groups import Group, group_runs
 from heron.results.published import published_value
+from heron_tools.reproduction.targets import Estimate, Names
 
 DAGGER = "†"
 COLUMNS = ("published", "reproduced", "Δ", "95 % interval", "test")

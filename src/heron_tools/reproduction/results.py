@@ -19,7 +19,10 @@ from heron.base.tables import write_table
 from heron.base.yaml_files import read_yaml
 from heron.reports.papers import DECIMALS, PaperView, check_published, paper_view
 from heron.reports.run import data_url
-from heron.reproduction.comparing import (
+from heron.results.collect import RunRecord
+from heron.results.published import STATISTICS, all_published, find_published
+from heron.training.status import provenance
+from heron_tools.reproduction.comparing import (
     DAGGER,
     compare_runs,
     compare_values,
@@ -27,11 +30,7 @@ from heron.reproduction.comparing import (
     marks_of,
     note_of,
 )
-from heron.reproduction.registries import STATISTICS
-from heron.reproduction.targets import Filled, Request, Target
-from heron.results.collect import RunRecord
-from heron.results.published import all_published, find_published
-from heron.training.status import provenance
+from heron_tools.reproduction.targets import Filled, Request, Target
 
 RESULT = "result.json"
 
@@ -228,6 +227,7 @@ def paper_page(
         sections.append({**result, "tables": tables, "figures": figures, "key": here.name})
     return render(
         "reproduction.html.j2",
+        Path(__file__).parent / "templates",
         title=title,
         synthetic="",
         sections=sections,

@@ -8,20 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heron.annotation.agreement import agreement_table, agreements, majority, rating_differences
-from heron.annotation.labels import Labels
-from heron.annotation.sheets import (
-    COLUMNS,
-    LABEL,
-    Answers,
-    Key,
-    draw_rows,
-    parse_questions,
-    read_answers,
-    read_key,
-    scales_of,
-    write_sheets,
-)
 from heron.base.cells import Table, summarize
 from heron.base.errors import ConfigError, nearest
 from heron.base.folders import default_cache_dir, default_data_dir
@@ -35,6 +21,25 @@ from heron.data.markers import with_markers
 from heron.results.shipped import read_shipped
 from heron.tasks.task import task_of, text_scores
 from heron.training.overrides import configure
+from heron_tools.annotation.agreement import (
+    agreement_table,
+    agreements,
+    majority,
+    rating_differences,
+)
+from heron_tools.annotation.labels import Labels
+from heron_tools.annotation.sheets import (
+    COLUMNS,
+    LABEL,
+    Answers,
+    Key,
+    draw_rows,
+    parse_questions,
+    read_answers,
+    read_key,
+    scales_of,
+    write_sheets,
+)
 
 STEPS = ("draw", "collect")
 MAJORITY = "majority"  # stands among the raters in what `collect` writes

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heron.annotation.people import filled_rows
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.tables import Table, cell_text, is_missing, read_table, table_stem
 from heron.languages import get_language
 from heron.languages.unicode import UnicodeOptions, normalise
+from heron_tools.annotation.people import filled_rows
 
 CASES = ("ignore", "keep")
 KEYS = ("guid", "id", "item")  # columns that may name an item, in this order

@@ -16,10 +16,10 @@ import numpy as np
 from scipy import stats
 from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa
 
-from heron.annotation.labels import Labels
 from heron.base.cells import Cell, Interval, Table
 from heron.base.errors import DataError, Problem
 from heron.metrics.agreement import krippendorff_alpha
+from heron_tools.annotation.labels import Labels
 
 RESAMPLES = 1000
 _TAILS = (0.025, 0.975)

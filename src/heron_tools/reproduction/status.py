@@ -11,8 +11,8 @@ from heron.base.cells import Table
 from heron.base.folders import data_sets
 from heron.data.config import SPLITS, read_config
 from heron.data.sources import State, inspect
-from heron.reproduction.registries import TARGETS
-from heron.reproduction.targets import Target
+from heron.results.published import TARGETS
+from heron_tools.reproduction.targets import Target
 
 RUNS, PART, PEOPLE, LACKS, PENDING = "runs", "in part", "needs people", "lacks", "not yet"
 _NOTE = (

@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from heron.annotation.agreement import (
+from heron.base.cells import Table
+from heron.base.errors import ConfigError, nearest
+from heron.base.tables import write_table
+from heron.base.terminal import print_lines, print_tables
+from heron.config.constraints import Natural, OneOf, Seed
+from heron.config.options import parse_options
+from heron_tools.annotation.agreement import (
     agreement_table,
     agreements,
     confusion_table,
@@ -16,14 +22,8 @@ from heron.annotation.agreement import (
     rating_differences,
     undecided,
 )
-from heron.annotation.labels import CASES, Labels, Layout, read_labels
-from heron.annotation.people import write_for_people
-from heron.base.cells import Table
-from heron.base.errors import ConfigError, nearest
-from heron.base.tables import write_table
-from heron.base.terminal import print_lines, print_tables
-from heron.config.constraints import Natural, OneOf, Seed
-from heron.config.options import parse_options
+from heron_tools.annotation.labels import CASES, Labels, Layout, read_labels
+from heron_tools.annotation.people import write_for_people
 
 
 @dataclass

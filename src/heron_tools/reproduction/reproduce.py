@@ -15,9 +15,9 @@ from heron.base.registry import on_demand
 from heron.base.terminal import begin, print_lines, print_tables
 from heron.config.constraints import Seed, field_types
 from heron.config.options import DataFolders, parse_options
-from heron.reproduction.registries import CLAIMS, TARGETS
-from heron.reproduction.status import has_model, status_table
-from heron.reproduction.targets import Request, Target, choose_targets, read_targets
+from heron.results.published import CLAIMS, TARGETS
+from heron_tools.reproduction.status import has_model, status_table
+from heron_tools.reproduction.targets import Request, Target, choose_targets, read_targets
 
 if TYPE_CHECKING:  # these load Hydra
     from heron.base.run_folder import RunFolder
@@ -26,11 +26,11 @@ if TYPE_CHECKING:  # these load Hydra
     from heron.training.process import Job
 
 # Start-up time: the list of targets needs none of these.
-_of_function = on_demand("heron.reproduction.results:of_function")
-_of_runs = on_demand("heron.reproduction.results:of_runs")
-_write = on_demand("heron.reproduction.results:write_reproduction")
-_write_paper_report = on_demand("heron.reproduction.results:write_paper_report")
-_claims_table = on_demand("heron.reproduction.claims:claims_table")
+_of_function = on_demand("heron_tools.reproduction.results:of_function")
+_of_runs = on_demand("heron_tools.reproduction.results:of_runs")
+_write = on_demand("heron_tools.reproduction.results:write_reproduction")
+_write_paper_report = on_demand("heron_tools.reproduction.results:write_paper_report")
+_claims_table = on_demand("heron_tools.reproduction.claims:claims_table")
 _plan_jobs = on_demand("heron.sweeps.launch:plan_jobs")
 _report = on_demand("heron.commands.train:report")
 _spelt_out = on_demand("heron.commands.prompt:spelt_out")
