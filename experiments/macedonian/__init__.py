@@ -1,7 +1,7 @@
 """Macedonian: a language, two data sets, prompts and experiments; see README.md."""
 
 from heron.base.registry import on_demand
-from heron.prompting import BACKENDS
+from heron_tools.prompting import BACKENDS
 
 from . import language_mk
 

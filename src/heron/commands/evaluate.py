@@ -22,8 +22,12 @@ from heron.data.readers import of_split
 from heron.data.user_files import read_rows
 from heron.metrics.names import further_scores
 from heron.results.collect import cell_of, headline_of
-from heron.tasks.analyze_options import BertScoreOptions
-from heron.tasks.summarization.bertscore import require_asked, sign_asked, write_scores
+from heron.tasks.summarization.bertscore import (
+    BertScoreOptions,
+    require_asked,
+    sign_asked,
+    write_scores,
+)
 from heron.tasks.task import text_scores
 from heron.training import overrides
 from heron.training.overrides import advising, override, read_points, sort_words

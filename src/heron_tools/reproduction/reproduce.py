@@ -33,10 +33,10 @@ _write_paper_report = on_demand("heron_tools.reproduction.results:write_paper_re
 _claims_table = on_demand("heron_tools.reproduction.claims:claims_table")
 _plan_jobs = on_demand("heron.sweeps.launch:plan_jobs")
 _report = on_demand("heron.commands.train:report")
-_spelt_out = on_demand("heron.commands.prompt:spelt_out")
+_spelt_out = on_demand("heron_tools.prompting.command:spelt_out")
 _compose_and_run = on_demand("heron.training.compose:compose_and_run")
 _run_jobs = on_demand("heron.sweeps.launch:run_planned")
-_plan_prompts = on_demand("heron.prompting.plan:plan")
+_plan_prompts = on_demand("heron_tools.prompting.plan:plan")
 _collect = on_demand("heron.results.collect:collect")
 _is_offline = on_demand("huggingface_hub.constants:is_offline_mode")
 

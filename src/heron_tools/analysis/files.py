@@ -9,7 +9,7 @@ from heron.base.files import write_file, write_json
 from heron.base.table_files import to_json, to_markdown
 from heron.base.tables import write_table
 from heron.base.terminal import print_tables
-from heron.tasks.analysis import Content, Outcome
+from heron_tools.analysis.base import Content, Outcome
 
 
 def write_outcome(

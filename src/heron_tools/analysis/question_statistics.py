@@ -17,7 +17,7 @@ from heron.base.plots import BLUE, FAINT, ORANGE, QUIET, STYLE, png
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.metrics.span_classes import CLUSTERS, OTHER, question_clusters
-from heron.tasks.analysis import DataStatistics, Outcome, Shipped
+from heron_tools.analysis.base import DataStatistics, Outcome, Shipped
 
 ALL = "all"
 SIMPLE = 7  # words of a question; one with more is "complex"

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from heron.analysis.files import write_outcome
 from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.terminal import print_lines
 from heron.results.shipped import read_shipped
 from heron.tasks import FORK_ANALYSES
-from heron.tasks.analyze_options import AnalyzeOptions
-from heron.tasks.task import task_of
 from heron.training.overrides import configure
+from heron_tools.analysis import data_statistics
+from heron_tools.analysis.files import write_outcome
+from heron_tools.analysis.options import AnalyzeOptions
 
 
 def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]:
@@ -25,7 +25,7 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
     """
     assert options.data is not None
     config = configure(options.data, overrides)
-    statistics = task_of(config).statistics(config, options)
+    statistics = data_statistics(config, options)
     cache = options.paths_cache or default_cache_dir()
     shipped = read_shipped(config, options.paths_data or default_data_dir(), cache)
     if options.sheet is not None:

@@ -9,16 +9,18 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from markupsafe import Markup
 
-from heron.base.cells import Cell, Interval, Table
+from heron.base.cells import SYNTHETIC, Cell, Interval, Table
 from heron.base.errors import ConfigError
+from heron.base.pages import escape_json, render
 from heron.data.config import DataConfig
 from heron.data.examples import Example, PredictedRow
 from heron.languages import get_language
 from heron.languages.language import Language
 from heron.metrics.rates import RESAMPLES, group_means
-from heron.tasks.analyze_options import AnalyzeOptions, say_unused
-from heron.tasks.slices import Parts, Rows, Slice, Slicing, category_slices, require_column
+from heron_tools.analysis.options import AnalyzeOptions, say_unused
+from heron_tools.analysis.slices import Parts, Rows, Slice, Slicing, category_slices, require_column
 
 Floats = npt.NDArray[np.float64]
 Content = str | bytes | Mapping[str, Sequence[Any]]  # text, picture, columns of a table
@@ -292,3 +294,21 @@ class DataStatistics(ABC):
     @abstractmethod
     def describe(self, shipped: Shipped) -> Outcome:
         """Describe the splits that are there."""
+
+
+def cards_page(
+    template: str, title: str, synthetic: bool, content: Mapping[str, Any], **values: Any
+) -> str:
+    """Build a page that shows each row of a split as a card, and says if texts are synthetic.
+
+    The template extends `cards.html.j2`; its script shows `content`, in JSON's types.
+    """
+    banner, data = SYNTHETIC if synthetic else "", Markup(escape_json(content))
+    return render(
+        template,
+        Path(__file__).parent / "templates",
+        title=title,
+        synthetic=banner,
+        data=data,
+        **values,
+    )

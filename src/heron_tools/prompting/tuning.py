@@ -36,11 +36,11 @@ from heron.data.examples import Example
 from heron.data.readers import load_run_data
 from heron.languages import get_language
 from heron.metrics.intervals import score_intervals
-from heron.prompting.config import PromptConfig
-from heron.prompting.prompts import Prompter
-from heron.prompting.system import PromptedModel, fit_prompted
 from heron.tasks.config import Config
 from heron.tasks.task import TextScores, scores_of
+from heron_tools.prompting.config import PromptConfig
+from heron_tools.prompting.prompts import Prompter
+from heron_tools.prompting.system import PromptedModel, fit_prompted
 
 Floats = np.ndarray
 

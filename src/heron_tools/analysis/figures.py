@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 
 from heron.base.cells import Cell, Interval
 from heron.base.plots import FAINT, ORANGE, QUIET, STYLE, png
-from heron.tasks.analysis import Drawn
-from heron.tasks.slices import Slicing
+from heron_tools.analysis.base import Drawn
+from heron_tools.analysis.slices import Slicing
 
 _LINE = 95  # characters of the title in one line
 

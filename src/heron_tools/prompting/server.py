@@ -24,10 +24,10 @@ import openai
 
 from heron.base.errors import ConfigError, first_line
 from heron.base.secrets import redact
-from heron.prompting.answers import Answer, Request
-from heron.prompting.backends import chat_body, estimate_tokens, read_completion
-from heron.prompting.config import PromptingConfig
 from heron.tasks.config import Config
+from heron_tools.prompting.answers import Answer, Request
+from heron_tools.prompting.backends import chat_body, estimate_tokens, read_completion
+from heron_tools.prompting.config import PromptingConfig
 
 _LONGEST_PAUSE = 120.0  # seconds
 # The client raises this for connections and timeouts, and for statuses that may pass.
@@ -35,7 +35,7 @@ _PASSING = (408, 409, 425, 429)
 
 
 class Server:
-    """See `heron.prompting.backends.Backend`."""
+    """See `heron_tools.prompting.backends.Backend`."""
 
     def __init__(self, config: Config, settings: PromptingConfig):
         self.settings, self.traffic = settings, settings.traffic

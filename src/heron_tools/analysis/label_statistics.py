@@ -9,10 +9,10 @@ from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.languages.morphology import Morphology, load_morphology
-from heron.metrics.diversity import WINDOW, Diversity, diversity
-from heron.tasks.analysis import DataStatistics, Outcome, Shipped
-from heron.tasks.analyze_options import AnalyzeOptions
-from heron.tasks.slices import Words, find_tokenizer
+from heron_tools.analysis.base import DataStatistics, Outcome, Shipped
+from heron_tools.analysis.diversity import WINDOW, Diversity, diversity
+from heron_tools.analysis.options import AnalyzeOptions
+from heron_tools.analysis.slices import Words, find_tokenizer
 
 OVERALL, NO_LABEL = "overall", "(no label)"
 

@@ -24,11 +24,11 @@ from heron.data.examples import Example
 from heron.data.hub import identity, loading, origin
 from heron.metrics.summary import split_sentences
 from heron.models.config import EncoderConfig
-from heron.prompting.answers import Answer, Request, Store
-from heron.prompting.config import ModelConfig, PromptingConfig
-from heron.prompting.server import Server
 from heron.tasks.config import Config
 from heron.tasks.task import task_of
+from heron_tools.prompting.answers import Answer, Request, Store
+from heron_tools.prompting.config import ModelConfig, PromptingConfig
+from heron_tools.prompting.server import Server
 
 _BEAMS = 4  # of the search, as translation models are evaluated
 
@@ -221,8 +221,8 @@ class TranslationServer(Server):
 TRANSLATORS: Registry[Any] = Registry(
     "translator",
     {
-        "local": "heron.prompting.translation:LocalTranslation",
-        "server": "heron.prompting.translation:TranslationServer",
+        "local": "heron_tools.prompting.translation:LocalTranslation",
+        "server": "heron_tools.prompting.translation:TranslationServer",
     },
     key="prompting.translation.backend",
 )

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 from heron.base.files import write_file
 from heron.base.table_files import to_markdown
 from heron.base.terminal import print_lines, print_tables
-from heron.tasks.analyze_options import parse
+from heron_tools.analysis.options import parse
 
 
 def run(arguments: Sequence[str]) -> int:
     """Analyse a run, a data set or a sheet; prints tables, writes files; returns the exit code."""
     options, overrides = parse(arguments)
     # start-up time: a wrong option does not wait for the libraries behind these
-    from heron.analysis.data import describe_data
-    from heron.analysis.run import analyze_run
     from heron.results.published import STATISTICS
     from heron.tasks import FORK_ANALYSES
+    from heron_tools.analysis.data import describe_data
+    from heron_tools.analysis.run import analyze_run
 
     if options.run is not None:
         files = analyze_run(options, overrides)

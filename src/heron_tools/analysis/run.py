@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heron.analysis.files import write_outcome
 from heron.base.cells import with_synthetic
 from heron.base.run_folder import RunFolder, folder_inside, open_run
 from heron.results.predictions import predictions_file, read_predictions
 from heron.results.shipped import data_of, find_examples
 from heron.results.systems import named_paths, read_systems
-from heron.tasks.analysis import Outcome, RunAnalysis, Split
-from heron.tasks.analyze_options import AnalyzeOptions
 from heron.tasks.config import Config
-from heron.tasks.task import task_of
 from heron.training.overrides import override
 from heron.training.stored import read_stored
+from heron_tools.analysis import run_analysis
+from heron_tools.analysis.base import Outcome, RunAnalysis, Split
+from heron_tools.analysis.files import write_outcome
+from heron_tools.analysis.options import AnalyzeOptions
 
 if TYPE_CHECKING:
     from heron.data.examples import Example, PredictedRow
@@ -55,7 +55,7 @@ def open_analysis(options: AnalyzeOptions, overrides: Sequence[str] = ()) -> Run
     assert options.run is not None
     folder = open_run(options.run).path
     config = read_stored(folder / "config.yaml")
-    analysis = task_of(config.data).analysis(_split(options, overrides, config, folder), options)
+    analysis = run_analysis(_split(options, overrides, config, folder), options)
     named_paths(options.beside or (), "beside")
     return analysis
 
@@ -105,7 +105,7 @@ def _write(analysis: RunAnalysis, by: str, target: Path) -> list[Path]:
 
 
 def _figure(analysis: RunAnalysis, found: Outcome) -> bytes:
-    from heron.analysis import figures  # matplotlib, which pages do not need
+    from heron_tools.analysis import figures  # matplotlib, which pages do not need
 
     title = with_synthetic(analysis.title, analysis.split.data.synthetic)
     return figures.slices_figure(

@@ -26,10 +26,10 @@ from heron.base.libraries import silence_libraries
 from heron.data.batching import budget
 from heron.data.hub import loading, origin
 from heron.models.config import EncoderConfig
-from heron.prompting.answers import Answer, Request
-from heron.prompting.config import ModelConfig, PromptingConfig
-from heron.prompting.prompts import as_text
 from heron.tasks.config import Config
+from heron_tools.prompting.answers import Answer, Request
+from heron_tools.prompting.config import ModelConfig, PromptingConfig
+from heron_tools.prompting.prompts import as_text
 
 _LEAST_SHARED = 8  # tokens; fewer are not worth a pass of their own
 
@@ -51,7 +51,7 @@ class _Row:
 
 
 class LocalModel:
-    """See `heron.prompting.backends.Backend`.
+    """See `heron_tools.prompting.backends.Backend`.
 
     Raises:
         ConfigError: the model cannot be loaded, or `form=chat` without a chat template.

@@ -10,9 +10,9 @@ from typing import Any, Protocol
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import write_file
 from heron.base.terminal import say
-from heron.prompting.answers import Answer, Request
-from heron.prompting.config import PromptingConfig
 from heron.tasks.config import Config
+from heron_tools.prompting.answers import Answer, Request
+from heron_tools.prompting.config import PromptingConfig
 
 
 class Backend(Protocol):

@@ -22,18 +22,18 @@ from heron.base.terminal import say
 from heron.data.config import TRAIN
 from heron.data.examples import Example
 from heron.data.readers import load_run_data
-from heron.prompting import BACKENDS
-from heron.prompting.answers import Answer, Request, Store, model_key
-from heron.prompting.backends import Backend
-from heron.prompting.config import PromptingConfig
-from heron.prompting.parsing import Parsed, parse_class, parse_text
-from heron.prompting.predictions import NamedClasses
-from heron.prompting.prompts import CONTENT_FREE, Prompter, as_text
-from heron.prompting.shots import Shots, read_pool
-from heron.prompting.translation import Translator
 from heron.tasks.base import Predictions
 from heron.tasks.config import Config
 from heron.tasks.task import task_of
+from heron_tools.prompting import BACKENDS
+from heron_tools.prompting.answers import Answer, Request, Store, model_key
+from heron_tools.prompting.backends import Backend
+from heron_tools.prompting.config import PromptingConfig
+from heron_tools.prompting.parsing import Parsed, parse_class, parse_text
+from heron_tools.prompting.predictions import NamedClasses
+from heron_tools.prompting.prompts import CONTENT_FREE, Prompter, as_text
+from heron_tools.prompting.shots import Shots, read_pool
+from heron_tools.prompting.translation import Translator
 
 LOG = "prompts.parquet"  # in the run folder: every prompt and answer
 
@@ -69,7 +69,7 @@ class PromptedModel:
 
     @cached_property
     def model_key(self) -> str:
-        """See `heron.prompting.answers.model_key`."""
+        """See `heron_tools.prompting.answers.model_key`."""
         return model_key(self.settings)
 
     @property

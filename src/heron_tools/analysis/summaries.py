@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from heron.base.cards import cards_page, cut_text, fit_length
+from heron.base.cards import cut_text, fit_length
 from heron.base.cells import Cell, Interval, with_synthetic
 from heron.base.errors import DataError, Problem
 from heron.base.pages import clean_text
@@ -21,11 +21,11 @@ from heron.metrics.names import COPIED_NOTE, COPIES, MEASURES, copied_names, is_
 from heron.metrics.paired import Floats
 from heron.metrics.summary import extractive_texts, item_rouge
 from heron.metrics.summary_statistics import Tally, by_whitespace, by_words
-from heron.tasks.analysis import Drawn, Outcome, Split, TextAnalysis
-from heron.tasks.analyze_options import AnalyzeOptions
-from heron.tasks.slices import Rows, find_tokenizer, quantile_bins, require_column
-from heron.tasks.summarization.profile import Pair
-from heron.tasks.summarization.statistics import ALWAYS, describe_system, open_tools
+from heron_tools.analysis.base import Drawn, Outcome, Split, TextAnalysis, cards_page
+from heron_tools.analysis.options import AnalyzeOptions
+from heron_tools.analysis.slices import Rows, find_tokenizer, quantile_bins, require_column
+from heron_tools.analysis.summary_profile import Pair
+from heron_tools.analysis.summary_statistics import ALWAYS, describe_system, open_tools
 
 # The name in tables, and in `heron.metrics.summary_statistics`, of the numbers to slice by.
 _STATISTICS = {

@@ -19,7 +19,7 @@ class ModelConfig(Checked):
 
     name: str = MISSING  # hub id or folder, or the name by which a server knows it
     # `local` (transformers, on this machine), `server` (any with OpenAI's interface), `batch`
-    # (files of requests and of answers), or another of `heron.prompting.BACKENDS`
+    # (files of requests and of answers), or another of `heron_tools.prompting.BACKENDS`
     backend: str = "local"
     # `chat` (messages; a local model's own template) or `completion` (one text)
     form: Annotated[str, OneOf("chat", "completion")] = "chat"

@@ -18,8 +18,8 @@ from pathlib import Path
 from heron.base.files import fingerprint, locked
 from heron.data.hub import identity
 from heron.models.config import EncoderConfig
-from heron.prompting.config import PromptingConfig
-from heron.prompting.prompts import Message
+from heron_tools.prompting.config import PromptingConfig
+from heron_tools.prompting.prompts import Message
 
 _TABLE = "create table if not exists answers (key text primary key, value text)"
 

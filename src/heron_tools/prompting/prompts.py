@@ -15,9 +15,9 @@ from heron.base.yaml_files import read_yaml
 from heron.data.examples import Example
 from heron.data.markers import with_markers
 from heron.languages import get_language
-from heron.prompting.config import PromptConfig
 from heron.tasks.config import Config
 from heron.tasks.task import task_of, text_scores
+from heron_tools.prompting.config import PromptConfig
 
 Message = dict[Literal["role", "content"], str]
 # What stands for a row's texts where a model is asked without any.

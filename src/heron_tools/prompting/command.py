@@ -13,14 +13,14 @@ from heron.commands.train import run as train
 from heron.config.constraints import field_types
 from heron.config.options import parse_options
 from heron.config.words import PARSER, key_of, readable
-from heron.prompting.config import PromptingConfig
 from heron.tasks.config import Config
 from heron.training.compose import Composition, compose, compose_and_run
+from heron_tools.prompting.config import PromptingConfig
 
 # Start-up time: each loads only what it needs.
-_plan = on_demand("heron.prompting.plan:plan")
-_tune = on_demand("heron.prompting.tuning:tune")
-_export = on_demand("heron.prompting.export:export")
+_plan = on_demand("heron_tools.prompting.plan:plan")
+_tune = on_demand("heron_tools.prompting.tuning:tune")
+_export = on_demand("heron_tools.prompting.export:export")
 _GROUPS = ("model", "prompt")
 
 

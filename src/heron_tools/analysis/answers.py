@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from heron.base.cards import cards_page
 from heron.base.cells import Cell, Table
 from heron.base.errors import DataError, Problem
 from heron.base.pages import clean_text
@@ -21,10 +20,10 @@ from heron.data.examples import Example, PredictedRow, Span
 from heron.metrics import span_classes as kinds
 from heron.metrics.rates import group_ids, share
 from heron.metrics.span import item_scores, language_profile
-from heron.tasks.analysis import Drawn, Floats, Outcome, TextAnalysis
 from heron.tasks.qa.answers import spans_as_given
 from heron.tasks.qa.reader import given_context, normaliser
-from heron.tasks.slices import class_slices
+from heron_tools.analysis.base import Drawn, Floats, Outcome, TextAnalysis, cards_page
+from heron_tools.analysis.slices import class_slices
 
 REACH = 3  # the question word is looked for among so many words
 NO_ANSWER = "(no answer)"

@@ -19,10 +19,10 @@ from heron.languages import get_language
 from heron.languages.morphology import Morphology, load_morphology
 from heron.metrics.summary_statistics import SHARES, Floats
 from heron.tasks import FORK_ANALYSES
-from heron.tasks.analysis import Content, DataStatistics, Outcome, Shipped
-from heron.tasks.analyze_options import AnalyzeOptions
 from heron.tasks.summarization.bertscore import compute_asked, require_asked
-from heron.tasks.summarization.profile import (
+from heron_tools.analysis.base import Content, DataStatistics, Outcome, Shipped
+from heron_tools.analysis.options import AnalyzeOptions
+from heron_tools.analysis.summary_profile import (
     AVERAGE,
     COUNT,
     MORPHEMES,

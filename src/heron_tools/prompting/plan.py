@@ -10,13 +10,13 @@ from heron.base.errors import ConfigError
 from heron.base.progress import tracked
 from heron.data.examples import Example
 from heron.data.readers import load_run_data
-from heron.prompting import BACKENDS
-from heron.prompting.answers import Request, Store
-from heron.prompting.backends import estimate_tokens
-from heron.prompting.system import PromptedModel, cost, fit_prompted
-from heron.prompting.translation import Translator
 from heron.tasks import BASELINES
 from heron.tasks.config import Config
+from heron_tools.prompting import BACKENDS
+from heron_tools.prompting.answers import Request, Store
+from heron_tools.prompting.backends import estimate_tokens
+from heron_tools.prompting.system import PromptedModel, cost, fit_prompted
+from heron_tools.prompting.translation import Translator
 
 _COLUMNS = ("model", "runs", "calls", "stored", "input tokens", "output tokens", "cost in $")
 _NOTE = (

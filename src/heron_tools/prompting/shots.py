@@ -12,8 +12,8 @@ from heron.base.folders import data_set_file
 from heron.data.config import TRAIN, read_config
 from heron.data.examples import Example, text_key
 from heron.data.readers import load
-from heron.prompting.config import PromptingConfig
 from heron.tasks.config import Config
+from heron_tools.prompting.config import PromptingConfig
 
 
 def read_pool(config: Config, settings: PromptingConfig, own: Sequence[Example]) -> list[Example]:

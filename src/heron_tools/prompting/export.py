@@ -18,11 +18,11 @@ from heron.base.yaml_files import dump_yaml
 from heron.data.config import TRAIN
 from heron.data.examples import Example
 from heron.data.readers import load_run_data
-from heron.prompting.config import PromptingConfig
-from heron.prompting.prompts import Prompter
-from heron.prompting.shots import Shots, read_pool
 from heron.tasks import BASELINES
 from heron.tasks.config import Config
+from heron_tools.prompting.config import PromptingConfig
+from heron_tools.prompting.prompts import Prompter
+from heron_tools.prompting.shots import Shots, read_pool
 
 
 def export(config: Config, out: Path) -> None:
