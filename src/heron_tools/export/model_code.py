@@ -3,7 +3,7 @@
 from heron.base.registry import on_demand
 from heron.data.markers import event_markers
 from heron.tasks.task import task_of
-from heron.training.plain import OWN_CLASS, Plain
+from heron_tools.export.plain import OWN_CLASS, Plain
 
 generation_options = on_demand("heron.tasks.summarization.seq2seq:generation_options")
 

@@ -18,13 +18,13 @@ from heron.data.config import TEST, VALIDATION, DataConfig, read_config
 from heron.data.readers import data_set
 from heron.languages import get_language
 from heron.reports.map import draw_map
-from heron.reports.model_code import PLACE, usage_code
 from heron.reports.run import score_table
 from heron.results.collect import RunRecord, collect, headline_metrics
 from heron.results.shipped import data_of
 from heron.tasks.config import Config
 from heron.tasks.task import task_of
-from heron.training.plain import OWN_CLASS, Plain
+from heron_tools.export.model_code import PLACE, usage_code
+from heron_tools.export.plain import OWN_CLASS, Plain
 
 _OWN_MACHINE = ("run.", "paths.", "launcher", "logger", "report=", "trainer.enable_progress_bar")
 _FOLDERS = re.compile(r"(?<![\w.~-])[/~](?:[^\s,\]/=]*/)+")

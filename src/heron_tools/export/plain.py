@@ -18,8 +18,8 @@ from heron.tasks.config import Config
 from heron.tasks.exported_heads import HeadWeights
 from heron.tasks.task import task_of
 from heron.training.export import export
-from heron.training.heron_model import HeronModel
 from heron.training.inference import TrainedEncoder, open_trained
+from heron_tools.export.heron_model import HeronModel
 
 # The class that loads the folder, where it is none of transformers.
 OWN_CLASS = HeronModel.__name__

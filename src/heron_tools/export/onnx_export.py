@@ -15,8 +15,8 @@ import transformers
 from torch import Tensor
 
 from heron.base.errors import ConfigError
-from heron.training.heron_model import HeronModel
-from heron.training.plain import OWN_CLASS, Plain
+from heron_tools.export.heron_model import HeronModel
+from heron_tools.export.plain import OWN_CLASS, Plain
 
 FILE = "model.onnx"
 TOLERANCE = 1e-4  # of logits
