@@ -1,11 +1,8 @@
 """Code of a model card: how to predict with an exported model without heron."""
 
-from heron.base.registry import on_demand
 from heron.data.markers import event_markers
 from heron.tasks.task import task_of
 from heron_tools.export.plain import OWN_CLASS, Plain
-
-generation_options = on_demand("heron.tasks.summarization.seq2seq:generation_options")
 
 PLACE = "FOLDER"  # the model's folder, or its id on the hub
 
@@ -85,6 +82,8 @@ def usage_code(plain: Plain, place: str) -> str:
     config = plain.config
     first, second = (f'"a {name.replace("_pair", "")}"' for name in task_of(config).texts)
     length = config.encoder.max_length
+    from heron.tasks.summarization.seq2seq import generation_options
+
     if plain.loads_as == "AutoModelForSeq2SeqLM":
         options = generation_options(config.task.generation)
         shown = ", ".join(f"{name}={value!r}" for name, value in options.items())

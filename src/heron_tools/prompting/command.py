@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 from annotated_types import Ge
 
-from heron.base.registry import on_demand
 from heron.base.terminal import begin, print_tables
 from heron.commands.train import run as train
 from heron.config.constraints import field_types
@@ -17,10 +16,6 @@ from heron.tasks.config import Config
 from heron.training.compose import Composition, compose, compose_and_run
 from heron_tools.prompting.config import PromptingConfig
 
-# Start-up time: each loads only what it needs.
-_plan = on_demand("heron_tools.prompting.plan:plan")
-_tune = on_demand("heron_tools.prompting.tuning:tune")
-_export = on_demand("heron_tools.prompting.export:export")
 _GROUPS = ("model", "prompt")
 
 
@@ -51,13 +46,17 @@ class ExportOptions:
 
 def run(arguments: Sequence[str]) -> int:
     """Ask a model about every row of a split; returns the exit code."""
+    from heron_tools.prompting.export import export
+    from heron_tools.prompting.plan import plan
+    from heron_tools.prompting.tuning import tune
+
     if arguments and arguments[0] == "tune":
         config, options = _composed(arguments[1:], TuneOptions)
-        _tune(config, options.rounds, options.sample, options.candidates, options.out)
+        tune(config, options.rounds, options.sample, options.candidates, options.out)
         return 0
     if arguments and arguments[0] == "export":
         config, options = _composed(arguments[1:], ExportOptions)
-        _export(config, options.out)
+        export(config, options.out)
         return 0
     own, words = parted(arguments, AskOptions)
     if not parse_options(AskOptions, own).dry_run:
@@ -65,7 +64,7 @@ def run(arguments: Sequence[str]) -> int:
     begin()
     found: list[Composition] = []
     compose_and_run("train", words, found.append)
-    print_tables([_plan([each.resolved() for each in found])])
+    print_tables([plan([each.resolved() for each in found])])
     return 0
 
 
