@@ -1,37 +1,13 @@
-"""Pages of texts: highlighted markers, and texts that are cut to fit a page."""
+"""Texts that are cut to fit a page."""
 
-import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
-from markupsafe import Markup, escape
 
 from heron.base.pages import clean_text, escape_json
 
 SHORTEST = 40  # characters; a text cut to less says nothing
-
-
-def highlight(text: str, markers: Sequence[str]) -> Markup:
-    """Escape a text and highlight its markers (start 1, end 1, ...) and what they enclose."""
-    if not markers:
-        return escape(text)
-    opening = set(markers[::2])
-    parts: list[str] = []
-    depth = 0
-    for part in re.split("(" + "|".join(map(re.escape, markers)) + ")", text):
-        shown = escape(part)
-        if part in opening:
-            parts.append(Markup('<mark><bdi class="marker">{}</bdi>').format(shown))
-            depth += 1
-        elif part in markers:
-            # A closing marker without its partner must not close an element that is not open.
-            close = Markup("</mark>") if depth else Markup("")
-            parts.append(Markup('<bdi class="marker">{}</bdi>{}').format(shown, close))
-            depth = max(depth - 1, 0)
-        else:
-            parts.append(shown)
-    return Markup("").join([*parts, *[Markup("</mark>")] * depth])
 
 
 def fit_length(texts: Iterable[str], room: int, most: int) -> int | None:

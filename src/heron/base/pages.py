@@ -34,9 +34,7 @@ def _environment(folder: Path | None) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    from heron.base.cards import highlight  # it imports this module
-
-    environment.filters.update(show=show, sort_value=sort_value, highlight=highlight)
+    environment.filters.update(show=show, sort_value=sort_value)
     environment.tests["number_like"] = lambda cell: not isinstance(cell, str)
     return environment
 

@@ -1,6 +1,7 @@
 """The report of an audit: a page, the same in Markdown, `findings.json`, a printed summary."""
 
 import html
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from markupsafe import Markup, escape
 from rich.console import Console
 from rich.text import Text
 
@@ -170,6 +172,7 @@ def _page(report: Report) -> str:
         "audit.html.j2",
         Path(__file__).parent / "templates",
         title=report.title,
+        highlight=highlight,
         synthetic="Synthetic data: not a research result." if config.synthetic else "",
         counts=report.counts,
         facts=report.facts,
@@ -208,3 +211,25 @@ def _rows_table(report: Report, finding: Finding) -> Table:
     note = f"{more:,} more in findings.json." if more else ""
     columns = ("group", "split", "guid", "label", *report.columns)
     return Table("Rows", columns, tuple(rows), note)
+
+
+def highlight(text: str, markers: Sequence[str]) -> Markup:
+    """Escape a text and highlight its markers (start 1, end 1, ...) and what they enclose."""
+    if not markers:
+        return escape(text)
+    opening = set(markers[::2])
+    parts: list[str] = []
+    depth = 0
+    for part in re.split("(" + "|".join(map(re.escape, markers)) + ")", text):
+        shown = escape(part)
+        if part in opening:
+            parts.append(Markup('<mark><bdi class="marker">{}</bdi>').format(shown))
+            depth += 1
+        elif part in markers:
+            # A closing marker without its partner must not close an element that is not open.
+            close = Markup("</mark>") if depth else Markup("")
+            parts.append(Markup('<bdi class="marker">{}</bdi>{}').format(shown, close))
+            depth = max(depth - 1, 0)
+        else:
+            parts.append(shown)
+    return Markup("").join([*parts, *[Markup("</mark>")] * depth])

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.base.cards import highlight
 from heron.commands.report import write_report
 from heron.languages.hebrew import HEBREW as HEBREW_LANGUAGE
+from heron_tools.audit.report import highlight
 
 MARKERS = HEBREW_LANGUAGE.event_markers
 VOID = {"meta", "img", "input", "br"}
