@@ -20,7 +20,6 @@ from heron.base.run_folder import open_run
 from heron.data.config import SPLITS, VALIDATION
 from heron.data.examples import Example
 from heron.languages import get_language
-from heron.metrics.rates import group_ids, share
 from heron.metrics.span_classes import CLUSTERS, OTHER, OVERLAPS
 from heron.results.shipped import Shipped, read_shipped
 from heron.training.overrides import configure
@@ -37,6 +36,7 @@ from heron_tools.analysis.question_statistics import (
     size_table,
     word_tables,
 )
+from heron_tools.analysis.rates import group_ids, share
 from heron_tools.analysis.run import open_analysis
 from heron_tools.reproduction.targets import Estimate, Filled, Names, Request
 

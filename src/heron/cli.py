@@ -15,7 +15,7 @@ from heron.base.signals import exit_code, interruptible, terminable
 # Each is `heron.commands.<name>`, with its help in `commands/help/<name>.txt`; forks add more.
 COMMANDS = (
     *("train", "options", "predict", "evaluate", "score", "sweep", "report"),
-    *("map", "noise", "compare", "data", "new", "demo"),
+    *("map", "compare", "data", "new", "demo"),
 )
 _LISTING = "heron.commands.listing"  # only for help and for commands of forks
 # oneDNN caches 1,024 kernels, each with its memory, and batches of texts keep bringing new shapes:

@@ -18,11 +18,11 @@ from heron.base.plots import BLUE, GREEN
 from heron.base.tables import is_missing
 from heron.data.examples import Example, PredictedRow, Span
 from heron.metrics import span_classes as kinds
-from heron.metrics.rates import group_ids, share
 from heron.metrics.span import item_scores, language_profile
 from heron.tasks.qa.answers import spans_as_given
 from heron.tasks.qa.reader import given_context, normaliser
 from heron_tools.analysis.base import Drawn, Floats, Outcome, TextAnalysis, cards_page
+from heron_tools.analysis.rates import group_ids, share
 from heron_tools.analysis.slices import class_slices
 
 REACH = 3  # the question word is looked for among so many words

@@ -18,8 +18,8 @@ from heron.data.config import DataConfig
 from heron.data.examples import Example, PredictedRow
 from heron.languages import get_language
 from heron.languages.language import Language
-from heron.metrics.rates import RESAMPLES, group_means
 from heron_tools.analysis.options import AnalyzeOptions, say_unused
+from heron_tools.analysis.rates import RESAMPLES, group_means
 from heron_tools.analysis.slices import Parts, Rows, Slice, Slicing, category_slices, require_column
 
 Floats = npt.NDArray[np.float64]

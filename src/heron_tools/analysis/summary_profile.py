@@ -16,7 +16,6 @@ from heron.base.cells import Interval
 from heron.base.errors import DataError, Problem
 from heron.languages.analysis import with_marks
 from heron.languages.morphology import Morphology
-from heron.metrics.rates import RESAMPLES, Ids, group_ids
 from heron.metrics.summary_statistics import (
     AVERAGES,
     COUNTS,
@@ -29,6 +28,7 @@ from heron.metrics.summary_statistics import (
     by_words,
     draw_shares,
 )
+from heron_tools.analysis.rates import RESAMPLES, Ids, group_ids
 
 WORDS, WHITESPACE, LEMMAS, MORPHEMES = "words", "whitespace", "lemmas", "morphemes"
 # The same units, with punctuation marks as further tokens.

@@ -18,8 +18,8 @@ from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss
 
 from heron.base.cells import Cell, Interval, Table
 from heron.base.errors import DataError, Problem
-from heron.metrics.agreement import krippendorff_alpha
 from heron_tools.annotation.labels import Labels
+from heron_tools.annotation.measures import krippendorff_alpha
 
 RESAMPLES = 1000
 _TAILS = (0.025, 0.975)

@@ -20,7 +20,7 @@ from heron.dynamics.groups import (
     rank,
     tercile_partition,
 )
-from heron.dynamics.noise import detection
+from heron_tools.noise.noise import detection
 
 
 def coordinates(confidence, variability, guids=None, gold=None):

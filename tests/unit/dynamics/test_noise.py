@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score
 
 from heron.base.errors import ConfigError
 from heron.data.examples import Example
-from heron.dynamics.noise import class_rates, grade, within_classes, wrong_labels
+from heron_tools.noise.noise import class_rates, grade, within_classes, wrong_labels
 
 ROWS = st.lists(st.tuples(st.integers(0, 2), st.booleans(), st.integers(0, 5)), min_size=1)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from heron.base.errors import ConfigError, DataError
-from heron.metrics.agreement import krippendorff_alpha
+from heron_tools.annotation.measures import krippendorff_alpha
 
 NO = math.nan
 # Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", example C: four observers,

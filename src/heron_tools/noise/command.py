@@ -21,8 +21,8 @@ from heron.dynamics.cartography import statistics
 from heron.dynamics.difficulty import SCORES, difficulty
 from heron.dynamics.files import read_dynamics
 from heron.dynamics.groups import rank
-from heron.dynamics.noise import TRUTH, Detection, grade, scores_of, wrong_labels
 from heron.training.stored import read_stored
+from heron_tools.noise.noise import TRUTH, Detection, grade, scores_of, wrong_labels
 
 
 @dataclass
