@@ -188,13 +188,6 @@ def test_predictions_of_other_data_are_named_by_guid(make_run, capsys):
     assert "q7: predicted, but not in pairs" in capsys.readouterr().err
 
 
-def test_types_of_other_rows_are_refused(make_run, tmp_path, capsys):
-    run = make_run()
-    write_table(tmp_path / "types.csv", {"guid": ["x"], "types": ["logical"]})
-    assert analyze(f"run={run}", f"types={tmp_path / 'types.csv'}") == 2
-    assert "those look like 'p0'" in capsys.readouterr().err
-
-
 def test_a_data_set_is_described_by_split_and_class(tmp_path, capsys):
     words = ["data=chronicle", "data.generator.size=100", f"paths.cache={tmp_path}"]
     assert analyze(*words, "morphology=surface", "split=test", f"out={tmp_path / 'out'}") == 0

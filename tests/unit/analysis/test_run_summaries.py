@@ -318,18 +318,6 @@ def test_a_system_that_kept_direction_marks_has_the_same_golds_and_loses_nothing
         _ = opened(run, f"beside={','.join(paths)}").systems
 
 
-def test_a_message_shows_other_golds_where_they_differ_and_not_where_a_mark_is_kept(run, tmp_path):
-    long = "מילים שאינן עיקר " * 8
-    path = run / "predictions" / "test.parquet"
-    table = read_table(path)
-    columns = {name: table.values(name) for name in table.columns}
-    write_table(path, columns | {"gold": [f"{long} סוף", *columns["gold"][1:]]})
-    other = {"guid": ["s0"], "summary": ["y"], "gold": [f"\u200f{long} אחר"]}
-    write_table(tmp_path / "other.csv", other)
-    with pytest.raises(DataError, match=r"the run has: '…[^']* אחר', in .* '…[^']* סוף'"):
-        _ = opened(run, f"beside={tmp_path / 'other.csv'}").systems
-
-
 def test_the_command_reads_systems_as_the_run_has_read_its_data(run, tmp_path, capsys):
     table = {"guid": ["s3"], "summary": ["x"], "gold": [with_marks(gold_of(3))]}
     write_table(tmp_path / "marks.csv", table)

@@ -225,24 +225,6 @@ def test_files_are_named_and_hold_the_promised_columns(tmp_path: Path) -> None:
     assert row["guid"].startswith(row["document"] + ".")
 
 
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        ({"task": "poetry"}, "nli, qa, relation, summarization"),
-        ({"language": "hebrew"}, "he, ro"),
-        ({"size": 99}, "size=99"),
-        ({"size": 1_000_001}, "size=1000001"),
-        ({"label_noise": 1.5}, "label_noise=1.5"),
-        ({"class_weights": (1.0, 1.0)}, "BEFORE, AFTER, EQUAL, VAGUE"),
-        ({"class_weights": (0.0, 0.0, 0.0, 0.0)}, "one above 0"),
-        ({"class_weights": (1.0, float("nan"), 1.0, 1.0)}, "class_weights"),
-    ],
-)
-def test_wrong_values_are_named_with_what_is_allowed(options: dict[str, Any], named: str) -> None:
-    with pytest.raises(SettingsError, match=re.escape(named)):
-        ChronicleConfig(**options)
-
-
 def test_all_wrong_values_are_reported_at_once() -> None:
     with pytest.raises(SettingsError, match=r"task=.*language=.*size="):
         ChronicleConfig(task="tagging", language="fr", size=1)

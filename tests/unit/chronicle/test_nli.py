@@ -18,9 +18,8 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from chronicle import ChronicleConfig, SettingsError, write
+from chronicle import ChronicleConfig, write
 from chronicle.settings import LABEL_SETS
-from heron.base.errors import ConfigError
 from heron.base.files import sha256_file
 from heron.data.config import DataConfig, GeneratorConfig, read_config
 from heron.data.readers import load
@@ -319,24 +318,6 @@ def test_premises_have_the_wanted_length(tmp_path: Path, sentences: tuple[int, i
     assert max(lengths) <= sentences[1]
 
 
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        ({"label_set": "five"}, "four, three"),
-        ({"premise_sentences": (3, 2)}, "premise_sentences=[3, 2]"),
-        ({"premise_sentences": (0, 2)}, "from 1 to"),
-        ({"class_weights": (1.0, 1.0)}, "contradiction, entailment, neutral"),
-        (
-            {"label_set": "four", "class_weights": (0.0, 0.0, 0.0, 0.0)},
-            "contrastive, entailment, reasoning, neutral",
-        ),
-    ],
-)
-def test_wrong_values_are_named_with_what_is_allowed(options: Row, named: str) -> None:
-    with pytest.raises(SettingsError, match=re.escape(named)):
-        ChronicleConfig(task="nli", **options)
-
-
 @pytest.mark.parametrize("name", ["chronicle_nli", "chronicle_ronli"])
 def test_shipped_configurations_load_as_pairs(tmp_path: Path, name: str) -> None:
     config = read_config(CONF / f"{name}.yaml")
@@ -358,13 +339,3 @@ def test_class_weights_follow_the_order_of_the_data_sets_labels(tmp_path: Path) 
     )
     rows = [json.loads(line) for line in locate(config, tmp_path, tmp_path)["train"].open()]
     assert Counter(row["label"] for row in rows)["neutral"] == pytest.approx(112, abs=2)
-
-
-def test_label_order_of_a_generated_corpus_must_name_its_classes(tmp_path: Path) -> None:
-    config = DataConfig(
-        task="nli",
-        label_order=["contradiction", "entailment", "neutral"],
-        generator=GeneratorConfig(size=200, label_set="four"),
-    )
-    with pytest.raises(ConfigError, match="contrastive, entailment, reasoning, neutral"):
-        locate(config, tmp_path, tmp_path)

@@ -22,7 +22,6 @@ from hypothesis import strategies as st
 
 from chronicle import (
     ChronicleConfig,
-    SettingsError,
     english_words,
     hebrew_words,
     romanian_words,
@@ -358,21 +357,6 @@ def test_sizes_are_exact_and_equal_settings_give_equal_bytes(
     documents = [{row["document"] for row in split} for split in rows.values()]
     assert sum(map(len, documents)) == len(set().union(*documents))
     assert rows == rows_of(tmp_path_factory.mktemp("two"), **options)
-
-
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        ({"unanswerable": 1.5}, "unanswerable=1.5"),
-        ({"rivals": -0.1}, "rivals=-0.1"),
-        ({"label_noise": 0.1}, "label_noise=0.1 is not for task=qa"),
-        ({"class_weights": (1.0,)}, "unanswerable sets the share"),
-        ({"premise_sentences": (0, 2)}, "from 1 to"),
-    ],
-)
-def test_wrong_values_are_named(options: Row, named: str) -> None:
-    with pytest.raises(SettingsError, match=re.escape(named)):
-        ChronicleConfig(task="qa", **options)
 
 
 def test_marks_nest_and_leave_no_trace() -> None:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chronicle import ChronicleConfig, SettingsError, world, write
+from chronicle import ChronicleConfig, world, write
 from chronicle.plot import Story, draw_story
 from chronicle.pointing import unmark
 from chronicle.premise import Fact, facts_of, gather
@@ -217,18 +217,3 @@ def test_stories_too_short_to_sum_up_are_left_out() -> None:
     for seed in range(20):
         story = draw_story(Random(seed), sentences=(1, 1))
         assert summarise(story, SUMMARISERS["he"], Random(seed), Random(seed)) is None
-
-
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        ({"premise_sentences": (8, 81)}, "at most 80 sentences"),
-        ({"premise_sentences": (1, 7)}, "at least 8 sentences"),
-        ({"label_noise": 0.1}, "label_noise=0.1 is not for task=summarization"),
-        ({"class_weights": (1.0,)}, "class_weights are not for task=summarization"),
-    ],
-)
-def test_wrong_values_are_named(options: Row, named: str) -> None:
-    options = {"premise_sentences": (8, 20), **options}
-    with pytest.raises(SettingsError, match=re.escape(named)):
-        ChronicleConfig(task="summarization", **options)

@@ -6,14 +6,12 @@ import csv
 import json
 import re
 import shlex
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from heron.cli import main
 from heron.reports.dashboard import POINTS, curves, dashboard_data, write_dashboard
 from heron.reports.workspace import build_workspace
 from heron.results.collect import collect
@@ -180,26 +178,6 @@ def test_two_hundred_runs_make_a_page_of_less_than_a_megabyte_in_a_second(tmp_pa
     page = write_dashboard(sweep)
     assert time.process_time() - started < 3
     assert page.stat().st_size < 1e6
-
-
-def test_a_single_run_is_refused_and_told_what_to_do(
-    sweep: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["dashboard", str(sweep / "job 000, seed=0")]) == 2
-    assert "heron report" in capsys.readouterr().err
-    assert main(["dashboard"]) == 2
-    assert main(["dashboard", str(sweep), "wanbd=true"]) == 2
-    assert "wandb" in capsys.readouterr().err
-
-
-def test_without_the_package_the_page_is_written_and_the_message_says_what_to_install(
-    sweep: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "wandb_workspaces.workspaces", None)
-    monkeypatch.setitem(sys.modules, "wandb_workspaces", None)
-    assert main(["dashboard", str(sweep), "wandb=true"]) == 2
-    assert "pip install wandb-workspaces==" in capsys.readouterr().err
-    assert (sweep / "dashboard.html").is_file()
 
 
 def test_workspace_shows_settings_curves_and_scores_under_the_names_that_runs_log(

@@ -190,19 +190,6 @@ def test_fetch_offline_lists_every_file_and_leaves_with_2(capsys):
     assert err.count("missing; offline: HERON_OFFLINE is set") == 3
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["trk"], "Did you mean 'trc'"),
-        (["trc", "path.data=x"], "Did you mean 'paths.data'"),
-        (["fetch=true"], "needs a name"),
-    ],
-)
-def test_misspelt_words_name_the_nearest(capsys, words, message):
-    assert main(["data", *words]) == 2
-    assert message in capsys.readouterr().err
-
-
 def test_a_card_has_licence_statistics_and_findings_and_no_row(tmp_path, capsys):
     lines = ["premise,hypothesis,label"]
     for row in range(40):
@@ -224,8 +211,3 @@ def test_a_card_has_licence_statistics_and_findings_and_no_row(tmp_path, capsys)
     assert "### serious: duplicates.train.test" in read.text
     assert "SECRETPREMISE 1" not in read.content
     assert str(tmp_path) not in read.content
-
-
-def test_a_card_needs_a_name(capsys):
-    assert main(["data", "card=README.md"]) == 2
-    assert "card=FILE needs a name: " in capsys.readouterr().err

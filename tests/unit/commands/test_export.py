@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 from huggingface_hub import ModelCard
 
-from heron.base.errors import ConfigError
 from heron.base.files import damaged_files, read_json, write_json
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
@@ -16,7 +15,6 @@ from heron.data.markers import with_markers
 from heron.reports.model_card import hub_id, without_folders, write_card
 from heron.results.collect import RunRecord
 from heron.training.inference import open_trained, read_splits
-from heron.training.onnx_export import export_onnx
 from heron.training.plain import OWN_CLASS, Plain
 from heron.training.stored import read_stored, to_yaml
 from small_baselines import train as train_baseline
@@ -167,21 +165,6 @@ def test_push_uploads_the_folder_to_a_private_repository(unmapped, tmp_path, cap
     assert "uploaded: https://hub/me/tiny" in capsys.readouterr().out
 
 
-def test_an_upload_that_fails_keeps_the_folder_and_says_how_to_go_on(
-    unmapped, tmp_path, capsys, monkeypatch
-):
-    def refuse(*asked, **named):
-        raise OSError("401 Client Error: you need to sign in")
-
-    monkeypatch.setattr("huggingface_hub.HfApi", lambda: SimpleNamespace(create_repo=refuse))
-    out = tmp_path / "out"
-    assert heron("export", f"run={unmapped}", f"out={out}", "push=me/tiny") == 2
-    error = capsys.readouterr().err
-    assert "push=me/tiny: not uploaded (401 Client Error" in error
-    assert f"hf upload me/tiny {out}" in error
-    assert (out / "README.md").is_file()
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -200,14 +183,6 @@ def test_mistakes_are_named_before_anything_is_written(
     assert heron("export", f"run={run.path}", f"out={out}", *words) == 2
     assert message in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine"]
-
-
-def test_a_model_that_reads_each_pair_twice_has_no_onnx_file(tmp_path):
-    config = SimpleNamespace(
-        encoder=SimpleNamespace(overflow="refuse"), head=SimpleNamespace(both_ways=True)
-    )
-    with pytest.raises(ConfigError, match=r"onnx=true: head\.both_ways reads each pair twice"):
-        export_onnx(SimpleNamespace(loads_as=OWN_CLASS, config=config), tmp_path)
 
 
 def test_a_baseline_is_refused(tmp_path, capsys):

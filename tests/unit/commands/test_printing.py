@@ -199,34 +199,6 @@ def test_quiet_drops_warnings_and_bars_but_no_error(capsys, monkeypatch, tmp_pat
     )
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["data", "json=maybe"], "json=maybe: "),
-        (["data", "quiet=true", "quiet=false"], "option 'quiet' is given twice"),
-        (["report", "runs/x", "quite=true"], "Did you mean 'quiet'"),
-        (["train", "jsn=true"], "Did you mean 'json'"),
-        (["train", "--cfg", "job", "json=true"], "json=true: --cfg prints the configuration only"),
-    ],
-)
-def test_a_wrong_word_is_answered_with_what_is_allowed(words, said, capsys):
-    assert heron(*words) == 2
-    found = capsys.readouterr()
-    assert said in found.err
-    assert not found.out
-
-
-def test_a_command_that_fails_prints_no_json(capsys):
-    assert heron("report", "nowhere", "json=true") == 2
-    assert not capsys.readouterr().out
-
-
-def test_an_unknown_choice_of_isolates_is_refused(capsys, monkeypatch):
-    monkeypatch.setenv("HERON_BIDI", "no")
-    assert heron("data") == 2
-    assert "HERON_BIDI=no: must be on or off" in capsys.readouterr().err
-
-
 def test_json_knows_no_nan_and_keeps_columns_of_one_name():
     cells = (float("nan"), Formatted(0.5, ".1f"), Interval(0.5, float("-inf"), 1.0))
     table = Table("t", ("a", "paper", "paper"), (cells,), "note")

@@ -4,7 +4,6 @@ import tempfile
 
 import pytest
 
-from heron.base.errors import ConfigError
 from heron.cli import main
 from heron.commands.report import run, write_report
 
@@ -93,13 +92,6 @@ def test_a_folder_without_runs_is_one_clear_message_and_exit_code_2(tmp_path, ca
     assert main(["report", str(tmp_path)]) == 2
     assert "holds no runs" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_misspelt_option_names_the_right_one(make_run):
-    with pytest.raises(ConfigError, match="Did you mean 'out'"):
-        run([str(make_run()), "outt=x"])
-    with pytest.raises(ConfigError, match="name a run or a sweep"):
-        run([])
 
 
 def test_a_folder_that_cannot_be_written_is_answered_by_the_option_for_another(

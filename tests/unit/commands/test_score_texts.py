@@ -176,14 +176,6 @@ def test_a_reader_lists_the_ids_of_all_questions_and_whose_they_are(gold):
     assert not rows.has_ids
 
 
-def test_gold_summaries_are_not_scored_against_themselves(tmp_path, capsys):
-    gold = tmp_path / "gold.csv"
-    write_table(gold, {"article": [ARTICLE], "summary": [A]})
-    words = ["task=summarization", f"gold={gold}", f"predictions={gold}"]
-    assert main(["score", *words]) == 2
-    assert "its column 'summary' is the gold one" in capsys.readouterr().err
-
-
 CEDILLA = {"guid": ["a", "b"], "article": ["Şoferul a oprit maşina în faţa şcolii.", ARTICLE]}
 CEDILLA["summary"] = ["Şoferul a oprit maşina.", "Ana cântă."]
 PLAIN = ["Șoferul a oprit mașina.", unicodedata.normalize("NFD", "Ana cântă.")]
@@ -314,16 +306,3 @@ def test_packed_gold_files_are_read(gold, tmp_path, packed):
     path.write_bytes(gzip.compress(content))
     _, expected = score(gold, as_json(tmp_path, ANSWERS), "resamples=0")
     assert score(path, as_json(tmp_path, ANSWERS), "resamples=0") == (0, expected)
-
-
-@pytest.mark.parametrize("task", ["qa", "summarization"])
-def test_a_side_name_that_no_row_has_is_refused(gold, tmp_path, capsys, task):
-    if task == "qa":
-        words, file = [], gold
-    else:
-        words, file = ["task=summarization"], tmp_path / "gold.csv"
-        write_table(file, {"article": [ARTICLE], "summary": [A]})
-    mine = as_json(tmp_path, ANSWERS)
-    words = [f"task={task}", f"gold={file}", f"predictions={mine}", "data.columns.side=[titel]"]
-    assert main(["score", *words]) == 2
-    assert "'titel'" in capsys.readouterr().err

@@ -155,16 +155,6 @@ def test_watching_ends_when_nothing_runs_or_waits(
     assert "1 done" in printed
 
 
-@pytest.mark.parametrize(
-    "words", [[], ["watch=true"], ["nowhere"], [".", "wach=true"], [".", "every=-1"]]
-)
-def test_mistakes_are_told_without_a_traceback(
-    words: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert heron("sweep", *words) == 2
-    assert capsys.readouterr().err.startswith("heron sweep: ")
-
-
 def test_a_running_job_shows_its_steps_within_the_epoch(tmp_path: Path) -> None:
     working = job(tmp_path, "working", "running", epochs=1, steps={"done": 120, "of": 400})
     with locked(working.lock):

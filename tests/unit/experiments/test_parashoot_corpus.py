@@ -307,40 +307,6 @@ def test_other_files_than_exports_are_refused_by_line(tasks, tmp_path, capsys):
     assert "JSON-MIN" in said
 
 
-def test_unusable_articles_are_all_named(tmp_path, capsys):
-    path = tmp_path / "articles.jsonl"
-    rows = [
-        {"title": "א", "text": paragraph(1)},
-        {"title": "", "text": "x"},
-        {"title": "א", "text": "x"},
-        {"title": "ב", "text": 3},
-    ]
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    assert main(["build", "parashoot", "sample", f"from={path}", f"out={tmp_path / 'o'}"]) == 2
-    said = capsys.readouterr().err
-    for line in (2, 3, 4):
-        assert f"{path}:{line}" in said
-    assert f"is already in {path}:1" in said
-    assert not (tmp_path / "o").exists()
-
-
-@pytest.mark.parametrize(
-    ("word", "said"),
-    [
-        ("size=99", "12 of 18 articles have 2 paragraphs of 500 characters or more, 99 are wanted"),
-        ("weights=1,2", "weights=1,2: a number for each of train, validation and test"),
-        ("paragraphs=3", "paragraphs=3: from 1 to min_paragraphs=2"),
-        ("language=xx", "language=xx"),
-        ("sizes=3", "Did you mean 'size'"),
-    ],
-)
-def test_options_that_cannot_be_kept_are_refused(tmp_path, capsys, word, said):
-    articles = write_articles(tmp_path, 18)
-    words = [f"from={articles}", f"out={tmp_path / 'o'}", word]
-    assert main(["build", "parashoot", "sample", *words]) == 2
-    assert said in capsys.readouterr().err
-
-
 def test_annotators_of_a_language_without_wording_read_english(tmp_path, capsys):
     articles = write_articles(tmp_path, 18)
     words = [f"from={articles}", f"out={tmp_path / 'o'}", "language=mk"]
@@ -348,13 +314,3 @@ def test_annotators_of_a_language_without_wording_read_english(tmp_path, capsys)
     assert capsys.readouterr().err.count("language=mk") == 1
     assert (tmp_path / "o/instructions.txt").read_text("utf-8").startswith("Write 3 to 5")
     assert "direction: ltr" in (tmp_path / "o/labelling.xml").read_text("utf-8")
-
-
-def test_help_names_both_steps(capsys):
-    assert main(["build", "parashoot", "--help"]) == 0
-    said = capsys.readouterr().out
-    assert "sample" in said
-    assert "collect" in said
-    assert main(["build", "parashoot"]) == 2
-    assert "Allowed: sample, collect" in capsys.readouterr().err
-    assert Path("experiments/parashoot/corpus/build.txt").is_file()

@@ -10,7 +10,6 @@ from scipy import stats
 
 from browser import Browser, find_browser
 from heron.base.cells import Formatted, Table
-from heron.base.errors import ConfigError
 from heron.base.table_files import to_latex
 from heron.base.yaml_files import read_yaml
 from heron.reproduction.comparing import (
@@ -20,7 +19,7 @@ from heron.reproduction.comparing import (
     comparison_table,
 )
 from heron.reproduction.results import of_function, of_runs, write_paper_report, write_reproduction
-from heron.reproduction.targets import Estimate, Filled, Target, read_targets
+from heron.reproduction.targets import Estimate, Filled, read_targets
 from heron.results.collect import collect
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -135,18 +134,6 @@ def test_other_word_vectors_are_marked_and_a_published_best_run_is_told_from_the
     (table,) = of_runs(read_targets()["ronli:T5"], collect(runs[0].parent)).tables
     assert "† word vectors: trained on the train split" in table.note
     assert "Reproduced: the mean of all runs" in table.note
-
-
-def test_a_published_row_of_another_length_is_named_with_its_file(make_run, tmp_path, monkeypatch):
-    paper = tmp_path / "experiments" / "fork"
-    paper.mkdir(parents=True)
-    title = "title: T, scores: {acc: accuracy, F1: macro_f1}"
-    table = f"table1: {{{title}, rows: {{cbow_svm: [0.5]}}}}"
-    (paper / "published.yaml").write_text(f"data: [trc]\ntables:\n  {table}\n")
-    monkeypatch.setenv("HERON_FORKS", str(tmp_path / "experiments"))
-    runs = collect(make_run("0", (), {"accuracy": 0.4}))
-    with pytest.raises(ConfigError, match=r"published.yaml: table1: cbow_svm: .*list of 2 numbers"):
-        of_runs(Target("fork", "T1", title="T"), runs)
 
 
 def test_a_substitute_is_marked_at_every_point_of_a_figure(make_run):

@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 
 from heron.base.files import read_json
 from heron.base.tables import read_table, write_table
-from heron.cli import main
 from heron_forks.hesum.judging.reading import read_forms
-from heron_forks.hesum.judging.study import read_key
 from small_study import (
     answer_csv,
     answer_json,
@@ -145,15 +143,3 @@ def test_no_file_crashes_and_what_is_used_is_valid(big, given_answers, rater):
         assert set(answer.ratings) <= {"coherence", "completeness"}
         assert not (answer.none and answer.errors)
     assert all(str(path) in problem.where for problem in problems)
-
-
-def test_the_key_is_no_form_and_a_form_is_no_key(small, capsys):
-    folder, study = small
-    answer_json(study, with_ratings(lambda *_: 4), folder / "study")
-    assert collect(folder, "study") == 0  # the folder holds key.json as well
-    key = f"key={folder / 'study' / 'r1.json'}"
-    assert main(["judge", "collect", f"forms={folder / 'study'}", key]) == 2
-    assert "cannot be read as a key: it is no key" in capsys.readouterr().err
-    assert collect(folder, "nowhere") == 2
-    assert "no such file" in capsys.readouterr().err
-    assert read_key(folder / "study" / "key.json") == study

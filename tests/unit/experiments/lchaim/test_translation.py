@@ -166,9 +166,3 @@ def test_a_wrong_option_is_explained(word, says, build, capsys):
     assert code == 2
     assert says in capsys.readouterr().err
     assert not out.exists()
-
-
-def test_data_without_sentence_pairs_are_refused_by_name(tmp_path, capsys):
-    words = ["data=parashoot", "to=en", f"out={tmp_path}/out", "translation.backend=server"]
-    assert main(["build", "translate", *words, "translation.url=http://127.0.0.1:1/x"]) == 2
-    assert "data=parashoot: no sentence pairs" in capsys.readouterr().err

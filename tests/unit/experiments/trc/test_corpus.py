@@ -243,35 +243,6 @@ def test_wrong_answers_are_all_named(treebank, tmp_path, capsys):
     assert "anna.csv:3: no pair '9.9.9'" in said
 
 
-def test_options_out_of_range_and_annotators_of_one_name_are_refused(treebank, tmp_path, capsys):
-    words = ["build", "trc", "pairs", f"from={treebank}", f"out={tmp_path / 'o'}"]
-    for word, said in (
-        ("window=0", "window=0: "),
-        ("forms=Infinitive", "Allowed: Conv, Fin, Gdv, Ger, Inf"),
-        ("every=-1", "every=-1: "),
-    ):
-        assert main([*words, word]) == 2
-        assert said in capsys.readouterr().err
-    assert not (tmp_path / "o").exists()
-    main(words)
-    sheets = [tmp_path / folder / "anna.csv" for folder in ("one", "two")]
-    for sheet in sheets:
-        write_table(sheet, {"guid": ["1.0.0"], "q1": ["yes"], "q2": ["no"]})
-    answers = f"answers={sheets[0]},{sheets[1]}"
-    words = [f"pairs={tmp_path / 'o/pairs.csv'}", answers, f"out={tmp_path / 'o'}"]
-    assert main(["build", "trc", "collect", *words]) == 2
-    assert "anna is no annotator's name of its own" in capsys.readouterr().err
-
-
-def test_a_wrong_step_names_the_steps(capsys):
-    assert main(["build", "trc", "pair"]) == 2
-    assert "pairs" in capsys.readouterr().err
-    assert main(["build"]) == 2
-    assert "build trc" in capsys.readouterr().err
-    assert main(["build", "--help"]) == 0
-    assert "build trc" in capsys.readouterr().out
-
-
 @pytest.mark.slow
 def test_built_pairs_train(tmp_path):
     documents = [{**document(), "document_id": n} for n in range(20)]
@@ -382,19 +353,3 @@ def test_inceptions_exports_are_answers_like_a_table(treebank, tmp_path, capsys)
         row["label"] for s in ("train", "test") for row in read_table(tmp_path / f"q/{s}.csv").rows
     ]
     assert found == ["BEFORE"] * len(rows)
-
-
-def test_a_wrong_answer_in_an_export_is_named_by_file(treebank, tmp_path, capsys):
-    words = [f"from={treebank}", f"out={tmp_path / 'p'}", "language=en", "inception=true"]
-    main(["build", "trc", "pairs", *words])
-    guid = read_table(tmp_path / "p/pairs.csv", own=True).rows[0]["guid"]
-    answer_in_inception(tmp_path / "p/inception", tmp_path / "anna", {guid: ("yes", "perhaps")})
-    words = [f"pairs={tmp_path / 'p/pairs.csv'}", f"answers={tmp_path / 'anna'}"]
-    assert main(["build", "trc", "collect", *words, f"out={tmp_path / 'q'}"]) == 2
-    said = capsys.readouterr().err
-    assert "anna.zip:anna.xmi" in said
-    assert "'perhaps'" in said
-    (tmp_path / "empty").mkdir()
-    words[1] = f"answers={tmp_path / 'empty'}"
-    assert main(["build", "trc", "collect", *words, f"out={tmp_path / 'q'}"]) == 2
-    assert "has no .xmi and no .zip" in capsys.readouterr().err

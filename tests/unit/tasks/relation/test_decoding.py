@@ -119,10 +119,3 @@ def test_a_run_is_decoded_and_evaluated_either_way(head, tmp_path, capsys) -> No
     assert "transitive" in capsys.readouterr().out
     assert small_runs.heron(*words, "task.decoding=closed") == 2
     assert "transitive" in capsys.readouterr().err
-
-
-def test_other_tasks_and_other_classes_are_refused(tmp_path, capsys) -> None:
-    words = [*small_runs.TINY, *small_runs.in_folder(tmp_path), "task.decoding=transitive"]
-    nli = ["data=chronicle_nli", "task=nli", "head=cross"]
-    assert small_runs.heron("train", *words, *nli) == 2
-    assert "task.decoding needs task=relation" in capsys.readouterr().err
