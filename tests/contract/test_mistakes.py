@@ -84,6 +84,32 @@ TYPED = {
     "train +data.files.tset.path=x": ["data.files.tset"],
     "train data.files.validation.path=v": ["data.files.validation", "+"],
     "train --multirunn": ["--multirunn"],
+    # What Hydra says, and the words of other tools.
+    "train gradient_clip_val=1": ["trainer.gradient_clip_val"],
+    "train optim.accumulate_grad_batches=1": ["trainer.accumulate_grad_batches"],
+    "train learning_rate=1": ["optim.lr"],
+    "train per_device_train_batch_size=8": ["batching.size"],
+    "train num_train_epochs=8": ["trainer.max_epochs"],
+    "train seed=": ["seed"],
+    "train optim.lr=[": ["optim.lr"],
+    "train -m optm.lr=1,2": ["optim.lr"],
+    "train -m optim.lr=interval(0,1)": ["hydra/sweeper=optuna"],
+    "train hydra/launcher=nowhere": ["nowhere"],
+    "train hydra.nothing=1": ["nothing"],
+    "train ~nothing": ["nothing"],
+    "train --config-dir=nowhere": ["nowhere"],
+    "train --resolve": ["--cfg"],
+    "train +callbacks.mine._target_=heron.Nothing": ["callbacks.mine"],
+    "train trainer.limit_train_batches=many": ["trainer.limit_train_batches"],
+    "train trainer.monitor=macro_f2": ["'macro_f1'"],
+    "train -m seed=0,1 trainer.monitor=macro_f2": ["'macro_f1'"],
+    "train trainer.devices=999": ["trainer.devices=999"],
+    "new hed x": ["'head'"],
+    "new head x fork=my-fork": ["my-fork"],
+    "new head cls": ["'cls'"],
+    "new language he": ["'he'"],
+    "new dataset x task=nlli": ["'nli'"],
+    "new head x frok=y": ["'fork'"],
     # Values of another kind, or that cannot be read.
     "train trainer.max_epochs=three": ["trainer.max_epochs=three"],
     "train optim.betas=0.9": ["optim.betas=0.9"],
@@ -191,7 +217,7 @@ def test_a_mistake_ends_with_2_and_names_its_key(typed, tmp_path, capfd):
     printed = capfd.readouterr()
     assert [each for each in TYPED[typed] if each not in printed.err] == []
     assert "Traceback" not in printed.err + printed.out
-    assert not list(tmp_path.iterdir())
+    assert not list(tmp_path.glob("*/*"))
 
 
 GOLD = {"g.csv": "guid,label\na,x\nb,y\n", "p.csv": "guid,prediction\na,x\nb,y\n"}
@@ -199,7 +225,11 @@ SCORE = "score task=classification gold=g.csv predictions=p.csv "
 PAIRS = {"a.csv": "guid,gold,prediction\n1,x,x\n2,y,y\n"}
 PAIRS["b.csv"] = PAIRS["a.csv"]
 QA = "compare a.csv b.csv task=qa "
-# What is typed, the files that are not as in GOLD or PAIRS, and what the error names.
+TEXT = "guid,text,label\nr0,[E1] a [/E1] b [E2] c [/E2],BEFORE\n"
+OWN = {"train.csv": TEXT, "test.csv": TEXT}
+TRAIN = "train data=own_relation data.language=en paths.data=. paths.runs=runs "
+TRAIN += "paths.cache=cache data.files.train.path=train.csv data.files.test.path=test.csv "
+# What is typed, the files that are not as above, and what the error names.
 WRITTEN = [
     (SCORE, {"p.csv": "guid,label\na,x\nc,y\na,y\n"}, ["g.csv: b", "p.csv: c", "p.csv:4"]),
     (SCORE + "labels=x,y", {"p.csv": "guid,label\na,\nb,z\n"}, ["p.csv:2", "p.csv:3", "'z'"]),
@@ -243,20 +273,31 @@ WRITTEN = [
     (QA, {"b.csv": "guid,gold,prediction,golds\n1,x,x,no\n2,y,y,no\n"}, ["b.csv:2", "golds"]),
     ("compare a.csv b.csv task=summarization", {}, ["language="]),
     ("compare a.csv b.csv task=summarization language=he metric=f1", {}, ["rouge1"]),
+    (TRAIN.replace("train.csv", "none.csv"), {}, ["none.csv", "paths.data"]),
+    (TRAIN, {"train.csv": ""}, ["train.csv"]),
+    (TRAIN, {"train.csv": TEXT.replace("text,label", "txt,label")}, ["train.csv", "'txt'"]),
+    (TRAIN, {"train.csv": TEXT.replace("BEFORE", "BEFOR")}, ["train.csv:2", "'BEFORE'"]),
+    (TRAIN, {"train.csv": TEXT + TEXT.splitlines()[1]}, ["train.csv:3", "'r0'"]),
+    (TRAIN, {"train.csv": TEXT.replace("BEFORE", "BEFORE,1")}, ["train.csv:2"]),
+    (TRAIN, {"train.csv": TEXT.replace("[/E2]", "")}, ["train.csv:2", "[/E2]"]),
+    (TRAIN, {"train.csv": TEXT.replace("a [/E1] b", "a b"), "test.csv": TEXT + "x\n"}, ["t.csv:3"]),
+    (TRAIN + f"data.files.train.sha256={'0' * 64}", {}, ["train.csv", "data.verify=false"]),
+    ("train -m seed=0,1" + TRAIN[5:], {"train.csv": TEXT.replace("t,l", "x,l")}, ["train.csv"]),
 ]
 
 
 @pytest.mark.parametrize(("typed", "files", "named"), WRITTEN)
 def test_files_that_do_not_go_together_are_named(typed, files, named, tmp_path, capfd, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    files = {**(GOLD if "score" in typed else PAIRS), **files}
+    files = {"score": GOLD, "compare": PAIRS, "train": OWN}[typed.split()[0]] | files
     for name, content in files.items():
         (tmp_path / name).write_text(content, encoding="utf-8")
     assert heron(*typed.split()) == 2
     printed = capfd.readouterr()
     assert [each for each in named if each not in printed.err] == []
     assert "Traceback" not in printed.err + printed.out
-    assert {each.name for each in tmp_path.iterdir()} == set(files)
+    assert not list(tmp_path.glob("runs/*/*"))
+    assert {each.name for each in tmp_path.iterdir()} - {"cache", "runs"} == set(files)
 
 
 def test_all_problems_are_named_at_once():

@@ -158,24 +158,6 @@ def test_every_command_of_the_pages_on_additions_is_valid_beside_their_fork(tmp_
     assert {line: why for line, why in checked if why} == {}
 
 
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        ("heron train optim.learning_rate=1", "optim.lr"),
-        ("heron train -m head=esss,emp", "esss"),
-        ("heron train data=chronicle head=span", "is for another task"),
-        ("heron prompt data=chronicle_nli model=local model.name=x shot=2", "shot"),
-        ("heron map runs=runs/a/b", "runs"),
-        ("heron audit data=trc data.normalise=lower", "no such key"),
-        ("heron maps run=runs/a/b", "unknown command"),
-        ("make demos", "no target"),
-        ("herno demo", "an unknown program"),
-    ],
-)
-def test_a_wrong_command_is_noticed(line: str, why: str, place: Path) -> None:
-    assert why in what_is_wrong(line)
-
-
 def test_the_table_of_data_sets_is_that_of_their_files() -> None:
     page = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
     expected = []

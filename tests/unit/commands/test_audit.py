@@ -120,16 +120,6 @@ def test_texts_are_shown_and_never_run(audited):
     assert "<script>" not in markdown
 
 
-@pytest.mark.parametrize(("language", "direction"), [("he", "rtl"), ("ro", "ltr")])
-def test_texts_run_in_their_languages_direction(folder, language, direction):
-    words = [f"data.language={language}", "out=report", *leaky_files(folder)]
-    assert main(["audit", "own_nli", *words]) == 0
-    page = Page((folder / "report/audit.html").read_text(encoding="utf-8"))
-    cells = [attributes for _, attributes in page.tags if attributes.get("class") == "text"]
-    assert cells
-    assert {(cell["dir"], cell["lang"]) for cell in cells} == {(direction, language)}
-
-
 def test_a_missing_split_is_named_and_the_others_are_audited(folder):
     test = put(folder, "test.csv", rows(40, 0, "t"))
     assert heron(folder, test) == 0

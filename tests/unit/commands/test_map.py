@@ -196,14 +196,6 @@ def test_include_ci_widens_variability_and_needs_two_records(tmp_path):
         run_map([f"run={folder}", "include_ci=true", "burn_out=1"])
 
 
-def test_runs_of_one_name_are_told_apart_by_their_sweeps(tmp_path):
-    folder, other = make_run(tmp_path / "a"), tmp_path / "b" / "seed=0-1a2b"
-    make_records(other, [f"p{row}" for row in range(60)])
-    run_map([f"run={folder}", f"with={other}"])
-    names = [run["name"] for run in _page(folder, "map-with-b-seed=0-1a2b")["runs"]]
-    assert names == ["seed=0-1a2b", "b/seed=0-1a2b"]
-
-
 def test_burn_out_keeps_the_first_records_and_their_predictions(tmp_path):
     folder = make_run(tmp_path)
     run_map([f"run={folder}", "burn_out=2"])

@@ -80,20 +80,6 @@ def test_questions_without_an_answer_and_answers_without_a_question_are_named(
     assert ": z: no such question" in said
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [(["data=trc"], "task=relation"), (["data=parashot"], "parashoot"), (["sed=1"], "seed")],
-)
-def test_a_wrong_option_gets_the_right_one(gold, tmp_path, capsys, words, says):
-    assert score(gold, as_json(tmp_path, {}), *words)[0] == 2
-    assert says in capsys.readouterr().err
-
-
-def test_an_answer_that_is_no_text_is_named(gold, tmp_path, capsys):
-    assert score(gold, as_json(tmp_path, {"a": 3, "b": "", "c": ""}))[0] == 2
-    assert "mine.json: a: its answer is no text" in capsys.readouterr().err
-
-
 ARTICLE, A, B = "Ana cântă acasă. Dan doarme.", "Ana cântă.", "Dan doarme."
 GUIDS = ["w", "a", "b", "z"]
 LEFT_OUT = {"article": ["", ARTICLE, ARTICLE, ARTICLE], "summary": ["x", A, B, ""]}
@@ -114,15 +100,6 @@ def score_summaries(folder, texts, gold_guids=(), guids=()):
 )
 def test_texts_without_a_guid_belong_to_every_row_or_to_those_that_count(tmp_path, texts):
     assert score_summaries(tmp_path, texts) == (0, 1)
-
-
-@pytest.mark.parametrize("texts", [["x", A, B], [A], ["x", A, B, "y", "z"]])
-def test_another_number_of_texts_is_refused_with_both_numbers(tmp_path, capsys, texts):
-    assert score_summaries(tmp_path, texts) == (2, None)
-    said = capsys.readouterr().err
-    assert (
-        f"{len(texts)} rows for the 4 articles of {tmp_path / 'gold.csv'}, or the 2 of them" in said
-    )
 
 
 @pytest.mark.parametrize(
@@ -151,16 +128,6 @@ def test_answers_without_a_guid_belong_to_every_row_or_to_those_that_count(tmp_p
         assert (code, scores["exact_match"]) == (0, 1)
     else:
         assert "1 rows for the 3 questions" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("guids", [[], ["3", "4.0", "e f"]])
-def test_a_reader_lists_the_ids_of_all_rows_and_whose_they_are(tmp_path, guids):
-    data = DataConfig(task="summarization", format="article_table", columns=Columns(text="article"))
-    path = tmp_path / "gold.csv"
-    write_table(path, ({"guid": guids} if guids else {}) | {"article": [ARTICLE] * 3})
-    rows = read_rows(path, data, "ignored")
-    assert rows.guids == [example.guid for example in rows.examples]
-    assert rows.has_ids == bool(guids)
 
 
 def test_a_reader_lists_the_ids_of_all_questions_and_whose_they_are(gold):

@@ -124,33 +124,6 @@ def test_jsonl_reads_like_csv(tmp_path, read, config):
     assert (example.guid, example.label) == ("7", "AFTER")
 
 
-def test_missing_column_names_the_nearest_and_the_key(write, read):
-    write("guid,text,lable", f"g1,{A},BEFORE")
-    (problem,) = problems(read)
-    assert "train.csv: no column 'label'. Did you mean 'lable'?" in problem
-    assert "data.columns" in problem
-
-
-def test_unknown_label_names_the_allowed_and_the_nearest(write, read):
-    write(HEADER, f"g1,{A},BEFOR")
-    (problem,) = problems(read)
-    assert "train.csv:2: unknown label 'BEFOR'. Did you mean 'BEFORE'?" in problem
-    assert "allowed: BEFORE, AFTER" in problem
-
-
-def test_duplicate_guid_names_both_lines(write, read):
-    write(HEADER, f"g1,{A},BEFORE", f"g2,{B},AFTER", f"g1,{C},AFTER")
-    (problem,) = problems(read)
-    assert "train.csv:4: guid 'g1' is already on line 2" in problem
-
-
-@pytest.mark.parametrize("content", ["", "\n", f"{HEADER}\n", "\ufeff"])
-def test_file_without_rows_is_an_error(tmp_path, read, content):
-    (tmp_path / "train.csv").write_bytes(content.encode())
-    (problem,) = problems(read)
-    assert "train.csv" in problem
-
-
 @pytest.mark.parametrize("nothing", ["", "  "])
 @pytest.mark.parametrize("column", ["guid", "text", "label"])
 def test_empty_cells_are_reported_by_column(write, read, nothing, column):

@@ -229,33 +229,6 @@ def test_a_killed_crawl_goes_on_and_fetches_nothing_twice(serve, tmp_path):
     assert len(rows(out / "articles.jsonl")) == 12
 
 
-def test_sites_that_fail_are_left_alone_and_named_without_a_traceback(serve, tmp_path):
-    busy = serve({"/": home("/a"), "/a": article(1)}, robots=(503, "busy", {}))
-    gone = serve({})
-    gone.server.server_close()
-    sites = sites_file(tmp_path, busy.url, gone.url)
-    found = build(tmp_path / "news", sites, "delay=0.05")
-    assert found.returncode == 2
-    assert set(busy.counts()) == {"/robots.txt"}
-    assert "no page in this folder" in found.stderr
-    for said in ("/robots.txt", "status 503", "refused"):
-        assert said in found.stdout
-    assert "Traceback" not in found.stderr
-
-
-def test_a_crawl_that_cannot_write_stops_and_says_so(serve, tmp_path):
-    paths = [f"/a{number}" for number in range(8)]
-    site = serve({"/": home(*paths), **{p: article(n) for n, p in enumerate(paths)}})
-    out = tmp_path / "news"
-    out.mkdir()
-    (out / "pages").write_text("no folder", encoding="utf-8")
-    found = build(out, sites_file(tmp_path, site.url), "delay=0.05")
-    assert found.returncode == 2
-    assert f"{out / 'pages'}" in found.stderr
-    assert "Traceback" not in found.stderr
-    assert sum(site.counts().values()) <= 3
-
-
 def test_the_limit_ends_a_crawl_that_goes_on_later(serve, tmp_path):
     paths = [f"/a{number}" for number in range(8)]
     site = serve({"/": home(*paths), **{p: article(n) for n, p in enumerate(paths)}})

@@ -294,23 +294,3 @@ def test_an_article_in_two_splits_is_refused(tasks, tmp_path, capsys):
     assert f"{paths[1]}:2 (task 1)" in said
     assert "one article in one split" in said
     assert not (tmp_path / "data").exists()
-
-
-def test_other_files_than_exports_are_refused_by_line(tasks, tmp_path, capsys):
-    good = exported(tasks[:1], [[]])
-    flat = [{"id": 5, "context": "…", "question": "מתי?", "answer": [{"start": 1, "end": 2}]}]
-    export = write_export(tmp_path / "min.json", [*good, *flat, {**good[0], "annotations": None}])
-    assert collect(f"exports={export}", f"out={tmp_path / 'data'}") == 2
-    said = capsys.readouterr().err
-    assert f"{export}:3 (task 5): no 'data'" in said
-    assert f"{export}:4 (task 1): no list 'annotations'" in said
-    assert "JSON-MIN" in said
-
-
-def test_annotators_of_a_language_without_wording_read_english(tmp_path, capsys):
-    articles = write_articles(tmp_path, 18)
-    words = [f"from={articles}", f"out={tmp_path / 'o'}", "language=mk"]
-    assert main(["build", "parashoot", "sample", *words]) == 0
-    assert capsys.readouterr().err.count("language=mk") == 1
-    assert (tmp_path / "o/instructions.txt").read_text("utf-8").startswith("Write 3 to 5")
-    assert "direction: ltr" in (tmp_path / "o/labelling.xml").read_text("utf-8")
