@@ -160,6 +160,7 @@ TYPED = {
     "audit own_nli data.columns.txt=a": ["data.columns.txt", "'data.columns.text'"],
     "noise run=r run=s": ["'run'"],
     "predict run=": ["run"],
+    "trian": ["'train'"],
     "options hed": ["'head'"],
     "options head optim": ["one group"],
     "report nowhere json=true": ["nowhere"],

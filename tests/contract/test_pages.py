@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 import page_commands
-from browser import Browser
 from heron.base.folders import conf_dir, data_set_file, data_sets
 from heron.data.config import read_config
 from small_forks import ENVIRONMENT, write_fork
@@ -216,38 +215,3 @@ def test_the_site_has_every_page(site: Path) -> None:
     written = {path.relative_to(site).with_suffix(".md") for path in site.rglob("*.html")}
     in_the_site = [page.relative_to(ROOT) for page in PAGES if page.parent != ROOT]
     assert [page for page in in_the_site if page not in written] == []
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("width", [1400, 420])
-def test_every_page_of_the_site_fits_its_window_without_an_error(
-    site: Path, page: Browser, width: int
-) -> None:
-    wide = []
-    for path in html(site):
-        page.open(path, width)
-        if page.run("document.documentElement.scrollWidth > innerWidth"):
-            wide.append(name_of(ROOT / path.relative_to(site)))
-    assert wide == []
-    assert page.errors == []
-
-
-# Of each code in one line whose first letter is Hebrew: whether it begins at the right.
-HEBREW_CODE = r"""
-[...document.querySelectorAll('article code')].filter(code =>
-    /^\P{L}*\p{Script=Hebrew}/u.test(code.textContent) && code.getClientRects().length === 1
-).map(code => {
-    const parts = code.querySelectorAll('.pre');
-    return parts[0].getBoundingClientRect().x > parts[parts.length - 1].getBoundingClientRect().x;
-})
-"""
-
-
-@pytest.mark.real
-def test_hebrew_in_the_code_of_a_page_runs_from_right_to_left(site: Path, page: Browser) -> None:
-    found = []
-    for path in html(site):
-        page.open(path)
-        found += page.run(HEBREW_CODE)
-    assert found
-    assert all(found)

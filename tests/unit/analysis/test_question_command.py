@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from heron.base.cells import SYNTHETIC
 from heron.base.files import read_json
 from heron.base.tables import read_table, write_table
 from heron.cli import main
@@ -68,17 +67,6 @@ def test_the_page_holds_every_answer_and_nothing_from_elsewhere(run):
     assert dict(zip(content["scores"], row["scores"], strict=True))["f1"] == pytest.approx(0.8)
 
 
-def test_the_page_of_generated_questions_says_that_they_are(run):
-    config = run / "config.yaml"
-    text = config.read_text(encoding="utf-8")
-    assert analyze(f"run={run}", "by=answers") == 0
-    plain = (run / "analysis" / "answers.html").read_text(encoding="utf-8")
-    config.write_text(text.replace("synthetic: false", "synthetic: true"), encoding="utf-8")
-    assert analyze(f"run={run}", "by=answers") == 0
-    said = (run / "analysis" / "answers.html").read_text(encoding="utf-8")
-    assert [SYNTHETIC in page for page in (plain, said)] == [False, True]
-
-
 def test_answers_of_a_further_split_have_files_of_their_own(tmp_path):
     run = make_answered_run(tmp_path, split="validation")
     assert analyze(f"run={run}", "split=validation", "by=answers,overlap_class") == 0
@@ -120,25 +108,6 @@ def test_a_sheet_is_drawn_filled_and_scored(tmp_path, capsys):
     stored = read_json(tmp_path / "judge.json")
     assert stored["judged"] == 4
     assert stored["tables"][0]["rows"][0]["share"]["value"] == 1.0
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["by=overlap"], "Did you mean 'overlap_class'"),
-        (["split=dev"], "no such predictions; the run has: test"),
-        (["sheet=new.csv"], "name either a run"),
-    ],
-)
-def test_a_wrong_option_says_what_is_allowed(run, capsys, words, said):
-    assert analyze(f"run={run}", *words) == 2
-    assert said in capsys.readouterr().err
-
-
-def test_a_sheet_needs_questions(tmp_path, capsys):
-    words = ["data=chronicle", "data.generator.size=100", f"paths.cache={tmp_path}"]
-    assert analyze(*words, f"sheet={tmp_path / 'new.csv'}") == 2
-    assert "chronicle has no answers to judge" in capsys.readouterr().err
 
 
 def test_answers_on_other_texts_are_named_by_guid(run, tmp_path, capsys):

@@ -231,15 +231,6 @@ def test_labels_that_differ_in_unicode_form_are_refused_made_one_or_kept(tmp_pat
     assert read_labels([path], Layout(raters=("x", "y"), case="keep")).values[0][1] == form
 
 
-def test_zero_resamples_leave_out_the_intervals(tmp_path, capsys):
-    path = tmp_path / "all.csv"
-    path.write_text("id,a,b,c\n1,yes,no,yes\n2,maybe,maybe,no\n3,no,no,no\n")
-    assert main(["agreement", f"files={path}", "raters=a,b,c", "resamples=0"]) == 0
-    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("all")]
-    assert len(rows) == 3
-    assert "[" not in "".join(rows)
-
-
 def test_every_two_of_several_raters_have_relaxed_measures(tmp_path, capsys):
     table = pair_table(labels_of(list(zip(A, B, C, strict=True))), "maybe")
     pairs = relax(list(zip(A, C, strict=True)), "maybe")
@@ -258,12 +249,3 @@ def test_a_rater_called_like_a_column_of_the_list_is_refused_before_it_is_lost(t
     assert main(["agreement", *words]) == 2
     assert "call the rater 'label' otherwise" in capsys.readouterr().err
     assert not (tmp_path / "decide.csv").exists()
-
-
-def test_the_note_names_the_kind_of_interval(tmp_path, capsys):
-    table = tmp_path / "all.csv"
-    table.write_text("id,a,b\n1,3,4\n2,5,5\n3,2,4\n")
-    for measure, kind in (("mae", "t-interval"), ("labels", "bootstrap interval")):
-        words = [f"files={table}", "raters=a,b", f"measure={measure}", "resamples=20"]
-        assert main(["agreement", *words]) == 0
-        assert f"95 % {kind}" in capsys.readouterr().out
