@@ -8,13 +8,9 @@ import pytest
 from huggingface_hub import ModelCard
 
 from heron.base.files import damaged_files, read_json, write_json
-from heron.base.tables import read_table
-from heron.data.markers import with_markers
 from heron.reports.model_card import hub_id, without_folders
 from heron.results.collect import RunRecord
-from heron.training.inference import open_trained, read_splits
 from small_baselines import train as train_baseline
-from small_exports import run_card
 from small_runs import heron, train
 
 
@@ -38,18 +34,6 @@ def exported(run, tmp_path_factory):
     out = tmp_path_factory.mktemp("out") / "tiny-model"
     assert heron("export", f"run={run.path}", f"out={out}") == 0
     return out
-
-
-@pytest.mark.real  # takes seconds; another test of the file runs with every change
-def test_the_cards_pipeline_gives_herons_probabilities(run, exported):
-    rows = {row["guid"]: row for row in read_table(run.predictions("test")).rows}
-    trained = open_trained(run)
-    for example in read_splits(trained)["test"][:5]:
-        text = with_markers(example, trained.config.data)
-        (found,) = run_card(exported, text=text)
-        row = rows[example.guid]
-        wanted = {name: row[f"p/{name}"] for name in trained.config.data.label_order}
-        assert {each["label"]: each["score"] for each in found} == pytest.approx(wanted, abs=1e-5)
 
 
 def test_the_card_says_what_is_known_of_the_run(run, exported, tiny_encoder):
