@@ -24,7 +24,7 @@ from heron.base.files import read_json
 from heron.data.batching import plan_epoch
 from heron.data.features import Units
 from heron.tasks.config import Config
-from small_wiki import PHRASES, write_dump
+from made_up_texts import PHRASES, write_dump
 
 # Options of a small run, and what its record holds.
 SMALL = {

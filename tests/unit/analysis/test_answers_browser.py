@@ -3,7 +3,7 @@
 import pytest
 
 from browser import CARDS, COUNT, choose, find_browser
-from small_answers import HOSTILE
+from made_up_runs import HOSTILE
 
 CHROMIUM = find_browser()
 pytestmark = [

@@ -7,7 +7,7 @@ import pytest
 from heron.base.files import read_json
 from heron.base.tables import read_table, write_table
 from heron.cli import main
-from small_answers import CLASSES, HOSTILE, make_answered_run, write_squad
+from made_up_runs import HOSTILE, OVERLAPS, make_answered_run, write_squad
 
 PNG = b"\x89PNG"
 
@@ -44,7 +44,7 @@ def test_a_run_leaves_a_table_and_a_figure_for_each_analysis_and_a_page(run, cap
     assert "Scores by question word" in shown
     stored = read_json(run / "analysis" / "test-overlap_class.json")
     counted, scored = stored["tables"]
-    assert [row["class"] for row in counted["rows"]] == list(CLASSES)
+    assert [row["class"] for row in counted["rows"]] == list(OVERLAPS)
     assert set(scored["rows"][0]) >= {"slice", "n", "f1", "exact_match", "he_f1", "tlnls"}
     assert scored["rows"][-1]["n"] == stored["questions"] == 40
 
@@ -58,7 +58,7 @@ def test_the_page_holds_every_answer_and_nothing_from_elsewhere(run):
     assert (content["direction"], content["language"]) == ("rtl", "he")
     assert len(content["rows"]) == 40
     assert len(content["contexts"]) == 7
-    assert content["classes"] == list(CLASSES)
+    assert content["classes"] == list(OVERLAPS)
     row = content["rows"][1]
     context = content["contexts"][row["context"]]
     assert context[slice(*row["golds"][0])] == "העיר תל אביב"

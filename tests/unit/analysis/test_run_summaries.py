@@ -19,7 +19,7 @@ from heron.results import shipped as reading
 from heron.tasks.analyze_options import parse
 from heron.tasks.summarization import analysis
 from heron.tasks.summarization.analysis import novel_places
-from small_summaries import HOSTILE, article_of, gold_of, make_summary_run, written_for
+from made_up_runs import HOSTILE, article_of, gold_of, make_summary_run, written_for
 
 N = 40
 PNG = b"\x89PNG"

@@ -3,7 +3,7 @@
 import pytest
 
 from browser import CARDS, choose, find_browser
-from small_summaries import HOSTILE, gold_of, written_for
+from made_up_runs import HOSTILE, gold_of, written_for
 
 CHROMIUM = find_browser()
 pytestmark = [

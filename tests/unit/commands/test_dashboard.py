@@ -15,7 +15,7 @@ from heron.reports.dashboard import POINTS, curves, dashboard_data, write_dashbo
 from heron.reports.workspace import build_workspace
 from heron.results.collect import collect
 from heron.training.compose import compose_and_run
-from made_up_sweeps import make_sweep
+from made_up_runs import make_sweep
 
 
 @pytest.fixture

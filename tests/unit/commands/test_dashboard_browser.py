@@ -9,7 +9,7 @@ import pytest
 
 from browser import Browser, find_browser
 from heron.reports.dashboard import write_dashboard
-from made_up_sweeps import make_sweep
+from made_up_runs import make_sweep
 
 CHROMIUM = find_browser()
 pytestmark = [

@@ -13,7 +13,7 @@ from heron.commands.map import run as run_map
 from heron.dynamics.cartography import statistics
 from heron.dynamics.files import read_dynamics
 from heron.dynamics.jsonl import export_jsonl
-from small_maps import CLASSES, make_records, make_run, read_payload, unpack
+from made_up_runs import CLASSES, make_records, make_run, read_payload, unpack
 
 
 def _page(folder, name="map"):

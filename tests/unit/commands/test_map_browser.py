@@ -6,7 +6,7 @@ from browser import find_browser
 from heron.commands.map import run as run_map
 from heron.dynamics.cartography import statistics
 from heron.dynamics.files import read_dynamics
-from small_maps import make_records, make_run
+from made_up_runs import make_records, make_run
 
 CHROMIUM = find_browser()
 pytestmark = [

@@ -20,7 +20,7 @@ from heron.training.overrides import configure
 from heron.training.stored import to_yaml
 from heron_forks.parashoot import targets
 from heron_forks.parashoot.answer_sheet import write_sheet
-from small_answers import HOSTILE, KINDS, make_answered_run, write_squad
+from made_up_runs import HOSTILE, KINDS, make_answered_run, write_squad
 
 DATA = os.environ.get("HERON_DATA", "")
 FOLDER = Path(targets.__file__).parent

@@ -12,7 +12,7 @@ from heron.base.run_folder import RunFolder
 from heron.training import job
 from heron.training.stages import stage_config
 from heron.training.stored import from_yaml
-from small_texts import sentences
+from made_up_texts import sentences
 
 
 @pytest.fixture

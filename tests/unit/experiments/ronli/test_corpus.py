@@ -21,8 +21,8 @@ from heron.base.yaml_files import read_yaml
 from heron.cli import main
 from heron.languages import LANGUAGES, Language
 from heron.reproduction.registries import TARGETS
+from made_up_texts import PHRASES, write_dump
 from small_runs import TINY, heron, in_folder
-from small_wiki import PHRASES, write_dump
 
 pytestmark = pytest.mark.real  # takes ten seconds; changes seldom
 

@@ -10,7 +10,7 @@ from heron.data.collate import IGNORED
 from heron.data.examples import Example
 from heron.data.features import FeatureOptions
 from heron.tasks.mlm.masking import Vocabulary, mask_tokens, text_sequences, texts_of_rows
-from small_texts import sentences
+from made_up_texts import sentences
 
 PAD, CLS, SEP, MASK = range(4)
 SIZE = 60

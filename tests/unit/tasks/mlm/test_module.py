@@ -19,7 +19,7 @@ from heron.tasks.mlm.predictions import text_scores
 from heron.training.build import build_module
 from heron.training.inference import open_trained
 from heron.training.job import run_job
-from small_texts import run_on, sentences
+from made_up_texts import run_on, sentences
 
 FILES = ["scores.json", "metrics.csv", "model/model.safetensors", "model/head.safetensors"]
 
