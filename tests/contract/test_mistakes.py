@@ -45,9 +45,15 @@ from heron.languages.romanian import ROMANIAN
 from heron.metrics.agreement import krippendorff_alpha
 from heron.metrics.bertscore import bertscore, sign
 from heron.metrics.calibration import reliability_bins
-from heron.metrics.classification import score_task
+from heron.metrics.classification import confusion_matrix, score_task
 from heron.metrics.config import BertScoreConfig
-from heron.metrics.paired import paired_bootstrap, paired_counts, paired_values
+from heron.metrics.paired import (
+    approximate_randomization,
+    mean_value,
+    paired_bootstrap,
+    paired_counts,
+    paired_values,
+)
 from heron.metrics.rouge import rouge
 from heron.metrics.significance import cochran_q, mann_whitney, mcnemar
 from heron.metrics.span import item_scores
@@ -503,6 +509,12 @@ CALLS = {
     "'relation'": lambda: score_task("relations", [], [], ["a"]),
     "'recode'": lambda: score_task("relation", [], [], ["a"], relaxed="recoded"),
     "3 groups": lambda: paired_counts(np.array([0, 1]), GUESSES, GUESSES, 2, ["a", "b", "c"]),
+    "row 2": lambda: confusion_matrix(["a", "aa"], ["a", "a"], ["a", "b"]),
+    "1 gold labels": lambda: paired_counts(np.array([0]), GUESSES, GUESSES, 2),
+    "no rows": lambda: paired_bootstrap(paired_values(np.ones((1, 0)), np.ones((1, 0))), np.mean),
+    "13 runs": lambda: approximate_randomization(
+        paired_values(np.ones((13, 2)), np.zeros((12, 2))), mean_value
+    ),
     "1 values": lambda: paired_values([0.1, np.nan], [0.1, 0.2]),
     "3 and 2": lambda: paired_values([0.1, 0.2, 0.3], [0.1, 0.2]),
     "draws=0": lambda: paired_bootstrap(

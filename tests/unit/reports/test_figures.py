@@ -1,4 +1,5 @@
 import base64
+import dataclasses
 import struct
 
 import pytest
@@ -44,3 +45,12 @@ def test_a_report_holds_the_figure_that_it_also_writes_as_a_file(make_run):
     files = write_report(make_run().parent)
     encoded = base64.b64encode(files.figure.read_bytes()).decode()
     assert encoded in files.html.read_text(encoding="utf-8")
+
+
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
+def test_probabilities_add_a_row_of_panels(make_run):
+    (run,) = collect(make_run())
+    artefacts = read_artefacts(run)
+    without = dataclasses.replace(artefacts, reliability=None)
+    height = _size(run_figure(run, artefacts))[1]
+    assert height > 1.5 * _size(run_figure(run, without))[1]

@@ -18,7 +18,7 @@ from heron.reports.map import (
     sample_points,
     save_figure,
 )
-from heron.reports.map_data import MapRun, Numbers, categories
+from heron.reports.map_data import Categories, MapRun, Numbers, categories
 from tiers import quick
 
 pytestmark = pytest.mark.usefixtures("drawn")
@@ -131,3 +131,10 @@ def test_the_same_map_gives_the_same_bytes(form):
     one, other = (save_figure(map_figure("run", _run(300)), form) for _ in range(2))
     assert one == other
     assert one[:4] == {"png": b"\x89PNG", "pdf": b"%PDF"}[form]
+
+
+def test_labels_keep_the_order_of_the_classes():
+    column = Categories("label", ("a", "b"), np.array([1, 1, 0, -1], np.int32))
+    shown = bands(column)
+    assert shown.names == ("a", "b")
+    assert shown.index_N.tolist() == [1, 1, 0, -1]
