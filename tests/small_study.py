@@ -13,9 +13,9 @@ import numpy as np
 from heron.base.tables import read_table, write_table
 from heron.cli import main
 from heron_forks.hesum.judging.study import Judged, Study, read_key
+from made_up_runs import HOSTILE
 
 SYSTEMS = ("nightingale", "sparrow", "wagtail")
-HOSTILE = "</script><script>window.broken = 1</script><img src=x onerror='broken=1'>"
 Fill = Callable[[str, str, Judged], Mapping[str, Any] | None]
 
 

@@ -6,7 +6,6 @@ thread's clock is read around every step and around what the recorder adds. See 
 
 from __future__ import annotations
 
-import itertools
 import statistics
 import tempfile
 import time
@@ -23,13 +22,12 @@ from heron.base.cells import Formatted, Table
 from heron.base.run_folder import RunFolder
 from heron.config.constraints import Count
 from heron.data.datamodule import DataModule
-from heron.models.optim import build_optimizer
-from heron.models.precision import precision
 from heron.training.build import build_module
 from heron.training.compose import compose
 from heron.training.recorder import Recorder
 
 from .frame import Found, main
+from .steps import take_steps
 
 TARGET = 0.01  # of a 12-layer step
 COMMON = (
@@ -78,18 +76,10 @@ def measure(words: Sequence[str], options: Options, made: Path) -> tuple[float, 
     module.trainer = pl.Trainer(logger=False, enable_checkpointing=False)
     module.trainer.datamodule = data
     recorder.setup(module.trainer, module, "fit")
-    optimizer = build_optimizer(module.encoder, module.head, config.optim)
-    autocast = torch.autocast("cpu", torch.bfloat16, precision(config) != "32-true")
-    batches = itertools.cycle(data.train_dataloader())
-    for batch in itertools.islice(batches, options.steps):
+    taken = take_steps(module, data, config)
+    for _ in range(options.steps):
         began = time.thread_time()
-        with autocast:
-            output = module.step(batch)
-        assert output.loss is not None
-        output.loss.backward()
-        torch.nn.utils.clip_grad_norm_(module.parameters(), config.trainer.gradient_clip_val)
-        optimizer.step()
-        optimizer.zero_grad()
+        output = next(taken)
         ended = time.thread_time()
         recorder.add(module, output.to("cpu"))
         added = time.thread_time()

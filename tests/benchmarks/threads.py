@@ -91,14 +91,12 @@ def run(options: Options) -> Found:
 
 def measure(layers: int, hidden: int, options: Options, made: Path) -> tuple[int, float]:
     """Train some steps as `heron train` does; returns the model's weights, and ms a step."""
-    import torch
-
     from heron.data.datamodule import DataModule
-    from heron.models.optim import build_optimizer
-    from heron.models.precision import precision
     from heron.training.build import build_module
     from heron.training.compose import compose
     from heron.training.trainer import count_weights
+
+    from .steps import take_steps
 
     shape = {"layers": layers, "hidden": hidden, "heads": hidden // 32, "intermediate": 4 * hidden}
     words = [f"encoder.scratch.{key}={value}" for key, value in shape.items()]
@@ -106,18 +104,11 @@ def measure(layers: int, hidden: int, options: Options, made: Path) -> tuple[int
     config = compose(["data.generator.size=400", *words])
     data = DataModule(config)
     module = build_module(config, data)
-    optimizer = build_optimizer(module.encoder, module.head, config.optim)
-    half = precision(config) == "bf16-mixed"
+    steps = take_steps(module, data, config)
     spent: list[float] = []
-    for batch in itertools.cycle(list(data.train_dataloader())):
+    while True:
         began = time.perf_counter()
-        with torch.autocast("cpu", torch.bfloat16, half):
-            output = module.step(batch)
-        assert output.loss is not None
-        output.loss.backward()
-        torch.nn.utils.clip_grad_norm_(module.parameters(), config.trainer.gradient_clip_val)
-        optimizer.step()
-        optimizer.zero_grad()
+        next(steps)
         spent.append(time.perf_counter() - began)
         if len(spent) > 4 and sum(spent[2:]) > options.seconds:  # the first two prepare kernels
             break

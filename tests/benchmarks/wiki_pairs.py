@@ -21,7 +21,7 @@ from xml.etree import ElementTree
 
 from heron.base.cells import Formatted, Table
 from heron.config.constraints import Count
-from small_wiki import PHRASES, write_dump
+from made_up_texts import PHRASES, write_dump
 
 from .frame import ROOT, Found, main
 

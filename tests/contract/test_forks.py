@@ -184,18 +184,6 @@ def test_a_command_of_the_fork_is_listed_explained_and_run(heron: Heron) -> None
     assert "'count'" in heron("counts", wanted=2)
 
 
-def test_unknown_names_are_answered_with_the_fork_s(heron: Heron) -> None:
-    for word, meant in (
-        ("head.pooling=larges", "largest"),
-        ("optim.loss=focall", "focal"),
-        ("curriculum.difficulty=rare_lasts", "rare_last"),
-        ("data.language=ladd", "lad"),
-        ("task.metrics=[mean_recal]", "mean_recall"),
-        ("data=village_line", "village_lines"),
-    ):
-        assert f"'{meant}'" in heron("train", word, wanted=2)
-
-
 @pytest.mark.real  # a training in a process of its own
 def test_a_fork_elsewhere_is_found_by_its_search_path(place: Path, tmp_path: Path) -> None:
     write_fork(tmp_path / "village")
@@ -205,12 +193,3 @@ def test_a_fork_elsewhere_is_found_by_its_search_path(place: Path, tmp_path: Pat
     data = f"paths.data={place / 'data'}"
     heron_in(tmp_path / "work", "train", *SMALL, *words, path, data, "run.isolate=true")
     assert (tmp_path / "work" / "runs" / "s" / "a" / "scores.json").is_file()
-
-
-def test_a_fork_s_mistake_is_one_line(place: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "experiments" / "broken"
-    folder.mkdir(parents=True)
-    (folder / "__init__.py").write_text("import no_such_library\n", encoding="utf-8")
-    said = heron_in(tmp_path, "train", "head.pooling=mine", wanted=2)
-    assert "broken/__init__.py:1 cannot be imported: ModuleNotFoundError" in said
-    assert "Traceback" not in said

@@ -259,42 +259,6 @@ class TestWords:
         assert read(stored) == new
         assert config_key(new) == "b42e3d43", "runs keep their names"
 
-    @pytest.mark.parametrize(
-        ("words", "said"),
-        [
-            (("sed=1",), "'seed'"),
-            (("optim.lrr=1",), "'optim.lr'"),
-            (("head=seqcls",), "'seq_cls'"),
-            (("experiment=trc/es",), "'trc/ess'"),
-            (("gradient_clip_val=1",), "trainer.gradient_clip_val"),
-            (("optim.accumulate_grad_batches=1",), "trainer.accumulate_grad_batches"),
-            (("learning_rate=1",), "optim.lr"),
-            (("per_device_train_batch_size=8",), "batching.size"),
-            (("num_train_epochs=8",), "trainer.max_epochs"),
-            (("seed=0,1",), "Ambiguous"),
-            (("seed=x",), "seed"),
-            (("seed=",), "seed"),
-            (("optim.lr=[",), "optim.lr"),
-            (("-m", "optm.lr=1,2"), "optim.lr"),
-            (("-m", "head=ess,emq"), "'emp'"),
-            (("-m", "optim.lr=interval(0,1)"), "hydra/sweeper=optuna"),
-            (("-m", 'hydra.sweeper.params={seed: "0,1"}', "sed=1"), "'seed'"),
-            (("hydra/launcher=nowhere",), "nowhere"),
-            (("hydra.nothing=1",), "nothing"),
-            (("~nothing",), "nothing"),
-            (("data=trcc",), "'trc'"),
-            (("--config-dir=nowhere",), "nowhere"),
-            (("--resolve",), "--cfg"),
-        ],
-    )
-    def test_a_mistake_is_one_message_and_exit_code_2(
-        self, words: tuple[str, ...], said: str, train: Any
-    ) -> None:
-        found = train(*words)
-        assert found.code == 2
-        assert said in found.error
-        assert "Traceback" not in found.error
-
     def test_synonyms_lead_to_keys(self) -> None:
         assert {name for name in SYNONYMS.values() if "." in name} <= {*all_keys(), "hydra.run.dir"}
 

@@ -1,17 +1,73 @@
-"""A mistake in YAML or on the command line ends with 2, and names its key and the nearest.
+"""A mistake ends with 2, names its key, line or guid, and leaves nothing behind.
 
-One table for all commands: what is typed, and what must be in the error. How the error is worded
-is pydantic's, Hydra's and OmegaConf's own business.
+Tables for all commands and for the library: what is typed, what a file holds or what a function is
+given, and what must be in the error. How an error is worded is no test's business.
 """
 
 from __future__ import annotations
 
+import json
+
+import numpy as np
 import pytest
 
-from heron.base.errors import ConfigError
-from heron.data.config import DataConfig
+from chronicle import ChronicleConfig, SettingsError
+from heron.base.errors import ConfigError, DataError
+from heron.base.folders import conf_dir
+from heron.base.registry import Registry
+from heron.base.run_folder import open_run
+from heron.base.tables import read_table
+from heron.data.config import (
+    DataConfig,
+    FileConfig,
+    FoldsConfig,
+    HoldoutConfig,
+    ValidationConfig,
+    read_config,
+)
+from heron.data.download import DownloadError, download
+from heron.data.examples import Example, Span
+from heron.data.markers import MarkerError, Markers, mark, parse_marked
+from heron.data.rows import LabelError, LabelReader
+from heron.data.sources import locate
+from heron.data.splits import apply_duplicates, carve, take_fold
+from heron.dynamics.cartography import statistics
+from heron.dynamics.difficulty import difficulty
+from heron.dynamics.files import Dynamics, read_dynamics
+from heron.dynamics.groups import allenai
+from heron.dynamics.jsonl import read_record
+from heron.languages import get_language
+from heron.languages.conllu import read_conllu
+from heron.languages.hebrew import HEBREW
+from heron.languages.morphology import load_morphology
+from heron.languages.romanian import ROMANIAN
+from heron.metrics.bertscore import bertscore, sign
+from heron.metrics.calibration import reliability_bins
+from heron.metrics.classification import confusion_matrix, score_task
+from heron.metrics.config import BertScoreConfig
+from heron.metrics.paired import (
+    approximate_randomization,
+    mean_value,
+    paired_bootstrap,
+    paired_counts,
+    paired_values,
+)
+from heron.metrics.rouge import rouge
+from heron.metrics.significance import cochran_q, mann_whitney, mcnemar
+from heron.metrics.span import item_scores
+from heron.metrics.span_classes import length_buckets, overlap_classes, question_clusters
+from heron.metrics.summary_statistics import Tally, average_share, summary_statistics
+from heron.models.config import EncoderConfig
+from heron.models.encoder import load_encoder
+from heron.models.token_states import check_backbone
+from heron.reports.papers import paper_view
+from heron.results.collect import collect
+from heron.results.predictions import predictions_file, read_predictions
+from heron.results.scoring import score_function
 from heron.training.compose import compose
 from heron.training.overrides import override
+from heron_tools.annotation.measures import krippendorff_alpha
+from heron_tools.noise.noise import detection
 from small_runs import heron
 
 TYPED = {
@@ -34,6 +90,32 @@ TYPED = {
     "train +data.files.tset.path=x": ["data.files.tset"],
     "train data.files.validation.path=v": ["data.files.validation", "+"],
     "train --multirunn": ["--multirunn"],
+    # What Hydra says, and the words of other tools.
+    "train gradient_clip_val=1": ["trainer.gradient_clip_val"],
+    "train optim.accumulate_grad_batches=1": ["trainer.accumulate_grad_batches"],
+    "train learning_rate=1": ["optim.lr"],
+    "train per_device_train_batch_size=8": ["batching.size"],
+    "train num_train_epochs=8": ["trainer.max_epochs"],
+    "train seed=": ["seed"],
+    "train optim.lr=[": ["optim.lr"],
+    "train -m optm.lr=1,2": ["optim.lr"],
+    "train -m optim.lr=interval(0,1)": ["hydra/sweeper=optuna"],
+    "train hydra/launcher=nowhere": ["nowhere"],
+    "train hydra.nothing=1": ["nothing"],
+    "train ~nothing": ["nothing"],
+    "train --config-dir=nowhere": ["nowhere"],
+    "train --resolve": ["--cfg"],
+    "train +callbacks.mine._target_=heron.Nothing": ["callbacks.mine"],
+    "train trainer.limit_train_batches=many": ["trainer.limit_train_batches"],
+    "train trainer.monitor=macro_f2": ["'macro_f1'"],
+    "train -m seed=0,1 trainer.monitor=macro_f2": ["'macro_f1'"],
+    "train trainer.devices=999": ["trainer.devices=999"],
+    "new hed x": ["'head'"],
+    "new head x fork=my-fork": ["my-fork"],
+    "new head cls": ["'cls'"],
+    "new language he": ["'he'"],
+    "new dataset x task=nlli": ["'nli'"],
+    "new head x frok=y": ["'fork'"],
     # Values of another kind, or that cannot be read.
     "train trainer.max_epochs=three": ["trainer.max_epochs=three"],
     "train optim.betas=0.9": ["optim.betas=0.9"],
@@ -84,6 +166,52 @@ TYPED = {
     "audit own_nli data.columns.txt=a": ["data.columns.txt", "'data.columns.text'"],
     "noise run=r run=s": ["'run'"],
     "predict run=": ["run"],
+    "trian": ["'train'"],
+    "options hed": ["'head'"],
+    "options head optim": ["one group"],
+    "report nowhere json=true": ["nowhere"],
+    "report runs quite=true": ["'quiet'"],
+    "dashboard . wanbd=true": ["'wandb'"],
+    "sweep . wach=true": ["'watch'"],
+    "sweep . every=-1": ["every=-1"],
+    "data trk": ["'trc'"],
+    "data trc path.data=x": ["'paths.data'"],
+    "data fetch=true": ["fetch"],
+    "data card=README.md": ["card="],
+    "data json=maybe": ["json=maybe"],
+    "data quiet=true quiet=false": ["'quiet'"],
+    "score task=foo gold=a predictions=b": ["task=foo", "qa"],
+    "evaluate run=nowhere": ["nowhere", "run"],
+    "predict run=. input=x.csv": ["config.yaml"],
+    "train run.from=nowhere": ["nowhere"],
+    # Folds.
+    "train -m folds=1": ["folds"],
+    "train folds=3": ["--multirun"],
+    "train data.folds.fold=1": ["data.folds.count"],
+    "train data.folds.count=2 data.folds.fold=2": ["data.folds.fold=2"],
+    "train data.folds.count=1": ["data.folds.count=1"],
+    # Commands of the papers.
+    "build": ["build trc"],
+    "build hesum out=o": ["contact="],
+    "build hesum out=o contact=a@b.org delay=0": ["delay=0"],
+    "build hesum out=o contact=a@b.org splits=1,2": ["splits="],
+    "build parashoot": ["sample", "collect"],
+    "build trc pair": ["pairs"],
+    "judge": ["sample"],
+    "agreement files=x.csv measure=kappa": ["measure=kappa", "mae"],
+    "annotate darw": ["draw"],
+    "annotate draw data=chronicle out=o raters=a,a": ["raters"],
+    "annotate draw data=chronicle out=o raters=a,b ask=good:5-1": ["ask=good:5-1"],
+    "claims ronly": ["ronli"],
+    "reproduce trd": ["'trc'"],
+    "reproduce trc protocol=repo": ["one target"],
+    "reproduce parashoot:F1 optim.lr=1": ["parashoot:F1"],
+    "train baseline=cbow": ["baseline=cbow", "'cbow_svm'"],
+    "train baseline=cbow_svm data=chronicle_nli baseline.C=0": ["baseline.C=0"],
+    "train trainer.select=mean trainer.patience=1": ["trainer.select=mean"],
+    "train data=chronicle_qa curriculum=sts_cl head=span": ["curriculum.difficulty=sts"],
+    "train data=../evil": ["data"],
+    "judge colect": ["'collect'"],
     "noise run=r score=confidnce": ["score", "'confidence'"],
 }
 
@@ -96,7 +224,87 @@ def test_a_mistake_ends_with_2_and_names_its_key(typed, tmp_path, capfd):
     printed = capfd.readouterr()
     assert [each for each in TYPED[typed] if each not in printed.err] == []
     assert "Traceback" not in printed.err + printed.out
-    assert not list(tmp_path.iterdir())
+    assert not list(tmp_path.glob("*/*"))
+
+
+GOLD = {"g.csv": "guid,label\na,x\nb,y\n", "p.csv": "guid,prediction\na,x\nb,y\n"}
+SCORE = "score task=classification gold=g.csv predictions=p.csv "
+PAIRS = {"a.csv": "guid,gold,prediction\n1,x,x\n2,y,y\n"}
+PAIRS["b.csv"] = PAIRS["a.csv"]
+QA = "compare a.csv b.csv task=qa "
+TEXT = "guid,text,label\nr0,[E1] a [/E1] b [E2] c [/E2],BEFORE\n"
+OWN = {"train.csv": TEXT, "test.csv": TEXT}
+TRAIN = "train data=own_relation data.language=en paths.data=. paths.runs=runs "
+TRAIN += "paths.cache=cache data.files.train.path=train.csv data.files.test.path=test.csv "
+# What is typed, the files that are not as above, and what the error names.
+WRITTEN = [
+    (SCORE, {"p.csv": "guid,label\na,x\nc,y\na,y\n"}, ["g.csv: b", "p.csv: c", "p.csv:4"]),
+    (SCORE + "labels=x,y", {"p.csv": "guid,label\na,\nb,z\n"}, ["p.csv:2", "p.csv:3", "'z'"]),
+    (SCORE + "labels=x,z", {}, ["g.csv:3"]),
+    (SCORE, {"g.csv": "label\nx\ny\n", "p.csv": "prediction\nx\n"}, ["p.csv", "g.csv"]),
+    (SCORE, {"p.csv": "prediction\nx\ny\n"}, ["join=position"]),
+    (SCORE, {"g.csv": "guid,label\na\n"}, ["g.csv:2"]),
+    (SCORE, {"p.csv": "guid,answer\na,x\nb,y\n"}, ["answer", "prediction_column="]),
+    (SCORE.replace("p.csv", "none.csv"), {}, ["none.csv"]),
+    (SCORE.replace("p.csv", "g.csv"), {}, ["'label'"]),
+    (SCORE.replace("p.csv", "p.json"), {"p.json": '{"a": "x", "a": "y"}'}, ["p.json: a"]),
+    (SCORE, {"p.csv": "guid,label,p/x,p/y\na,x,0.2,much\nb,y,0.1,0.9\n"}, ["p.csv:2", "p/y"]),
+    (SCORE, {"p.csv": "guid,label,p/x,p/y\na,x,0.9,0.9\nb,y,0.1,0.9\n"}, ["p.csv:2"]),
+    (SCORE, {"p.csv": "guid,label,p/x\na,x,1.0\nb,y,1.0\n"}, ["p.csv", "y"]),
+    (SCORE.replace("classification", "relation"), {"g.csv": "guid,label\na,0\nb,1\n"}, ["labels="]),
+    (SCORE + "labls=A", {}, ["'labels'"]),
+    (SCORE + "labels=A,B,A", {}, ["labels"]),
+    (SCORE + "resamples=-1", {}, ["resamples=-1"]),
+    (SCORE + "gold_column=lable", {}, ["'label'"]),
+    (SCORE + "guid_column=gid", {}, ["'guid'"]),
+    (SCORE + "data=lchain", {}, ["'lchaim'"]),
+    (SCORE + "data=trc", {}, ["task=relation"]),
+    (SCORE + "data.unlabelled=drop", {}, ["data.unlabelled"]),
+    ("score task=qa gold=g.csv predictions=p.csv bertscore=x bertscore_layer=1", {}, ["task=qa"]),
+    ("compare", {}, ["systems"]),
+    ("compare a.csv", {}, ["one system"]),
+    ("compare a.csv b.csv metric=macrof1", {}, ["'macro_f1'"]),
+    ("compare a.csv b.csv rows=share", {}, ["'shared'"]),
+    ("compare a.csv b.csv resample=groups", {}, ["'group'"]),
+    ("compare a.csv b.csv alpha=5", {}, ["alpha=5"]),
+    ("compare a.csv b.csv draws=0", {}, ["draws=0"]),
+    ("compare a.csv b.csv against=c", {}, ["against=c"]),
+    ("compare a.csv c.csv", {}, ["c.csv"]),
+    ("compare a.csv b.csv", {"b.csv": "guid,gold,prediction\n1,x,x\n"}, ["b.csv", "'2'"]),
+    ("compare a.csv b.csv", {"b.csv": "guid,gold,prediction\n1,x,x\n2,x,x\n"}, ["2: gold"]),
+    ("compare a.csv b.csv", {"b.csv": "guid,gold,prediction\n1,x,x\n1,x,x\n"}, ["b.csv:3"]),
+    ("compare a.csv b.csv", {"b.csv": "guid,label\n1,x\n2,x\n"}, ["'gold'"]),
+    (QA + "metric=macro_f1", {}, ["metric=macro_f1", "exact_match"]),
+    (QA + "language=xx", {}, ["xx"]),
+    (QA, {"b.csv": "guid,gold,prediction\n1,x,x\n2,z,y\n"}, ["2: gold", "'z'"]),
+    (QA, {"b.csv": "guid,gold,prediction,golds\n1,x,x,no\n2,y,y,no\n"}, ["b.csv:2", "golds"]),
+    ("compare a.csv b.csv task=summarization", {}, ["language="]),
+    ("compare a.csv b.csv task=summarization language=he metric=f1", {}, ["rouge1"]),
+    (TRAIN.replace("train.csv", "none.csv"), {}, ["none.csv", "paths.data"]),
+    (TRAIN, {"train.csv": ""}, ["train.csv"]),
+    (TRAIN, {"train.csv": TEXT.replace("text,label", "txt,label")}, ["train.csv", "'txt'"]),
+    (TRAIN, {"train.csv": TEXT.replace("BEFORE", "BEFOR")}, ["train.csv:2", "'BEFORE'"]),
+    (TRAIN, {"train.csv": TEXT + TEXT.splitlines()[1]}, ["train.csv:3", "'r0'"]),
+    (TRAIN, {"train.csv": TEXT.replace("BEFORE", "BEFORE,1")}, ["train.csv:2"]),
+    (TRAIN, {"train.csv": TEXT.replace("[/E2]", "")}, ["train.csv:2", "[/E2]"]),
+    (TRAIN, {"train.csv": TEXT.replace("a [/E1] b", "a b"), "test.csv": TEXT + "x\n"}, ["t.csv:3"]),
+    (TRAIN + f"data.files.train.sha256={'0' * 64}", {}, ["train.csv", "data.verify=false"]),
+    ("train -m seed=0,1" + TRAIN[5:], {"train.csv": TEXT.replace("t,l", "x,l")}, ["train.csv"]),
+]
+
+
+@pytest.mark.parametrize(("typed", "files", "named"), WRITTEN)
+def test_files_that_do_not_go_together_are_named(typed, files, named, tmp_path, capfd, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = {"score": GOLD, "compare": PAIRS, "train": OWN}[typed.split()[0]] | files
+    for name, content in files.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    assert heron(*typed.split()) == 2
+    printed = capfd.readouterr()
+    assert [each for each in named if each not in printed.err] == []
+    assert "Traceback" not in printed.err + printed.out
+    assert not list(tmp_path.glob("runs/*/*"))
+    assert {each.name for each in tmp_path.iterdir()} - {"cache", "runs"} == set(files)
 
 
 def test_all_problems_are_named_at_once():
@@ -131,3 +339,210 @@ def test_a_wrong_word_laid_over_a_data_set_is_named(word):
         override(DataConfig(label_order=["A", "B"]), [word, "data.unlabelled=drop"])
     assert WORDS[word] in str(error.value)
     assert "unlabelled" not in str(error.value)
+
+
+CONLLU = "1-2\tאב" + "\t_" * 8
+CONLLU += "".join(f"\n{number}\tא\tא\tX\t_\t_\t0\t_\t_\t_" for number in (1, 2)) + "\n"
+LOGITS = '{"guid": "a", "logits_epoch_0": [0, 1], "gold": 0}\n'
+PUBLISHED = {"data": ["trc"], "views": {"t": ["t"]}}
+TABLE = {"title": "T", "scores": {"F1": "f1"}, "rows": {"A": [0.5]}}
+
+
+def published(path):
+    return paper_view("own/t", [], path)
+
+
+def split_of(path):
+    return predictions_file(path.parents[1], "test")
+
+
+def encoder(path):
+    return load_encoder(EncoderConfig(name=str(path.parent)), 50, 0)
+
+
+# How a file is read, its name and content, and the place or column that the error names.
+FILES = [
+    (read_table, "t.csv", "", "t.csv"),
+    (read_table, "t.csv", "\ufeff\r\n", "t.csv"),
+    (read_table, "t.csv", "id,text\n", "no rows"),
+    (read_table, "t.json", "[]", "no rows"),
+    (read_table, "t.csv", "id,id\n1,2\n", "id"),
+    (read_table, "t.csv", b"id,t\xff\n1,2\n", "t.csv:1"),
+    (read_table, "t.csv", "id,text\n1\n2\n3,good\n", "t.csv:3"),
+    (read_table, "t.json", '{"data": []}', "t.json:1"),
+    (read_table, "t.json", '[{"a": 1},\n{"a": 2]', "t.json:2"),
+    (read_table, "t.parquet", "PAR1 no more", "t.parquet"),
+    (read_table, "t.xlsx", "x", ".xlsx"),
+    (read_table, "t.csv.gz", "no gzip", "t.csv.gz"),
+    (read_table, "none/t.csv", None, "none"),
+    (lambda path: read_table(path).require("text"), "t.csv", "id,txt\n1,2\n", "'txt'"),
+    (read_predictions, "p.csv", "guid,golden,prediction\n1,a,b\n", "'golden'"),
+    (lambda path: list(read_conllu(path)), "a.conllu", "1 א\n", "a.conllu:1"),
+    (lambda path: list(read_conllu(path)), "a.conllu", CONLLU.replace("2\tא", "3\tא"), ":3"),
+    (lambda path: list(read_conllu(path)), "a.conllu", CONLLU.replace("1-2", "1-9"), ":1"),
+    (lambda path: list(read_conllu(path)), "a.conllu", b"\xff\xfe\x00", "a.conllu"),
+    (lambda path: list(read_conllu(path)), "a.conllu.gz", b"\x1f\x8b\x08no", "a.conllu.gz"),
+    (read_record, "dynamics_epoch_0.jsonl", "\n", "dynamics_epoch_0.jsonl"),
+    (read_record, "dynamics_epoch_0.jsonl", LOGITS + "{", "dynamics_epoch_0.jsonl:2"),
+    (read_dynamics, "dynamics_epoch_0.jsonl", LOGITS + LOGITS.replace('d": 0', 'd": 1'), "'a'"),
+    (read_dynamics, "epoch=0.parquet", "PAR1", "epoch=0.parquet"),
+    (read_dynamics, "absent", None, "absent"),
+    (read_config, "mine.yaml", "nmae: x", "mine.yaml"),
+    (read_config, "mine.yaml", "label_order: {", "mine.yaml"),
+    (read_config, "mine.yaml", "sample: {fraction: much}", "mine.yaml"),
+    (published, "p.yaml", json.dumps(PUBLISHED | {"tables": {"u": TABLE}}), "p.yaml"),
+    (
+        published,
+        "p.yaml",
+        json.dumps(PUBLISHED | {"tables": {"t": TABLE | {"rows": {"A": []}}}}),
+        "A",
+    ),
+    (open_run, "a.txt", "", "config.yaml"),
+    (collect, "nowhere", None, "nowhere"),
+    (
+        lambda path: predictions_file(path.parent, "test"),
+        "predictions/validation.parquet",
+        "",
+        "test",
+    ),
+    (lambda path: load_morphology(f"conllu:{path}", HEBREW), "mine.conlu", None, "mine.conlu"),
+    (
+        lambda path: load_encoder(EncoderConfig(name=str(path.parent)), 50, 0),
+        "a",
+        "",
+        "encoder.name",
+    ),
+]
+
+
+@pytest.mark.parametrize(("read", "name", "content", "named"), FILES)
+def test_a_file_that_cannot_be_used_is_named_with_its_place(read, name, content, named, tmp_path):
+    path = tmp_path / name
+    if content is not None:
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises((ConfigError, DataError)) as error:
+        read(path.parent if read in (read_dynamics, open_run) and content is not None else path)
+    assert named in str(error.value)
+
+
+def rows_of(groups, rows=4):
+    return [Example(f"{row}", "a b", "h", group=f"{row % groups}") for row in range(rows)]
+
+
+def learnt():
+    nothing_EN = np.full((1, 1), np.nan, np.float32)
+    seen = {"gold_N": np.zeros(1, np.int16), "count_EN": np.ones((1, 1), np.int16)}
+    p_gold = {"p_gold_EN": nothing_EN + 1, "correct_EN": nothing_EN, "margin_EN": nothing_EN}
+    return Dynamics(
+        ["a"], **seen, **p_gold, epochs_E=np.ones(1), labels=("a", "b"), mode="train", task="nli"
+    )
+
+
+TRC = conf_dir().parent / "experiments/trc/published.yaml"
+MARKS = Markers("[E1]", "[/E1]", "[E2]", "[/E2]")
+GUESSES = np.array([[0, 1], [1, 0]])
+# What names the mistake, and the call that makes it.
+CALLS = {
+    # Registries and words.
+    "'pi'": lambda: Registry("number", {"pi": 3.14})["pie"],
+    # Splits.
+    "data.validation.by=row": lambda: carve(rows_of(1), ValidationConfig(0.1)),
+    "data.holdout.by=row": lambda: carve(rows_of(1), HoldoutConfig(0.1, "group")),
+    "data.folds.by=row": lambda: take_fold(rows_of(3), FoldsConfig(4)),
+    "data.duplicates=keep": lambda: apply_duplicates(
+        {"train": rows_of(1, 1), "test": rows_of(1, 1)}, "drop"
+    ),
+    "data.files": lambda: locate(DataConfig(), conf_dir(), conf_dir()),
+    "https": lambda: download(FileConfig("a", url="http://a.org/a"), conf_dir(), print),
+    # Rows.
+    "'a b'": lambda: LabelReader(DataConfig(label_order=["a c", "A c"]), "label").read("a b"),
+    "no [E1]": lambda: parse_marked("nothing marked", MARKS),
+    "no [E2]": lambda: parse_marked("[E1] a [/E1] b [/E2]", MARKS),
+    "[E1] 2": lambda: parse_marked("[E1] a [/E1] [E1] b [/E1] [E2] c [/E2]", MARKS),
+    "before [E1]": lambda: parse_marked("[/E1] a [E1] b [E2] c [/E2]", MARKS),
+    "crossed": lambda: parse_marked("[E1] a [E2] b [/E1] c [/E2]", MARKS),
+    "nested": lambda: parse_marked("[E1] a [E2] b [/E2] c [/E1]", MARKS),
+    "event 2 is empty": lambda: parse_marked("[E1] a [/E1] [E2]   [/E2]", MARKS),
+    "overlap": lambda: mark("abc", [Span(0, 2), Span(1, 3)], MARKS),
+    "event 1": lambda: mark("abc", [Span(0, 0), Span(1, 3)], MARKS),
+    "event 2": lambda: mark("abc", [Span(0, 1), Span(2, 9)], MARKS),
+    # The built-in corpus.
+    "nli, qa, relation, summarization": lambda: ChronicleConfig(task="poetry"),
+    "he, ro": lambda: ChronicleConfig(language="hebrew"),
+    "size=99": lambda: ChronicleConfig(size=99),
+    "label_noise=1.5": lambda: ChronicleConfig(label_noise=1.5),
+    "label_noise=0.1": lambda: ChronicleConfig(task="qa", label_noise=0.1),
+    "BEFORE, AFTER": lambda: ChronicleConfig(class_weights=(1.0, 1.0)),
+    "above 0": lambda: ChronicleConfig(class_weights=(0.0,) * 4),
+    "class_weights": lambda: ChronicleConfig(task="summarization", class_weights=(1.0,)),
+    "label_set": lambda: ChronicleConfig(task="nli", label_set="five"),
+    "premise_sentences": lambda: ChronicleConfig(task="nli", premise_sentences=(3, 2)),
+    "80 sentences": lambda: ChronicleConfig(task="summarization", premise_sentences=(8, 81)),
+    "unanswerable=1.5": lambda: ChronicleConfig(task="qa", unanswerable=1.5),
+    "rivals=-0.1": lambda: ChronicleConfig(task="qa", rivals=-0.1),
+    # Languages and models.
+    "en, he": lambda: get_language("xx"),
+    "'simplemma'": lambda: load_morphology("simplema", ROMANIAN),
+    "morphology=simplemma-prefixes": lambda: load_morphology("simplemma-prefixes", ROMANIAN),
+    "name a file": lambda: load_morphology("conllu", HEBREW),
+    "no/such": lambda: load_encoder(EncoderConfig(name="no/such"), 50, 0),
+    "encoder.attention": lambda: load_encoder(
+        EncoderConfig(attention="bogus", max_length=64), 50, 0
+    ),
+    "scratch": lambda: check_backbone("scratch", 1),
+    # Training dynamics.
+    "burn_out=0": lambda: statistics(learnt(), burn_out=0),
+    "'eq1_swapped'": lambda: difficulty("eq1_swaped", statistics(learnt())),
+    "'aum'": lambda: difficulty("aum", statistics(learnt())),
+    "fraction=1.1": lambda: allenai(statistics(learnt()), 1.1),
+    "graded": lambda: detection(np.array([np.nan]), np.zeros(1, bool), [1]),
+    # Scores.
+    "level=intervall": lambda: krippendorff_alpha([[1.0]], "intervall"),
+    "each unit": lambda: krippendorff_alpha([[1.0, 2.0]], groups=["a"]),
+    "bertscore.layer": lambda: bertscore(["a"], ["a"], BertScoreConfig("x", layer=None)),
+    "2 predictions for 1": lambda: item_scores(["a", "b"], [["a"]]),
+    "question 2": lambda: item_scores(["a", "b"], [["a"], []], no_answer=False),
+    "idf=true": lambda: sign(BertScoreConfig("x", layer=1, idf=True)),
+    "bins=0": lambda: reliability_bins([[0.5, 0.5]], [0], bins=0),
+    "2 gold labels": lambda: score_task("classification", ["a", "a"], ["a"], ["a"]),
+    "'relation'": lambda: score_task("relations", [], [], ["a"]),
+    "'recode'": lambda: score_task("relation", [], [], ["a"], relaxed="recoded"),
+    "3 groups": lambda: paired_counts(np.array([0, 1]), GUESSES, GUESSES, 2, ["a", "b", "c"]),
+    "row 2": lambda: confusion_matrix(["a", "aa"], ["a", "a"], ["a", "b"]),
+    "1 gold labels": lambda: paired_counts(np.array([0]), GUESSES, GUESSES, 2),
+    "no rows": lambda: paired_bootstrap(paired_values(np.ones((1, 0)), np.ones((1, 0))), np.mean),
+    "13 runs": lambda: approximate_randomization(
+        paired_values(np.ones((13, 2)), np.zeros((12, 2))), mean_value
+    ),
+    "1 values": lambda: paired_values([0.1, np.nan], [0.1, 0.2]),
+    "3 and 2": lambda: paired_values([0.1, 0.2, 0.3], [0.1, 0.2]),
+    "draws=0": lambda: paired_bootstrap(
+        paired_counts(np.array([0, 1]), GUESSES, GUESSES, 2), np.mean, draws=0
+    ),
+    "profile=xl-sum": lambda: rouge(["a"], ["a"], "xl-sum", HEBREW),
+    "references for 2": lambda: rouge(["a"], ["a", "b"], "xlsum", HEBREW),
+    "item 1": lambda: rouge(["a", "b"], [["a"], []], "xlsum", HEBREW),
+    "finite": lambda: mann_whitney([np.nan], [0.2]),
+    "1, 2 rows": lambda: mcnemar([True], [True, False]),
+    "two systems": lambda: cochran_q([[True], [False]]),
+    "'macro_f1'": lambda: score_function("macrof1", ["a", "b"]),
+    "for 2 questions": lambda: overlap_classes([None], [[], []]),
+    "reach=0": lambda: question_clusters(["מה?"], HEBREW, reach=0),
+    "ascending": lambda: length_buckets(["word"], (3, 3)),
+    "count=types": lambda: Tally().shares("types"),
+    "average=documents": lambda: average_share(np.ones(1), np.ones(1), "documents"),
+    "2 articles": lambda: summary_statistics(["a", "b"], ["a"]),
+    # Reports.
+    "'table4'": lambda: paper_view(
+        "trc/tabel4", [], conf_dir().parent / "experiments/trc/published.yaml"
+    ),
+}
+KINDS = (ConfigError, DataError, DownloadError, LabelError, MarkerError, SettingsError)
+
+
+@pytest.mark.parametrize("named", CALLS)
+def test_a_function_refuses_what_would_give_a_wrong_number(named):
+    with pytest.raises(KINDS) as error:
+        CALLS[named]()
+    assert named in str(error.value)

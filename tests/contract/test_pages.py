@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 import page_commands
-from browser import Browser
 from heron.base.folders import conf_dir, data_set_file, data_sets
 from heron.data.config import read_config
 from small_forks import ENVIRONMENT, write_fork
@@ -158,24 +157,6 @@ def test_every_command_of_the_pages_on_additions_is_valid_beside_their_fork(tmp_
     assert {line: why for line, why in checked if why} == {}
 
 
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        ("heron train optim.learning_rate=1", "optim.lr"),
-        ("heron train -m head=esss,emp", "esss"),
-        ("heron train data=chronicle head=span", "is for another task"),
-        ("heron prompt data=chronicle_nli model=local model.name=x shot=2", "shot"),
-        ("heron map runs=runs/a/b", "runs"),
-        ("heron audit data=trc data.normalise=lower", "no such key"),
-        ("heron maps run=runs/a/b", "unknown command"),
-        ("make demos", "no target"),
-        ("herno demo", "an unknown program"),
-    ],
-)
-def test_a_wrong_command_is_noticed(line: str, why: str, place: Path) -> None:
-    assert why in what_is_wrong(line)
-
-
 def test_the_table_of_data_sets_is_that_of_their_files() -> None:
     page = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
     expected = []
@@ -234,38 +215,3 @@ def test_the_site_has_every_page(site: Path) -> None:
     written = {path.relative_to(site).with_suffix(".md") for path in site.rglob("*.html")}
     in_the_site = [page.relative_to(ROOT) for page in PAGES if page.parent != ROOT]
     assert [page for page in in_the_site if page not in written] == []
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("width", [1400, 420])
-def test_every_page_of_the_site_fits_its_window_without_an_error(
-    site: Path, page: Browser, width: int
-) -> None:
-    wide = []
-    for path in html(site):
-        page.open(path, width)
-        if page.run("document.documentElement.scrollWidth > innerWidth"):
-            wide.append(name_of(ROOT / path.relative_to(site)))
-    assert wide == []
-    assert page.errors == []
-
-
-# Of each code in one line whose first letter is Hebrew: whether it begins at the right.
-HEBREW_CODE = r"""
-[...document.querySelectorAll('article code')].filter(code =>
-    /^\P{L}*\p{Script=Hebrew}/u.test(code.textContent) && code.getClientRects().length === 1
-).map(code => {
-    const parts = code.querySelectorAll('.pre');
-    return parts[0].getBoundingClientRect().x > parts[parts.length - 1].getBoundingClientRect().x;
-})
-"""
-
-
-@pytest.mark.real
-def test_hebrew_in_the_code_of_a_page_runs_from_right_to_left(site: Path, page: Browser) -> None:
-    found = []
-    for path in html(site):
-        page.open(path)
-        found += page.run(HEBREW_CODE)
-    assert found
-    assert all(found)

@@ -166,30 +166,6 @@ def test_a_data_set_of_any_task_is_described_whole(task, heron, place):
     assert config.files["train"].path == f"{name}/train.csv"
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["hed", "x"], "no kind 'hed'. Did you mean 'head'?"),
-        (["head"], "say what and a name: heron new dataset|language|head"),
-        (["head", "LargestPool"], "Did you mean 'largest_pool'?"),
-        (["head", "x", "fork=my-fork"], "fork 'my-fork': use the letters a to z, digits and _"),
-        (["head", "cls"], "head 'cls' exists already"),  # a pooling's name
-        (["head", "ess"], "head 'ess' exists already"),
-        (["language", "he"], "language 'he' exists already"),
-        (["task", "nli"], "task 'nli' exists already"),
-        (["dataset", "x", "task=nlli"], "Did you mean 'nli'?"),
-        (["head", "x", "task=nli"], "task=nli is an option of heron new dataset only"),
-        (["head", "x", "frok=y"], "Did you mean 'fork'?"),
-    ],
-)
-def test_a_mistake_is_one_line_and_writes_nothing(words, message, heron, place):
-    before = files_in(place)
-    answer = heron("new", *words, wanted=2)
-    assert message in answer
-    assert "Traceback" not in answer
-    assert files_in(place) == before
-
-
 def test_nothing_is_overwritten(heron, place):
     path = place / "tests" / "unit" / "experiments" / "tried" / "test_head_later.py"
     path.write_text("mine", encoding="utf-8")

@@ -25,8 +25,8 @@ from heron.data.features import UNLABELLED
 from heron.tasks.qa.soft_answers import AllAnswers
 from heron.training.build import build_module
 from heron.training.compose import compose
+from made_up_texts import sentences
 from small_runs import TINY, in_folder
-from small_texts import sentences
 
 # Sizes of an epoch's batches by `accumulate_grad_batches`; each group has the same eight units, the
 # last one of an epoch fewer batches. A batch of one leaves the second process nothing to do.

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.all import BENCHMARKS, Options, run
-from benchmarks.frame import Headline, main
+from benchmarks.frame import main
 
 WRITTEN = {
     "rouge": {
@@ -72,20 +72,3 @@ def test_every_benchmark_has_a_row_and_what_is_there_is_not_measured_again(out, 
     first = f"| ROUGE, short, texts seen first | {plain} | 8.5 times | 8 to 9 | ≥ 15: missed |"
     assert first in rows
     assert any("GFLOP/s a thread: 32-true" in row for row in rows)
-
-
-def test_some_benchmarks_alone_and_an_unknown_one(out, capsys) -> None:
-    assert main(Options, run, [f"out={out}", "only=recorder"]) == 0
-    assert "ROUGE" not in capsys.readouterr().out
-    assert main(Options, run, [f"out={out}", "only=rogue"]) == 2
-    said = capsys.readouterr().err
-    assert "only" in said
-    assert "'rouge'" in said
-
-
-def test_more_is_better_of_ratios_and_less_of_times() -> None:
-    assert Headline("", "", [1.0, 5.0, 2.0], 2.0).result == "reached"
-    assert Headline("", "", [1.0, 5.0, 1.9], 2.0).result == "missed"
-    assert Headline("", "", [0.04], 0.05, "ms").result == "reached"
-    assert Headline("", "", [0.06], 0.05, "ms").result == "missed"
-    assert Headline("", "", [0.06]).result == ""

@@ -8,7 +8,6 @@ import types
 
 import pytest
 
-import heron
 from heron.base.errors import ConfigError
 from heron.cli import COMMANDS, main
 from heron.commands.listing import FORK_COMMANDS, help_text
@@ -56,20 +55,6 @@ def test_every_command_has_its_module(name):
     import importlib
 
     assert callable(importlib.import_module(f"heron.commands.{name}").run)
-
-
-@pytest.mark.parametrize("flag", ["-V", "--version"])
-def test_version(flag, capsys):
-    assert main([flag]) == 0
-    assert capsys.readouterr().out == f"heron {heron.__version__}\n"
-
-
-@pytest.mark.parametrize(("typed", "meant"), [("trian", "train"), ("reprot", "report")])
-def test_an_unknown_command_names_the_nearest_and_exits_with_2(typed, meant, capsys):
-    assert main([typed]) == 2
-    error = capsys.readouterr().err
-    assert f"unknown command '{typed}'. Did you mean '{meant}'" in error
-    assert "Traceback" not in error
 
 
 @pytest.fixture

@@ -145,18 +145,6 @@ def test_what_pages_name_exists(path):
             assert pydoc.locate(place), f"{path.name}: {place}"
 
 
-def test_a_cell_that_fails_is_named_with_its_number(tmp_path):
-    source = [("markdown", "# Title"), ("code", "number = 1"), ("code", "assert number == 2")]
-    broken = [{"cell_type": kind, "source": [text], "outputs": []} for kind, text in source]
-    path = tmp_path / "broken.ipynb"
-    path.write_text(json.dumps({"cells": broken}))
-    done, out = execute(path, tmp_path)
-    assert done.returncode == 1
-    assert "broken.ipynb: cell 3 failed" in done.stderr
-    assert "AssertionError" in done.stderr
-    assert not out.exists()
-
-
 @every_notebook
 def test_notebooks_are_stored_as_run_from_top_to_bottom(path):
     code = cells(path, "code")
@@ -179,23 +167,6 @@ def test_stored_outputs_hold_no_error_and_no_warning(path):
 def test_stored_notebooks_name_no_place_on_a_machine(path):
     text = json.dumps(read(path), ensure_ascii=False)
     assert not (found := MACHINE_PATH.search(text)), text[max(0, found.start() - 60) :][:120]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("/home/me/heron", True),
-        ("in '/tmp/x'", True),
-        (r"C:\heron", True),
-        (str(REPO / "runs"), True),
-        ("runs/demo/plain", False),
-        ("predictions/test.parquet", False),
-        ("p/BEFORE", False),
-        ("src/home/x", False),
-    ],
-)
-def test_places_on_a_machine_are_told_from_relative_paths(text, expected):
-    assert bool(MACHINE_PATH.search(text)) is expected
 
 
 @every_notebook
@@ -269,27 +240,6 @@ def test_every_name_and_file_in_the_prose_exists(path):
     assert len(named) > 5
     run = "".join("".join(cell["source"]) for _, cell in cells(path, "code"))  # so it exists
     assert [name for name in named if not is_known(name) and name not in run] == []
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("data/readers.py", True),
-        ("data/reader.py", False),
-        ("conf/data/chronicle.yaml", True),
-        ("predictions/test.parquet", True),
-        ("predictions/all.parquet", False),
-        ("heron map run=runs/plain", True),
-        ("heron map runs=runs/plain", False),
-        ("heron mapp run=runs/plain", False),
-        ("data.generator.size", True),
-        ("data.generator.sizes", False),
-        ("event_start", True),
-        ("event_begin", False),
-    ],
-)
-def test_names_that_heron_does_not_have_are_noticed(name, expected):
-    assert is_known(name) is expected
 
 
 @every_notebook

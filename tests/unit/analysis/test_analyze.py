@@ -5,11 +5,8 @@ import json
 import pytest
 
 from heron.base.files import read_json
-from heron.base.folders import experiment_roots
 from heron.base.tables import write_table
-from heron.base.yaml_files import read_yaml
 from heron.cli import main
-from heron.results.published import STATISTICS, find_published
 from heron_tools.reproduction.targets import Estimate, Filled
 
 PNG = b"\x89PNG"
@@ -159,39 +156,12 @@ def test_moved_data_is_found_where_paths_data_says(make_run, tmp_path):
     assert analyze(f"run={run}", "by=length", f"paths.data={tmp_path / 'elsewhere'}") == 0
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["by=genres"], "neither an analysis nor a side column of the data"),
-        (["by=lenght"], "Did you mean 'length'"),
-        (["split=dev"], "no such predictions; the run has: test"),
-        (["by=ttr", "morphology=simplema"], "Did you mean 'simplemma'"),
-        (["words=letters"], "Allowed: whitespace, words"),
-        (["bins=0"], "bins=0: "),
-        (["data.colums.side=[genre]"], "colums"),
-        (["data=ronli"], "name either a run (run=DIR) or a data set (data=NAME)"),
-        (["types=none.csv"], "none.csv"),
-    ],
-)
-def test_a_wrong_option_says_what_is_allowed(make_run, capsys, words, said):
-    run = make_run()
-    assert analyze(f"run={run}", *words) == 2
-    assert said in capsys.readouterr().err
-
-
 def test_predictions_of_other_data_are_named_by_guid(make_run, capsys):
     run = make_run()
     other = {"guid": ["p1", "q7"], "gold": ["neutral"] * 2, "prediction": ["neutral"] * 2}
     write_table(run / "predictions" / "test.parquet", other)
     assert analyze(f"run={run}", "by=length") == 2
     assert "q7: predicted, but not in pairs" in capsys.readouterr().err
-
-
-def test_types_of_other_rows_are_refused(make_run, tmp_path, capsys):
-    run = make_run()
-    write_table(tmp_path / "types.csv", {"guid": ["x"], "types": ["logical"]})
-    assert analyze(f"run={run}", f"types={tmp_path / 'types.csv'}") == 2
-    assert "those look like 'p0'" in capsys.readouterr().err
 
 
 def test_a_data_set_is_described_by_split_and_class(tmp_path, capsys):
@@ -233,10 +203,3 @@ def test_a_data_set_of_a_paper_stands_beside_what_the_paper_printed(tmp_path, mo
     # Other settings than the paper's are not compared with it.
     assert analyze(*words, "data.duplicates=drop") == 0
     assert "differs" not in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("data", ["lchaim", "parashoot", "ronli", "trc"])
-def test_every_paper_s_data_set_has_published_statistics(data):
-    experiment_roots()  # finds the papers
-    assert data in STATISTICS
-    assert read_yaml(find_published(data))["tables"]

@@ -4,11 +4,10 @@ import json
 
 import pytest
 
-from heron.base.cells import SYNTHETIC
 from heron.base.files import read_json
 from heron.base.tables import read_table, write_table
 from heron.cli import main
-from small_answers import CLASSES, HOSTILE, make_answered_run, write_squad
+from made_up_runs import HOSTILE, OVERLAPS, make_answered_run, write_squad
 
 PNG = b"\x89PNG"
 
@@ -45,7 +44,7 @@ def test_a_run_leaves_a_table_and_a_figure_for_each_analysis_and_a_page(run, cap
     assert "Scores by question word" in shown
     stored = read_json(run / "analysis" / "test-overlap_class.json")
     counted, scored = stored["tables"]
-    assert [row["class"] for row in counted["rows"]] == list(CLASSES)
+    assert [row["class"] for row in counted["rows"]] == list(OVERLAPS)
     assert set(scored["rows"][0]) >= {"slice", "n", "f1", "exact_match", "he_f1", "tlnls"}
     assert scored["rows"][-1]["n"] == stored["questions"] == 40
 
@@ -59,24 +58,13 @@ def test_the_page_holds_every_answer_and_nothing_from_elsewhere(run):
     assert (content["direction"], content["language"]) == ("rtl", "he")
     assert len(content["rows"]) == 40
     assert len(content["contexts"]) == 7
-    assert content["classes"] == list(CLASSES)
+    assert content["classes"] == list(OVERLAPS)
     row = content["rows"][1]
     context = content["contexts"][row["context"]]
     assert context[slice(*row["golds"][0])] == "העיר תל אביב"
     assert context[slice(*row["given"])] == "תל אביב"
     assert row["class"] == "inside"
     assert dict(zip(content["scores"], row["scores"], strict=True))["f1"] == pytest.approx(0.8)
-
-
-def test_the_page_of_generated_questions_says_that_they_are(run):
-    config = run / "config.yaml"
-    text = config.read_text(encoding="utf-8")
-    assert analyze(f"run={run}", "by=answers") == 0
-    plain = (run / "analysis" / "answers.html").read_text(encoding="utf-8")
-    config.write_text(text.replace("synthetic: false", "synthetic: true"), encoding="utf-8")
-    assert analyze(f"run={run}", "by=answers") == 0
-    said = (run / "analysis" / "answers.html").read_text(encoding="utf-8")
-    assert [SYNTHETIC in page for page in (plain, said)] == [False, True]
 
 
 def test_answers_of_a_further_split_have_files_of_their_own(tmp_path):
@@ -120,25 +108,6 @@ def test_a_sheet_is_drawn_filled_and_scored(tmp_path, capsys):
     stored = read_json(tmp_path / "judge.json")
     assert stored["judged"] == 4
     assert stored["tables"][0]["rows"][0]["share"]["value"] == 1.0
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["by=overlap"], "Did you mean 'overlap_class'"),
-        (["split=dev"], "no such predictions; the run has: test"),
-        (["sheet=new.csv"], "name either a run"),
-    ],
-)
-def test_a_wrong_option_says_what_is_allowed(run, capsys, words, said):
-    assert analyze(f"run={run}", *words) == 2
-    assert said in capsys.readouterr().err
-
-
-def test_a_sheet_needs_questions(tmp_path, capsys):
-    words = ["data=chronicle", "data.generator.size=100", f"paths.cache={tmp_path}"]
-    assert analyze(*words, f"sheet={tmp_path / 'new.csv'}") == 2
-    assert "chronicle has no answers to judge" in capsys.readouterr().err
 
 
 def test_answers_on_other_texts_are_named_by_guid(run, tmp_path, capsys):

@@ -1,29 +1,25 @@
 """`heron analyze` on a run of summaries: slices of it, and the page of all summaries."""
 
-import dataclasses
 import itertools
 import json
 
 import numpy as np
 import pytest
 
-from heron.base.cells import SYNTHETIC
 from heron.base.errors import ConfigError, DataError
 from heron.base.files import read_json
 from heron.base.tables import read_table, write_table
 from heron.cli import main
-from heron.data.config import GeneratorConfig
 from heron.languages.hebrew import HEBREW
 from heron.languages.words import folded_words
 from heron.metrics.summary import extractive_scores, item_rouge, split_sentences
 from heron.metrics.summary_statistics import summary_statistics
 from heron.results import shipped as reading
-from heron.training.stored import from_yaml, to_yaml
 from heron_tools.analysis import summaries as analysis
 from heron_tools.analysis.options import parse
 from heron_tools.analysis.run import open_analysis
 from heron_tools.analysis.summaries import novel_places
-from small_summaries import HOSTILE, article_of, gold_of, make_summary_run, written_for
+from made_up_runs import HOSTILE, article_of, gold_of, make_summary_run, written_for
 
 N = 40
 PNG = b"\x89PNG"
@@ -172,36 +168,6 @@ def test_data_is_read_once_for_all_side_columns(run, monkeypatch):
     assert len(read) == 1
 
 
-def test_nothing_is_written_where_the_data_of_a_side_column_is_gone(run, capsys):
-    for path in (run.parent / "data").iterdir():
-        path.unlink()
-    assert analyze(f"run={run}", "by=statistics,novelty,desk") == 2
-    assert "test.jsonl" in capsys.readouterr().err
-    assert not (run / "analysis").exists()
-
-
-def test_a_wrong_column_of_generated_articles_is_named_before_any_are(run, monkeypatch, capsys):
-    path = run / "config.yaml"
-    config = from_yaml(path.read_text(encoding="utf-8"))
-    data = dataclasses.replace(config.data, files={}, generator=GeneratorConfig())
-    path.write_text(to_yaml(dataclasses.replace(config, data=data)), encoding="utf-8")
-    for place in ("heron.results.predictions.read_table", "heron.results.shipped.read_shipped"):
-        monkeypatch.setattr(place, None)
-    assert analyze(f"run={run}", "by=statistics,desks") == 2
-    assert "by=desks: neither an analysis nor a side column" in capsys.readouterr().err
-    assert not (run / "analysis").exists()
-
-
-@pytest.mark.usefixtures("drawn")
-def test_the_figure_is_drawn_where_nothing_is_right_too(run):
-    path = run / "predictions" / "test.parquet"
-    table = read_table(path)
-    columns = {name: table.values(name) for name in table.columns}
-    write_table(path, {**columns, "prediction": ["nothing"] * N, "text": ["no"] * N})
-    assert analyze(f"run={run}", "by=summary_length") == 0
-    assert (run / "analysis" / "test-summary_length.png").read_bytes().startswith(PNG)
-
-
 def test_the_page_holds_every_summary_and_nothing_from_elsewhere(run):
     assert analyze(f"run={run}", "by=summaries") == 0
     page = (run / "analysis" / "summaries.html").read_text(encoding="utf-8")
@@ -257,14 +223,6 @@ def test_articles_that_do_not_fit_are_cut_and_the_page_says_so(split):
     assert "cut after" not in split.build_page()
 
 
-def test_the_page_of_generated_articles_says_that_they_are(run):
-    config = run / "config.yaml"
-    text = config.read_text(encoding="utf-8").replace("synthetic: false", "synthetic: true")
-    config.write_text(text, encoding="utf-8")
-    assert analyze(f"run={run}", "by=summaries") == 0
-    assert SYNTHETIC in (run / "analysis" / "summaries.html").read_text(encoding="utf-8")
-
-
 def test_summaries_without_a_gold_one_are_left_out_and_counted(run):
     path = run / "predictions" / "test.parquet"
     table = read_table(path)
@@ -318,18 +276,6 @@ def test_a_system_that_kept_direction_marks_has_the_same_golds_and_loses_nothing
         _ = opened(run, f"beside={','.join(paths)}").systems
 
 
-def test_a_message_shows_other_golds_where_they_differ_and_not_where_a_mark_is_kept(run, tmp_path):
-    long = "מילים שאינן עיקר " * 8
-    path = run / "predictions" / "test.parquet"
-    table = read_table(path)
-    columns = {name: table.values(name) for name in table.columns}
-    write_table(path, columns | {"gold": [f"{long} סוף", *columns["gold"][1:]]})
-    other = {"guid": ["s0"], "summary": ["y"], "gold": [f"\u200f{long} אחר"]}
-    write_table(tmp_path / "other.csv", other)
-    with pytest.raises(DataError, match=r"the run has: '…[^']* אחר', in .* '…[^']* סוף'"):
-        _ = opened(run, f"beside={tmp_path / 'other.csv'}").systems
-
-
 def test_the_command_reads_systems_as_the_run_has_read_its_data(run, tmp_path, capsys):
     table = {"guid": ["s3"], "summary": ["x"], "gold": [with_marks(gold_of(3))]}
     write_table(tmp_path / "marks.csv", table)
@@ -340,33 +286,3 @@ def test_the_command_reads_systems_as_the_run_has_read_its_data(run, tmp_path, c
     config.write_text(text, encoding="utf-8")
     assert analyze(*words) == 2
     assert "marks.csv: s3: another gold summary" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["by=novelti"], "Did you mean 'novelty'"),
-        (["by=statistic"], "Did you mean 'statistics'"),
-        (["split=dev"], "no such predictions; the run has: test"),
-        (["words=letters"], "words=letters: unknown"),
-        (["beside=nowhere.csv"], "beside=nowhere.csv: no such run folder or file"),
-        (["morphology=simplema"], "Did you mean 'simplemma'"),
-        (["by=statistics", "morphology=conllu:nowhere"], "nowhere"),
-        (["published=nowhere.yaml"], "published=nowhere.yaml: no such file"),
-        (["by=desks", "data.columns.side=[desk]"], "Did you mean 'desk'"),
-        (["data.columns.sides=[desk]"], "sides"),
-    ],
-)
-def test_a_wrong_option_says_what_is_allowed_and_no_data_is_read(
-    run, capsys, monkeypatch, words, said
-):
-    """Predictions and data are there, but whoever opened them would fail."""
-    monkeypatch.setattr("heron.results.predictions.read_table", None)
-    monkeypatch.setattr("heron.results.shipped.read_shipped", None)
-    assert analyze(f"run={run}", *words) == 2
-    assert said in capsys.readouterr().err
-
-
-def test_only_summaries_have_systems_beside_them(capsys):
-    assert analyze("data=chronicle", "beside=mine.csv") == 2
-    assert "add run=DIR" in capsys.readouterr().err

@@ -1,12 +1,10 @@
 """`heron analyze` on articles and summaries, from the command line."""
 
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 from tests.unit.languages.test_conllu import SAMPLE
 
-from heron.base.cells import SYNTHETIC
 from heron.base.files import read_json
 from heron.base.tables import read_table, write_table
 from heron.cli import main
@@ -22,7 +20,6 @@ from heron_tools.analysis.run import open_analysis
 
 ROOT = Path(__file__).resolve().parents[3]
 PUBLISHED = ROOT / "experiments/hesum/published.yaml"
-STATISTICS = "paper: x\nstatistics: {texts: t, summaries: t, systems: t, beside: {words: HeSum}}\n"
 SHARES = ["novel_1", "novel_2", "novel_3", "novel_4", "compression", "redundancy_1", "redundancy_2"]
 ARTICLES = ["הילדים באו אל בית הספר בבוקר, ואז הלכו.", "שר החינוך אמר: לא יהיו שינויים בשנה הבאה."]
 SUMMARIES = ["הילדים באו לבית הספר בזמן.", "אין שינויים, אמר שר החינוך."]
@@ -136,65 +133,6 @@ def test_a_papers_numbers_stand_beside_with_differences_and_the_nearest_definiti
     assert distances == sorted(w["mean_distance"] for w in ways)[:2]
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("paper: x\ntables: {}\n", "no statistics of summaries"),
-        (
-            "paper: x\nstatistics: {texts: t, summaries: t, systems: tt, beside: {}}\n"
-            "tables: {t: {columns: [novel_1], rows: {}}}\n",
-            r"statistics.systems=tt: no such table. Did you mean 't'",
-        ),
-        (
-            "paper: x\nstatistics: {texts: t, summaries: t, systems: t, beside: {}}\n"
-            "tables: {t: {columns: [novel], rows: {a: [0.1]}}}\n",
-            "'novel' is not a statistic of summaries. Did you mean 'novel_",
-        ),
-        ("paper: x\nstatistics:\ntables: {}\n", "no statistics of summaries"),
-        ("- a list\n", "no statistics of summaries"),
-        (
-            STATISTICS.replace("paper: x\n", "") + "tables: {t: {columns: [], rows: {}}}\n",
-            "paper: expected the paper's authors and name",
-        ),
-        (
-            STATISTICS + "tables: {t: {columns: [novel_1], rows: {Hesum: [0.1]}}}\n",
-            "statistics.beside.words=HeSum: no such row of t. Did you mean 'Hesum'",
-        ),
-        (
-            STATISTICS.replace("words", "word") + "tables: {t: {columns: [], rows: {}}}\n",
-            "statistics.beside.word: unknown unit of tokens. Did you mean 'words'",
-        ),
-        (STATISTICS + "tables: {t: {rows: {}}}\n", "tables.t: expected columns:"),
-        (
-            STATISTICS + "tables: {t: {columns: [novel_1, novel_2], rows: {HeSum: [0.1]}}}\n",
-            "tables.t.rows.HeSum: expected a value for each of 2 columns: 1",
-        ),
-        (
-            STATISTICS + "tables: {t: {columns: [novel_1], rows: {HeSum: [much]}}}\n",
-            "tables.t.rows.HeSum: 'much' is not a number",
-        ),
-    ],
-)
-def test_published_numbers_that_cannot_be_used_say_why(folder, capsys, content, said):
-    path = folder / "published.yaml"
-    path.write_text(content, encoding="utf-8")
-    assert analyze(folder, f"published={path}") == 2
-    assert said in capsys.readouterr().err
-    assert analyze(folder, "published=absent.yaml") == 2
-    assert "absent.yaml: no such file" in capsys.readouterr().err
-
-
-def test_a_papers_file_without_statistics_of_its_own_is_passed_over(tmp_path, monkeypatch):
-    assert "score_sheet" in FORK_ANALYSES  # imports the forks
-    module = import_module("heron_forks.hesum.published_statistics")
-
-    empty = tmp_path / "published.yaml"
-    empty.write_text("paper: x\nstatistics:\n", encoding="utf-8")
-    monkeypatch.setattr(module, "all_published", lambda: [empty, PUBLISHED])
-    assert module.published_statistics("hesum").paper
-    assert module.published_statistics("other") is None
-
-
 def test_texts_for_another_tool_come_back_as_its_analyses(folder, capsys):
     table = read_table(folder / "data" / "own" / "train.csv")
     rows = {name: [table.values(name)[0]] for name in table.columns}
@@ -209,25 +147,6 @@ def test_texts_for_another_tool_come_back_as_its_analyses(folder, capsys):
     articles = stored["sets"]["train"]["articles"]
     assert (articles["anaphors"], articles["constructs"], articles["morphemes"]) == (1, 0, 7)
     assert stored["tables"][0]["rows"][0]["anaphors"] == 1.0
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["morphology=simplema"], "Did you mean 'simplemma'"),
-        (["sheet=new.csv"], "has no answers to judge"),
-        (["morphology=conllu:nowhere"], "nowhere"),
-        (["published=nowhere.yaml"], "published=nowhere.yaml: no such file"),
-        (["by=kin", "data.columns.side=[kind]"], "Did you mean 'kind'"),
-        (["bertscore=nowhere", "bertscore_layer=1"], "bertscore model nowhere"),
-    ],
-)
-def test_a_wrong_option_says_what_is_allowed_and_no_data_is_read(
-    folder, capsys, monkeypatch, words, said
-):
-    monkeypatch.setattr("heron_tools.analysis.data.read_shipped", None)
-    assert analyze(folder, *words) == 2
-    assert said in capsys.readouterr().err
 
 
 def test_summaries_are_compared_with_their_articles_where_an_encoder_is_named(
@@ -328,12 +247,6 @@ def test_what_a_run_has_written_is_counted_as_its_data_was_read(folder):
     write_table(run / "predictions" / "test.parquet", columns)
     assert main(["analyze", f"run={run}", "by=statistics"]) == 0
     assert read_json(path)["sets"] == before
-
-
-def test_a_run_on_generated_text_says_so(folder):
-    run = make_run(folder, synthetic=True)
-    assert main(["analyze", f"run={run}", "by=statistics"]) == 0
-    assert SYNTHETIC in (run / "analysis" / "test-statistics.md").read_text(encoding="utf-8")
 
 
 def test_published_statistics_of_hesum_are_as_printed_and_belong_together():

@@ -231,45 +231,6 @@ def test_labels_that_differ_in_unicode_form_are_refused_made_one_or_kept(tmp_pat
     assert read_labels([path], Layout(raters=("x", "y"), case="keep")).values[0][1] == form
 
 
-def test_files_of_one_name_are_refused_where_the_name_is_the_raters(tmp_path):
-    for rater in ("anna", "ben"):
-        (tmp_path / rater).mkdir()
-        (tmp_path / rater / "labels.csv").write_text(f"id,label,who\n1,yes,{rater}\n")
-    paths = [tmp_path / rater / "labels.csv" for rater in ("anna", "ben")]
-    with pytest.raises(ConfigError, match=r"anna/labels\.csv.*ben/labels\.csv.*rater=COLUMN"):
-        read_labels(paths, Layout())
-    assert read_labels(paths, Layout(rater="who")).raters == ["anna", "ben"]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["relaxed=mayb"], "relaxed=mayb: nobody gave this label. Did you mean 'maybe'?"),
-        (["resamples=-1"], "resamples=-1"),
-        (["case=ignor"], "case=ignor: unknown. Did you mean 'ignore'?"),
-        (["raters=a,c"], "no item is labelled by two of a, c, such as '1': key=COLUMN"),
-    ],
-)
-def test_a_mistake_gets_one_message(tmp_path, capsys, words, message):
-    path = tmp_path / "all.csv"
-    path.write_text("id,a,b,c\n1,yes,no,\n2,maybe,maybe,\n3,,,yes\n")
-    given = {word.partition("=")[0]: word for word in (f"files={path}", "raters=a,b", *words)}
-    assert main(["agreement", *given.values()]) == 2
-    said = capsys.readouterr()
-    assert message in said.err
-    assert said.err.count("\n") == 1
-    assert not said.out
-
-
-def test_zero_resamples_leave_out_the_intervals(tmp_path, capsys):
-    path = tmp_path / "all.csv"
-    path.write_text("id,a,b,c\n1,yes,no,yes\n2,maybe,maybe,no\n3,no,no,no\n")
-    assert main(["agreement", f"files={path}", "raters=a,b,c", "resamples=0"]) == 0
-    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("all")]
-    assert len(rows) == 3
-    assert "[" not in "".join(rows)
-
-
 def test_every_two_of_several_raters_have_relaxed_measures(tmp_path, capsys):
     table = pair_table(labels_of(list(zip(A, B, C, strict=True))), "maybe")
     pairs = relax(list(zip(A, C, strict=True)), "maybe")
@@ -288,17 +249,3 @@ def test_a_rater_called_like_a_column_of_the_list_is_refused_before_it_is_lost(t
     assert main(["agreement", *words]) == 2
     assert "call the rater 'label' otherwise" in capsys.readouterr().err
     assert not (tmp_path / "decide.csv").exists()
-
-
-def test_the_note_names_the_kind_of_interval(tmp_path, capsys):
-    table = tmp_path / "all.csv"
-    table.write_text("id,a,b\n1,3,4\n2,5,5\n3,2,4\n")
-    for measure, kind in (("mae", "t-interval"), ("labels", "bootstrap interval")):
-        words = [f"files={table}", "raters=a,b", f"measure={measure}", "resamples=20"]
-        assert main(["agreement", *words]) == 0
-        assert f"95 % {kind}" in capsys.readouterr().out
-
-
-def test_a_wrong_measure_names_what_there_is(tmp_path, capsys):
-    assert main(["agreement", "files=x.csv", "measure=kappa"]) == 2
-    assert "labels, mae" in capsys.readouterr().err

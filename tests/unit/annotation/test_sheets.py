@@ -195,58 +195,6 @@ def test_sheets_that_may_be_with_people_are_not_written_again(sheets, capsys):
     assert (study / "anna.csv").read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("word", "says"),
-    [
-        ("per_row=4", "1 to 3"),
-        ("raters=a/b,c,d", "letters, digits"),
-        ("split=tset", "no such split here"),
-        ("ask=how_good", "name:1-5"),
-        ("ask=good:5-1", "name:1-5"),
-        ("ask=text:1-5", "have a column of this name"),
-        ("ask=rater:1-5", "have a column of this name"),
-        ("ask=label:yes/no", "'label' is the question for the class"),
-        ("ask=good:1-5,good:yes/no", "asked twice"),
-        ("raters=a,a", "name each rater once"),
-        ("raters=majority,b", "not 'majority'"),
-        ("rows=0", "rows=0"),
-    ],
-)
-def test_a_wrong_option_is_explained(word, says, tmp_path, capsys):
-    given = ["split=validation", "raters=a,b,c", "per_row=2", "ask=label"]
-    given = [each for each in given if each.split("=")[0] != word.split("=")[0]]
-    assert main(["annotate", "draw", "data=chronicle", f"out={tmp_path}", *given, word]) == 2
-    assert says in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("data", "words", "says"),
-    [
-        (
-            "chronicle_nli",
-            ["ask=reasoning:1-5", "show=reasoning"],
-            "ask=reasoning:1-5: sheets or answers have a column of this name",
-        ),
-        (
-            "chronicle_nli",
-            ["show=guid", "data.columns.side=[guid]"],
-            "show=guid: sheets have a column of this name",
-        ),
-        ("chronicle_qa", ["ask=answer:1-5"], "ask=answer:1-5: sheets or answers"),
-    ],
-)
-def test_no_question_and_no_shown_column_takes_the_place_of_another(
-    tmp_path, capsys, data, words, says
-):
-    assert main(["annotate", "draw", f"data={data}", f"out={tmp_path}", *words]) == 2
-    assert says in capsys.readouterr().err
-
-
-def test_steps_are_listed_where_one_is_misspelt(capsys):
-    assert main(["annotate", "darw"]) == 2
-    assert "draw" in capsys.readouterr().err
-
-
 classes = st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=60)
 
 
@@ -306,24 +254,6 @@ def test_sheets_of_nobody_in_the_study_and_second_sheets_are_refused(sheets, cap
     assert collect(study, "anna", "anna") == 2
     assert "a second sheet of 'anna'" in capsys.readouterr().err
     assert not (study / "done").exists()
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [(None, "no such file"), ("guid,label", "is no JSON"), ("[1]", "is no key of sheets")],
-)
-def test_a_file_that_is_no_key_is_named(sheets, tmp_path, capsys, content, says):
-    study = sheets("raters=anna,ben")
-    key = tmp_path / "other.json"
-    if content is not None:
-        key.write_text(content)
-    words = [f"sheets={study / 'anna.csv'}", f"key={key}", f"out={tmp_path / 'done'}"]
-    assert main(["annotate", "collect", *words]) == 2
-    said = capsys.readouterr().err
-    assert says in said
-    assert "other.json" in said
-    assert "heron annotate draw" in said
-    assert "Errno" not in said
 
 
 def test_the_command_that_collect_prints_scores_the_answers_and_ties_are_named(sheets, capsys):

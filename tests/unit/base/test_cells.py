@@ -9,7 +9,6 @@ from rich.console import Console
 from rich.text import Text
 
 from heron.base.cells import Formatted, Interval, Summary, Table, show, summarize
-from heron.base.columns import split_columns
 from heron.base.table_files import to_csv, to_markdown
 from heron.base.terminal import print_tables, to_rich
 
@@ -28,30 +27,6 @@ def test_mean_and_sample_sd_equal_the_standard_library(values):
     assert summary.mean == pytest.approx(statistics.mean(values))
     assert summary.sd == pytest.approx(statistics.stdev(values))
     assert summary.n == len(values)
-
-
-@given(st.integers(1, 12), st.integers(30, 120))
-def test_a_table_that_is_cut_to_a_terminal_keeps_every_column_once(count, width):
-    names = tuple(f"relaxed_weighted_f1_{number}" for number in range(count))
-    table = Table("t", ("run", *names), (("a", *[Interval(0.5, 0.4, 0.6)] * count),), "note")
-    parts = split_columns(table, [4, *[len(names[0]) + 3] * count], width + 3)
-    assert [name for part in parts for name in part.columns[1:]] == list(names)
-    assert {part.columns[0] for part in parts} == {"run"}
-    assert [part.note for part in parts] == [""] * (len(parts) - 1) + ["note"]
-    assert [part.rows[0] for part in parts] == [
-        table.rows[0][: len(part.columns)] for part in parts
-    ]
-
-
-def test_on_a_terminal_no_line_of_a_table_is_longer_than_it(monkeypatch, capsys):
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "80")
-    names = ("job", *(f"relaxed_{number}_macro_f1" for number in range(9)))
-    rows = (("head=ess,optim.lr=0.001,seed=1-1a2b3c4d", *[Summary(0.5, 0.0125, 3)] * 9),)
-    print_tables([Table("scores", names, rows, "A note. " * 20)])
-    lines = Text.from_ansi(capsys.readouterr().out).plain.splitlines()
-    assert max(map(len, lines)) <= 80
-    assert sum(" ".join(lines).count(f" {number} ") for number in range(9)) >= 9
 
 
 def test_one_value_has_no_sd_and_none_has_no_summary():
@@ -108,14 +83,18 @@ def test_the_terminal_table_loses_no_cell_however_narrow(width):
     assert {"ess", "0.500", "±", "0.013", "(3)", "3", "–", "0"} <= set(words)
 
 
-def test_columns_that_do_not_fit_share_the_room_that_is_left():
-    table = Table("t", ("n", "text", "other"), ((1, "word " * 60, "word " * 40),))
-    widths = [column.width for column in to_rich(table, 120).columns]
-    assert widths == [1, 56, 57]
-    assert to_rich(Table("t", ("text",), (("word " * 60,),)), 120).columns[0].width == 120
-
-
 def test_rich_markup_in_a_cell_is_shown_as_text():
     console = Console(width=200, file=io.StringIO(), record=True)
     console.print(to_rich(TABLE, 120))
     assert "[bold]a|b<i>" in console.export_text()
+
+
+def test_on_a_terminal_no_line_of_a_table_is_longer_than_it(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "80")
+    names = ("job", *(f"relaxed_{number}_macro_f1" for number in range(9)))
+    rows = (("head=ess,optim.lr=0.001,seed=1-1a2b3c4d", *[Summary(0.5, 0.0125, 3)] * 9),)
+    print_tables([Table("scores", names, rows, "A note. " * 20)])
+    lines = Text.from_ansi(capsys.readouterr().out).plain.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert sum(" ".join(lines).count(f" {number} ") for number in range(9)) >= 9

@@ -101,14 +101,6 @@ def test_a_damaged_status_is_none_and_is_written_again(text: str, tmp_path: Path
     assert folder.read_status() == {"state": "running"}
 
 
-def test_a_folder_with_a_damaged_status_can_be_discarded(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path / "sweep" / "run")
-    folder.path.mkdir(parents=True)
-    folder.status.write_text("{")
-    folder.discard()
-    assert not folder.path.parent.exists()
-
-
 def test_starting_over_removes_a_runs_own_files_alone_behind_a_link(tmp_path: Path) -> None:
     folder, disk = RunFolder(tmp_path / "run"), tmp_path / "disk"
     disk.mkdir()
@@ -152,19 +144,6 @@ def test_the_number_of_devices_is_no_other_run(chronicle_config: Callable[..., C
         == one
     )
     assert config_key(chronicle_config("trainer.patience=2")) != one
-
-
-def test_an_unknown_score_is_answered_with_all_that_there_are(
-    tmp_path: Path, chronicle_config: Callable[..., Config]
-) -> None:
-    config = chronicle_config("trainer.monitor=f9")
-    with pytest.raises(ConfigError, match=r"f9: no such score\. Allowed: accuracy, .*weighted_f1"):
-        claim(config, RunFolder(tmp_path))
-
-
-def test_folder_without_a_configuration_is_no_run(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"is not a run folder: it has no config\.yaml"):
-        open_run(tmp_path)
 
 
 def test_sweep_folder_is_answered_with_its_runs(tmp_path: Path) -> None:

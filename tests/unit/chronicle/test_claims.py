@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
@@ -14,8 +12,6 @@ from hypothesis import strategies as st
 
 from chronicle import world
 from chronicle.claims import CONTRADICTION, ENTAILMENT, NEUTRAL, THREE, Claim, Claims
-from chronicle.entailment import word
-from chronicle.linking import links
 from chronicle.plot import Link, Sentence, Story, draw_story
 from chronicle.premise import DENIED, MAYBE, TOLD, UNDATED, Fact, Premise, facts_of
 from chronicle.premise import premises as cut
@@ -111,22 +107,6 @@ def test_labels_hold_in_premises_of_several_stories(seed: int) -> None:
 
 
 @given(SEEDS)
-def test_the_claims_of_three_have_one_form_and_different_words(seed: int) -> None:
-    for _, three in threes(seed):
-        assert tuple(sorted(three)) == THREE
-        assert len({claim.form for claim in three.values()}) == 1
-        assert len({(claim.events, claim.date) for claim in three.values()}) == 3
-        assert len({len(claim.events) for claim in three.values()}) == 1
-        assert len({claim.date is None for claim in three.values()}) == 1
-
-
-def test_every_form_is_told() -> None:
-    forms = Counter(three[NEUTRAL].form for seed in range(60) for _, three in threes(seed))
-    assert set(forms) == {"fact", "negated", "who", "when", "order", "together", "why"}
-    assert min(forms.values()) >= 5
-
-
-@given(SEEDS)
 def test_only_neighbouring_sentences_order_their_events(seed: int) -> None:
     for premise in premises(seed, stories=2, sentences=(5, 9)):
         for one, two in premise.ordered():
@@ -146,14 +126,6 @@ def test_what_is_left_open_is_about_people_and_things_of_the_premise(seed: int) 
             assert event.subject in cast or not same_kind or set(same_kind) == {event.object}
             assert event.object != event.subject
             assert all(event.frame != fact.event.frame for fact in premise.facts)
-
-
-def test_very_long_premises_still_leave_something_open() -> None:
-    (premise,) = premises(0, stories=100, sentences=(400, 400))
-    assert {fact.event.frame for fact in premise.facts} >= set(world.FRAMES)
-    assert all(
-        holds(premise, three[NEUTRAL]) is None for three in Claims(premise, Random(0)).threes(9)
-    )
 
 
 def sentence(event: int, link: Link, dated: bool, pattern: str = "single") -> Sentence:
@@ -180,22 +152,6 @@ def test_a_day_is_known_where_it_is_named_or_counted_from_a_named_one(
     assert facts[2].date in (None, world.calendar(2023, events[2].start))
 
 
-@pytest.mark.parametrize(
-    ("pattern", "said"),
-    [
-        ("after", (TOLD, TOLD)),
-        ("denied", (TOLD, DENIED)),
-        ("undated", (TOLD, UNDATED)),
-        ("said_past", ("reported", "reported")),
-        ("said_maybe", ("reported", MAYBE)),
-    ],
-)
-def test_a_fact_says_how_the_text_tells_its_event(pattern: str, said: tuple[str, ...]) -> None:
-    plan = Sentence(pattern, (0, 1), Link("start"), False, 60)
-    story = Story(2023, (SIGNED, RESIGNED), (plan,))
-    assert tuple(fact.said for fact in facts_of(story, [plan])) == said
-
-
 def fact(event: Event = SIGNED, **changes: object) -> Fact:
     plain = Fact(event, TOLD, 0, 0, False, (31, 5), False, False)
     return replace(plain, **changes)  # type: ignore[arg-type]
@@ -220,76 +176,3 @@ def fact(event: Event = SIGNED, **changes: object) -> Fact:
 )
 def test_reasoning_names_what_a_claim_takes(claim: Claim, kinds: list[str]) -> None:
     assert claim.reasoning() == kinds
-
-
-@pytest.mark.parametrize("teller", TELLERS.values(), ids=TELLERS)
-def test_every_form_has_statements_that_tell_each_event_once(teller: type) -> None:
-    forms = {"fact", "negated", "who", "when", "order", "together", "why", "again", "not_again"}
-    assert set(teller.statements) == forms  # type: ignore[attr-defined]
-    for form, templates in teller.statements.items():  # type: ignore[attr-defined]
-        slots = 2 if form in ("order", "together", "why") else 1
-        for template in templates:
-            assert sorted(map(int, re.findall(r"\{(\d)", template))) == list(range(slots))
-            assert ("{when}" in template) == (form == "when")
-
-
-def test_linking_phrases_are_as_many_in_each_language() -> None:
-    counts = [
-        {kind: len(set(phrases)) for kind, phrases in teller.link_phrases.items()}
-        for teller in TELLERS.values()
-    ]
-    assert all(one == counts[0] for one in counts)
-    assert set(counts[0]) == {"contrastive", "entailment", "effect", "cause"}
-
-
-@pytest.mark.parametrize(
-    ("language", "form", "sentences"),
-    [
-        ("en", "fact", {"In fact, Judge Dorothy signed the report in Bolton."}),
-        ("en", "who", {"It was Judge Dorothy who signed the report in Bolton."}),
-        ("en", "when", {"It was on 31 May that Judge Dorothy signed the report in Bolton."}),
-        (
-            "en",
-            "order",
-            {"Engineer Adam resigned before Judge Dorothy signed the report in Bolton."},
-        ),
-        ("he", "fact", {"למעשה, השופטת דנה חתמה על הדוח באשקלון."}),
-        ("he", "negated", {"נכון שלא חתמה השופטת דנה על הדוח באשקלון."}),
-        ("he", "why", {"הסיבה לכך שחתמה השופטת דנה על הדוח באשקלון היא שהתפטר המהנדס אבנר."}),
-        ("he", "when", {"השופטת דנה חתמה על הדוח באשקלון ב-31 במאי ולא במועד אחר."}),
-        ("ro", "fact", {"De fapt, judecătoarea Cristina a semnat raportul la Baia Mare."}),
-        ("ro", "who", {"Nu altcineva, ci judecătoarea Cristina a semnat raportul la Baia Mare."}),
-        (
-            "ro",
-            "order",
-            {
-                "Inginerul Adrian a demisionat înainte ca judecătoarea Cristina să semneze "
-                "raportul la Baia Mare."
-            },
-        ),
-    ],
-)
-def test_claims_are_told_in_good_grammar(language: str, form: str, sentences: set[str]) -> None:
-    events = (SIGNED, RESIGNED) if form in ("order", "why") else (SIGNED,)
-    claim = Claim(form, events, date=(31, 5))
-    said = {word(claim, TELLERS[language], Random(seed)) for seed in range(30)}
-    assert sentences <= said
-    assert len(said) == len(TELLERS[language].statements[form])
-
-
-@given(SEEDS, st.sampled_from(sorted(TELLERS)), st.booleans())
-def test_linked_sentences_are_clean_and_neutral_ones_are_of_another_story(
-    seed: int, language: str, keep: bool
-) -> None:
-    stories = draw_story(Random(seed)), draw_story(Random(-seed - 1))
-    rows = list(links(stories, TELLERS[language], Random(seed), Random(seed), keep, False))
-    for row in rows:
-        for text in (row.premise, row.hypothesis):
-            assert not re.search(r"\s\s|\s[.,;:]|,,|[\ue000-\uf8ff{}_/|]", text), text
-            first = re.search(r"\w", text)
-            assert first
-            assert language == "he" or not first[0].islower()
-    assert {row.label for row in rows} >= {"contrastive", "neutral"}
-    own = {(row.premise, row.hypothesis) for row in rows if row.label == "reasoning"}
-    neutral = {(row.premise, row.hypothesis) for row in rows if row.label == "neutral"}
-    assert not own & neutral

@@ -22,7 +22,6 @@ from hypothesis import strategies as st
 
 from chronicle import (
     ChronicleConfig,
-    SettingsError,
     english_words,
     hebrew_words,
     romanian_words,
@@ -30,7 +29,6 @@ from chronicle import (
 )
 from chronicle import write as write_corpus
 from chronicle.answering import ASKERS, COUNTED, MORE
-from chronicle.asking import ask
 from chronicle.passage import Passage, passages
 from chronicle.plot import draw_story
 from chronicle.pointing import unmark
@@ -204,97 +202,6 @@ def test_shared_words_do_not_tell_whether_there_is_an_answer(
     assert abs(fmean(shares[True]) - fmean(shares[False])) < 0.1
 
 
-def test_every_form_and_kind_is_asked() -> None:
-    forms = Counter(question.form for seed in range(40) for _, question in answered(seed))
-    assert set(forms) == {"who", "date", "clock", "place", "town", "how_many", "why"}
-    assert min(forms.values()) >= 10
-
-
-def first_of_its_type(passage: Passage, question: Question) -> str:
-    """Answer from the question's type alone: the first candidate in the context."""
-    parts = {"who": "subject", "how_many": "count", "place": "place", "town": "place"}
-    if question.form == "why":
-        causes = [answer for fact in passage.premise.facts if (answer := passage.why(fact))]
-        return passage.text(min(causes))
-    return passage.all(parts.get(question.form, question.form))[0]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_type_alone_does_not_answer_where_there_are_rivals(kind: str) -> None:
-    hits = [
-        passage.text(question.answer) == first_of_its_type(passage, question)
-        for seed in range(150)
-        for passage, question in answered(seed)
-        if question.answer and question.kind == kind and question.candidates > 1
-    ]
-    assert len(hits) > 40
-    assert fmean(hits) < 0.6
-
-
-@given(SEEDS, st.sampled_from(LANGUAGES))
-def test_candidates_count_the_different_answers_of_the_type(seed: int, language: str) -> None:
-    parts = {"place": "place", "town": "place", "date": "date", "clock": "clock"}
-    for passage, question in answered(seed, language):
-        if question.form in parts:
-            assert question.candidates == len(passage.all(parts[question.form]))
-        assert question.candidates >= 1
-
-
-# Words of a text's verbs in all its tenses; a question should use others.
-def told_forms(language: str, verb: str) -> set[str]:
-    if language == "he":
-        return set(hebrew_words.VERBS[verb][:5])
-    infinitive, participle, *_ = romanian_words.VERBS[verb]
-    return {infinitive, participle, f"{participle}-o", f"{participle}se"}
-
-
-@pytest.mark.parametrize("language", ["he", "ro"])
-def test_questions_inflect_the_verb_in_another_way_than_texts_do(language: str) -> None:
-    same, in_context = [], []
-    for seed in range(60):
-        wording = Random(seed)
-        for passage, question in answered(seed, language):
-            text = ask(question, ASKERS[language], wording)
-            words = re.findall(r"[\w-]+", text.lower())
-            used = told_forms(language, question.event.frame.name) & set(words)
-            same.append(bool(used))
-            in_context.append(any(form in passage.premise.text for form in used))
-    assert fmean(same) < 0.15
-    assert fmean(in_context) < 0.1
-
-
-def test_questions_do_not_hold_their_answer(corpora: dict[str, Rows]) -> None:
-    for corpus in corpora.values():
-        for row in all_rows(corpus):
-            if row["answer"] is not None:
-                answer = rf"(?<!\w){re.escape(row['answer'])}(?!\w)"
-                assert not re.search(answer, row["question"]), row
-
-
-@pytest.mark.parametrize(
-    ("language", "letters"), [("he", "א-ת"), ("ro", "a-zA-ZăâîșțĂÂÎȘȚ"), ("en", "a-zA-Z")]
-)
-def test_questions_are_clean_sentences_of_the_language(
-    corpora: dict[str, Rows], language: str, letters: str
-) -> None:
-    allowed = re.compile(rf"[{letters}0-9':;,.“”„\"-]+( [{letters}0-9':;,.“”„\"-]+)*\??")
-    for row in all_rows(corpora[language]):
-        assert allowed.fullmatch(row["question"]), row["question"]
-        assert allowed.fullmatch(row["context"]), row["context"]
-        assert row["question"].endswith("?")
-        assert row["question"][0] == row["question"][0].upper()
-
-
-def test_questions_are_many_and_never_asked_twice_of_a_context(corpora: dict[str, Rows]) -> None:
-    for corpus in corpora.values():
-        rows = all_rows(corpus)
-        assert len({row["guid"] for row in rows}) == len(rows)
-        assert len({(row["context"], row["question"]) for row in rows}) == len(rows)
-        assert len({row["question"] for row in rows}) > 0.97 * len(rows)
-        contexts = [{row["context"] for row in split} for split in corpus.values()]
-        assert sum(map(len, contexts)) == len(set().union(*contexts))
-
-
 def test_languages_ask_the_same_in_other_words(corpora: dict[str, Rows]) -> None:
     he, ro, en = (
         [
@@ -317,27 +224,6 @@ def test_kinds_are_equally_frequent_and_the_share_without_an_answer_is_exact(
         assert max(kinds.values()) - min(kinds.values()) <= 2 * len(KINDS)
 
 
-@pytest.mark.parametrize("rivals", [0.1, 0.9])
-def test_the_share_of_rivals_is_kept(tmp_path: Path, rivals: float) -> None:
-    rows = rows_of(tmp_path, size=300, rivals=rivals, premise_sentences=(3, 6))["train"]
-    for kind in set(KINDS) - {"who"}:
-        share = fmean(row["candidates"] > 1 for row in rows if row["kind"] == kind)
-        assert share == pytest.approx(rivals, abs=0.2), kind
-
-
-@pytest.mark.real  # takes too long for every change
-def test_contexts_can_be_one_sentence_or_longer_than_a_window(tmp_path: Path) -> None:
-    for least, most in ((1, 1), (40, 60)):
-        rows = rows_of(tmp_path / str(least), size=100, premise_sentences=(least, most))["train"]
-        lengths = [row["context"].count(". ") + 1 for row in rows]
-        assert least <= min(lengths) <= max(lengths) <= most
-        if least == 40:
-            assert fmean(len(row["context"].split()) for row in rows) > 500
-            # Answers lie everywhere, not in the first window only.
-            late = fmean(row["answer_start"] > len(row["context"]) / 2 for row in rows)
-            assert 0.3 < late < 0.7
-
-
 @pytest.mark.parametrize("language", quick(LANGUAGES))
 def test_bytes_do_not_depend_on_machine_or_python_version(tmp_path: Path, language: str) -> None:
     config = ChronicleConfig(task="qa", language=language, size=200, unanswerable=0.1)
@@ -358,21 +244,6 @@ def test_sizes_are_exact_and_equal_settings_give_equal_bytes(
     documents = [{row["document"] for row in split} for split in rows.values()]
     assert sum(map(len, documents)) == len(set().union(*documents))
     assert rows == rows_of(tmp_path_factory.mktemp("two"), **options)
-
-
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        ({"unanswerable": 1.5}, "unanswerable=1.5"),
-        ({"rivals": -0.1}, "rivals=-0.1"),
-        ({"label_noise": 0.1}, "label_noise=0.1 is not for task=qa"),
-        ({"class_weights": (1.0,)}, "unanswerable sets the share"),
-        ({"premise_sentences": (0, 2)}, "from 1 to"),
-    ],
-)
-def test_wrong_values_are_named(options: Row, named: str) -> None:
-    with pytest.raises(SettingsError, match=re.escape(named)):
-        ChronicleConfig(task="qa", **options)
 
 
 def test_marks_nest_and_leave_no_trace() -> None:

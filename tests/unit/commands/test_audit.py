@@ -121,16 +121,6 @@ def test_texts_are_shown_and_never_run(audited):
     assert "<script>" not in markdown
 
 
-@pytest.mark.parametrize(("language", "direction"), [("he", "rtl"), ("ro", "ltr")])
-def test_texts_run_in_their_languages_direction(folder, language, direction):
-    words = [f"data.language={language}", "out=report", *leaky_files(folder)]
-    assert main(["audit", "own_nli", *words]) == 0
-    page = Page((folder / "report/audit.html").read_text(encoding="utf-8"))
-    cells = [attributes for _, attributes in page.tags if attributes.get("class") == "text"]
-    assert cells
-    assert {(cell["dir"], cell["lang"]) for cell in cells} == {(direction, language)}
-
-
 def test_a_missing_split_is_named_and_the_others_are_audited(folder):
     test = put(folder, "test.csv", rows(40, 0, "t"))
     assert heron(folder, test) == 0
@@ -138,13 +128,6 @@ def test_a_missing_split_is_named_and_the_others_are_audited(folder):
     assert found["missing"] == ["train"]
     assert found["rows"] == {"test": 40}
     assert "data.files.train.path=FILE" in found["by_id"]["missing.train"]["advice"]
-
-
-def test_with_no_file_at_all_every_place_is_named(folder, capsys):
-    assert heron(folder) == 2
-    error = capsys.readouterr().err
-    assert error.count("missing") >= 2
-    assert "Traceback" not in error
 
 
 def test_files_are_audited_as_shipped_whatever_the_options_carve_or_drop(audited):
@@ -205,24 +188,6 @@ def test_event_pairs_are_audited_and_what_does_not_apply_is_said(folder):
     assert {"skipped", "events_only", "window_only", "rows"} <= ids
     assert "hypothesis_only" not in ids
     assert "Synthetic data" in (folder / "report/audit.html").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ([], "data: "),
-        (["data=own_nil"], "Did you mean 'own_nli'"),
-        (["own_nli", "data.langage=ro"], "Did you mean 'data.language'"),
-        (["own_nli", "data.normalize_case=capitalise"], "Did you mean 'capitalize'"),
-        (["own_nli", "path.data=x"], "Did you mean 'paths.data'"),
-        (["own_nli", "near=2"], "near=2: "),
-    ],
-)
-def test_misspelt_words_name_the_nearest(folder, capsys, words, message):
-    assert main(["audit", *words]) == 2
-    error = capsys.readouterr().err
-    assert message in error
-    assert "Traceback" not in error
 
 
 def test_a_card_has_licence_statistics_and_findings_and_no_row(tmp_path, capsys):

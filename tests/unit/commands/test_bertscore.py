@@ -77,29 +77,6 @@ def test_scores_without_bertscore_leave_no_signature_of_earlier_ones(files, tiny
     assert "bertscore_f1" not in read_json(files / "scores.json")["mine"]
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["bertscore=ENCODER"], "bertscore_layer=9"),
-        (["bertscore=ENCODER", "bertscore_layer=3"], "has 2 layers"),
-        (["bertscore=ENCODER", "bertscore_layer=0"], "bertscore_layer=0"),
-        (["bertscore=ENCODER", "bertscore_layer=1", "bertscore_long=skp"], "skip"),
-        (["bertscore_layer=1"], "bertscore=NAME"),
-        (["bertscore=no/where", "bertscore_layer=1"], "bertscore model no/where"),
-    ],
-)
-def test_mistakes_are_named(files, tiny_encoder, capsys, words, says):
-    assert score(files, *(word.replace("ENCODER", str(tiny_encoder)) for word in words)) == 2
-    assert says in capsys.readouterr().err
-
-
-def test_answers_have_no_bertscore(files, tiny_encoder, capsys):
-    words = [f"gold={files / 'gold.csv'}", f"predictions={files / 'mine.csv'}"]
-    words += [f"bertscore={tiny_encoder}", "bertscore_layer=1"]
-    assert main(["score", "task=qa", *words]) == 2
-    assert "not task=qa" in capsys.readouterr().err
-
-
 LEAD = ("data=chronicle_summaries", "data.generator.size=100", "baseline=lead", "run.job=lead")
 
 

@@ -245,18 +245,6 @@ def test_systems_on_different_rows_are_refused_or_compared_on_what_they_share(sw
         run(sweep, "mine.csv", "rows=share")
 
 
-def test_files_without_a_row_in_common_name_rows_shared_and_what_sets_the_runs_apart(make_run):
-    for number, (size, seed) in enumerate(((160, 0), (400, 1), (400, 2))):
-        folder = make_run("ess", seed, 0.8)
-        config = OmegaConf.load(folder / "config.yaml")
-        config.data.generator = {"size": size, "seed": number}
-        OmegaConf.save(config, folder / "config.yaml")
-        columns = {"guid": [f"{number}.{g}" for g in GUIDS], "gold": GOLD, "prediction": GOLD}
-        write_table(folder / "predictions" / "test.parquet", columns)
-    with pytest.raises(DataError, match=r"rows=shared leaves none.*in data\.generator\.size, "):
-        run(*(f"runs/sweep/head=ess,seed={seed}-0000000{seed}" for seed in range(3)))
-
-
 def test_rows_without_a_gold_label_are_not_compared(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, right in (("a", 0.5), ("b", 0.9)):
@@ -266,49 +254,11 @@ def test_rows_without_a_gold_label_are_not_compared(tmp_path, monkeypatch):
     assert run("a.parquet", "b.parquet")["rows"] == 100
 
 
-def test_different_golds_and_wrong_rows_are_listed(sweep):
-    gold = GOLD.copy()
-    gold[[3, 7]] = [LABELS[LABELS.index(label) - 1] for label in gold[[3, 7]]]
-    write_table("other.csv", {"guid": GUIDS, "gold": gold, "prediction": gold})
-    with pytest.raises(DataError, match=r"(?s)2 problems.*d0\.3: gold is .*d1\.7: gold is"):
-        run(sweep, "other.csv")
-    write_table("twice.csv", {"guid": ["a", "a"], "gold": GOLD[:2], "prediction": GOLD[:2]})
-    with pytest.raises(DataError, match="guid 'a' is already on line 2"):
-        run(sweep, "twice.csv")
-    write_predictions("labels.csv", ["Before", *GOLD[1:]])
-    with pytest.raises(DataError, match=r"unknown prediction 'Before'.*allowed: BEFORE"):
-        run(sweep, "labels.csv")
-    write_table("bare.jsonl", {"guid": ["a"], "label": ["BEFORE"]})
-    with pytest.raises(DataError, match="no column 'gold'"):
-        run(sweep, "bare.jsonl")
-
-
 def test_unfinished_runs_are_left_out_and_named(sweep, make_run):
     make_run("ess", 3, 0.9, state="failed")
     written = run(sweep)
     assert by_label(written)["head=ess"]["n"] == 3
     assert any("seed=3-00000003 is left out: failed" in note for note in written["notes"])
-
-
-def test_what_cannot_be_compared_is_said_in_one_line(sweep, make_run):
-    for words, message in (
-        ([], "name the systems"),
-        (["runs/sweep/head=ess"], "one system only"),
-        ([sweep, "split=validation"], "has no such predictions; the run has: test"),
-        ([sweep, "metric=macrof1"], "Did you mean 'macro_f1'"),
-        ([sweep, "splt=test"], "splt.*Did you mean 'split'"),
-        ([sweep, "runs/swep2"], "no such run, sweep or file.*Did you mean 'sweep'"),
-        ([sweep, "against=head=es"], "no such system.*Did you mean 'head=ess'"),
-        ([sweep, "against=ess"], "no such system"),
-        ([sweep, "resample=groups"], "Did you mean 'group'"),
-        ([sweep, "alpha=5"], "alpha=5.0"),
-        ([sweep, "draws=0"], "draws=0"),
-    ):
-        with pytest.raises(ConfigError, match=message):
-            compare.run(words)
-    make_run("ess", 0, 0.5, sweep="other", name="nli")
-    with pytest.raises(ConfigError, match=r"different task.name: nli, relation; say task="):
-        compare.run([sweep, "runs/other"])
 
 
 def test_whole_documents_are_drawn_where_asked(sweep):

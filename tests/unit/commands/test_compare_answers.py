@@ -197,15 +197,6 @@ def test_a_question_without_an_answer_is_right_where_none_is_given(unanswerable)
     assert systems["head=bold"]["mean"] == pytest.approx(expected.mean())
 
 
-def test_a_gold_answer_and_none_are_different_golds(unanswerable):
-    for row, wrong in ((1, ""), (0, "כנסת")):
-        gold = [answers[0] if answers else "" for answers in unanswerable]
-        gold[row] = wrong
-        write_table("mine.csv", {"guid": GUIDS, "gold": gold, "prediction": gold})
-        with pytest.raises(DataError, match=f"^q{row}: gold is '"):
-            run("runs/sweep", "mine.csv")
-
-
 def test_rows_that_do_not_count_in_a_score_are_left_out(unanswerable):
     written = run("runs/sweep", "metric=answerable_f1")
     assert written["rows"] == N * 3 // 4
@@ -254,33 +245,6 @@ def test_a_file_with_one_gold_in_another_spelling_is_scored_by_it_and_all_others
     assert by_label(run("runs/sweep", "one.csv"))["one"]["scores"] == [1.0]
     scores = item_scores(mine, GOLDS, (language_profile(HEBREW),))
     assert scores["exact_match"].mean() < 1 == scores["he_exact_match"].mean()
-
-
-def test_different_golds_and_broken_lists_are_refused(sweep):
-    other = [["תשובה אחרת"] if row == 7 else gold for row, gold in enumerate(GOLDS)]
-    write_answers("other.jsonl", answer(0.5, 1), other)
-    with pytest.raises(DataError, match=r"^q7: gold is '.* \| .*' in .*, 'תשובה אחרת' in"):
-        run(sweep, "other.jsonl")
-    gold = [gold[0] for gold in other]
-    write_table("one.csv", {"guid": GUIDS, "gold": gold, "prediction": gold})
-    with pytest.raises(DataError, match="q7: gold is"):
-        run(sweep, "one.csv")
-    lists = ["not JSON", '"text"', "[1]", *(json.dumps(gold) for gold in GOLDS[3:])]
-    columns = {"guid": GUIDS, "gold": gold, "prediction": gold, "golds": lists}
-    write_table("broken.csv", columns)
-    with pytest.raises(DataError, match=r"(?s)3 problems.*broken.csv:2, q0: golds is 'not JSON'"):
-        run(sweep, "broken.csv")
-
-
-def test_what_cannot_be_compared_is_said_in_one_line(sweep):
-    with pytest.raises(
-        ConfigError, match=r"metric=macro_f1: no such score.*exact_match, f1, he_exact_match"
-    ):
-        compare.run([sweep, "metric=macro_f1"])
-    with pytest.raises(ConfigError, match=r"task=qq: no such task\..*qa"):
-        compare.run([sweep, "task=qq"])
-    with pytest.raises(ConfigError, match="unknown language"):
-        compare.run([sweep, "language=xx"])
 
 
 def test_a_task_without_right_and_wrong_has_no_tests_of_them(sweep, monkeypatch, capsys):

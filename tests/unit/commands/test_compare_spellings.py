@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.base.errors import DataError
-from heron.languages.spelling import KEPT_APART
-from heron.languages.unicode import UNIFY_ALL, UnicodeOptions
+from heron.languages.unicode import UNIFY_ALL
 from heron.metrics.span import item_scores
 from heron.results.alignment import align
 from heron.results.finding import Source, System
@@ -17,8 +15,6 @@ from heron.results.scoring import Settings
 # SQuAD's rules leave out the second quotation mark only: by exact match, four different texts.
 SPELLINGS = ["ארה״ב", 'ארה"ב', "\u200fארה״ב", "אָרה״ב"]
 SPELT = "rows have golds that the files spell otherwise"
-MARK = "\u200f"
-LONG = "מילים שאינן עיקר " * 8
 
 golds = st.lists(st.sampled_from(SPELLINGS), min_size=1, max_size=4, unique=True)
 answers = st.sampled_from([*SPELLINGS, "צרפת"])
@@ -77,22 +73,3 @@ def test_a_file_of_one_gold_a_row_is_counted_only_where_no_other_spells_it_so(tm
     (note,) = compared(tmp_path, one, (one[0], SPELLINGS[1:2] * 2)).notes
     assert note.startswith(f"1 of 2 {SPELT}")
     assert scores(compared(tmp_path, ([SPELLINGS[0]] * 2, one[1]), whole))[0] == [1.0, 1.0]
-
-
-def test_a_message_shows_golds_where_they_differ_and_not_where_a_mark_is_kept(tmp_path):
-    files = [([""], [gold]) for gold in (f"{MARK}{LONG} סוף", f"{LONG} אחר")]
-    with pytest.raises(DataError, match=r"gold is '…[^']* סוף' in .*, '…[^']* אחר' in .*version"):
-        compared(tmp_path, *files, options=UnicodeOptions())
-    files = [([""], [gold]) for gold in (f"{MARK}{LONG} בָּית", f"{LONG} בית")]
-    with pytest.raises(DataError, match=r"gold is '…[^']* בָּית' in .*, '…[^']* בית' in") as caught:
-        compared(tmp_path, *files, options=UnicodeOptions())
-    assert KEPT_APART in str(caught.value)
-
-
-def test_a_message_names_the_golds_first_that_only_one_file_has(tmp_path):
-    files = [([""], [gold]) for gold in ([f"{MARK}{LONG}", "צרפת"], ["יוון", LONG])]
-    with pytest.raises(DataError, match=r"^q0: gold is 'צרפת \| .*' in .*, 'יוון \| "):
-        compared(tmp_path, *files, options=UnicodeOptions())
-    pair = [([""], [gold]) for gold in ([LONG, SPELLINGS[0]], [SPELLINGS[1], LONG])]
-    with pytest.raises(DataError, match="Unicode variants"):
-        compared(tmp_path, *pair, options=UnicodeOptions())

@@ -9,7 +9,7 @@ import pytest
 
 from browser import Browser, find_browser
 from heron_tools.dashboard.page import write_dashboard
-from made_up_sweeps import make_sweep
+from made_up_runs import make_sweep
 
 CHROMIUM = find_browser()
 pytestmark = [
@@ -58,25 +58,6 @@ def test_table_is_sorted_by_the_watched_score_and_by_any_column_that_is_clicked(
     assert opened.run(sorted_by)[1] == "ascending"
 
 
-@pytest.mark.parametrize("width", [1400, 800, 400])
-def test_no_word_of_a_state_is_broken(opened: Browser, path: Path, width: int) -> None:
-    opened.open(path, width=width)
-    opened.settle()
-    states = "[...document.querySelectorAll('.dash-state')]"
-    assert set(opened.run(f"{states}.map((e) => e.getClientRects().length)")) == {1}
-
-
-def test_filter_leaves_the_rows_lines_and_strips_that_fit(opened: Browser) -> None:
-    _type(opened, "head=ess optim.lr=1e-4")
-    assert opened.run(COUNT) == "23 of 207 runs"
-    inside = "document.querySelectorAll('.dash-line:not(.dash-out)').length"
-    assert opened.run(inside) == 23
-    assert opened.run("document.querySelectorAll('.dash-strip').length") == 1
-    assert opened.run("document.querySelectorAll('.dash-dot').length") == 23
-    opened.run("document.querySelector('[name=clear]').click()")
-    assert opened.run(COUNT) == "all 207 runs"
-
-
 def test_dragging_along_an_axis_keeps_what_lies_there_and_a_click_lets_go(opened: Browser) -> None:
     opened.run("document.querySelector('#dash-parallel').scrollIntoView()")
     place = "(() => { const a = [...document.querySelectorAll('.dash-grip')].pop()"
@@ -96,20 +77,6 @@ def test_dragging_along_an_axis_keeps_what_lies_there_and_a_click_lets_go(opened
     assert opened.run(COUNT) == "all 207 runs"
 
 
-def test_choosing_a_run_draws_its_curve(opened: Browser) -> None:
-    count = "document.querySelectorAll('.dash-curve').length"
-    assert opened.run(count) == 5
-    opened.run("document.getElementById('dash-none').click()")
-    assert opened.run(count) == 0
-    opened.run("document.querySelectorAll('#dash-rows input')[7].click()")
-    assert opened.run(count) == 1
-    name = "document.querySelectorAll('#dash-rows tr')[7].cells[1].textContent"
-    legend = "document.querySelector('#dash-legend bdi').textContent"
-    assert opened.run(legend) == opened.run(name)
-    opened.run("document.getElementById('dash-shown').click()")
-    assert opened.run(count) == 24
-
-
 def test_markup_is_shown_never_run_and_hebrew_keeps_its_direction(opened: Browser) -> None:
     assert opened.run("typeof window.broken") == "undefined"
     _type(opened, "state=failed")
@@ -121,28 +88,6 @@ def test_markup_is_shown_never_run_and_hebrew_keeps_its_direction(opened: Browse
     assert opened.run(f"{cell}.tagName") == "BDI"
     bidi = "getComputedStyle(document.querySelector('.dash-strip text')).unicodeBidi"
     assert opened.run(bidi) == "plaintext"
-
-
-def test_two_hundred_runs_answer_at_once(opened: Browser) -> None:
-    took = opened.run(
-        "(() => { const start = performance.now();"
-        " for (let i = 0; i < 5; i++) { document.querySelector('[name=clear]').click();"
-        " document.querySelectorAll('#dash-heads button')[i].click(); document.body.offsetHeight; }"
-        " return (performance.now() - start) / 5; })()"
-    )
-    assert took < 1000  # milliseconds; a tenth of it on a free machine
-
-
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("width", [1400, 420])
-def test_page_fits_its_window_in_light_and_dark(
-    page: Browser, path: Path, dark: bool, width: int
-) -> None:
-    page.errors.clear()
-    page.open(path, width=width, dark=dark)
-    page.settle()
-    assert page.run("document.documentElement.scrollWidth <= innerWidth")
-    assert page.errors == []
 
 
 def test_every_control_can_be_reached_by_keyboard_and_has_a_name(opened: Browser) -> None:

@@ -14,7 +14,7 @@ import pytest
 import heron_tools.dashboard
 from heron.results.collect import collect
 from heron_tools.dashboard.page import dashboard_data
-from made_up_sweeps import make_sweep
+from made_up_runs import make_sweep
 
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="needs Node to run the page's script")

@@ -1,11 +1,9 @@
 """`heron data` says what is there, what is missing and where it goes."""
 
 import hashlib
-import sys
 
 import pytest
 
-from heron.base.folders import conf_dir
 from heron.cli import main
 from heron.commands import data as listing
 from heron.data.config import (
@@ -58,14 +56,6 @@ def test_overview_has_one_line_for_every_data_set(capsys, tmp_path):
     assert f"looked in {tmp_path / 'data'}" in out
 
 
-def test_missing_files_are_shown_with_address_and_place(capsys, tmp_path):
-    assert main(["data", "trc", f"paths.data={tmp_path}/elsewhere"]) == 0
-    out = capsys.readouterr().out
-    assert out.count(": missing") == 3
-    assert f"put it at      {tmp_path}/elsewhere/trc/training-data/split/train.csv" in out
-    assert "fetch it from  https://raw.githubusercontent.com/" in out
-
-
 def test_verified_files_come_with_the_splits_of_a_run(config, tmp_path):
     shown, _ = listing.describe(config, tmp_path, tmp_path / "cache")
     assert "own: A corpus" in shown
@@ -73,28 +63,11 @@ def test_verified_files_come_with_the_splits_of_a_run(config, tmp_path):
     assert shown.splitlines()[-1].split() == ["train", "2", "0", "2", "1", "1"]
 
 
-def test_changed_file_shows_both_hashes(config, tmp_path):
-    (tmp_path / "train.csv").write_text(TEXT + TEXT)
-    shown, _ = listing.describe(config, tmp_path, tmp_path / "cache")
-    assert "train: present, wrong content" in shown
-    assert str(config.files["train"].sha256) in shown
-    assert hashlib.sha256((TEXT + TEXT).encode()).hexdigest() in shown
-    assert "0 of 1" in listing.overview([config], tmp_path, tmp_path / "cache")[0]
-
-
 def test_generated_corpus_is_marked_synthetic(tmp_path):
     config = DataConfig(name="toy", synthetic=True, generator=GeneratorConfig(size=300))
     shown, _ = listing.describe(config, tmp_path, tmp_path)
     assert "never report results on it as research" in shown
     assert "generated on first use" in shown
-
-
-def test_every_shipped_data_set_is_listed_once(capsys):
-    main(["data"])
-    table, _, _ = capsys.readouterr().out.partition("\n\n")
-    names = [line.partition(" ")[0] for line in table.splitlines()[1:]]
-    assert {path.stem for path in (conf_dir() / "data").glob("*.yaml")} <= set(names)
-    assert len(names) == len(set(names))
 
 
 def test_a_pair_data_set_says_how_it_is_read_what_is_wrong_and_what_to_use_instead(capsys):
@@ -156,18 +129,6 @@ def test_a_question_data_set_says_how_answers_are_read_and_what_was_done_to_them
     assert "normalize_case" not in shown
 
 
-@pytest.mark.real  # takes six seconds; changes seldom
-def test_on_a_terminal_no_line_of_the_overview_is_longer_than_it(capsys, monkeypatch):
-    assert main(["data"]) == 0
-    whole = capsys.readouterr().out
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    assert main(["data"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert max(map(len, lines[:-2])) <= 80  # the last line names folders
-    assert " ".join(" ".join(lines).split()) == " ".join(whole.split())
-
-
 def test_keys_of_a_data_set_are_taken_as_audit_takes_them(capsys, tmp_path):
     (tmp_path / "a.csv").write_text("premise,hypothesis,label\na b,c d,e\nx y,z w,n\n")
     words = [f"data.files.{split}.path={tmp_path}/a.csv" for split in ("train", "test")]
@@ -187,16 +148,3 @@ def test_fetch_offline_lists_every_file_and_leaves_with_2(capsys):
     assert main(["data", "trc", "fetch=true"]) == 2
     err = capsys.readouterr().err
     assert err.count("missing; offline: HERON_OFFLINE is set") == 3
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["trk"], "Did you mean 'trc'"),
-        (["trc", "path.data=x"], "Did you mean 'paths.data'"),
-        (["fetch=true"], "needs a name"),
-    ],
-)
-def test_misspelt_words_name_the_nearest(capsys, words, message):
-    assert main(["data", *words]) == 2
-    assert message in capsys.readouterr().err

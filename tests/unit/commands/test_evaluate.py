@@ -75,41 +75,6 @@ def test_bad_rows_of_a_labelled_file_are_all_named(
     assert f"{path}:{rows + 3}: unknown label 'LATER'" in error
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["split=tets"], "split=tets: no such split. Did you mean 'test'?"),
-        (["slpit=test"], "slpit: "),
-        (["test"], "'test' is not of the form key=value"),
-    ],
-)
-def test_mistakes_in_the_command_name_the_nearest(
-    run: RunFolder, words: list[str], expected: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert heron("evaluate", f"run={run.path}", *words) == 2
-    printed = capsys.readouterr()
-    assert expected in printed.err
-    assert "Traceback" not in printed.err
-
-
-def test_sweep_folder_names_the_runs_in_it(
-    run: RunFolder, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert heron("evaluate", f"run={run.path.parent}") == 2
-    assert "name one of its runs: tiny" in capsys.readouterr().err
-
-
-def test_unfinished_run_says_that_it_is(
-    run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "config.yaml").write_bytes(run.config.read_bytes())
-    (tmp_path / "status.json").write_text('{"state": "interrupted"}')
-    assert heron("evaluate", f"run={tmp_path}") == 2
-    printed = capsys.readouterr()
-    assert "the run is not finished (it is interrupted)" in printed.err
-    assert "Traceback" not in printed.err
-
-
 def test_baseline_is_scored_like_any_other_run(tmp_path: Path) -> None:
     run = train_baseline(tmp_path, "baseline=cbow_softmax")
     scores = json.loads(run.scores.read_text())

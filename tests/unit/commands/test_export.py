@@ -1,26 +1,16 @@
 """`heron export`: a folder whose card has code that predicts as heron does; uploads when asked."""
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from huggingface_hub import ModelCard
 
-from heron.base.errors import ConfigError
 from heron.base.files import damaged_files, read_json, write_json
-from heron.base.run_folder import RunFolder
-from heron.base.tables import read_table
-from heron.data.markers import with_markers
 from heron.results.collect import RunRecord
-from heron.training.inference import open_trained, read_splits
-from heron.training.stored import read_stored, to_yaml
-from heron_tools.export.model_card import hub_id, without_folders, write_card
-from heron_tools.export.onnx_export import export_onnx
-from heron_tools.export.plain import OWN_CLASS, Plain
+from heron_tools.export.model_card import hub_id, without_folders
 from small_baselines import train as train_baseline
-from small_exports import run_card
 from small_runs import heron, train
 
 
@@ -44,18 +34,6 @@ def exported(run, tmp_path_factory):
     out = tmp_path_factory.mktemp("out") / "tiny-model"
     assert heron("export", f"run={run.path}", f"out={out}") == 0
     return out
-
-
-@pytest.mark.real  # takes seconds; another test of the file runs with every change
-def test_the_cards_pipeline_gives_herons_probabilities(run, exported):
-    rows = {row["guid"]: row for row in read_table(run.predictions("test")).rows}
-    trained = open_trained(run)
-    for example in read_splits(trained)["test"][:5]:
-        text = with_markers(example, trained.config.data)
-        (found,) = run_card(exported, text=text)
-        row = rows[example.guid]
-        wanted = {name: row[f"p/{name}"] for name in trained.config.data.label_order}
-        assert {each["label"]: each["score"] for each in found} == pytest.approx(wanted, abs=1e-5)
 
 
 def test_the_card_says_what_is_known_of_the_run(run, exported, tiny_encoder):
@@ -119,20 +97,6 @@ def test_the_card_lists_what_was_cut_or_left_out(unmapped, tmp_path):
     assert "map.png" not in card
 
 
-def test_the_card_of_a_run_with_stages_is_of_the_last_stages_data(unmapped, tmp_path):
-    other = shutil.copytree(unmapped, tmp_path / "other")
-    config = read_stored(other / "config.yaml")
-    second = replace(config.data, name="second", title="Second", licence="CC0")
-    config.stages, config.others = [config.data.name, "second"], {"second": second}
-    (other / "config.yaml").write_text(to_yaml(config), encoding="utf-8")
-    write_card(RunFolder(other), Plain(config, OWN_CLASS), tmp_path, "tiny")
-    card = ModelCard.load(tmp_path / "README.md")
-    assert {each.dataset_name for each in card.data.eval_results} == {"Second"}
-    assert "licence of the data: CC0" in card.text
-    before = f"trained before on {config.data.title}, licence: {config.data.licence}"
-    assert before in card.text
-
-
 def test_the_card_can_be_edited_and_heron_still_trusts_the_weights(exported, tmp_path):
     edited = shutil.copytree(exported, tmp_path / "edited")
     card = edited / "README.md"
@@ -165,49 +129,6 @@ def test_push_uploads_the_folder_to_a_private_repository(unmapped, tmp_path, cap
     created = ("me/tiny", {"private": True, "exist_ok": True})
     assert asked == [created, {"repo_id": "me/tiny", "folder_path": out}]
     assert "uploaded: https://hub/me/tiny" in capsys.readouterr().out
-
-
-def test_an_upload_that_fails_keeps_the_folder_and_says_how_to_go_on(
-    unmapped, tmp_path, capsys, monkeypatch
-):
-    def refuse(*asked, **named):
-        raise OSError("401 Client Error: you need to sign in")
-
-    monkeypatch.setattr("huggingface_hub.HfApi", lambda: SimpleNamespace(create_repo=refuse))
-    out = tmp_path / "out"
-    assert heron("export", f"run={unmapped}", f"out={out}", "push=me/tiny") == 2
-    error = capsys.readouterr().err
-    assert "push=me/tiny: not uploaded (401 Client Error" in error
-    assert f"hf upload me/tiny {out}" in error
-    assert (out / "README.md").is_file()
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("dry_run=true",), "dry_run=true lists what push=OWNER/NAME would upload"),
-        (("out=FULL",), "is not empty: name a new folder"),
-        (("onnx=true",), "onnx=true needs onnx, onnxscript, onnxruntime: pip install"),
-    ],
-)
-def test_mistakes_are_named_before_anything_is_written(
-    words, message, run, tmp_path, capsys, monkeypatch
-):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name, *more: None)
-    (tmp_path / "mine").write_text("mine")
-    out = tmp_path if "out=FULL" in words else tmp_path / "out"
-    words = [word for word in words if word != "out=FULL"]
-    assert heron("export", f"run={run.path}", f"out={out}", *words) == 2
-    assert message in capsys.readouterr().err
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine"]
-
-
-def test_a_model_that_reads_each_pair_twice_has_no_onnx_file(tmp_path):
-    config = SimpleNamespace(
-        encoder=SimpleNamespace(overflow="refuse"), head=SimpleNamespace(both_ways=True)
-    )
-    with pytest.raises(ConfigError, match=r"onnx=true: head\.both_ways reads each pair twice"):
-        export_onnx(SimpleNamespace(loads_as=OWN_CLASS, config=config), tmp_path)
 
 
 def test_a_baseline_is_refused(tmp_path, capsys):

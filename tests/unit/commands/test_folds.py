@@ -50,20 +50,3 @@ def test_compare_joins_the_folds_of_a_system_into_one_set_of_rows(tmp_path, caps
     (gone / "status.json").unlink()
     small_runs.heron("compare", folder, "split=validation", "draws=100", "rows=shared")
     assert "of its 2 folds there is none of" in " ".join(capsys.readouterr().out.split())
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("-m", "folds=1"), "give the number of folds, 2 or more"),
-        (("-m", "folds=all"), "give the number of folds, 2 or more"),
-        (("folds=3",), "requires --multirun"),
-        (("data.folds.fold=1",), "use 0 without data.folds.count"),
-        (("data.folds.count=2", "data.folds.fold=2"), "use 0 to 1"),
-        (("data.folds.count=1",), "use 2 or more, or 0"),
-    ],
-)
-def test_impossible_folds_are_refused(words, message, tmp_path, capsys) -> None:
-    arguments = [*small_runs.TINY, *small_runs.in_folder(tmp_path)]
-    assert small_runs.heron("train", *arguments, *words) == 2
-    assert message in capsys.readouterr().err

@@ -7,13 +7,13 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from heron.base.errors import ConfigError, DataError
+from heron.base.errors import ConfigError
 from heron.base.tables import read_table
 from heron.commands.map import run as run_map
 from heron.dynamics.cartography import statistics
 from heron.dynamics.files import read_dynamics
 from heron.dynamics.jsonl import export_jsonl
-from small_maps import CLASSES, make_records, make_run, read_payload, unpack
+from made_up_runs import CLASSES, make_records, make_run, read_payload, unpack
 
 
 def _page(folder, name="map"):
@@ -167,13 +167,6 @@ def test_two_runs_are_aligned_by_guid(tmp_path, capsys):
     assert "50 examples are in both runs; 10 are only in A" in capsys.readouterr().out
 
 
-def test_runs_over_other_data_are_not_compared(tmp_path):
-    folder, other = make_run(tmp_path), tmp_path / "other"
-    make_records(other, ["q1", "q2"])
-    with pytest.raises(DataError, match="no example in common"):
-        run_map([f"run={folder}", f"with={other}"])
-
-
 def test_columns_of_a_table_are_joined_by_guid_and_unknown_rows_counted(tmp_path, capsys):
     folder = make_run(tmp_path, rows=12)
     table = tmp_path / "known.csv"
@@ -183,17 +176,6 @@ def test_columns_of_a_table_are_joined_by_guid_and_unknown_rows_counted(tmp_path
     payload = _page(folder)
     assert _names(_column(payload, "flipped"))[:4] == ["", "0", "", "1"]
     assert _names(_column(payload, "label (known)"))[:4] == ["", "y", "", "x"]
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [("guid,x\nzz,1\n", "none of its 1 guids"), ("id,x\np1,1\n", "no column 'guid'")],
-)
-def test_a_table_that_cannot_be_joined_is_refused(tmp_path, content, said):
-    folder = make_run(tmp_path, rows=12)
-    (tmp_path / "known.csv").write_text(content, "utf-8")
-    with pytest.raises(DataError, match=said):
-        run_map([f"run={folder}", f"columns={tmp_path / 'known.csv'}"])
 
 
 def test_one_record_is_mapped_with_a_warning(tmp_path, capsys):
@@ -212,14 +194,6 @@ def test_include_ci_widens_variability_and_needs_two_records(tmp_path):
     np.testing.assert_allclose(shown, np.sqrt(variance_N + variance_N**2 / 3), rtol=1e-5)
     with pytest.raises(ConfigError, match="needs two records"):
         run_map([f"run={folder}", "include_ci=true", "burn_out=1"])
-
-
-def test_runs_of_one_name_are_told_apart_by_their_sweeps(tmp_path):
-    folder, other = make_run(tmp_path / "a"), tmp_path / "b" / "seed=0-1a2b"
-    make_records(other, [f"p{row}" for row in range(60)])
-    run_map([f"run={folder}", f"with={other}"])
-    names = [run["name"] for run in _page(folder, "map-with-b-seed=0-1a2b")["runs"]]
-    assert names == ["seed=0-1a2b", "b/seed=0-1a2b"]
 
 
 def test_burn_out_keeps_the_first_records_and_their_predictions(tmp_path):
@@ -278,29 +252,6 @@ def test_classes_of_the_groups_stand_beside_those_of_the_datas_paper(tmp_path, c
     assert "paper: Table 3: classes of the groups of train" in beside
     run_map([f"run={folder}", "group=tercile_partition"])
     assert "paper" not in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("word", "said"),
-    [
-        ("colour=correctnes", "Did you mean 'correctness'"),
-        ("format=svg", "Allowed: jsonl, pdf, png"),
-        ("group=terciles", "Allowed: allenai, tercile_partition"),
-        ("burn_out=0", "burn_out=0"),
-        ("megabytes=0", "megabytes=0"),
-        ("color=label", "Did you mean 'colour'"),
-    ],
-)
-def test_a_wrong_option_names_what_is_allowed(tmp_path, word, said):
-    folder = make_run(tmp_path, rows=6)
-    with pytest.raises(ConfigError, match=said):
-        run_map([f"run={folder}", word])
-
-
-def test_a_run_without_dynamics_is_refused_with_the_reason(tmp_path):
-    (tmp_path / "run").mkdir()
-    with pytest.raises(DataError, match=r"dynamics\.enabled=false leaves none"):
-        run_map([f"run={tmp_path / 'run'}"])
 
 
 def test_dynamics_of_other_cartography_tools_are_mapped_without_texts(tmp_path, capsys):

@@ -1,13 +1,12 @@
 """The map's page in a browser: what a reader sees and does. Needs an installed Chromium."""
 
-import numpy as np
 import pytest
 
 from browser import find_browser
 from heron.commands.map import run as run_map
 from heron.dynamics.cartography import statistics
 from heron.dynamics.files import read_dynamics
-from small_maps import make_records, make_run
+from made_up_runs import make_records, make_run
 
 CHROMIUM = find_browser()
 pytestmark = [
@@ -51,12 +50,6 @@ def _place(opened, folder, row):
     x = (found.variability_N[row] + 0.012) / (widest + 0.024)
     y = (1.02 - found.confidence_N[row]) / 1.04
     return left + 52 + x * (width - 64), top + 12 + y * (height - 54)
-
-
-def _click(opened, x, y):
-    opened.mouse("mouseMoved", x, y)
-    opened.mouse("mousePressed", x, y, button="left", buttons=1, clickCount=1)
-    opened.mouse("mouseReleased", x, y, button="left", clickCount=1)
 
 
 def _drag(opened, start, end):
@@ -105,51 +98,6 @@ def test_a_rectangle_chooses_the_points_in_it_and_exports_their_guids(opened, fo
     assert rows == min(len(inside), 40)
 
 
-def test_search_chooses_rows_and_clear_gives_all_back(opened):
-    opened.run(
-        "(() => { const box = document.querySelector('[name=search]'); box.value = 'מספר 13';"
-        " box.dispatchEvent(new Event('input')); })()"
-    )
-    opened.run("new Promise(done => setTimeout(done, 200))")
-    opened.settle()
-    assert opened.run(COUNT) == "4 of 60 chosen"
-    opened.run("document.querySelector('#map-rows tbody tr:nth-child(2) button').click()")
-    assert opened.run(DETAILS).split("\n\n")[:2] == ["p57", "משפט מספר 13"]
-    opened.run("document.querySelector('[name=clear]').click()")
-    opened.settle()
-    assert opened.run(COUNT) == "all 60 examples"
-
-
-def test_every_colouring_draws_and_legend_entries_hide_their_points(opened):
-    names = opened.run("[...document.querySelector('[name=colour]').options].map((o) => o.value)")
-    assert {"correctness", "label", "predicted", "group", "genre", "words", "loss"} <= set(names)
-    for name in names:
-        opened.run(
-            f"(() => {{ const s = document.querySelector('[name=colour]'); s.value = '{name}';"
-            " s.dispatchEvent(new Event('change')); })()"
-        )
-        opened.settle()
-    opened.run(
-        "(() => { const s = document.querySelector('[name=colour]'); s.value = 'label';"
-        " s.dispatchEvent(new Event('change')); })()"
-    )
-    opened.run("document.querySelector('.map-legend button').click()")
-    opened.settle()
-    assert opened.run(COUNT) == "40 of 60 chosen"
-
-
-def test_a_choice_is_kept_when_the_other_runs_positions_are_shown(opened):
-    left, top, width, height = opened.run(AREA)
-    _drag(opened, (left + 53, top + 13), (left + width / 2, top + height / 2))
-    before = opened.run(COUNT)
-    opened.run("document.querySelectorAll('[name=run]')[1].click()")
-    opened.run("document.querySelector('[name=arrows]').click()")
-    opened.settle()
-    assert opened.run(COUNT) == before != "all 60 examples"
-    moved = opened.run("document.querySelectorAll('#map-movers tbody tr').length")
-    assert moved == min(30, int(before.split()[0]))
-
-
 def test_the_keyboard_walks_through_points_and_clears(opened):
     opened.run("document.getElementById('map-points').focus()")
     seen = set()
@@ -159,51 +107,3 @@ def test_the_keyboard_walks_through_points_and_clears(opened):
     assert len(seen) >= 5
     opened.key("Escape")
     assert "Point at the map" in opened.run(DETAILS)
-
-
-def test_a_link_opens_the_view_that_was_copied(opened, folder):
-    link = "#colour=label&search=%D7%9E%D7%A1%D7%A4%D7%A8&box=0,0.6,0,0.5&guid=p9&run=1"
-    opened.run(f"location.hash = {link!r}")
-    opened.settle()
-    assert opened.run("document.querySelector('[name=colour]').value") == "label"
-    assert opened.run("document.querySelector('[name=run]:checked').value") == "1"
-    assert opened.run(DETAILS).splitlines()[0] == "p9"
-    low = statistics(read_dynamics(folder)).confidence_N <= 0.5
-    expected = int(np.count_nonzero(low[4:]))  # the first text has no number
-    assert opened.run(COUNT) == f"{expected} of 60 chosen"
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_points_stand_out_from_the_background_in_light_and_dark(page, folder, dark):
-    page.open(folder / "map-with-other" / "map.html", dark=dark)
-    page.settle()
-    contrasts = page.run(
-        """(() => {
-          const light = (rgb) => rgb.map((v) => v / 255).map((v) =>
-            v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
-            .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-          const colours = HeronDraw.theme();
-          const ground = light(HeronDraw.channels(colours.shade));
-          const data = JSON.parse(document.getElementById("map-data").textContent);
-          const on = (share) => HeronDraw.onScale(data.scale, share, colours.range);
-          return [0, 0.5, 1].map(on).map(light).map((v) =>
-            (Math.max(v, ground) + 0.05) / (Math.min(v, ground) + 0.05));
-        })()"""
-    )
-    assert min(contrasts) > 2
-    assert page.errors == []
-
-
-def test_a_dark_page_is_printed_in_light_colours(page, folder):
-    page.open(folder / "map-with-other" / "map.html", dark=True)
-    page.settle()
-    dark = "HeronDraw.theme().dark"
-    assert page.run(dark) is True
-    page.run("dispatchEvent(new Event('beforeprint'))")
-    corner = (
-        "[...document.getElementById('map-points').getContext('2d').getImageData(3, 3, 1, 1).data]"
-    )
-    assert min(page.run(corner)) > 200
-    page.run("dispatchEvent(new Event('afterprint'))")
-    assert page.run(dark) is True
-    assert page.errors == []

@@ -246,52 +246,6 @@ def test_run_folder_works_from_any_working_directory_and_after_a_move(
     assert labels == [row["prediction"] for row in test_rows]
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["input=x.csv"], "run: "),
-        (["run=.", "input=x.csv"], "is not a run folder: it has no config.yaml"),
-        (["run=RUN"], "missing option input=... (a file) or text=..."),
-        (["run=RUN", "input=x.csv", "text=a"], "a file, or one text, not both"),
-        (["run=RUN", "text=a", "out=x.csv"], "out= needs input="),
-        (["run=RUN", "text=a", "text_pair=b"], "the run reads one text at a time"),
-        (
-            ["run=RUN", "context=a"],
-            "context= is for runs that answer questions; this one takes text=",
-        ),
-        (
-            ["run=RUN", "question=a"],
-            "missing option context=...: the text that question= goes with",
-        ),
-        (["run=RUN", "text_pair=a"], "missing option text=...: the text that text_pair= goes with"),
-        (["run=RUN", "text=השר הגיע"], "text: no [א1]"),
-        (["run=RUN", "inptu=x.csv"], "inptu: "),
-        (["run=RUN", "input=nowhere.csv"], "nowhere.csv: cannot be read: no such file"),
-        (["run=RUN", "input=x.xlsx"], "unknown file type '.xlsx'"),
-    ],
-)
-def test_mistakes_in_the_command_are_explained(
-    words: list[str],
-    expected: str,
-    run: RunFolder,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert heron("predict", *(word.replace("RUN", str(run.path)) for word in words)) == 2
-    printed = capsys.readouterr()
-    assert expected in printed.err
-    assert "Traceback" not in printed.err
-
-
-def test_run_without_a_model_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run = train(tmp_path, "run.export=false", "trainer.max_epochs=1")
-    path = write_texts(tmp_path / "rows.csv", ["א"])
-    assert heron("predict", f"run={run.path}", f"input={path}") == 2
-    assert "run.export was false" in capsys.readouterr().err
-
-
 def test_one_text_is_labelled_on_the_command_line(
     run: RunFolder,
     test_rows: list[dict[str, object]],
@@ -307,19 +261,6 @@ def test_one_text_is_labelled_on_the_command_line(
         label: pytest.approx(row[f"p/{label}"], abs=1e-4)  # four decimals are shown
         for label in LABELS
     }
-
-
-def test_one_text_over_the_limit_says_so(
-    run: RunFolder,
-    test_rows: list[dict[str, object]],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    text = "מלה " * 500 + str(test_rows[0]["text"])
-    assert heron("predict", f"run={run.path}", f"text={text}", f"cache={tmp_path}") == 2
-    error = capsys.readouterr().err
-    assert "predict: text: " in error
-    assert "cut" in error
 
 
 @pytest.fixture(scope="module")
@@ -350,17 +291,6 @@ def test_pairs_are_predicted_as_the_run_itself_predicted_them(
     assert list(found[0]) == ["guid", "label", *(f"p/{label}" for label in PAIR_LABELS)]
     assert [row["label"] for row in found] == [row["prediction"] for row in rows]
     assert [row["guid"] for row in found] == [row["guid"] for row in rows]
-
-
-def test_missing_second_column_is_named(
-    pair_run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rows = pq.read_table(pair_run.predictions("test")).to_pylist()
-    path = write_pairs(tmp_path / "half.csv", rows, "guid", "premise")
-    assert heron("predict", f"run={pair_run.path}", f"input={path}") == 2
-    printed = capsys.readouterr()
-    assert "half.csv: no column 'hypothesis'" in printed.err
-    assert "Traceback" not in printed.err
 
 
 def test_one_pair_is_labelled_on_the_command_line(

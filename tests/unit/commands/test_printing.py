@@ -26,7 +26,7 @@ from heron.base.cells import Cell, Formatted, Interval, Summary, Table, show
 from heron.base.columns import aligned
 from heron.base.table_files import to_json
 from heron.base.tables import read_table, write_table
-from heron.base.terminal import print_lines, print_tables, to_rich
+from heron.base.terminal import print_lines, print_tables
 from small_runs import TINY, heron, in_folder, train
 from tiers import one_in
 
@@ -199,34 +199,6 @@ def test_quiet_drops_warnings_and_bars_but_no_error(capsys, monkeypatch, tmp_pat
     )
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["data", "json=maybe"], "json=maybe: "),
-        (["data", "quiet=true", "quiet=false"], "option 'quiet' is given twice"),
-        (["report", "runs/x", "quite=true"], "Did you mean 'quiet'"),
-        (["train", "jsn=true"], "Did you mean 'json'"),
-        (["train", "--cfg", "job", "json=true"], "json=true: --cfg prints the configuration only"),
-    ],
-)
-def test_a_wrong_word_is_answered_with_what_is_allowed(words, said, capsys):
-    assert heron(*words) == 2
-    found = capsys.readouterr()
-    assert said in found.err
-    assert not found.out
-
-
-def test_a_command_that_fails_prints_no_json(capsys):
-    assert heron("report", "nowhere", "json=true") == 2
-    assert not capsys.readouterr().out
-
-
-def test_an_unknown_choice_of_isolates_is_refused(capsys, monkeypatch):
-    monkeypatch.setenv("HERON_BIDI", "no")
-    assert heron("data") == 2
-    assert "HERON_BIDI=no: must be on or off" in capsys.readouterr().err
-
-
 def test_json_knows_no_nan_and_keeps_columns_of_one_name():
     cells = (float("nan"), Formatted(0.5, ".1f"), Interval(0.5, float("-inf"), 1.0))
     table = Table("t", ("a", "paper", "paper"), (cells,), "note")
@@ -248,18 +220,6 @@ def test_columns_begin_at_the_same_place_whatever_their_letters(rows):
         )
         assert line == (padded + row[2]).rstrip()
         assert cell_len(padded) == sum(widths) + 4
-
-
-@given(st.lists(st.tuples(cells, cells), min_size=1, max_size=4), st.integers(24, 120))
-def test_the_lines_of_a_table_are_equally_wide(rows, width):
-    from io import StringIO
-
-    from rich.console import Console
-
-    console = Console(file=StringIO(), width=300)
-    console.print(to_rich(Table("t", ("first", "second"), tuple(rows)), width))
-    _, *lines = console.file.getvalue().splitlines()
-    assert len({cell_len(line) for line in lines}) == 1
 
 
 def on_a_terminal(script: str, *words: str, columns: int = 80, **environment: str) -> str:
@@ -317,26 +277,7 @@ def test_colours_and_isolates_are_for_terminals_only(capsys):
     assert capsys.readouterr().out.partition("wide")[0] in piped
 
 
-COLOUR = re.compile("\x1b\\[[0-9;]*3[0-9]m")
 COMMAND = "import sys; from heron.cli import main; sys.exit(main(sys.argv[1:]))"
-
-
-AUDIT = "audit data=chronicle data.generator.size=100 out={out} {cache}"
-
-
-@pytest.mark.real  # takes seconds; another test of the file runs with every change
-def test_a_command_on_a_terminal_fits_it():
-    shown = Text.from_ansi(on_a_terminal(COMMAND, "claims", "ronli")).plain
-    assert max(map(cell_len, shown.splitlines())) <= 80
-
-
-def test_no_color_is_respected(places, tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    assert heron(*words_of(AUDIT, places, tmp_path)) == 0
-    assert COLOUR.search(capsys.readouterr().out)
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert heron(*words_of(AUDIT, places, tmp_path)) == 0
-    assert not COLOUR.search(capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("name", ["train", "judge"])

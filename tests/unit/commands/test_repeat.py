@@ -88,32 +88,6 @@ def test_a_run_from_a_cluster_is_checked_as_one_that_is_trained_here(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("optim.lrr=1",), "Did you mean 'optim.lr'"),
-        (("head=window",), "change single keys of it"),
-        (("-m",), "takes no flags"),
-        (("run.job=tiny",), "would be overwritten"),
-        (("trainer.accelerator=mps",), "this machine has none"),
-    ],
-)
-def test_what_cannot_be_repeated_is_answered_in_one_line(
-    run: RunFolder, words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert heron("train", f"run.from={run.path}", *words) == 2
-    error = capsys.readouterr().err
-    assert said in error
-    assert "Traceback" not in error
-
-
-def test_a_folder_that_is_no_run_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert heron("train", f"run.from={tmp_path}") == 2
-    assert "is not a run folder" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
     "target",
     ["mine.Callback", "os.system", "torch.os.system", "torch.hub.load", "subprocess.Popen"],
 )

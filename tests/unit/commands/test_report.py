@@ -1,11 +1,8 @@
 import json
 import shutil
-import tempfile
 
 import pytest
 
-from heron.base.errors import ConfigError
-from heron.cli import main
 from heron.commands.report import run, write_report
 
 
@@ -49,11 +46,6 @@ def test_the_pages_of_a_very_large_sweeps_runs_wait_until_somebody_asks(make_run
     assert (folders[1] / "report.html").is_file()
 
 
-def test_published_numbers_that_cannot_be_found_are_missing_not_an_error(make_run):
-    folder = make_run(config={"report": "nobody/table1"}).parent
-    assert "nobody/table1: no published numbers found" in write_report(folder).missing[0]
-
-
 def test_out_leaves_the_runs_untouched(make_run, tmp_path):
     folder = make_run()
     before = sorted(folder.rglob("*"))
@@ -87,35 +79,3 @@ def test_a_run_folders_name_may_hold_an_equals_sign(make_run, capsys):
     folder = make_run("seed=0-1a2b3c4d")
     assert run([str(folder)]) == 0
     assert str(folder / "report.html") in capsys.readouterr().out
-
-
-def test_a_folder_without_runs_is_one_clear_message_and_exit_code_2(tmp_path, capsys):
-    assert main(["report", str(tmp_path)]) == 2
-    assert "holds no runs" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_misspelt_option_names_the_right_one(make_run):
-    with pytest.raises(ConfigError, match="Did you mean 'out'"):
-        run([str(make_run()), "outt=x"])
-    with pytest.raises(ConfigError, match="name a run or a sweep"):
-        run([])
-
-
-def test_a_folder_that_cannot_be_written_is_answered_by_the_option_for_another(
-    make_run, tmp_path, monkeypatch, capsys
-):
-    folder, make = make_run(), tempfile.mkstemp
-
-    def refuse(prefix, dir):
-        if folder in (dir, *dir.parents):
-            raise PermissionError(13, "Permission denied", str(dir))
-        return make(prefix=prefix, dir=dir)
-
-    monkeypatch.setattr("heron.base.files.tempfile.mkstemp", refuse)
-    assert main(["report", str(folder)]) == 2
-    printed = capsys.readouterr()
-    assert "macro_f1" in printed.out, "the tables are shown all the same"
-    assert "out=DIR writes to another folder" in printed.err
-    assert main(["report", str(folder), f"out={tmp_path / 'mine'}"]) == 0
-    assert main(["sweep", str(folder)]) == 0

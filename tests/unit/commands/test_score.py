@@ -4,7 +4,6 @@ import gzip
 import json
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -13,7 +12,6 @@ from heron.base.tables import write_table
 from heron.cli import main
 from heron.metrics.calibration import calibration_scores
 from heron.metrics.classification import bootstrap_intervals, score_task
-from heron.results.score_rows import read_predicted
 
 RELATIONS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
 GOLD = ["BEFORE", "AFTER", "EQUAL", "VAGUE", "BEFORE", "AFTER"]
@@ -48,20 +46,6 @@ def test_rows_joined_on_guid_give_the_scores_of_score_task(capsys):
     shown = capsys.readouterr().out
     assert "gold.csv (label), predictions.jsonl (prediction): rows joined on id" in shown
     assert f"{expected['relaxed_macro_f1']:.3f}" in shown
-
-
-@pytest.mark.usefixtures("files")
-def test_the_table_shows_intervals_classes_and_the_confusion_matrix(capsys):
-    score("group_column=document", "resamples=50", "name=test")
-    shown = capsys.readouterr().out
-    assert "50 bootstrap resamples of groups (document)" in shown
-    assert "gold \\ predicted" in shown
-    assert all(shown.count(label) >= 3 for label in RELATIONS)
-    expected = bootstrap_intervals(
-        "relation", GOLD, PREDICTED, RELATIONS, groups=[g[:2] for g in GUIDS], resamples=50
-    )
-    written = read_json("out/scores.json")["test"]
-    assert {name: written[name] for name in expected} == expected
 
 
 @pytest.mark.usefixtures("files")
@@ -127,12 +111,6 @@ def test_a_classification_takes_its_labels_from_the_gold_file_sorted(capsys):
     assert "interval" not in capsys.readouterr().out
 
 
-@pytest.mark.usefixtures("files")
-def test_the_relaxed_mode_can_be_chosen():
-    scores = score("relaxed=drop")[1]["predictions"]
-    assert scores["relaxed_macro_f1"] == scores["relaxed_drop_macro_f1"]
-
-
 NLI = ["contradiction", "entailment", "neutral"]
 
 
@@ -167,114 +145,11 @@ def test_probabilities_add_calibration_in_the_order_of_the_gold_rows(pairs, kind
     assert "brier" in capsys.readouterr().out
 
 
-def test_probabilities_that_are_none_and_labels_without_any_are_named(pairs, capsys):
-    pairs["p/neutral"] = [0.2, "much", 1.5]
-    write_table("p.csv", pairs)
-    said = refused(capsys, "data=lchaim", task="nli", gold="g.csv", predictions="p.csv")
-    assert "p.csv:3: p/neutral is 'much', no number from 0 to 1" in said
-    assert "p.csv:4: p/neutral is '1.5'" in said
-    pairs["p/neutral"] = [0.2, 0.2, 0.9]
-    write_table("p.csv", pairs)
-    said = refused(capsys, "data=lchaim", task="nli", gold="g.csv", predictions="p.csv")
-    assert "p.csv:4: the probabilities add up to 1.400, not to 1" in said
-    del pairs["p/neutral"]
-    write_table("p.csv", pairs)
-    said = refused(capsys, "data=lchaim", task="nli", gold="g.csv", predictions="p.csv")
-    assert "has probabilities, but none of neutral" in said
-
-
-def test_an_unknown_data_set_and_two_sources_of_labels_are_refused(pairs, capsys):
-    write_table("p.csv", pairs)
-    files = {"task": "nli", "gold": "g.csv", "predictions": "p.csv"}
-    assert "Did you mean 'lchaim'" in refused(capsys, "data=lchain", **files)
-    assert "not both" in refused(capsys, "data=lchaim", "labels=e,n,c", **files)
-
-
 def refused(capsys, *options, **files):
     """Run a command that must fail; returns what it said."""
     code, _ = score(*options, **files)
     assert code == 2
     return capsys.readouterr().err
-
-
-@pytest.mark.usefixtures("files")
-def test_missing_extra_and_repeated_guids_are_all_listed(capsys):
-    write_table("p.csv", {"guid": [*GUIDS[1:5], "x", "d0.1"], "label": PREDICTED})
-    said = refused(capsys, predictions="p.csv")
-    assert "gold.csv: d0.0: no prediction to it in p.csv" in said
-    assert "gold.csv: d1.5: no prediction to it in p.csv" in said
-    assert "p.csv: x: no such row in gold.csv" in said
-    assert "p.csv:7: guid 'd0.1' is already on line 2" in said
-
-
-@pytest.mark.usefixtures("files")
-def test_unknown_and_empty_labels_of_both_files_are_all_listed(capsys):
-    write_table("g.csv", {"guid": GUIDS, "label": [*GOLD[:5], "LATER"]})
-    write_table("p.csv", {"guid": GUIDS, "label": [None, "AFTRE", *PREDICTED[2:]]})
-    labels = "labels=" + ",".join(RELATIONS)
-    said = refused(capsys, labels, gold="g.csv", predictions="p.csv")
-    assert "g.csv:7: unknown label 'LATER'" in said
-    assert "p.csv:2: 'label' is empty" in said
-    assert "p.csv:3: unknown label 'AFTRE'. Did you mean 'AFTER'?" in said
-
-
-@pytest.mark.usefixtures("files")
-def test_by_position_both_files_need_the_same_length(capsys):
-    write_table("g.csv", {"label": GOLD})
-    write_table("p.csv", {"prediction": PREDICTED[:4]})
-    said = refused(capsys, gold="g.csv", predictions="p.csv")
-    assert "p.csv: 4 rows for the 6 rows of g.csv" in said
-
-
-@pytest.mark.usefixtures("files")
-def test_ids_in_one_file_alone_are_no_licence_to_join_by_position(capsys):
-    write_table("p.csv", {"prediction": PREDICTED})
-    said = refused(capsys, predictions="p.csv")
-    assert "gold.csv has ids, p.csv has none" in said
-    assert "join=position" in said
-
-
-@pytest.mark.usefixtures("files")
-def test_relation_numbers_without_labels_ask_for_their_order(capsys):
-    write_table("g.csv", {"guid": GUIDS, "label": [0, 1, 2, 3, 0, 1]})
-    assert "labels=BEFORE,AFTER,EQUAL,VAGUE" in refused(capsys, gold="g.csv")
-
-
-@pytest.mark.usefixtures("files")
-def test_unreadable_rows_of_both_files_are_listed(capsys, files):
-    (files / "g.csv").write_text("guid,label\na\n")
-    said = refused(capsys, gold="g.csv", predictions="none.csv")
-    assert "g.csv:2: 1 cells" in said
-    assert "none.csv: cannot be read" in said
-
-
-@pytest.mark.usefixtures("files")
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["task=relations"], "task' is given twice"),
-        (["labls=A"], "Did you mean 'labels'"),
-        (["relaxed=droop"], "Did you mean 'drop'"),
-        (["resamples=-1"], "expected 0 or more"),
-        (["labels=A,B,A"], "names A more than once"),
-        (["gold_column=lable"], "no column 'lable'. Did you mean 'label'"),
-        (["prediction_column=predicted"], "Did you mean 'prediction'"),
-        (["group_column=documents"], "Did you mean 'document'"),
-        (["guid_column=gid"], "no column 'gid'"),
-    ],
-)
-def test_a_wrong_option_names_what_is_allowed(capsys, options, message):
-    assert message in refused(capsys, *options)
-
-
-@pytest.mark.usefixtures("files")
-def test_a_file_without_a_known_column_lists_those_it_has(capsys):
-    write_table("p.csv", {"guid": GUIDS, "answer": PREDICTED})
-    said = refused(capsys, predictions="p.csv")
-    assert (
-        "none of the columns prediction, pred, predicted_label, label; it has guid, answer" in said
-    )
-    assert "prediction_column=..." in said
 
 
 # RoNLI's ids without a row of class 0, as in a part of its files.
@@ -377,42 +252,6 @@ def test_a_file_of_unknown_name_with_two_label_columns_asks_which(files, capsys)
 
 
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize("words", [["data.unlabelled=drop"], ["data=control", "data.seed=1"]])
-def test_keys_of_a_data_set_need_one_and_unknown_ones_are_refused(capsys, words):
-    assert words[-1].partition("=")[0] in refused(capsys, *words, task="nli")
-
-
-@pytest.mark.parametrize(
-    ("word", "says"),
-    [
-        ("data.columns.guid=gid", "no column 'gid'. Did you mean 'guid'?"),
-        ("data.columns.label=lable", "no column 'lable'. Did you mean 'label'?"),
-        ("data.columns.group=guid", "group_column=NAME"),
-    ],
-)
-def test_a_column_that_is_named_and_absent_is_refused(ronli, capsys, word, says):
-    assert says in refused(capsys, "data=ronli", word, **ronli)
-
-
-def test_a_data_set_of_another_task_is_refused(ronli, capsys):
-    assert "is for task=relation" in refused(capsys, "data=trc", **ronli)
-
-
-def test_a_side_column_that_is_asked_for_and_absent_is_refused(ronli, capsys):
-    said = refused(capsys, "data=ronli", "data.columns.side=[gid]", **ronli)
-    assert "no column 'gid'. Did you mean 'guid'?" in said
-
-
-@pytest.mark.usefixtures("files")
-def test_a_gold_column_is_not_scored_against_itself(capsys):
-    said = refused(capsys, predictions="./gold.csv")
-    assert "its column 'label' is the gold one" in said
-    write_table("both.csv", {"guid": GUIDS, "label": GOLD, "prediction": PREDICTED})
-    _, expected = score("name=x")
-    assert score("name=x", gold="both.csv", predictions="both.csv")[1] == expected
-
-
-@pytest.mark.usefixtures("files")
 def test_a_gold_column_beside_the_predictions_is_not_taken_for_them():
     write_table("p.csv", {"guid": GUIDS, "label": GOLD, "pred": PREDICTED})
     _, expected = score("name=x")
@@ -434,19 +273,6 @@ def test_objects_marks_and_packed_files_score_the_same(form):
         file.write(content.encode())
     _, expected = score("name=p")
     assert score(predictions=name)[1] == expected
-
-
-def test_a_large_object_is_read_in_one_pass(tmp_path):
-    path = tmp_path / "predictions.json"
-    path.write_text(json.dumps({f"id{row}": "x" for row in range(20_000)}))
-    start = time.monotonic()
-    assert len(read_predicted(path)) == 20_000
-    assert time.monotonic() - start < 3  # looking through all for each took 12 s
-
-
-def test_a_guid_that_an_object_has_twice_is_refused(files, capsys):
-    (files / "p.json").write_text('{"d0.0": "AFTER", "d0.0": "BEFORE"}')
-    assert "p.json: d0.0: is there twice" in refused(capsys, predictions="p.json")
 
 
 def test_probabilities_of_two_decimals_are_accepted_and_contradictions_counted(ronli, capsys):
@@ -476,12 +302,6 @@ def test_scoring_loads_neither_torch_nor_transformers(files):
     heavy = {"torch", "transformers", "pyarrow", "sklearn", "scipy", "matplotlib", "hydra"}
     assert "rich" in modules
     assert heavy.isdisjoint(modules)
-
-
-def test_an_unknown_task_names_all_that_are_scored(capsys):
-    assert main(["score", "task=foo", "gold=a.csv", "predictions=b.csv"]) == 2
-    said = "task=foo: no such task. Allowed: classification, mlm, nli, qa, relation, summarization."
-    assert said in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("files")

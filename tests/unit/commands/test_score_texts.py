@@ -80,20 +80,6 @@ def test_questions_without_an_answer_and_answers_without_a_question_are_named(
     assert ": z: no such question" in said
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [(["data=trc"], "task=relation"), (["data=parashot"], "parashoot"), (["sed=1"], "seed")],
-)
-def test_a_wrong_option_gets_the_right_one(gold, tmp_path, capsys, words, says):
-    assert score(gold, as_json(tmp_path, {}), *words)[0] == 2
-    assert says in capsys.readouterr().err
-
-
-def test_an_answer_that_is_no_text_is_named(gold, tmp_path, capsys):
-    assert score(gold, as_json(tmp_path, {"a": 3, "b": "", "c": ""}))[0] == 2
-    assert "mine.json: a: its answer is no text" in capsys.readouterr().err
-
-
 ARTICLE, A, B = "Ana cântă acasă. Dan doarme.", "Ana cântă.", "Dan doarme."
 GUIDS = ["w", "a", "b", "z"]
 LEFT_OUT = {"article": ["", ARTICLE, ARTICLE, ARTICLE], "summary": ["x", A, B, ""]}
@@ -114,15 +100,6 @@ def score_summaries(folder, texts, gold_guids=(), guids=()):
 )
 def test_texts_without_a_guid_belong_to_every_row_or_to_those_that_count(tmp_path, texts):
     assert score_summaries(tmp_path, texts) == (0, 1)
-
-
-@pytest.mark.parametrize("texts", [["x", A, B], [A], ["x", A, B, "y", "z"]])
-def test_another_number_of_texts_is_refused_with_both_numbers(tmp_path, capsys, texts):
-    assert score_summaries(tmp_path, texts) == (2, None)
-    said = capsys.readouterr().err
-    assert (
-        f"{len(texts)} rows for the 4 articles of {tmp_path / 'gold.csv'}, or the 2 of them" in said
-    )
 
 
 @pytest.mark.parametrize(
@@ -153,16 +130,6 @@ def test_answers_without_a_guid_belong_to_every_row_or_to_those_that_count(tmp_p
         assert "1 rows for the 3 questions" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("guids", [[], ["3", "4.0", "e f"]])
-def test_a_reader_lists_the_ids_of_all_rows_and_whose_they_are(tmp_path, guids):
-    data = DataConfig(task="summarization", format="article_table", columns=Columns(text="article"))
-    path = tmp_path / "gold.csv"
-    write_table(path, ({"guid": guids} if guids else {}) | {"article": [ARTICLE] * 3})
-    rows = read_rows(path, data, "ignored")
-    assert rows.guids == [example.guid for example in rows.examples]
-    assert rows.has_ids == bool(guids)
-
-
 def test_a_reader_lists_the_ids_of_all_questions_and_whose_they_are(gold):
     columns = Columns(text_pair="question")
     data = DataConfig(task="qa", format="squad_json", columns=columns, label_order=["answer"])
@@ -174,14 +141,6 @@ def test_a_reader_lists_the_ids_of_all_questions_and_whose_they_are(gold):
     rows = read_rows(gold, data, "ignored")
     assert rows.guids == ["gold:1", "gold:2", "gold:3"]
     assert not rows.has_ids
-
-
-def test_gold_summaries_are_not_scored_against_themselves(tmp_path, capsys):
-    gold = tmp_path / "gold.csv"
-    write_table(gold, {"article": [ARTICLE], "summary": [A]})
-    words = ["task=summarization", f"gold={gold}", f"predictions={gold}"]
-    assert main(["score", *words]) == 2
-    assert "its column 'summary' is the gold one" in capsys.readouterr().err
 
 
 CEDILLA = {"guid": ["a", "b"], "article": ["Şoferul a oprit maşina în faţa şcolii.", ARTICLE]}
@@ -314,16 +273,3 @@ def test_packed_gold_files_are_read(gold, tmp_path, packed):
     path.write_bytes(gzip.compress(content))
     _, expected = score(gold, as_json(tmp_path, ANSWERS), "resamples=0")
     assert score(path, as_json(tmp_path, ANSWERS), "resamples=0") == (0, expected)
-
-
-@pytest.mark.parametrize("task", ["qa", "summarization"])
-def test_a_side_name_that_no_row_has_is_refused(gold, tmp_path, capsys, task):
-    if task == "qa":
-        words, file = [], gold
-    else:
-        words, file = ["task=summarization"], tmp_path / "gold.csv"
-        write_table(file, {"article": [ARTICLE], "summary": [A]})
-    mine = as_json(tmp_path, ANSWERS)
-    words = [f"task={task}", f"gold={file}", f"predictions={mine}", "data.columns.side=[titel]"]
-    assert main(["score", *words]) == 2
-    assert "'titel'" in capsys.readouterr().err

@@ -62,21 +62,6 @@ def test_a_viewer_writes_nothing_and_follows_no_link(tmp_path: Path) -> None:
     assert (tmp_path / "precious").read_text() == "precious"
 
 
-@pytest.mark.parametrize("sign", ["study.journal"])
-def test_watching_waits_for_the_first_job_of_a_search(
-    sign: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert heron("sweep", tmp_path, "--watch") == 2, "an empty folder is no sweep"
-    (tmp_path / sign).mkdir()
-    assert heron("sweep", tmp_path) == 2
-    waits = iter([lambda: None, lambda: job(tmp_path, "a", "done", epochs=3), lambda: None])
-    monkeypatch.setattr("time.sleep", lambda seconds: next(waits)())
-    assert heron("sweep", tmp_path, "--watch", "every=1") == 0
-    printed = capsys.readouterr().out
-    assert printed.count("no job has begun") == 2
-    assert "1 jobs: 1 done" in printed
-
-
 def test_watching_goes_on_while_a_search_chooses_its_next_point(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -155,26 +140,8 @@ def test_watching_ends_when_nothing_runs_or_waits(
     assert "1 done" in printed
 
 
-@pytest.mark.parametrize(
-    "words", [[], ["watch=true"], ["nowhere"], [".", "wach=true"], [".", "every=-1"]]
-)
-def test_mistakes_are_told_without_a_traceback(
-    words: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert heron("sweep", *words) == 2
-    assert capsys.readouterr().err.startswith("heron sweep: ")
-
-
 def test_a_running_job_shows_its_steps_within_the_epoch(tmp_path: Path) -> None:
     working = job(tmp_path, "working", "running", epochs=1, steps={"done": 120, "of": 400})
     with locked(working.lock):
         (row,) = progress_table(read_progress(tmp_path)).rows
     assert row[2] == "1 of 3 (step 120 of 400)"
-
-
-def test_the_score_shown_is_the_monitored_one(tmp_path: Path) -> None:
-    run = job(tmp_path, "done", "done")
-    run.config.write_text(dump_yaml({"trainer": {"max_epochs": 3, "monitor": "mcc"}}), "utf-8")
-    write_json(run.scores, {"validation": {"macro_f1": 0.5, "mcc": 0.25}})
-    table = progress_table(read_progress(tmp_path))
-    assert (table.columns[-1], table.rows[0][-1]) == ("validation mcc", 0.25)

@@ -85,34 +85,6 @@ class TestSweep:
 
 
 class TestMistakes:
-    @pytest.mark.parametrize("sweep", [(), ("-m", "seed=0,1")])
-    @pytest.mark.parametrize(
-        ("words", "said"),
-        [
-            (("trainer.monitor=macro_f2",), "Did you mean 'macro_f1'"),
-            (("trainer.devices=999",), "trainer.devices=999: this machine has"),
-            (("data=own_relation", "data.files.train.path=absent.csv"), "absent.csv: missing"),
-            (("data=own_relation", "data.files.train.path={csv}"), "no column 'text'"),
-        ],
-    )
-    def test_leave_no_folder(
-        self,
-        words: tuple[str, ...],
-        said: str,
-        sweep: tuple[str, ...],
-        tmp_path: Path,
-        capsys: pytest.CaptureFixture[str],
-    ) -> None:
-        csv = tmp_path / "train.csv"
-        csv.write_text("sentence,label\n[E1] a [/E1] [E2] b [/E2],BEFORE\n")
-        tiny = [word for word in TINY if not word.startswith(("data.", "run.isolate"))]
-        typed = [word.format(csv=csv) for word in words]
-        if "data=own_relation" in words:
-            typed.append(f"data.files.test.path={csv}")
-        assert heron("train", *tiny, *in_folder(tmp_path), *typed, *sweep) == 2
-        assert capsys.readouterr().err.count(said) == 1
-        assert not list((tmp_path / "runs").glob("*/*"))
-
     def test_leave_what_was_in_the_folder_before(self, chronicle_config: Any) -> None:
         config = chronicle_config()
         config.data.generator, config.data.files = None, {"train": FileConfig("absent.csv")}

@@ -58,27 +58,6 @@ def test_contexts_of_any_length_and_answers_at_their_edges_are_trained_on(train)
     assert train_split["sequences"] + validation["sequences"] > 2 * len(LONG.split()) / 256
 
 
-def test_every_row_that_cannot_be_is_named_with_its_line_before_any_training(train):
-    found = [
-        (question("a", "", answer="רמלה"), "a: its context is empty"),
-        (question("b", "... !", answer="!"), "b: its context has no word"),
-        (question("g3", answer="רמלה"), "'g3' is already on line 4"),
-        (question("c", answer="רמלה", answer_start=3), "c: at 3 the context reads"),
-        (question("d", answer="ירושלים"), "0 times in the context (data.qa.misaligned=drop leaves"),
-        (question("e", answer=""), "e: its answer is empty (data.unlabelled=drop"),
-        (question("f", question="", answer="רמלה"), "f: its question is empty"),
-    ]
-    rows, reasons = zip(*found, strict=True)
-    code, folder, said = train(*rows)
-    assert code == 2
-    lines = [line for line in said.splitlines() if "train.jsonl:" in line]
-    numbers = [int(line.partition("train.jsonl:")[2].partition(":")[0]) for line in lines]
-    assert numbers == list(range(21, 21 + len(reasons)))
-    assert all(reason in line for reason, line in zip(reasons, lines, strict=True))
-    assert "Traceback" not in said
-    assert not folder.last.exists()
-
-
 @pytest.mark.parametrize(
     ("row", "says"),
     [

@@ -85,15 +85,3 @@ def test_markers_default_to_those_of_the_language():
 def test_what_cannot_be_read_is_named_by_key(config, message):
     with pytest.raises(ConfigError, match=message):
         check(config, "data.")
-
-
-@pytest.mark.parametrize(
-    "content",
-    ["nmae: x", "label_order: {", "sample: {fraction: much}"],
-    ids=["key", "yaml", "type"],
-)
-def test_broken_yaml_is_an_error_that_names_the_file(tmp_path, content):
-    path = tmp_path / "mine.yaml"
-    path.write_text(content)
-    with pytest.raises(ConfigError, match=r"mine\.yaml: "):
-        read_config(path)

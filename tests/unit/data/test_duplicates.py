@@ -1,6 +1,5 @@
 """What two splits share is kept, marked or dropped; repeats inside one are nobody's business."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,12 +50,6 @@ def test_another_hypothesis_or_other_events_make_another_row():
         Example("2", window, spans=(Span(0, 2),)),
     )
     assert text_key(one) != text_key(other)
-
-
-def test_nothing_left_of_a_split_is_an_error_that_names_the_key():
-    shared = {"train": [pair("1", "t")], "test": [pair("2", "t")]}
-    with pytest.raises(DataError, match=r"train: all of its rows.*data\.duplicates=keep"):
-        apply_duplicates(shared, "drop")
 
 
 _TEXTS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=12)

@@ -1,7 +1,5 @@
 """Splits come through the library `datasets`, with the names of columns and classes."""
 
-import sys
-
 import pytest
 
 from heron.base.errors import ConfigError
@@ -104,15 +102,6 @@ def test_splits_of_other_names_are_named(folder):
         load_in(folder, config(hub_splits={"test": "dev"}))
 
 
-def test_an_id_of_the_hub_needs_a_commit(tmp_path):
-    with pytest.raises(ConfigError, match=r"data\.hub=owner/name: .* needs data\.revision=COMMIT"):
-        load_in(tmp_path, config("owner/name"))
-    with pytest.raises(ConfigError, match=r"data\.revision=main"):
-        config("owner/name", revision="main")
-    with pytest.raises(ConfigError, match=r"need data\.hub"):
-        config(None, revision=COMMIT)
-
-
 def test_an_id_that_cannot_be_reached_is_an_error_that_names_the_keys(tmp_path, monkeypatch):
     datasets = pytest.importorskip("datasets")
 
@@ -124,12 +113,6 @@ def test_an_id_that_cannot_be_reached_is_an_error_that_names_the_keys(tmp_path, 
     with pytest.raises(ConfigError, match=r"data\.hub=owner/name: Couldn't reach .*data\.revision"):
         load_in(tmp_path, config("owner/name", revision=COMMIT, hub_config="ro"))
     assert not list((tmp_path / "cache" / "hub").glob("*/train.parquet"))
-
-
-def test_without_the_library_the_error_says_how_to_install_it(folder, monkeypatch):
-    monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(ConfigError, match=r"pip install 'heron-nlu\[hub\]'"):
-        load_in(folder, config())
 
 
 def test_a_run_trains_on_a_folder_in_place_of_the_files_of_its_data_set(folder, capsys):

@@ -42,13 +42,6 @@ def test_an_empty_cell_and_a_configured_value_mean_no_gold_label(reader, value):
     assert reader.read(value) is None
 
 
-def test_an_unknown_label_names_the_nearest_and_every_allowed_spelling(reader):
-    with pytest.raises(LabelError, match=r"unknown label 'entailement'\. Did you mean") as error:
-        reader.read("entailement")
-    assert "allowed: contrastive, entailment, reasoning, neutral" in "; ".join(error.value.args[1])
-    assert "also 0, 1, 2, 3, n, causal" in "; ".join(error.value.args[1])
-
-
 @given(st.sampled_from([*CLASSES, *ALIASES]), st.data())
 def test_any_spelling_of_a_name_reads_as_its_class(name, data):
     letters = [data.draw(st.sampled_from([c.lower(), c.upper()])) for c in name]

@@ -3,12 +3,11 @@
 import itertools
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.data.examples import Span
-from heron.data.markers import MarkerError, Markers, mark, parse_marked
+from heron.data.markers import Markers, mark, parse_marked
 from heron.languages.hebrew import HEBREW
 
 HE = Markers(*HEBREW.event_markers)
@@ -85,35 +84,3 @@ def test_markers_without_spaces_are_understood():
     plain, spans = parse_marked("he [E1]ran[/E1], [E2]fell[/E2].", EN)
     assert plain == "he ran, fell."
     assert [plain[s.start : s.end] for s in spans] == ["ran", "fell"]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("nothing marked", r"no \[E1\] and no \[/E1\] and no \[E2\]"),
-        ("[E1] a [/E1] b [/E2]", r"no \[E2\] in the text"),
-        ("[E1] a [/E1] [E1] b [/E1] [E2] c [/E2]", r"\[E1\] 2 times, \[/E1\] 2 times"),
-        ("[/E1] a [E1] b [E2] c [/E2]", r"\[/E1\] stands before \[E1\]"),
-        ("[E1] a [E2] b [/E1] c [/E2]", "crossed"),
-        ("[E1] a [E2] b [/E2] c [/E1]", "nested"),
-        ("[E1] [/E1] a [E2] b [/E2]", "event 1 is empty"),
-        ("[E1] a [/E1] [E2]   [/E2]", "event 2 is empty"),
-    ],
-)
-def test_each_bad_arrangement_has_its_own_message(text, message):
-    with pytest.raises(MarkerError, match=message):
-        parse_marked(text, EN)
-
-
-@pytest.mark.parametrize(
-    ("spans", "message"),
-    [
-        ([(0, 2), (1, 3)], "overlap"),
-        ([(0, 0), (1, 3)], "event 1"),
-        ([(0, 1), (2, 9)], "event 2"),
-        ([(0, 1)], "two mentions"),
-    ],
-)
-def test_spans_that_cannot_be_marked_are_refused(spans, message):
-    with pytest.raises(MarkerError, match=message):
-        mark("abc", [Span(*span) for span in spans], EN)

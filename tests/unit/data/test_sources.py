@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from heron.base.errors import ConfigError, DataError
+from heron.base.errors import DataError
 from heron.data.config import DataConfig, FileConfig, GeneratorConfig, JoinConfig, PhrasesConfig
 from heron.data.download import DownloadError, download
 from heron.data.rows import JOIN, PHRASES
@@ -141,12 +141,6 @@ def test_progress_ends_at_the_whole_file(server, tmp_path):
     assert reports[-1] == (len(CONTENT), len(CONTENT))
 
 
-@pytest.mark.parametrize("url", ["http://example.org/a.csv", "ftp://example.org/a", None])
-def test_only_https_addresses_are_fetched(url, tmp_path):
-    with pytest.raises(DownloadError, match=r"not https|no address"):
-        download(FileConfig("a", url=url), tmp_path / "a", ignore)
-
-
 @pytest.mark.parametrize("variable", ["HERON_OFFLINE", "HF_HUB_OFFLINE"])
 def test_offline_lists_every_missing_file_with_address_and_place(
     server, tmp_path, monkeypatch, variable
@@ -162,14 +156,6 @@ def test_offline_lists_every_missing_file_with_address_and_place(
         assert f"fetch {server.url}/{name}" in str(error.value)
     assert f"{tmp_path}/data/set/all.csv: missing" in str(error.value)
     assert server.requested == []
-
-
-def test_unreachable_server_is_asked_once_and_every_file_listed(tmp_path, monkeypatch):
-    urls = {split: f"http://127.0.0.1:1/{split}.csv" for split in ("train", "test")}
-    config = data_set(**{s: FileConfig(f"{s}.csv", url=url) for s, url in urls.items()})
-    with pytest.raises(DataError, match=r"cannot reach 127\.0\.0\.1") as error:
-        locate(config, tmp_path / "data", tmp_path / "cache")
-    assert all(url in str(error.value) for url in urls.values())
 
 
 def test_address_that_is_gone_says_so_and_the_others_are_still_fetched(server, tmp_path):
@@ -189,22 +175,6 @@ def test_present_file_with_the_wrong_hash_names_both_and_the_key_that_accepts_it
         assert part in str(error.value)
     config.verify = False
     assert locate(config, tmp_path, tmp_path / "cache") == {"train": tmp_path / "a.csv"}
-
-
-def test_cache_that_cannot_be_written_is_an_error_not_a_traceback(server, tmp_path):
-    (tmp_path / "cache").write_text("a file where a folder should be")
-    with pytest.raises(DataError, match="cannot write into"):
-        locate(data_set(train=served(server)), tmp_path / "data", tmp_path / "cache")
-
-
-def test_a_file_where_a_folder_should_be_and_the_other_way_round_are_named(tmp_path):
-    (tmp_path / "a.csv").mkdir()
-    config = data_set(train=FileConfig("a.csv"))
-    with pytest.raises(DataError, match=r"a\.csv: is a folder, not a file \(name a file in it\)"):
-        locate(config, tmp_path, tmp_path / "cache")
-    (tmp_path / "file").touch()
-    with pytest.raises(ConfigError, match=r"paths\.data=.*/file: a file; name the folder"):
-        locate(config, tmp_path / "file", tmp_path / "cache")
 
 
 def test_absolute_path_is_taken_as_it_is(tmp_path):
@@ -232,32 +202,6 @@ def test_list_of_phrases_is_among_the_files_where_some_are_removed(tmp_path):
     config.phrases.remove = "start"
     assert locate(config, tmp_path, tmp_path)[PHRASES] == tmp_path / "phrases.json"
     assert locate_phrases(config, tmp_path, tmp_path) == tmp_path / "phrases.json"
-
-
-def test_generated_corpus_may_have_a_list_of_phrases(tmp_path):
-    (tmp_path / "phrases.json").write_text("{}")
-    phrases = PhrasesConfig(FileConfig("phrases.json"), "start")
-    generator = GeneratorConfig(size=100)
-    config = DataConfig(name="toy", task="nli", generator=generator, phrases=phrases)
-    assert set(locate(config, tmp_path, tmp_path)) == {"train", "validation", "test", PHRASES}
-
-
-def test_missing_files_without_address_name_the_homepage_and_the_substitute(tmp_path, monkeypatch):
-    monkeypatch.setenv("HERON_OFFLINE", "1")
-    config = data_set(train=FileConfig("train.json"), test=FileConfig("test.json"))
-    config.homepage, config.substitute = "https://example.org/set", "own_dev"
-    with pytest.raises(DataError) as error:
-        locate(config, tmp_path, tmp_path)
-    train, test, advice = map(str, error.value.problems)
-    assert train.startswith(f"{tmp_path}/train.json: missing")
-    assert test.startswith(f"{tmp_path}/test.json: missing")
-    assert "see https://example.org/set" in advice
-    assert "data=own_dev needs fewer files" in advice
-
-
-def test_data_set_without_files_is_an_error():
-    with pytest.raises(ConfigError, match=r"data\.files is empty"):
-        locate(data_set(), Path("data"), Path("cache"))
 
 
 def test_built_in_corpus_is_generated_once_and_again_when_its_settings_change(tmp_path):

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.base.errors import DataError
 from heron.data.config import FoldsConfig, HoldoutConfig, SampleConfig, ValidationConfig
 from heron.data.examples import Example
 from heron.data.splits import carve, sample, take_fold
@@ -69,16 +68,6 @@ def test_carving_by_row_takes_exactly_the_fraction():
     assert (len(train), len(validation)) == (108, 12)
 
 
-def test_carving_everything_away_is_an_error_that_says_what_to_do():
-    with pytest.raises(DataError, match=r"groups \(1\).*data\.validation\.by=row"):
-        carve(corpus(1), ValidationConfig(0.1))
-
-
-def test_holding_everything_out_names_its_own_key():
-    with pytest.raises(DataError, match=r"go to test.*data\.holdout\.by=row"):
-        carve(corpus(1), HoldoutConfig(0.1, "group"))
-
-
 def test_rows_are_drawn_by_guid_even_where_they_share_a_text():
     examples = [Example(str(i), text="one premise", text_pair=f"{i}") for i in range(20)]
     train, test = carve(examples, HoldoutConfig(0.2))
@@ -132,8 +121,3 @@ def test_folds_are_the_same_whatever_the_order_of_the_rows():
     found, again = (take_fold(each, FoldsConfig(3, 1))[1] for each in (rows, other))
     assert sorted(guids(found)) == sorted(guids(again))
     assert sorted(guids(take_fold(rows, FoldsConfig(3, 1, seed=1))[1])) != sorted(guids(found))
-
-
-def test_more_folds_than_groups_is_an_error_that_says_what_to_do():
-    with pytest.raises(DataError, match=r"3 groups, too few for 4 folds.*data\.folds\.by=row"):
-        take_fold(corpus(documents=3), FoldsConfig(4))

@@ -10,7 +10,6 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 from transformers import PreTrainedTokenizerFast
 
-from heron.base.errors import ConfigError
 from heron.data import tokenizer as module
 from heron.data.tokenizer import load_tokenizer
 from heron.languages.english import ENGLISH
@@ -136,13 +135,6 @@ def test_training_is_deterministic(tmp_path):
         for folder in "ab"
     )
     assert Tokenizer.from_str(one).get_vocab() == Tokenizer.from_str(two).get_vocab()
-
-
-def test_a_tokenizer_that_cannot_be_found_is_explained(tmp_path):
-    with pytest.raises(ConfigError, match="not a local folder, and the hub is not reachable"):
-        load_tokenizer(EncoderConfig(name="no/such-encoder"), MARKERS, (), tmp_path)
-    with pytest.raises(ConfigError, match="the folder holds no loadable model"):
-        load_tokenizer(EncoderConfig(name=str(tmp_path)), MARKERS, (), tmp_path)
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from heron.base.errors import ConfigError
 from heron.dynamics.cartography import (
     NEVER_LEARNT,
     Statistics,
@@ -158,12 +157,6 @@ def test_no_loss_is_infinite():
     assert loss(np.array([[1.0], [0.5]]))[0] == pytest.approx(math.log(2) / 2)
 
 
-@pytest.mark.parametrize("burn_out", [0, -1])
-def test_burn_out_keeps_at_least_one_record(burn_out):
-    with pytest.raises(ConfigError, match=f"burn_out={burn_out}.* at least 1"):
-        statistics(make([[0.5]]), burn_out=burn_out)
-
-
 def points(confidence, variability, correctness=0):
     """Statistics of given coordinates, of six records."""
     c_N, v_N = np.array(confidence, float), np.array(variability, float)
@@ -222,14 +215,3 @@ def test_variability_is_highest_for_what_changes():
 def test_unvisited_examples_have_no_difficulty(name):
     found = statistics(make([[0.9, np.nan], [0.2, np.nan]]))
     assert np.isnan(difficulty(name, found)).tolist() == [False, True]
-
-
-def test_an_unknown_score_names_the_nearest():
-    with pytest.raises(ConfigError, match=r"'eq1_swaped'.* Did you mean 'eq1_swapped'"):
-        difficulty("eq1_swaped", points([0.5], [0.1]))
-
-
-def test_area_under_the_margin_needs_margins():
-    found = statistics(make([[0.5]], margin_EN=[[np.nan]]))
-    with pytest.raises(ConfigError, match="'aum' needs margins"):
-        difficulty("aum", found)

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from heron.base.errors import ConfigError, DataError
+from heron.base.errors import DataError
 from heron.base.folders import conf_dir
 from heron.base.tables import write_table
 from heron.base.yaml_files import read_yaml
@@ -135,11 +135,6 @@ def test_every_statistic_orders_by_what_the_dynamics_say(name):
     assert order(features, known, difficulty=name) == expected
     reverse = [guid for _, guid in sorted(zip(-score_N, known.guids, strict=True))]
     assert order(features, known, difficulty=name, reverse=True) == reverse
-
-
-def test_margins_that_a_task_does_not_have_order_nothing():
-    with pytest.raises(ConfigError, match="aum"):
-        order(features_of(), learnt(margins=False), difficulty="aum")
 
 
 def test_a_unit_of_many_rows_is_as_hard_as_they_are_on_average():

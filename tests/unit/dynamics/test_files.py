@@ -145,30 +145,6 @@ def test_tasks_without_classes_have_no_logits_and_no_labels(tmp_path):
         read_logits(tmp_path, 0)
 
 
-def test_a_record_that_is_not_there_is_named_with_those_that_are(tmp_path):
-    write(tmp_path, table(["a"]), table(["a"]))
-    for record in (2, -3):
-        with pytest.raises(DataError, match=f"no record {record} .there are 2: 0 to 1"):
-            read_logits(tmp_path, record)
-
-
-def test_a_folder_without_dynamics_says_how_that_can_be(tmp_path):
-    (tmp_path / "dynamics").mkdir()
-    with pytest.raises(DataError, match=r"dynamics\.enabled=false"):
-        read_dynamics(tmp_path)
-    with pytest.raises(DataError, match="there is no such folder"):
-        read_dynamics(tmp_path / "absent")
-
-
-def test_a_folder_of_runs_names_them(tmp_path):
-    write(tmp_path / "sweep" / "seed=1" / "dynamics", table(["a"]))
-    write(tmp_path / "staged" / "stages" / "0-nli" / "dynamics", table(["a"]))
-    with pytest.raises(DataError, match="name one of the runs inside: seed=1"):
-        read_dynamics(tmp_path / "sweep")
-    with pytest.raises(DataError, match="inside: stages/0-nli"):
-        read_dynamics(tmp_path / "staged")
-
-
 def test_a_file_of_a_newer_heron_says_so(tmp_path):
     one = table(["a"])
     stored = json.loads(one.schema.metadata[METADATA]) | {"version": 2}
@@ -196,15 +172,6 @@ def test_a_broken_file_is_named(tmp_path, kept):
     path = tmp_path / "epoch=1.parquet"
     path.write_bytes(path.read_bytes()[:kept])
     with pytest.raises(DataError, match=r"epoch=1\.parquet: is not a readable Parquet file"):
-        read_dynamics(tmp_path)
-
-
-def test_another_parquet_file_is_no_dynamics(tmp_path):
-    pq.write_table(pa.table({"guid": ["a"]}), tmp_path / "epoch=0.parquet")
-    with pytest.raises(DataError, match=r"epoch=0\.parquet: is no dynamics file"):
-        read_dynamics(tmp_path)
-    write(tmp_path, table(["a"]).drop_columns(["margin"]))
-    with pytest.raises(DataError, match="lacks columns: margin"):
         read_dynamics(tmp_path)
 
 

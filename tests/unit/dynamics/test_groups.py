@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from sklearn.metrics import roc_auc_score
 
-from heron.base.errors import ConfigError
 from heron.dynamics.cartography import Statistics
 from heron.dynamics.groups import (
     GROUPS,
@@ -128,12 +127,6 @@ def test_terciles_are_disjoint_thirds_from_easy_to_hard(score_N):
             assert score_N[groups[lower]].max() <= score_N[groups[upper]].min()
 
 
-@pytest.mark.parametrize("fraction", [0, -0.1, 1.1])
-def test_a_fraction_is_a_share_of_the_data(fraction):
-    with pytest.raises(ConfigError, match=f"fraction={fraction}"):
-        allenai(coordinates([0.5], [0.1]), fraction)
-
-
 def test_classes_are_counted_per_group():
     masks = {"easy": np.array([1, 1, 0, 0], bool), "hard": np.array([0, 0, 1, 1], bool)}
     assert class_counts(masks, np.array([0, 2, 2, 2], np.int16), ("c", "e", "n")) == {
@@ -179,12 +172,6 @@ def test_detection_asks_for_as_many_as_are_flipped_and_leaves_ungraded_ones_out(
     assert found.base_rate == 0.5
     assert found.precision == {2: 0.5}
     assert found.auroc == 0.75
-
-
-@pytest.mark.parametrize(("scores", "ks"), [([np.nan], [1]), ([], [1]), ([0.5], [0])])
-def test_detection_of_nothing_is_refused(scores, ks):
-    with pytest.raises(ConfigError, match="detection needs graded examples"):
-        detection(np.array(scores), np.zeros(len(scores), bool), ks)
 
 
 @pytest.mark.real

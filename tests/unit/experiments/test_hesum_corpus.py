@@ -229,33 +229,6 @@ def test_a_killed_crawl_goes_on_and_fetches_nothing_twice(serve, tmp_path):
     assert len(rows(out / "articles.jsonl")) == 12
 
 
-def test_sites_that_fail_are_left_alone_and_named_without_a_traceback(serve, tmp_path):
-    busy = serve({"/": home("/a"), "/a": article(1)}, robots=(503, "busy", {}))
-    gone = serve({})
-    gone.server.server_close()
-    sites = sites_file(tmp_path, busy.url, gone.url)
-    found = build(tmp_path / "news", sites, "delay=0.05")
-    assert found.returncode == 2
-    assert set(busy.counts()) == {"/robots.txt"}
-    assert "no page in this folder" in found.stderr
-    for said in ("/robots.txt", "status 503", "refused"):
-        assert said in found.stdout
-    assert "Traceback" not in found.stderr
-
-
-def test_a_crawl_that_cannot_write_stops_and_says_so(serve, tmp_path):
-    paths = [f"/a{number}" for number in range(8)]
-    site = serve({"/": home(*paths), **{p: article(n) for n, p in enumerate(paths)}})
-    out = tmp_path / "news"
-    out.mkdir()
-    (out / "pages").write_text("no folder", encoding="utf-8")
-    found = build(out, sites_file(tmp_path, site.url), "delay=0.05")
-    assert found.returncode == 2
-    assert f"{out / 'pages'}" in found.stderr
-    assert "Traceback" not in found.stderr
-    assert sum(site.counts().values()) <= 3
-
-
 def test_the_limit_ends_a_crawl_that_goes_on_later(serve, tmp_path):
     paths = [f"/a{number}" for number in range(8)]
     site = serve({"/": home(*paths), **{p: article(n) for n, p in enumerate(paths)}})
@@ -407,46 +380,3 @@ def test_splits_are_exact_and_do_not_depend_on_the_order_of_pages():
     }
     assert one == other
     assert divide(articles, [8, 1, 1], 4) != one
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("sites: []", "expected a list `sites:`"),
-        ("sites:\n- domain: a.org", "sites[1]: start is missing"),
-        ("sites:\n- domain: a.org\n  start: http://b.org/", "an http(s) address of a.org"),
-        ("sites:\n- domain: a.org\n  start: http://a.org/\n  sumary: h2", "Did you mean 'summary'"),
-        ("sites:\n- domain: a.org\n  start: http://a.org/\n  ignore: '('", "no regular expression"),
-    ],
-)
-def test_a_list_of_sites_that_cannot_be_used_is_refused(tmp_path, capsys, content, said):
-    path = tmp_path / "sites.yaml"
-    path.write_text(content, encoding="utf-8")
-    assert main(["build", "hesum", f"out={tmp_path}", "contact=a@b.org", f"sites={path}"]) == 2
-    assert said in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ([], "contact=: a mail address or a page"),
-        (["contact=me"], "contact=me: a mail address or a page"),
-        (["contact=a@b.org", "delay=0"], "delay=0: "),
-        (["pages=nowhere"], "pages=nowhere: no such folder"),
-        (["pages=."], "no page in this folder"),
-        (["splits=1,2"], "splits=1.0,2.0: shares of train, validation and test"),
-    ],
-)
-def test_options_that_cannot_be_kept_are_refused(tmp_path, capsys, monkeypatch, words, said):
-    monkeypatch.chdir(tmp_path)
-    assert main(["build", "hesum", f"out={tmp_path / 'news'}", *words]) == 2
-    assert said in capsys.readouterr().err
-    assert not Path("news").exists()
-
-
-def test_a_selector_that_is_none_is_named(tmp_path, capsys):
-    write_pages(tmp_path / "pages" / "127.0.0.1", {"a": article(1)})
-    sites = sites_file(tmp_path, "http://127.0.0.1", summary="h2[")
-    words = [f"out={tmp_path / 'news'}", f"pages={tmp_path / 'pages'}", f"sites={sites}"]
-    assert main(["build", "hesum", *words]) == 2
-    assert "selector 'h2['" in capsys.readouterr().err

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from heron.base.errors import ConfigError, DataError
 from heron.base.tables import write_table
 from heron.base.yaml_files import read_yaml
 from heron.cli import main
@@ -116,11 +115,6 @@ def test_without_hesum_the_unchanged_pairs_of_the_subset_stand_in_and_are_marked
     assert "In place of HeSum" in found.notes[-1]
 
 
-def test_without_either_hesum_s_files_are_named(tmp_path):
-    with pytest.raises(DataError, match=r"hesum.train\.csv: missing"):
-        fill("T2", Request(tmp_path, tmp_path / "cache"))
-
-
 def test_filled_forms_give_counts_of_errors_and_mean_ratings(tmp_path):
     study = sample(tmp_path, "articles=5", "raters=3", articles=6)
     systems = study.systems
@@ -154,14 +148,6 @@ def test_filled_forms_give_counts_of_errors_and_mean_ratings(tmp_path):
     assert sorted(published["columns"]) == sorted(targets.ERRORS.values())
     assert set(targets.ERRORS) == {one.name for one in study.errors}
     assert tuple(published["rows"]) == targets.SYSTEMS
-
-
-def test_forms_without_a_key_are_refused(tmp_path):
-    with pytest.raises(ConfigError, match=r"name the folder with key\.json"):
-        fill("T4", Request(tmp_path, tmp_path / "cache", files=[tmp_path]))
-    sample(tmp_path, "articles=3", "raters=2", articles=3)
-    with pytest.raises(ConfigError, match="no form is filled"):
-        fill("T4", Request(tmp_path, tmp_path / "cache", files=[tmp_path / "study"]))
 
 
 def test_scales_are_those_of_the_forms_in_two_languages(tmp_path):

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from heron.base.errors import ConfigError, DataError
+from heron.base.errors import ConfigError
 from heron.base.tables import write_table
 from heron.base.yaml_files import read_yaml
 from heron.models.config import EncoderConfig, HeadConfig
@@ -20,7 +20,7 @@ from heron.training.stored import to_yaml
 from heron_forks.parashoot import targets
 from heron_forks.parashoot.answer_sheet import write_sheet
 from heron_tools.reproduction.targets import Request
-from small_answers import HOSTILE, KINDS, make_answered_run, write_squad
+from made_up_runs import HOSTILE, KINDS, make_answered_run, write_squad
 
 DATA = os.environ.get("HERON_DATA", "")
 FOLDER = Path(targets.__file__).parent
@@ -83,12 +83,6 @@ def test_question_words_are_shares_of_validation_that_sum_to_one(data):
     assert shares["where"] == pytest.approx(8 / 20)
     assert sum(shares.values()) == pytest.approx(1)
     assert {one.n for one in values.values()} == {20}
-
-
-def test_a_missing_validation_file_is_named(data):
-    (data.data_dir / "parashoot" / "dev.json").unlink()
-    with pytest.raises(DataError, match=r"dev\.json"):
-        fill("T3", data)
 
 
 def test_a_filled_sheet_gives_table_2_and_the_ceiling(data):

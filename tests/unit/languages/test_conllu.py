@@ -4,7 +4,6 @@ import gzip
 
 import pytest
 
-from heron.base.errors import DataError
 from heron.languages.conllu import Token, Word, read_conllu
 
 SAMPLE = """\
@@ -44,33 +43,3 @@ def test_tokens_hold_their_words_and_understood_words_are_left_out(tmp_path, nam
     assert first.where.endswith(f"{name}:4")
     assert second.tokens == (Token("כן", (Word("כן", "", "", ""),)),)
     assert second.text == "כן"
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("6\tגר", "6 גר", r"a\.conllu:10: not a line of CoNLL-U"),
-        ("7\t.", "8\t.", r"a\.conllu:12: word 8 comes after word 6"),
-        ("1-5\t", "1-9\t", r"a\.conllu:4: words 8 to 9 of a token are missing"),
-        ("6\tגר", "x\tגר", r"a\.conllu:10: not a line"),
-        ("1-5\t", "1-0\t", r"a\.conllu:4: 1-0 is not a range of words"),
-    ],
-)
-def test_a_line_that_is_none_is_named(tmp_path, old, new, said):
-    with pytest.raises(DataError, match=f"{said}.*ten columns between tabs"):
-        list(read_conllu(written(tmp_path, SAMPLE.replace(old, new))))
-
-
-def test_a_file_that_is_no_text_or_cut_is_named(tmp_path):
-    path = tmp_path / "a.conllu"
-    path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(DataError, match=r"a\.conllu: cannot be read"):
-        list(read_conllu(path))
-    packed = tmp_path / "b.conllu.gz"
-    packed.write_bytes(gzip.compress(SAMPLE.encode())[:-20])
-    with pytest.raises(DataError, match=r"b\.conllu\.gz: cannot be read"):
-        list(read_conllu(packed))
-    whole = gzip.compress(SAMPLE.encode())
-    packed.write_bytes(whole[:10] + b"\xff" * 20 + whole[30:])
-    with pytest.raises(DataError, match=r"b\.conllu\.gz: cannot be read"):
-        list(read_conllu(packed))

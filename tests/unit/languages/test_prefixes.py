@@ -4,10 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.base.errors import ConfigError
 from heron.languages.hebrew import HEBREW
 from heron.languages.morphology import load_morphology, splits
-from heron.languages.romanian import ROMANIAN
 from heron.languages.words import folded_words
 
 
@@ -59,8 +57,3 @@ def test_lemmas_are_those_of_the_rest_and_readings_count_the_ways(backend):
     assert found.readings[0] == 1  # nothing but ילדים is in the dictionary
     assert found.readings[1] == 3  # "stayed", "that was", "that the Yah"
     assert (found.constructs, found.anaphors, found.pos) == (None, None, None)
-
-
-def test_other_languages_are_told_what_to_take():
-    with pytest.raises(ConfigError, match="Romanian has no list of prefixes"):
-        load_morphology("simplemma-prefixes", ROMANIAN)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.languages.test_conllu import SAMPLE, written
 
-from heron.base.errors import ConfigError, DataError
+from heron.base.errors import DataError
 from heron.languages.hebrew import HEBREW
 from heron.languages.morphology import load_morphology
 
@@ -70,14 +70,3 @@ def test_a_folder_holds_many_files_and_texts_do_not_reach_over_their_ends(tmp_pa
     assert [one.words for one in backend.analyse(["b בית", "a בית"])] == [2, 2]
     with pytest.raises(DataError, match="no analysis of 1 of 1 texts"):
         backend.analyse(["a בית b בית"])
-
-
-def test_a_place_without_analyses_says_what_is_expected(tmp_path):
-    written(tmp_path, SAMPLE, "mine.conllu")
-    with pytest.raises(ConfigError, match="name a file or folder"):
-        load_morphology("conllu", HEBREW)
-    with pytest.raises(ConfigError, match=r"no such file.*Did you mean 'mine.conllu'"):
-        load_morphology(f"conllu:{tmp_path / 'mine.conlu'}", HEBREW)
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(ConfigError, match=r"no file in it ends in \.conllu"):
-        load_morphology(f"conllu:{tmp_path / 'empty'}", HEBREW)

@@ -6,8 +6,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from heron.base.errors import ConfigError
-from heron.config.parsing import check
 from heron.languages import LANGUAGES, get_language
 from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
@@ -49,11 +47,6 @@ def test_nfc_alone_is_what_unicodedata_does(text, language):
     assert normalise(text, language, only_nfc) == unicodedata.normalize("NFC", text)
 
 
-@given(tricky, languages)
-def test_all_switches_off_change_nothing(text, language):
-    assert normalise(text, language, KEEP_ALL) == text
-
-
 @given(tricky, languages, options)
 def test_no_letter_is_lost(text, language, options):
     def letters(value: str) -> list[str]:
@@ -92,16 +85,6 @@ def test_cedilla_letters_stay_outside_romanian():
 @pytest.mark.parametrize("text", ["plain ascii", "שלום עולם", "și țară"])
 def test_clean_text_is_returned_as_the_same_object(text):
     assert normalise(text, ROMANIAN, UnicodeOptions()) is text
-
-
-def test_unknown_value_names_what_is_allowed():
-    with pytest.raises(ConfigError, match=r"data\.unicode\.bidi=stripp.*'strip'"):
-        check(UnicodeOptions(bidi="stripp"), "data.unicode.")
-
-
-def test_unknown_language_names_those_there_are():
-    with pytest.raises(ConfigError, match="en, he, mk, ro"):
-        get_language("xx")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from heron.base.errors import ConfigError, DataError
 from heron_tools.annotation.measures import krippendorff_alpha
 
 NO = math.nan
@@ -133,10 +132,3 @@ def test_units_of_one_group_are_drawn_together():
     assert together.value == apart.value
     assert together.high - together.low > 1.3 * (apart.high - apart.low)
     assert krippendorff_alpha(values, groups=["one"] * 180).low is None
-
-
-def test_an_unknown_level_and_values_of_another_shape_are_refused():
-    with pytest.raises(ConfigError, match=r"level=intervall.*'interval'"):
-        krippendorff_alpha([[1.0]], "intervall")
-    with pytest.raises(DataError, match="one group for each unit"):
-        krippendorff_alpha([[1.0, 2.0]], groups=["a"])

@@ -300,11 +300,6 @@ def test_a_lower_precision_changes_little(config):
     assert 0 < np.abs(low - full).max() < 0.02
 
 
-def test_without_a_layer_the_message_says_why_and_what_to_choose(config):
-    with pytest.raises(ConfigError, match=r"bertscore\.layer"):
-        score(["a"], ["a"], dataclasses.replace(config, layer=None))
-
-
 def test_unequal_numbers_and_idf_over_one_reference_are_refused(config):
     with pytest.raises(DataError, match="2 predictions for 1 references"):
         score(["a", "b"], ["a"], config)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss
 from torchmetrics.functional.classification import multiclass_calibration_error
 
-from heron.base.errors import ConfigError, DataError
+from heron.base.errors import DataError
 from heron.metrics.calibration import calibration_scores, reliability_bins
 
 
@@ -90,8 +90,3 @@ def test_rows_that_are_no_distribution_and_unknown_classes_are_all_named():
     assert [problem.where for problem in error.value.problems] == ["row 1", "row 2", "row 3"]
     with pytest.raises(DataError, match=r"shape \(1, 2\) for 2 gold labels"):
         calibration_scores([[0.5, 0.5]], [0, 1])
-
-
-def test_fewer_than_one_bin_is_refused():
-    with pytest.raises(ConfigError, match="bins=0"):
-        reliability_bins([[0.5, 0.5]], [0], bins=0)

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as sklearn
 
-from heron.base.errors import ConfigError, DataError
 from heron.metrics.classification import (
     bootstrap_intervals,
     confusion_matrix,
@@ -78,29 +77,6 @@ def test_a_class_that_never_occurs_still_counts_in_the_macro_average():
     assert scores["macro_f1"] == 0.5
     assert scores["weighted_f1"] == 1.0
     assert scores["support/b"] == 0
-
-
-def test_unknown_labels_are_all_reported_with_the_nearest_one():
-    with pytest.raises(DataError) as error:
-        confusion_matrix(["BEFORE", "BEFOR"], ["LATER", "AFTER"], LABELS)
-    assert [str(problem) for problem in error.value.problems] == [
-        "row 2: unknown gold label 'BEFOR'. Did you mean 'BEFORE'? "
-        "(allowed: BEFORE, AFTER, EQUAL, VAGUE)",
-        "row 1: unknown prediction 'LATER'. Did you mean 'AFTER'? "
-        "(allowed: BEFORE, AFTER, EQUAL, VAGUE)",
-    ]
-
-
-def test_gold_and_predictions_of_unequal_length_are_refused():
-    with pytest.raises(DataError, match="2 gold labels but 1 predictions"):
-        score_task("classification", ["a", "a"], ["a"], ["a"])
-
-
-def test_an_unknown_task_and_mode_name_the_nearest():
-    with pytest.raises(ConfigError, match="Did you mean 'relation'"):
-        score_task("relations", [], [], LABELS)
-    with pytest.raises(ConfigError, match="Did you mean 'recode'"):
-        score_task("relation", [], [], LABELS, relaxed="recoded")
 
 
 # Precision and recall (percent) of entailment, contradiction and neutral, and the printed F1.

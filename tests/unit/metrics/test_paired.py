@@ -9,8 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from benchmarks import significance
-from heron.base.errors import ConfigError, DataError
 from heron.metrics import paired
 from heron.metrics.classification import accuracy, macro_f1
 from heron.metrics.paired import approximate_randomization, paired_bootstrap, paired_counts
@@ -202,33 +200,6 @@ def test_one_document_says_nothing_of_others():
     gold_N, first, _ = rows(20)
     whole = paired_counts(gold_N, first, 1 - first.clip(0, 1), 3, ["d"] * 20)
     assert paired_bootstrap(whole, macro_f1).p == approximate_randomization(whole, macro_f1).p == 1
-
-
-def test_what_cannot_be_compared_is_refused():
-    gold_N, first, second = rows(20)
-    counts = paired_counts(gold_N, first, second, 3)
-    with pytest.raises(DataError, match="20 gold labels, 19 and 20 predictions"):
-        paired_counts(gold_N, first[:, 1:], second, 3)
-    with pytest.raises(DataError, match="3 groups for 20 rows"):
-        paired_counts(gold_N, first, second, 3, ["a", "b", "c"])
-    empty = paired_counts(gold_N[:0], first[:, :0], second[:, :0], 3)
-    for test in (paired_bootstrap, approximate_randomization):
-        with pytest.raises(ConfigError, match="draws=0"):
-            test(counts, macro_f1, draws=0)
-        with pytest.raises(DataError, match="no rows"):
-            test(empty, macro_f1)
-    unequal = paired_counts(gold_N, np.repeat(first, 13, 0), np.repeat(second, 12, 0), 3)
-    with pytest.raises(ConfigError, match="13 runs beside 12"):
-        approximate_randomization(unequal, macro_f1)
-
-
-def test_the_benchmark_times_ways_to_the_same_interval():
-    sample = significance.make_sample(300)
-    ways = (significance.sklearn_loop, significance.numpy_loop)
-    loops = [way(sample, 50) for way in ways]
-    assert loops[0] == pytest.approx(loops[1])
-    expected = significance.numpy_loop(sample, 3000)
-    assert significance.cells(sample, 3000) == pytest.approx(expected, abs=0.01)
 
 
 @pytest.mark.parametrize("test", [paired_bootstrap, approximate_randomization])

@@ -3,7 +3,6 @@
 import random
 import re
 import string
-import time
 
 import numpy as np
 import pytest
@@ -118,11 +117,6 @@ def test_a_question_without_a_gold_decides_which_rules_hold_unless_told():
         item_scores(["a", "b"], [["a"], []], no_answer=False)
 
 
-def test_unequal_lengths_are_refused():
-    with pytest.raises(DataError, match="2 predictions for 1 questions"):
-        item_scores(["a", "b"], [["a"]])
-
-
 @pytest.mark.parametrize(
     ("prediction", "gold"),
     [('צה"ל', "צה״ל"), ("בית־ספר", "בית ספר"), ("שָׁלוֹם", "שלום"), ("1914–1918", "1914-1918")],
@@ -235,10 +229,3 @@ def test_resamples_without_a_question_that_counts_say_nothing():
     assert set(score_intervals(item_scores([], []), []).values()) == {0.0}
     with pytest.raises(DataError, match="2 groups for 1 rows"):
         score_intervals({"f1": np.ones(1)}, ["a", "b"])
-
-
-def test_ten_thousand_pairs_and_all_scores_take_a_moment():
-    sample = random_sample(10_000, golds=1)
-    start = time.process_time()
-    span_scores(sample.predictions, sample.golds, [HE])
-    assert time.process_time() - start < 2

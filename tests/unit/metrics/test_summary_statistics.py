@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.base.errors import ConfigError, DataError
 from heron.languages.hebrew import HEBREW
 from heron.languages.morphology import Simplemma
 from heron.metrics.summary_statistics import (
@@ -107,15 +106,6 @@ def test_between_spaces_punctuation_makes_another_word():
 def test_any_number_of_documents_gives_each_its_weight():
     articles, summaries = ["a b c"] * 600, ["a"] * 300 + ["x"] * 300
     assert summary_statistics(articles, summaries)["novel_1"] == 0.5
-
-
-def test_mistakes_are_named():
-    with pytest.raises(ConfigError, match=r"count=types: unknown.*Did you mean 'type'"):
-        Tally().shares("types")
-    with pytest.raises(ConfigError, match=r"average=documents.*'document'"):
-        average_share(np.ones(1), np.ones(1), "documents")
-    with pytest.raises(DataError, match="2 articles and 1 summaries"):
-        summary_statistics(["a", "b"], ["a"])
 
 
 def made(documents=30, seed=0):

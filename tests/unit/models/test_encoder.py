@@ -25,7 +25,7 @@ from transformers import (
 from heron.base.errors import ConfigError
 from heron.models.config import EncoderConfig, ScratchConfig
 from heron.models.dropout import FastDropout
-from heron.models.encoder import Encoder, find_layers, load_encoder, segments
+from heron.models.encoder import Encoder, load_encoder, segments
 
 SHAPE = {
     "vocab_size": 100,
@@ -136,11 +136,6 @@ def test_the_width_is_the_models(settings):
     assert load(settings).width == 32
 
 
-def test_more_layers_than_the_encoder_has_are_refused(settings):
-    with pytest.raises(ConfigError, match=r"encoder.num_layers=3: .* has only 2 layers"):
-        load(settings, num_layers=3)
-
-
 def test_a_length_beyond_the_positions_is_refused(settings):
     load(settings, max_length=256)
     with pytest.raises(ConfigError, match=r"encoder.max_length=257: .* reads only 256 tokens"):
@@ -156,20 +151,6 @@ def test_roberta_has_two_positions_less_than_its_config_says(tmp_path, make_batc
     assert encoder(make_batch(lengths=(38,), rows=(1,))).shape == (1, 38, 16)
     with pytest.raises(ConfigError, match="reads only 38 tokens"):
         load(settings, max_length=39)
-
-
-@pytest.mark.parametrize("name", ["no/such-encoder", "bert base", "a/folder/not/there"])
-def test_a_name_that_is_neither_folder_nor_on_the_hub_is_explained(name):
-    with pytest.raises(ConfigError) as error:
-        load(EncoderConfig(name=name))
-    assert f"encoder.name={name}: not a local folder, and the hub is not reachable" in str(
-        error.value
-    )
-
-
-def test_a_folder_without_a_model_is_explained(tmp_path):
-    with pytest.raises(ConfigError, match="the folder holds no loadable model"):
-        load(EncoderConfig(name=str(tmp_path)))
 
 
 def test_an_encoder_with_one_segment_type_works(tmp_path, make_batch):
@@ -239,11 +220,6 @@ def test_an_encoder_from_scratch_has_the_shape_it_was_asked_for():
     assert len(load(EncoderConfig(max_length=50, num_layers=1), vocabulary=70).layers) == 1
 
 
-def test_the_layers_are_the_longest_stack_of_one_class():
-    with pytest.raises(ConfigError, match="no stack of transformer layers"):
-        find_layers(torch.nn.Linear(2, 2))
-
-
 def test_segments_are_zero_then_one_and_zero_in_padding(make_batch):
     batch = make_batch(lengths=(6, 8, 7), rows=(1, 1, 1))
     batch = dataclasses.replace(batch, second_B=torch.tensor([4, 3, -1]))
@@ -273,11 +249,6 @@ def test_an_encoder_with_one_segment_is_told_nothing_of_two(settings, make_batch
     batch = dataclasses.replace(plain, second_B=torch.tensor([4, 6, 5]))
     assert torch.equal(encoder(batch), encoder(plain))
     assert encoder._extras(batch) == {}
-
-
-def test_an_unknown_attention_of_an_encoder_from_scratch_is_named():
-    with pytest.raises(ConfigError, match=r"^encoder\.attention=bogus: .*eager"):
-        load_encoder(EncoderConfig(attention="bogus", max_length=64), 50, 0)
 
 
 def test_an_encoder_that_lists_the_types_of_its_layers_is_cut_and_stored_again(tmp_path):
@@ -405,8 +376,3 @@ def test_an_attention_of_its_own_is_no_obstacle(tmp_path, make_batch):
         encoder = load(settings, gradient_checkpointing=checkpointing).train()
         encoder.assert_mode(training=True)
         assert encoder(make_batch()).shape == (3, 14, 16)
-
-
-def test_an_attention_that_an_encoder_does_not_have_is_explained(longformer):
-    with pytest.raises(ConfigError, match="Longformer"):
-        load(longformer, attention="flash_attention_2")

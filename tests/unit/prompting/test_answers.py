@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from heron.base.errors import ConfigError, DataError
+from heron.base.errors import ConfigError
 from heron_tools.prompting.answers import Answer, Request, Store, model_key
 from heron_tools.prompting.backends import BatchFiles
 from heron_tools.prompting.config import ModelConfig, PromptingConfig, SamplingConfig, TrafficConfig
@@ -153,12 +153,3 @@ def test_an_answer_that_passed_a_filter_is_an_answer(tmp_path):
     row["response"]["body"]["choices"][0]["content_filter_results"] = passed
     answers.write_text(json.dumps(row), encoding="utf-8")
     assert dict(batch(tmp_path, answers).answer(requests("a")))["a"].text == "yes"
-
-
-def test_a_line_that_is_no_answer_is_named(tmp_path):
-    answers = tmp_path / "answers.jsonl"
-    answers.write_text(f"{line('a')}\nnot json\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"answers\.jsonl:2"):
-        list(batch(tmp_path, answers).answer(requests("a", "b")))
-    with pytest.raises(ConfigError, match=r"prompting\.traffic\.answers: no such file"):
-        list(batch(tmp_path, tmp_path / "none.jsonl").answer(requests("a")))

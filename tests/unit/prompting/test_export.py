@@ -89,17 +89,3 @@ def test_an_export_needs_no_model(tmp_path):
     assert heron("prompt", "export", *words(tmp_path, *own), f"out={tmp_path / 'out'}") == 0
     (task,) = (tmp_path / "out").glob("*.yaml")
     assert "output_type: multiple_choice" in task.read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    ("own", "said"),
-    [
-        (["shots=2", "same=false"], "same=true"),
-        (["scoring=likelihood", "calibrate=true"], "leave prompting.calibrate and"),
-        (["translation.input=en", "translation.model=opus"], "and prompting.translation out"),
-    ],
-)
-def test_what_the_other_package_cannot_do_is_refused(tmp_path, capsys, own, said):
-    own = ["data=chronicle_nli", "prompt=lchaim", *own]
-    assert heron("prompt", "export", *words(tmp_path, *own), f"out={tmp_path / 'out'}") == 2
-    assert said in capsys.readouterr().err

@@ -163,16 +163,6 @@ def test_a_prompt_that_is_too_long_fails_alone(tiny_encoder, tmp_path):
     assert "beside an answer, 32" in second.error
 
 
-def test_chat_without_a_template_names_the_key(tiny_gpt2, tmp_path):
-    with pytest.raises(Exception, match=r"prompting\.model\.form=completion"):
-        answers_of(model_of(tiny_gpt2, tmp_path, form="chat"), requests())
-
-
-def test_a_missing_model_names_its_own_key(tmp_path):
-    with pytest.raises(Exception, match=r"prompting\.model\.name"):
-        answers_of(model_of(tmp_path / "nowhere" / "else", tmp_path), requests())
-
-
 @given(st.lists(st.lists(st.integers(0, 2), max_size=6), min_size=1, max_size=5))
 def test_common_tokens_are_those_that_all_rows_begin_with(rows):
     expected = 0

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from heron.base.errors import ConfigError
 from heron.config.describe import options
 from heron.data.examples import Example, Span
-from heron.languages import LANGUAGES, get_language
+from heron.languages import LANGUAGES
 from heron_tools.prompting.prompts import Prompter, as_text
 from small_prompts import compose, examples_of
 
@@ -120,43 +120,9 @@ def test_a_template_cannot_reach_pythons_objects(tmp_path):
         found.messages(PAIR)
 
 
-def test_a_misspelt_name_in_a_template_is_an_error(tmp_path):
-    found = prompter(tmp_path, "data=chronicle_nli", "prompting.prompt.item='{{ premise }}'")
-    with pytest.raises(ConfigError, match=r"prompting\.prompt\.item: 'premise' is undefined"):
-        found.messages(PAIR)
-
-
 def test_braces_in_a_text_are_no_template(tmp_path):
     found = prompter(tmp_path, "data=chronicle_nli")
     assert "{{ words }}" in text_of(found, Example("1", "{{ words }}", "{% x %}", label=None))
-
-
-@pytest.mark.parametrize(
-    ("answers", "said"),
-    [("{wrong: x}", "wrong: no class"), ("{entailment: x, neutral: x}", "its own answer")],
-)
-def test_answers_that_cannot_work_are_refused(tmp_path, answers, said):
-    found = prompter(tmp_path, "data=chronicle_nli", f"prompting.prompt.answers={answers}")
-    with pytest.raises(ConfigError, match=said):
-        found.messages(PAIR)
-
-
-def test_an_unknown_language_of_a_prompt_names_its_own_key(tmp_path):
-    with pytest.raises(ConfigError, match=r"prompting\.prompt\.language=xx: unknown\. Allowed: en"):
-        prompter(tmp_path, "data=chronicle_nli", "prompting.prompt.language=xx")
-
-
-def test_files_of_requests_hold_chats_only(tmp_path):
-    with pytest.raises(ConfigError, match=r"batch writes chats; set prompting\.model\.form=chat"):
-        prompter(tmp_path, "prompting.model.backend=batch", "prompting.model.form=completion")
-
-
-def test_a_language_without_words_for_prompts_is_named(tmp_path, monkeypatch):
-    found = prompter(tmp_path, "data=chronicle_nli", "prompting.prompt.language=en")
-    without = replace(get_language("en"), wording=None)
-    monkeypatch.setattr("heron_tools.prompting.prompts.get_language", lambda code: without)
-    with pytest.raises(ConfigError, match="language=en: this language has no words for prompts"):
-        found.messages(PAIR)
 
 
 @pytest.fixture(scope="module")

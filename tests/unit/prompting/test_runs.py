@@ -11,7 +11,6 @@ import pytest
 
 from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
-from heron.config.constraints import choices, key_types
 from heron.data.examples import Example
 from heron.languages import LANGUAGES
 from heron.tasks.task import task_of
@@ -217,20 +216,6 @@ def test_settings_that_cannot_work_are_refused(tmp_path, overrides, said):
         compose(tmp_path, *own, *overrides)
 
 
-CHOICES = [
-    (key, names)
-    for key, hint in key_types().items()
-    if key.startswith("prompting.") and (names := choices(hint))
-]
-
-
-@pytest.mark.parametrize(("key", "names"), CHOICES)
-def test_a_choice_outside_the_list_names_what_is_allowed(tmp_path, key, names):
-    own = ["data=chronicle_nli", "model=local", "prompting.model.name=x"]
-    with pytest.raises(ConfigError, match=f"{key}={names[0]}x: unknown.*{names[0]}"):
-        compose(tmp_path, *own, f"{key}={names[0]}x")
-
-
 @pytest.mark.parametrize(
     "change", ["model.key=X", "model.input_price=1", "traffic.concurrency=1", "traffic.answers=[a]"]
 )
@@ -245,11 +230,6 @@ def test_the_options_in_yaml_are_the_defaults_of_the_schema(tmp_path):
     own = ["data=chronicle_nli", "model=local", "prompting.model.name=x"]
     found = compose(tmp_path, *own).prompting
     assert found == PromptingConfig(model=ModelConfig("x"), prompt=found.prompt)
-
-
-def test_a_run_that_names_no_model_says_how_to_find_one(tmp_path):
-    with pytest.raises(ConfigError, match=r"prompting\.model\.name"):
-        compose(tmp_path, "data=chronicle_nli")
 
 
 # The command

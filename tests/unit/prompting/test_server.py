@@ -174,14 +174,6 @@ def test_completion_form_sends_one_text(tmp_path):
     assert place.requests[0]["prompt"] == "q"
 
 
-def test_a_missing_key_is_named(tmp_path, monkeypatch):
-    monkeypatch.delenv(KEY)
-    model = ModelConfig(name="m", backend="server", key=KEY)
-    config = compose(tmp_path, "model=gpt-4o")
-    with pytest.raises(ConfigError, match=KEY):
-        list(Server(config, PromptingConfig(model=model)).answer(questions("q")))
-
-
 # Whole runs
 
 

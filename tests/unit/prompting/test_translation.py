@@ -11,7 +11,7 @@ from heron.base.errors import ConfigError, HeronError
 from heron.data.examples import Example, Span
 from heron_tools.prompting import server as server_module
 from heron_tools.prompting.system import fit_prompted
-from heron_tools.prompting.translation import Translator, model_name
+from heron_tools.prompting.translation import Translator
 from small_prompts import compose, examples_of, serving, words
 from small_runs import heron
 
@@ -195,12 +195,6 @@ def test_a_local_model_translates_sentence_by_sentence(tmp_path, seq2seq):
         translator.translate(["a"], "en", "he")
 
 
-@pytest.mark.parametrize("model", ["opus-{src}-{target}", "opus-{}", "opus-{source", "a{source.x}"])
-def test_only_source_and_target_stand_in_a_models_name(model):
-    with pytest.raises(ConfigError, match=r"only \{source\} and \{target\} may stand in braces"):
-        model_name(model, "he", "en")
-
-
 @pytest.mark.parametrize("body", [{"translation": "x"}, {"data": {"translations": []}}, []])
 def test_an_answer_without_a_translation_is_said_and_asked_for_again(tmp_path, body):
     with serving(lambda prompt, times: (200, body)) as place:
@@ -215,13 +209,6 @@ def test_an_answer_without_a_translation_is_said_and_asked_for_again(tmp_path, b
         )
         with pytest.raises(HeronError, match="no translation"):
             Translator(config, config.prompting).translate(["a"], "he", "en")
-
-
-def test_a_translation_without_a_model_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match=r"prompting\.translation\.model"):
-        compose(
-            tmp_path, "data=chronicle_summaries", "model=gpt-4o", "prompting.translation.input=en"
-        )
 
 
 @pytest.mark.parametrize("prompt", ["hesum_he", "hesum"])

@@ -108,23 +108,3 @@ def test_no_candidate_is_left_out_for_want_of_rounds(tmp_path, causal_model, cap
     assert tune(tmp_path, causal_model, "sample=5", "rounds=2", candidates) == 2
     assert "candidates: 3 prompts, but rounds=2; set rounds=3" in capsys.readouterr().err
     assert tune(tmp_path, causal_model, "sample=5", "rounds=3", candidates) == 0
-
-
-def test_mistakes_are_named(tmp_path, causal_model, capsys):
-    assert tune(tmp_path, causal_model, "sample=21") == 2
-    assert "at most sample=20" in capsys.readouterr().err
-    assert tune(tmp_path, causal_model, "sample=5", "candidates=lchaimm") == 2
-    assert "Did you mean 'lchaim'" in capsys.readouterr().err
-    own = tmp_path / "own.yaml"
-    for text, said in (
-        ("{name: own, intruction: x}", "'intruction'"),
-        ("{name: own, instruction: x}", "item"),
-        ("{name: own, instruction: x, item: y, examples: turn}", "examples=turn: unknown"),
-        ("{name: own, instruction: x, item: '{{ txt }}'}", "'txt' is undefined"),
-        ("{name: own, instruction: x, item: y, answers: {neutre: n}}", "neutre: no class of"),
-    ):
-        own.write_text(text, encoding="utf-8")
-        assert tune(tmp_path, causal_model, "sample=5", f"candidates={own}") == 2
-        error = capsys.readouterr().err
-        assert f"candidates={own}: " in error
-        assert said in error

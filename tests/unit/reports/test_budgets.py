@@ -49,11 +49,6 @@ def test_a_curriculum_is_set_beside_its_baseline_with_the_same_steps(make_curric
     assert "Not equal" not in table.note
 
 
-def test_unequal_steps_are_said_with_who_took_how_many(make_curricula):
-    table = spent_table(make_curricula(none={"steps": 140}, e2l={"steps": 90}))
-    assert "Not equal budgets: 90 steps (curriculum=e2l); 140 steps (curriculum=none)" in table.note
-
-
 def test_seeds_that_stopped_at_different_steps_are_averaged(make_run, make_ledger):
     for seed, steps in enumerate((100, 101)):
         ledger = make_ledger(steps) | {"planned_steps": 200}
@@ -114,11 +109,6 @@ def test_one_run_is_shown_stage_by_stage_with_its_total(make_run, make_ledger):
         ("all", "120", "80"),
     ]
     assert "120 optimizer steps were planned" in stage_table(run).note
-
-
-def test_a_run_of_one_stage_needs_no_total(make_run, make_ledger):
-    (run,) = collect(make_run(ledger=make_ledger()))
-    assert [row["stage"] for row in _shown(stage_table(run))] == ["everything"]
 
 
 @pytest.mark.parametrize("ledger", [None, {"total": {"steps": 3}, "stages": [{"stage": "a"}, 7]}])

@@ -7,7 +7,7 @@ import pytest
 from heron.commands.report import write_report
 from heron.reports.figures import run_figure
 from heron.reports.papers import PaperView
-from heron.reports.sweep_figures import fraction_figure, sweep_figure
+from heron.reports.sweep_figures import fraction_figure
 from heron.results.artefacts import read_artefacts
 from heron.results.collect import collect
 
@@ -28,36 +28,10 @@ def test_a_runs_figure_is_a_png_with_the_same_bytes_each_time(make_run):
     assert first == run_figure(run, artefacts)
 
 
-@pytest.mark.real  # takes seconds; another test of the file runs with every change
-def test_probabilities_add_a_row_of_panels(make_run):
-    (run,) = collect(make_run())
-    artefacts = read_artefacts(run)
-    without = dataclasses.replace(artefacts, reliability=None)
-    height = _size(run_figure(run, artefacts))[1]
-    assert height > 1.5 * _size(run_figure(run, without))[1]
-
-
 @pytest.mark.parametrize("state", ["running", "failed"])
 def test_a_run_that_left_nothing_still_has_a_figure(make_run, state):
     (run,) = collect(make_run(state=state))
     assert _size(run_figure(run, read_artefacts(run)))
-
-
-def test_one_epoch_is_enough_for_a_figure(make_run):
-    (run,) = collect(make_run(epochs=1))
-    assert _size(run_figure(run, read_artefacts(run)))
-
-
-def test_a_sweeps_figure_grows_with_its_groups(make_run):
-    small = sweep_figure(collect(make_run("a", ("head=ess",)).parent))
-    folder = make_run("b", ("head=emp",))
-    make_run("c", ("head=seq_cls",), state="failed")
-    large = sweep_figure(collect(folder.parent))
-    assert _size(large)[1] > _size(small)[1]
-
-
-def test_a_sweep_without_scores_has_a_figure_that_says_so(make_run):
-    assert _size(sweep_figure(collect(make_run(state="failed").parent)))
 
 
 def test_fraction_figure_draws_single_runs_too():
@@ -71,3 +45,12 @@ def test_a_report_holds_the_figure_that_it_also_writes_as_a_file(make_run):
     files = write_report(make_run().parent)
     encoded = base64.b64encode(files.figure.read_bytes()).decode()
     assert encoded in files.html.read_text(encoding="utf-8")
+
+
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
+def test_probabilities_add_a_row_of_panels(make_run):
+    (run,) = collect(make_run())
+    artefacts = read_artefacts(run)
+    without = dataclasses.replace(artefacts, reliability=None)
+    height = _size(run_figure(run, artefacts))[1]
+    assert height > 1.5 * _size(run_figure(run, without))[1]

@@ -21,7 +21,7 @@ from heron.reports.map_data import (
     take_rows,
 )
 from heron.training.stored import read_stored, to_yaml
-from small_maps import CLASSES, make_run
+from made_up_runs import CLASSES, make_run
 
 
 @given(st.lists(st.integers(0, 20), unique=True), st.lists(st.integers(0, 20), max_size=8))

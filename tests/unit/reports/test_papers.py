@@ -3,10 +3,8 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 
 from heron.base.cells import Formatted
-from heron.base.errors import ConfigError
 from heron.base.yaml_files import read_yaml
 from heron.reports.papers import flat_rows, paper_view
 from heron.reports.run import score_table
@@ -359,34 +357,6 @@ def test_each_encoder_has_a_curve_of_its_own(make_run, scores):
     curves = paper_view("trc/figure1", collect(folder.parent), PUBLISHED).curves
     found = {label: points[0.5].mean for label, points in curves.items() if "relaxed" not in label}
     assert found == {"macro_f1 encoder=AlephBERT": 0.7, "macro_f1 encoder=HeBERT": 0.4}
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"data": None}, "no `data:`"),
-        ({"views": {"table4": ["table9"]}}, "no table 'table9'.*Did you mean 'table4'"),
-        ({"tables": {"table4": {"title": "T", "rows": {}}}}, "table4: no `scores:`"),
-        (
-            {"tables": {"table4": {"title": "T", "scores": {"F1": "f1"}, "rows": {"A": [1, 2]}}}},
-            r"table4: A: expected a list of 1 numbers, one for each of F1; found \[1, 2\]",
-        ),
-    ],
-)
-def test_a_mistake_in_published_numbers_is_named_with_its_place(tmp_path, changes, said):
-    table = {"title": "T", "scores": {"F1": "f1"}, "rows": {"A": [0.5]}}
-    right = {"data": ["trc"], "views": {"table4": ["table4"]}, "tables": {"table4": table}}
-    path = tmp_path / "published.yaml"
-    path.write_text(yaml.safe_dump(right))
-    assert paper_view("own/table4", [], path).tables
-    path.write_text(yaml.safe_dump(right | changes))
-    with pytest.raises(ConfigError, match=f"{path}: {said}"):
-        paper_view("own/table4", [], path)
-
-
-def test_an_unknown_view_names_the_nearest_one():
-    with pytest.raises(ConfigError, match=r"no view 'tabel4'.*Did you mean 'table4'"):
-        paper_view("trc/tabel4", [], PUBLISHED)
 
 
 def test_recomputed_differences_in_csv_are_numbers(make_run, scores, tmp_path):

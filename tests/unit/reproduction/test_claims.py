@@ -359,10 +359,3 @@ def test_the_command_writes_what_it_prints(tmp_path, capsys):
     stored = json.loads((tmp_path / "claims.json").read_text("utf-8"))["parashoot"]
     assert [each["name"] for each in stored] == list(FAILED["parashoot"])
     assert "0.8714" in (tmp_path / "claims.md").read_text("utf-8")
-
-
-def test_wrong_words_name_what_there_is(capsys):
-    assert main(["claims", "ronly"]) == 2
-    assert "ronli" in capsys.readouterr().err
-    assert main(["claims", "only=fail"]) == 2
-    assert "failed" in capsys.readouterr().err

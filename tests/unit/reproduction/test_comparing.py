@@ -1,6 +1,5 @@
 """Published numbers beside reproduced ones: matching, tests, marks, files."""
 
-import dataclasses
 import json
 import math
 from pathlib import Path
@@ -8,9 +7,7 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-from browser import Browser, find_browser
 from heron.base.cells import Formatted, Table
-from heron.base.errors import ConfigError
 from heron.base.table_files import to_latex
 from heron.base.yaml_files import read_yaml
 from heron.results.collect import collect
@@ -20,13 +17,8 @@ from heron_tools.reproduction.comparing import (
     compare_values,
     comparison_table,
 )
-from heron_tools.reproduction.results import (
-    of_function,
-    of_runs,
-    write_paper_report,
-    write_reproduction,
-)
-from heron_tools.reproduction.targets import Estimate, Filled, Target, read_targets
+from heron_tools.reproduction.results import of_runs, write_paper_report, write_reproduction
+from heron_tools.reproduction.targets import Estimate, read_targets
 
 ROOT = Path(__file__).resolve().parents[3]
 TRC = read_yaml(ROOT / "experiments/trc/published.yaml")
@@ -140,18 +132,6 @@ def test_other_word_vectors_are_marked_and_a_published_best_run_is_told_from_the
     (table,) = of_runs(read_targets()["ronli:T5"], collect(runs[0].parent)).tables
     assert "† word vectors: trained on the train split" in table.note
     assert "Reproduced: the mean of all runs" in table.note
-
-
-def test_a_published_row_of_another_length_is_named_with_its_file(make_run, tmp_path, monkeypatch):
-    paper = tmp_path / "experiments" / "fork"
-    paper.mkdir(parents=True)
-    title = "title: T, scores: {acc: accuracy, F1: macro_f1}"
-    table = f"table1: {{{title}, rows: {{cbow_svm: [0.5]}}}}"
-    (paper / "published.yaml").write_text(f"data: [trc]\ntables:\n  {table}\n")
-    monkeypatch.setenv("HERON_FORKS", str(tmp_path / "experiments"))
-    runs = collect(make_run("0", (), {"accuracy": 0.4}))
-    with pytest.raises(ConfigError, match=r"published.yaml: table1: cbow_svm: .*list of 2 numbers"):
-        of_runs(Target("fork", "T1", title="T"), runs)
 
 
 def test_a_substitute_is_marked_at_every_point_of_a_figure(make_run):
@@ -289,28 +269,3 @@ def test_a_papers_report_lists_what_is_not_reproduced(written, tmp_path):
     assert "mBERT" in page
     assert "Not reproduced here" in page
     assert "trc:T3" in page
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(find_browser() is None, reason="needs an installed Chromium")
-@pytest.mark.parametrize("width", [1400, 420])
-def test_a_report_opens_without_errors_and_does_not_run_over(page: Browser, tmp_path, width):
-    target = read_targets()["parashoot:T1"]
-    text = "שלום <script>window.ran=1</script> עולם"
-    word = "runs/data=parashoot_dev,encoder=pretrained,seed=0,batching.size=64,optim.lr=1e-4" * 2
-    tables = [
-        Table(text, ("a", "טקסט"), ((text, text * 9),) * 5, word),
-        Table(word, ("a",), ((1,),)),
-    ]
-    found = of_function(target, Filled(tables=tables, notes=("note",)))
-    sources = {word: {"folder": word, "data": {"train": "0a" * 32}}}
-    found = dataclasses.replace(found, sources=sources)
-    paths = write_reproduction(found, tmp_path, ["parashoot:T1", f"from={word}"])
-    page.errors.clear()
-    page.open(next(path for path in paths if path.suffix == ".html"), width)
-    page.run("document.querySelectorAll('details').forEach(each => { each.open = true; })")
-    page.settle()
-    assert page.errors == []
-    assert page.run("document.querySelector('details').innerText").count("0a" * 32) == 1
-    assert page.run("window.ran") is None
-    assert page.run("document.documentElement.scrollWidth") <= width

@@ -2,11 +2,10 @@
 
 import pytest
 
-from heron.base.errors import ConfigError, DataError
 from heron.cli import main
 from heron.results.published import TARGETS
 from heron_tools.reproduction.status import missing_for, status_table
-from heron_tools.reproduction.targets import choose_targets, read_targets
+from heron_tools.reproduction.targets import read_targets
 
 PAPERS = {
     "lchaim": "T1 T2 T3 T4 F1 F2 F3 F4",
@@ -69,38 +68,6 @@ def test_a_target_that_people_fill_waits_for_them_also_on_a_substitute(tmp_path)
     (tmp_path / "control" / "dev.jsonl").write_text("{}")
     found = missing_for(target, tmp_path, tmp_path / "d")
     assert found == ([lacking, "control_dev stands in"], "needs people")
-
-
-@pytest.mark.parametrize(
-    ("word", "said"), [("trd", "Did you mean 'trc'"), ("trc:T44", "Did you mean 'trc:T4'")]
-)
-def test_an_unknown_target_names_the_nearest(word, said):
-    with pytest.raises(ConfigError, match=said):
-        choose_targets(word, read_targets())
-
-
-def test_mistakes_in_a_papers_file_are_named_by_file_and_entry(tmp_path):
-    path = tmp_path / "experiments/fork/targets.yaml"
-    path.parent.mkdir(parents=True)
-    path.write_text("T1: {titel: x}\nT2: {title: x, modell: []}\n")
-    with pytest.raises(DataError, match=r"(?s)targets.yaml: T1.*has no title.*'modell'.*'models'"):
-        read_targets([tmp_path])
-    path.write_text("T1: {title: x, models: a/b}\nT2: {title: x, data: {trc: train}}\n")
-    with pytest.raises(DataError, match=r"(?s)T1: models: a/b .*\[NAME\].*T2: data: .*'train'"):
-        read_targets([tmp_path])
-    path.write_text("[T1]")
-    with pytest.raises(DataError, match=r"targets.yaml: is a list"):
-        read_targets([tmp_path])
-
-
-def test_a_list_takes_no_overrides(capsys):
-    assert main(["reproduce", "trc", "protocol=repo"]) == 2
-    assert "needs one target: heron reproduce trc:T1" in capsys.readouterr().err
-
-
-def test_a_computed_target_takes_no_overrides_of_runs(capsys):
-    assert main(["reproduce", "parashoot:F1", "optim.lr=1"]) == 2
-    assert "trains nothing" in capsys.readouterr().err
 
 
 def test_an_encoder_from_scratch_needs_no_download(capsys, tmp_path, monkeypatch):

@@ -62,14 +62,6 @@ def test_without_test_predictions_the_validation_split_is_shown_and_said(make_ru
     assert "the validation split is shown" in artefacts.missing[0]
 
 
-def test_a_damaged_file_is_named_and_the_rest_is_read(make_run):
-    folder = make_run()
-    (folder / "predictions/test.parquet").write_bytes(b"not parquet")
-    artefacts = read_artefacts(collect(folder)[0])
-    assert "predictions/test.parquet: is not a readable" in artefacts.missing[0]
-    assert artefacts.data_map is not None
-
-
 @pytest.mark.parametrize("content", ['{"test": {', "[1]", '{"test": 0.5}', ""])
 def test_damaged_scores_are_not_taken_for_a_run_without_scores(content, make_run):
     folder = make_run()

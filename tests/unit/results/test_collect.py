@@ -1,9 +1,7 @@
 import shutil
-from pathlib import Path
 
 import pytest
 
-from heron.base.errors import ConfigError
 from heron.base.files import locked
 from heron.results.collect import collect
 from heron.results.groups import without_first_runs
@@ -48,16 +46,6 @@ def test_a_run_without_status_is_absent(make_run):
     folder = make_run()
     (folder / "status.json").unlink()
     assert collect(folder)[0].state == "absent"
-
-
-def test_an_empty_sweep_says_what_it_looked_for(tmp_path: Path):
-    with pytest.raises(ConfigError, match=r"holds no runs.*config\.yaml"):
-        collect(tmp_path)
-
-
-def test_a_folder_that_does_not_exist_is_named(tmp_path: Path):
-    with pytest.raises(ConfigError, match="nowhere is not a folder"):
-        collect(tmp_path / "nowhere")
 
 
 def test_what_a_run_spent_is_read_and_empty_where_nothing_was_written(make_run, make_ledger):

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from heron.base.errors import ConfigError, DataError
+from heron.base.errors import DataError
 from heron.base.tables import write_table
-from heron.results.predictions import Names, predictions_file, read_predictions
+from heron.results.predictions import Names, read_predictions
 
 
 def write(path: Path, **columns: list) -> Path:
@@ -98,15 +98,3 @@ def test_everything_wrong_with_a_file_is_said_at_once(tmp_path: Path) -> None:
     assert f"{path}:1, 1: golds is" in said
     assert f"{path}:2: guid '1' is already on line 1" in said
     assert f"{path}:3: 'guid' is empty" in said
-
-
-def test_missing_columns_are_named(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", guid=["1"], golden=["a"], prediction=["b"])
-    with pytest.raises(DataError, match=r"no column 'gold'\. Did you mean 'golden'"):
-        read_predictions(path)
-
-
-def test_a_run_without_predictions_of_the_split_names_those_it_has(tmp_path: Path) -> None:
-    write(tmp_path / "predictions" / "validation.parquet", guid=["1"])
-    with pytest.raises(ConfigError, match=r"split=test: .* the run has: validation"):
-        predictions_file(tmp_path, "test")

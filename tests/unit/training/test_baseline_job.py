@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import small_runs
-from heron.base.errors import ConfigError, DataError
+from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
 from heron.tasks import BASELINES
 from heron.tasks.config import Config
@@ -22,7 +22,6 @@ from small_baselines import LABELS, compose, overrides, save_nli_model, train
 from small_runs import heron
 
 ComposeConfig = Callable[..., Config]
-ALL_SENTENCES = "+baseline.hypotheses={contradiction: a, entailment: b, neutral: c}"
 PROBABILITIES = [f"p/{label}" for label in LABELS]
 
 
@@ -164,13 +163,6 @@ def test_stopping_early_is_a_warning_and_in_the_status(
     assert json.loads(run.status.read_text())["baseline"]["warnings"]
 
 
-def test_train_split_of_one_class_is_explained(home: Path) -> None:
-    path = home / "one_class.csv"
-    path.write_text("premise,hypothesis,label\n" + "a,b,neutral\n" * 20, encoding="utf-8")
-    with pytest.raises(DataError, match="all 16 rows are of one class"):
-        train(home, "baseline=cbow_svm", f"data.files.train.path={path}", job="one_class")
-
-
 def sources(config: Config) -> dict[str, Path]:
     return BASELINES[config.baseline.name].sources(config)
 
@@ -204,34 +196,6 @@ def test_sources_name_a_file_of_vectors(home: Path) -> None:
     config = compose(home, "baseline=cbow_svm", "baseline.vectors=some.vec")
     assert sources(config) == {"vectors": Path("some.vec")}
     assert sources(compose(home, "baseline=cbow_svm")) == {}
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["baseline.name=cbow"], r"baseline\.name=cbow: unknown\. Did you mean 'cbow_svm'"),
-        (["baseline=cbow_svm", "baseline.kernel=linaer"], "Did you mean 'linear'"),
-        (["baseline=cbow_svm", "baseline.C=0"], r"baseline\.C=0\.0: "),
-        (["baseline=cbow_svm", "baseline.tol=nan"], r"baseline\.tol=nan: "),
-        (["baseline=cbow_svm", "baseline.max_iter=0"], r"baseline\.max_iter=0: "),
-        (["baseline=zero_shot"], "baseline.hypotheses has no sentence for contradiction: write"),
-        (
-            ["baseline=zero_shot", ALL_SENTENCES, "baseline.template=none"],
-            r"baseline\.template=none: must hold \{premise\} and \{hypothesis\}",
-        ),
-        (
-            ["baseline=zero_shot", "baseline.zero_shot=direct", "baseline.permutation=repo"],
-            "needs baseline.zero_shot=definitions",
-        ),
-        (
-            ["baseline=majority", "+batching.multipliers={netral: 2}"],
-            r"batching\.multipliers\.netral: no such class\. Did you mean 'neutral'",
-        ),
-    ],
-)
-def test_settings_that_cannot_work_are_explained(words: list[str], said: str, home: Path) -> None:
-    with pytest.raises(ConfigError, match=said):
-        compose(home, *words)
 
 
 @pytest.mark.parametrize("name", ["majority", "cbow_svm", "cbow_softmax"])

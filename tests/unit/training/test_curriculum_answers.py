@@ -10,7 +10,7 @@ from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.training import job
 from heron.training.run_names import run_path
-from small_runs import TINY, compose, heron, in_folder
+from small_runs import compose
 
 QUESTIONS = (
     *("data=chronicle_qa", "data.generator.size=100", "data.generator.unanswerable=0.3"),
@@ -124,10 +124,3 @@ def test_a_curriculum_costs_the_steps_of_the_run_without_one(trained, name):
     ledger = read_json(trained(f"curriculum={name}").ledger)
     plain = read_json(first_run(trained("curriculum=e2l")).ledger)
     assert ledger["total"]["steps"] == plain["total"]["steps"] == ledger["planned_steps"]
-
-
-def test_sts_is_refused_with_what_to_use_instead(tmp_path, capsys):
-    words = (*TINY, *in_folder(tmp_path), *QUESTIONS, "curriculum=sts_cl")
-    assert heron("train", *words) == 2
-    said = capsys.readouterr().err
-    assert "curriculum.difficulty=sts" in said

@@ -86,16 +86,6 @@ def test_an_epoch_of_few_steps_is_named_with_the_key_of_the_budget(
     assert said in error
 
 
-def test_two_rows_are_too_few(
-    chronicle_config: Callable[..., Config], capsys: pytest.CaptureFixture[str]
-) -> None:
-    begin()
-    whole = DataModule(chronicle_config())
-    few = {split: rows[:2] for split, rows in whole.examples.items()}
-    describe_training(DataModule(chronicle_config(), few, whole.tokenizer))
-    assert "train: 2 rows are too few to learn from" in capsys.readouterr().err
-
-
 def test_small_data_gets_its_own_budget_which_is_written_down(
     chronicle_config: Callable[..., Config],
 ) -> None:

@@ -9,7 +9,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import ComposeConfig
-from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
 from heron.data.examples import Example, Span
 from heron.training.inference import Trained, TrainedEncoder, _trainer, open_trained, read_splits
@@ -114,27 +113,3 @@ def test_paths_of_the_run_may_be_replaced(run: RunFolder, tmp_path: Path) -> Non
     trained = open_trained(run, {"cache": str(tmp_path / "other")})
     trained.predict([Example("mine", TEXT, spans=SPANS)])
     assert (tmp_path / "other" / "features").is_dir()
-
-
-def test_baseline_that_was_not_exported_says_why(tmp_path: Path) -> None:
-    run = train_baseline(tmp_path, "baseline=majority", "run.export=false")
-    with pytest.raises(ConfigError, match=r"holds no exported model: run\.export was false"):
-        open_trained(run)
-
-
-def test_a_damaged_baseline_is_named_with_what_to_do(tmp_path: Path) -> None:
-    run = train_baseline(tmp_path, "baseline=majority")
-    (file,) = run.model.glob("*.safetensors")
-    file.write_bytes(file.read_bytes()[:-1] + b"?")
-    with pytest.raises(ConfigError, match=f"{file.name}: damaged, .* copy the folder again"):
-        open_trained(run)
-
-
-def test_baseline_whose_vectors_are_gone_says_which(tmp_path: Path) -> None:
-    path = tmp_path / "mine.vec"
-    path.write_text("2 2\nAna 0 1\nnu 1 0\n", encoding="utf-8")
-    run = train_baseline(tmp_path, "baseline=cbow_svm", f"baseline.vectors={path}")
-    check_same(run, open_trained(run))
-    path.unlink()
-    with pytest.raises(ConfigError, match=r"mine\.vec: no such file"):
-        open_trained(run)

@@ -145,11 +145,6 @@ def test_exit_that_stands_for_ctrl_c_is_an_interrupt_again() -> None:
     assert signal.getsignal(signal.SIGINT) is handler
 
 
-def test_any_other_exit_stays_one() -> None:
-    with pytest.raises(SystemExit), interruptible():
-        raise SystemExit(3)
-
-
 class NotBegun(DataLoader):
     """A loader that is interrupted while it starts its workers."""
 

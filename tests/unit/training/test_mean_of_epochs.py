@@ -80,9 +80,3 @@ def test_the_last_checkpoint_keeps_the_weights_that_training_goes_on_from(
     load_weights(module, folder.last)
     for name, weights in module.named_parameters():
         assert torch.equal(weights, weights_after[0][-1][name])
-
-
-def test_early_stopping_has_no_last_epochs(tmp_path, capsys) -> None:
-    words = [*small_runs.TINY, *small_runs.in_folder(tmp_path), *WORDS, "trainer.patience=1"]
-    assert small_runs.heron("train", *words) == 2
-    assert "trainer.select=mean knows its last epochs beforehand" in capsys.readouterr().err

@@ -9,18 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import Problem
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.tables import write_table
-from heron.data.config import DataConfig
 from heron.training.overrides import (
     LABELS,
     PLACES,
     SETTINGS,
     advise,
-    advising,
-    override,
     sort_words,
 )
 from proposals import is_refused, proposed
@@ -40,41 +37,11 @@ def test_fixes_on_other_keys_go_and_all_others_stay_in_order(fixes) -> None:
     assert str(problem) == "a.csv:3: is wrong" + (f" ({'; '.join(kept)})" if kept else "")
 
 
-def test_where_and_what_of_a_problem_stay() -> None:
-    with pytest.raises(DataError) as error, advising(TAKES):
-        raise DataError(Problem("a.csv:3", "no optim.lr", "see optim.lr"))
-    assert str(error.value) == "a.csv:3: no optim.lr"
-
-
 def test_keys_are_told_from_options_and_values() -> None:
     words = sort_words(["run=a.b/c=1", "paths.data=x", "encoder.stride=8", "data.verify=no"], TAKES)
     assert words.options == ["run=a.b/c=1", "data=x"]
     assert words.settings == ["encoder.stride=8"]
     assert words.data == ["data.verify=no"]
-
-
-@pytest.mark.parametrize(
-    ("word", "says"),
-    [
-        ("data.unlabeled=drop", "data.unlabeled: cannot be set here. Did you mean 'data.unlabe"),
-        ("xyz.q=1", "xyz.q: cannot be set here. Allowed: batching.tokens, data.label_aliases, "),
-        ("data.label_order=[A]", "data.label_order: cannot be set here; heron train takes it"),
-    ],
-)
-def test_other_keys_are_refused_with_those_that_there_are(word: str, says: str) -> None:
-    with pytest.raises(ConfigError) as error:
-        sort_words([word], TAKES)
-    assert says in str(error.value)
-
-
-def test_what_a_data_set_says_is_added_to_and_checked() -> None:
-    data = DataConfig(label_order=["A", "B"], label_aliases={"a": "A"})
-    new = override(data, ["data.label_aliases={b: B}", "data.columns.label=gold"])
-    assert new.label_aliases == {"a": "A", "b": "B"}
-    assert (new.columns.label, data.columns.label) == ("gold", "label")
-    for word in ("data.label_aliases={b: C}", "data.unlabelled=dorp", "data.columns.lable=x"):
-        with pytest.raises(ConfigError, match=word.partition("=")[0].rpartition(".")[2]):
-            override(data, [word])
 
 
 @pytest.fixture(scope="module")
@@ -130,15 +97,6 @@ def test_columns_of_other_names_can_be_named_as_the_error_says(
     assert heron(*words, *said) == 0
 
 
-def test_file_without_a_single_label_says_that_nothing_is_left(
-    run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = write(tmp_path / "mine.csv", (*GOOD[:2], ""))
-    words = ("evaluate", f"run={run.path}", f"input={path}", "data.unlabelled=drop")
-    assert heron(*words) == 2
-    assert "no row can be scored" in capsys.readouterr().err
-
-
 def test_data_that_moved_are_found_by_the_key_that_the_error_names(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -169,46 +127,6 @@ def test_own_split_that_has_changed_says_so_and_proposes_no_other_reading(
     assert is_refused(capsys.readouterr().err)
 
 
-def test_own_split_is_said_to_have_changed_only_where_it_has(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run = train(tmp_path, "baseline=majority")
-    text = run.config.read_text("utf-8")
-    run.config.write_text(text.replace("label: label", "label: gold"), encoding="utf-8")
-    assert heron("evaluate", f"run={run.path}") == 2
-    said = capsys.readouterr().err
-    assert "no column 'gold'" in said
-    assert "read in training" not in said
-    with (tmp_path / "test.csv").open("a", encoding="utf-8") as file:
-        file.write("x,Ana doarme.,Ana doarme acum.,entailment\n")
-    assert heron("evaluate", f"run={run.path}") == 2
-    assert f"have changed since the training: {tmp_path / 'test.csv'} (" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["data.label_aliases=[a"], "data.label_aliases=[a: its value cannot be read"),
-        (["data.unlabelled=drop", "data.no_label=x"], "data.no_label=x: "),
-        (["data.unlabelled=drop", "data.unlabelled=refuse"], "'data.unlabelled' is given twice"),
-    ],
-)
-def test_words_that_cannot_be_end_without_a_traceback(
-    run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str], words, says
-) -> None:
-    path = write(tmp_path / "mine.csv", GOOD)
-    assert heron("evaluate", f"run={run.path}", f"input={path}", *words) == 2
-    assert says in capsys.readouterr().err
-
-
-def test_keys_that_read_files_do_not_change_a_split(
-    run: RunFolder, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for word in ("data.unlabelled=drop", "data.columns.label=gold"):
-        assert heron("evaluate", f"run={run.path}", word) == 2
-        assert "own splits are read as in training" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("guids", [True, False], ids=["by guid", "by position"])
 def test_score_takes_what_it_proposes_for_articles_without_a_summary(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], guids: bool
@@ -225,14 +143,3 @@ def test_score_takes_what_it_proposes_for_articles_without_a_summary(
     assert heron(*words, "resamples=0", f"out={tmp_path / 'scores.json'}", *said) == 0
     assert "rows left out: 1" in capsys.readouterr().out
     assert read_json(tmp_path / "scores.json")["mine"]["rouge1"] == 1
-
-
-def test_score_without_a_row_left_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    gold, mine = tmp_path / "gold.csv", tmp_path / "mine.csv"
-    write_table(gold, {"article": ["Ana cântă acasă."], "summary": [None]})
-    write_table(mine, {"prediction": ["Ana."]})
-    words = ["score", "task=summarization", f"gold={gold}", f"predictions={mine}"]
-    assert heron(*words, "data.summaries.empty=drop") == 2
-    assert "no row can be scored" in capsys.readouterr().err

@@ -15,7 +15,7 @@ from heron.base.errors import ConfigError
 from heron.config.constraints import all_keys
 from heron.config.words import readable
 from heron.data.config import Columns, DataConfig
-from heron.training.overrides import TAKES, override, sort_words
+from heron.training.overrides import TAKES, override
 
 PAIRS = DataConfig(label_order=["A", "B"])
 QUESTIONS = ("qa", "squad_json")
@@ -101,22 +101,6 @@ def test_values_that_go_together_are_checked_together() -> None:
 )
 def test_keys_of_the_data_s_own_task_are_taken(data: Any, words: list[str]) -> None:
     assert isinstance(override(data_of(*data) if data else PAIRS, words), DataConfig)
-
-
-@pytest.mark.parametrize(
-    ("command", "word", "others"),
-    [
-        ("predict", "data.unlabelled=drop", "heron evaluate and heron score take it"),
-        ("predict", "data.columns.label=a", "heron evaluate and heron score take it"),
-        ("predict", "data.columns.answer=a", "heron evaluate and heron score take it"),
-        ("score", "encoder.stride=8", "heron evaluate and heron predict take it"),
-        ("evaluate", "optim.lr=1", "heron train takes it"),
-    ],
-)
-def test_key_of_another_command_says_which_takes_it(command: str, word: str, others: str) -> None:
-    with pytest.raises(ConfigError) as error:
-        sort_words([word], TAKES[command])
-    assert str(error.value) == f"{word.partition('=')[0]}: cannot be set here; {others}"
 
 
 def test_each_command_takes_nothing_but_keys_that_there_are() -> None:

@@ -12,7 +12,6 @@ import torch
 from torch.nn.functional import cross_entropy
 from transformers import AutoModelForSequenceClassification, pipeline
 
-from heron.base.errors import ConfigError
 from heron.data.markers import with_markers
 from heron.languages import get_language
 from heron.languages.unicode import UnicodeOptions, normalise
@@ -154,12 +153,6 @@ def test_a_frozen_encoder_is_exported_with_its_head(tiny_encoder, chronicle_conf
     assert plain.loads_as == "AutoModelForSequenceClassification"
     assert (folder / "model.safetensors").is_file()
     assert not (folder / "heron_model.py").exists()
-
-
-def test_a_head_of_a_fork_is_refused(chronicle_config, tmp_path):
-    config = chronicle_config("head=ess", "head.classifier=per_event")
-    with pytest.raises(ConfigError, match=r"classifier per_event; in Python, .*load_exported"):
-        write(config, tmp_path)
 
 
 def test_a_step_of_training_is_the_runs_own(chronicle_config, tmp_path):

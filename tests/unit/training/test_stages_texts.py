@@ -12,7 +12,7 @@ from heron.base.run_folder import RunFolder
 from heron.training import job
 from heron.training.stages import stage_config
 from heron.training.stored import from_yaml
-from small_texts import sentences
+from made_up_texts import sentences
 
 
 @pytest.fixture
@@ -141,10 +141,3 @@ def test_stages_that_cannot_follow_each_other_are_refused(composed, tmp_path, st
     with pytest.raises(ConfigError, match=message):
         job.run_job(composed(stages), RunFolder(tmp_path / "run"))
     assert not (tmp_path / "run" / "stages").exists()
-
-
-def test_a_run_is_not_tested_on_raw_text(composed, tmp_path):
-    config = composed([])
-    config.also_test = ["prose"]
-    with pytest.raises(ConfigError, match="needs the same classes"):
-        job.run_job(config, RunFolder(tmp_path / "run"))

@@ -18,7 +18,7 @@ from heron.config.constraints import all_keys, choices, key_types
 from heron.data.config import DataConfig
 from heron.tasks.config import Config, resolve
 from heron.training.run_names import INDECISIVE, NEUTRAL, SPREAD, decisive
-from heron.training.stored import from_yaml, read_stored, to_yaml
+from heron.training.stored import from_yaml, to_yaml
 from tiers import quick
 
 CHOICES = {
@@ -88,30 +88,6 @@ def test_loggers_and_callbacks_of_earlier_versions_are_read():
     values["logger"]["wandb"] = False
     assert from_yaml(dump_yaml(values)) == DEFAULTS
     assert from_yaml(to_yaml(read)) == read
-
-
-def test_yaml_that_is_no_configuration_is_refused():
-    with pytest.raises(ConfigError, match="not a mapping"):
-        from_yaml("- 1\n- 2\n")
-
-
-def test_what_is_wrong_in_a_stored_configuration_is_told_with_its_file(tmp_path):
-    path = tmp_path / "config.yaml"
-    path.write_text(to_yaml(DEFAULTS) + "warmup_steps: 3\n")
-    with pytest.raises(ConfigError, match=rf"^{path}: warmup_steps: .*that version"):
-        read_stored(path)
-    path.write_text("seed: [1")
-    with pytest.raises(ConfigError, match=rf"^{path} is damaged"):
-        read_stored(path)
-
-
-@pytest.mark.parametrize("key", quick(CHOICES, 10))
-def test_a_choice_outside_the_list_names_what_is_allowed(key):
-    nearly = CHOICES[key][0] + "x"
-    with pytest.raises(ConfigError) as error:
-        changed(f"{key}={nearly}")
-    assert f"{key}={nearly}: " in str(error.value)
-    assert CHOICES[key][0] in str(error.value)
 
 
 @pytest.mark.parametrize("key", CHOICES)
@@ -195,9 +171,10 @@ DECISIVE = [
 ]
 
 
-@pytest.mark.parametrize("key", DECISIVE)
-def test_every_other_key_changes_the_jobs_hash(key):
-    assert key_of(with_value(DEFAULTS, key, "another value")) != key_of(DEFAULTS)
+def test_every_other_key_changes_the_jobs_hash():
+    own = key_of(DEFAULTS)
+    same = [key for key in DECISIVE if key_of(with_value(DEFAULTS, key, "another value")) == own]
+    assert same == []
 
 
 def test_every_neutral_key_exists():

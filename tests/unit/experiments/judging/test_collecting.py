@@ -144,20 +144,6 @@ def test_correlations_are_scipy_s_over_summaries_and_over_systems(small):
             assert float(row[name]) == pytest.approx(value), name
 
 
-def test_metrics_of_unknown_systems_and_repeated_rows_are_refused(small, capsys):
-    folder, study = small
-    answer_json(study, with_ratings(lambda *_: 4), folder / "returned")
-    for rows, said in (
-        ([("guid-01", "sparow")], "Did you mean 'sparrow'?"),
-        ([("guid-01", "sparrow")] * 2, "is already on line 2"),
-        ([("guid-99", "sparrow")], "no numbers for any summary that was judged"),
-    ):
-        columns = {"guid": [g for g, _ in rows], "system": [s for _, s in rows]}
-        write_table(folder / "more.csv", {**columns, "score": [0.5] * len(rows)})
-        assert collect(folder, "returned", f"metrics={folder / 'more.csv'}") == 2
-        assert said in capsys.readouterr().err
-
-
 def test_errors_are_counted_by_majority_and_by_any_of_those_who_looked(small):
     folder, study = small
     target = study.guids[0]

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.base.errors import DataError
 from heron_forks.hesum.judging.correlation import Correlation, correlate
 
 
@@ -67,8 +66,3 @@ def test_the_interval_draws_groups_and_holds_the_value():
     assert together.high - together.low > 1.2 * (apart.high - apart.low)
     assert correlate(x, y, ["one"] * 200).low is None
     assert correlate(x, y, groups) == together
-
-
-def test_columns_of_different_length_are_refused():
-    with pytest.raises(DataError, match="one of each"):
-        correlate([1, 2, 3], [1, 2])

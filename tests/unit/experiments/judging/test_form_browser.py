@@ -7,8 +7,7 @@ import pytest
 
 from browser import find_browser
 from heron.cli import main
-from heron_forks.hesum.judging.study import get_wording
-from small_study import HOSTILE, rows_of, sample
+from small_study import rows_of, sample
 
 CHROMIUM = find_browser()
 pytestmark = [
@@ -17,7 +16,6 @@ pytestmark = [
 ]
 
 COUNT = "document.getElementById('judge-count').textContent"
-SAID = "document.getElementById('judge-said').textContent"
 TITLE = "document.getElementById('judge-title').textContent"
 SETS = "[...document.querySelectorAll('fieldset[data-criterion]')]"
 CURRENT = f"{SETS}.findIndex((set) => set.classList.contains('current'))"
@@ -94,26 +92,6 @@ def test_the_page_and_its_texts_run_from_right_to_left(opened):
     assert lefts == sorted(lefts, reverse=True)
 
 
-def test_a_form_in_english_about_hebrew_texts_has_both_directions(page, tmp_path):
-    sample(tmp_path, "articles=2", "raters=1", "wording=en")
-    page.open(tmp_path / "study" / "forms" / "r1.html")
-    directions = [
-        page.run(f"getComputedStyle(document.querySelector('{part}')).direction")
-        for part in ("body", "legend", "#judge-article", ".judge-summary .text")
-    ]
-    assert directions == ["ltr", "ltr", "rtl", "rtl"]
-    assert page.run(TITLE) == "Article 1 of 2"
-
-
-def test_an_article_is_shown_with_its_summaries_and_nothing_in_it_is_run(opened, study):
-    first = next(iter(study.items["r1"].values()))
-    text = opened.run("document.getElementById('judge-article').textContent")
-    assert text.startswith(f"כתבה {first.guid[-2:]} {HOSTILE}")
-    assert opened.run("document.querySelectorAll('.judge-summary').length") == 3
-    assert opened.run("typeof window.broken") == "undefined"
-    assert opened.run(COUNT) == get_wording("he").interface.progress.format(done=0, total=12)
-
-
 def test_keys_rate_go_on_and_clear(opened):
     click(opened, "fieldset input")  # a click rates 1, and outlines the question
     opened.run(f"{SETS}[0].querySelector('input').focus()")
@@ -135,12 +113,6 @@ def test_keys_rate_go_on_and_clear(opened):
     assert opened.run(CURRENT) == 0
 
 
-def test_numbers_in_a_comment_are_text(opened):
-    opened.run("document.querySelector('textarea').focus()")
-    opened.key("5")
-    assert opened.run(CHECKED) == [0] * 6
-
-
 def test_answers_are_there_again_when_the_page_is_opened_again(opened, folder):
     opened.run(f"{SETS}[0].querySelector('input').focus()")
     for number in "513524":
@@ -160,18 +132,6 @@ def test_answers_are_there_again_when_the_page_is_opened_again(opened, folder):
     assert opened.run("document.querySelector('textarea').value") == "הערה 🦩"
     assert opened.run("document.querySelectorAll('.kinds input:checked').length") == 1
     assert opened.run("document.querySelectorAll('.judge-summary.done').length") == 3
-
-
-def test_no_error_and_an_error_exclude_each_other(opened):
-    kinds = "[...document.querySelector('.judge-summary .kinds').querySelectorAll('input')]"
-    shown = f"{kinds}.map((box) => box.checked)"
-    opened.run(f"{kinds}[2].click()")
-    opened.run(f"{kinds}[4].click()")
-    assert [i for i, on in enumerate(opened.run(shown)) if on] == [2, 4]
-    opened.run(f"{kinds}[8].click()")
-    assert [i for i, on in enumerate(opened.run(shown)) if on] == [8]
-    opened.run(f"{kinds}[0].click()")
-    assert [i for i, on in enumerate(opened.run(shown)) if on] == [0]
 
 
 def test_a_saved_file_is_what_collect_reads_and_what_the_form_loads(opened, folder, study):
@@ -196,43 +156,3 @@ def test_a_saved_file_is_what_collect_reads_and_what_the_form_loads(opened, fold
     load(opened, path.read_text("utf-8"))
     assert opened.run(CHECKED) == [1, 2, 3, 4, 5, 1]
     assert opened.run(COUNT).startswith("12 ")
-
-
-def test_a_file_of_another_form_or_none_at_all_is_refused_and_nothing_is_lost(opened, folder):
-    interface = get_wording("he").interface
-    text = rate_all(opened, folder).read_text("utf-8")
-    content = json.loads(text)
-    load(opened, json.dumps({**content, "rater": "r2"}))
-    assert opened.run(SAID) == interface.foreign.format(name="answers.json")
-    load(opened, "no JSON")
-    assert opened.run(SAID) == interface.unreadable.format(name="answers.json")
-    content["answers"] = [
-        {"item": "001-1", "ratings": {"coherence": 9, "completeness": 5}},
-        {"item": "777-1", "ratings": {}},
-    ]
-    load(opened, json.dumps(content))
-    assert interface.unread.format(count=2) in opened.run(SAID)
-    assert opened.run(COUNT).startswith("11 ")
-
-
-def test_a_browser_that_keeps_nothing_says_so_and_still_saves(opened, folder):
-    opened.run("Storage.prototype.setItem = () => { throw new Error('full'); }")
-    click(opened, "fieldset input")
-    assert opened.run(SAID) == get_wording("he").interface.not_kept
-    assert opened.run("document.getElementById('judge-said').classList.contains('warning')")
-    assert rate_all(opened, folder).is_file()
-
-
-def test_every_question_has_a_name_for_those_who_do_not_see_it(opened):
-    unnamed = (
-        "[...document.querySelectorAll('input:not([hidden]), textarea, button')].filter((node) =>"
-        " !node.labels?.length && !node.textContent.trim()).length"
-    )
-    assert opened.run(unnamed) == 0
-    assert opened.run(f"{SETS}.every((set) => set.querySelector('legend').textContent)") is True
-
-
-@pytest.mark.parametrize("width", [1400, 480])
-def test_nothing_runs_over_the_page_s_edge(page, folder, study, width):
-    page.open(folder / "study" / "forms" / "r1.html", width=width)
-    assert page.run("document.documentElement.scrollWidth <= innerWidth") is True

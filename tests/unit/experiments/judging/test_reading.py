@@ -6,14 +6,10 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.base.files import read_json
 from heron.base.tables import read_table, write_table
-from heron.cli import main
 from heron_forks.hesum.judging.reading import read_forms
-from heron_forks.hesum.judging.study import read_key
 from small_study import (
     answer_csv,
-    answer_json,
     collect,
     knowing_raters,
     rows_of,
@@ -46,32 +42,6 @@ def test_every_bad_cell_is_named_and_all_others_count(small, capsys):
     assert len(kept) == 3 * 18 * 2 - 3 - 2 * 2
     report = (folder / "study" / "results" / "report.md").read_text("utf-8")
     assert "coherence=6: no rating" in report
-
-
-def test_files_that_are_no_forms_or_of_another_study_are_named(small, capsys):
-    folder, study = small
-    returned = folder / "returned"
-    answer_json(study, with_ratings(lambda *_: 4), returned)
-    (returned / "broken.json").write_text("{", encoding="utf-8")
-    (returned / "list.json").write_text("[]", encoding="utf-8")
-    (returned / "other.csv").write_text("a;b\n1;2\n", encoding="utf-8")
-    other = read_json(returned / "r1.json")
-    (returned / "other.json").write_text(json.dumps({**other, "study": "0"}), encoding="utf-8")
-    other["answers"][0] |= {"ratings": {"coherence": 9, "cohesion": 2}, "errors": ["typo"]}
-    (returned / "r1.json").write_text(json.dumps(other), encoding="utf-8")
-    assert collect(folder) == 1
-    said = capsys.readouterr().err
-    for part in (
-        "broken.json: cannot be read",
-        "list.json: is no file that a form has saved",
-        "other.csv: is no form",
-        "other.json: of study 0, and the key is of",
-        "item 001-1: coherence=9: no rating",
-        "item 001-1: no criterion cohesion",
-        "item 001-1: no kind of error typo",
-    ):
-        assert part in said
-    assert len(rows_of(folder / "study" / "results" / "ratings.csv")) == 3 * 18 * 2 - 2
 
 
 def test_two_files_of_one_rater_complete_each_other_and_contradictions_do_not_count(small, capsys):
@@ -145,15 +115,3 @@ def test_no_file_crashes_and_what_is_used_is_valid(big, given_answers, rater):
         assert set(answer.ratings) <= {"coherence", "completeness"}
         assert not (answer.none and answer.errors)
     assert all(str(path) in problem.where for problem in problems)
-
-
-def test_the_key_is_no_form_and_a_form_is_no_key(small, capsys):
-    folder, study = small
-    answer_json(study, with_ratings(lambda *_: 4), folder / "study")
-    assert collect(folder, "study") == 0  # the folder holds key.json as well
-    key = f"key={folder / 'study' / 'r1.json'}"
-    assert main(["judge", "collect", f"forms={folder / 'study'}", key]) == 2
-    assert "cannot be read as a key: it is no key" in capsys.readouterr().err
-    assert collect(folder, "nowhere") == 2
-    assert "no such file" in capsys.readouterr().err
-    assert read_key(folder / "study" / "key.json") == study

@@ -8,8 +8,6 @@ import pytest
 
 from heron.base.tables import read_table, write_table
 from heron.cli import main
-from heron.data.config import DataConfig
-from heron.tasks.config import Config
 from heron.training.compose import compose
 from heron.training.stored import to_yaml
 from heron_forks.hesum.judging.study import get_wording, read_key
@@ -158,23 +156,6 @@ def test_a_run_folder_brings_its_predictions_its_scores_of_items_and_its_languag
         assert study.metrics["other"][guid]["bertscore_f1"] == int(guid[-2:]) / 20
 
 
-def test_labels_are_not_judged_as_summaries(tmp_path, capsys):
-    run = tmp_path / "run"
-    run.mkdir()
-    config = Config(data=DataConfig("made-up", "en"))
-    run.joinpath("config.yaml").write_text(to_yaml(config), encoding="utf-8")
-    columns = {"guid": ["a", "b"], "text": ["x", "y"], "prediction": ["BEFORE", "AFTER"]}
-    file = run / "predictions" / "test.parquet"
-    write_table(file, columns | {"p/BEFORE": [0.9, 0.2], "p/AFTER": [0.1, 0.8]})
-    rest = ("language=en", f"out={tmp_path / 'study'}")
-    said = refused(capsys, "judge", "sample", f"systems={run}", *rest)
-    assert "task=relation, which writes no summaries" in said
-    assert "its predictions are labels" in refused(
-        capsys, "judge", "sample", f"systems={file}", *rest
-    )
-    assert not (tmp_path / "study").exists()
-
-
 def test_a_study_is_never_written_over(study_folder, tmp_path, capsys):
     before = (study_folder / "key.json").read_bytes()
     systems = write_systems(tmp_path)
@@ -183,33 +164,6 @@ def test_a_study_is_never_written_over(study_folder, tmp_path, capsys):
     )
     assert "is there already" in said
     assert (study_folder / "key.json").read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("option", "said"),
-    [
-        ("articles=21", "only 20 articles have a text and a summary of every system"),
-        ("articles=0", "articles=0: at least 1"),
-        ("overlap=8", "from 1 to 7"),
-        ("criteria=coherance", "Did you mean 'coherence'?"),
-        ("criteria=coherence,coherence", "there twice"),
-        ("errors=hallucinations", "Did you mean 'hallucination'?"),
-        ("wording=fr", "no wording of forms in this language"),
-        ("language=xx", "unknown language"),
-        ("gold=true", "r"),
-        ("artikles=3", "Did you mean 'articles'?"),
-    ],
-)
-def test_a_mistake_is_named_with_what_is_allowed(option, said, tmp_path, capsys):
-    language = [] if option.startswith("language") else ["language=he"]
-    if option == "gold=true":  # 62 articles are not there
-        said = "articles=62"
-    assert said in refused(capsys, *words(tmp_path, *language, option))
-    assert not (tmp_path / "study").exists()
-
-
-def test_tables_do_not_say_their_language(tmp_path, capsys):
-    assert "language=he" in refused(capsys, *words(tmp_path))
 
 
 def test_articles_that_differ_and_repeated_guids_are_refused_by_file(tmp_path, capsys):
@@ -257,18 +211,6 @@ def test_files_in_other_unicode_spellings_are_of_the_same_data_and_score_the_sam
     assert "\u200f" in shown  # raters read what was written
 
 
-def test_a_message_shows_texts_where_they_differ_and_not_where_a_mark_or_a_blank_is(
-    tmp_path, capsys
-):
-    long = "מילים שאינן עיקר " * 8
-    for name, text in (("plain", f"{long}סוף"), ("marked", f"\u200f {long} אחר")):
-        columns = {"guid": ["a"], "prediction": ["x"], "text": [text]}
-        write_table(tmp_path / f"{name}.jsonl", columns)
-    start = ("judge", "sample", "language=he", "articles=1", f"out={tmp_path / 'study'}")
-    said = refused(capsys, *start, f"systems={tmp_path}/plain.jsonl,{tmp_path}/marked.jsonl")
-    assert re.search(r"'…[^']* אחר', there '…[^']* סוף'", said), said
-
-
 def test_criteria_and_errors_of_one_s_own_come_from_tables(tmp_path, capsys):
     columns = {
         "name": ["wit"],
@@ -304,8 +246,3 @@ def test_every_language_says_what_english_says(code):
             assert first != second
         else:
             assert len(first) == len(second)
-
-
-@pytest.mark.parametrize(("arguments", "said"), [([], "sample"), (["colect"], "collect")])
-def test_an_unknown_step_is_named(arguments, said, capsys):
-    assert said in refused(capsys, "judge", *arguments)

@@ -95,15 +95,6 @@ def test_what_raters_answered_on_drawn_sheets_fills_the_table(tmp_path):
     assert found["label, error"] == 0
 
 
-def test_ratings_need_a_file_with_criteria(tmp_path):
-    with pytest.raises(ConfigError, match="from=FILE"):
-        fill("T1")
-    path = tmp_path / "x.csv"
-    path.write_text("guid,rater\n1,a\n")
-    with pytest.raises(ConfigError, match="none of the columns accuracy"):
-        fill("T1", path)
-
-
 def test_rows_and_overlap_are_counted_from_the_user_s_files(tmp_path, monkeypatch):
     (tmp_path / "lchaim").mkdir()
     rows = [("a b c d", "a b", "e"), ("a b", "c d", "c"), ("a b c", "c", "n"), ("x y", "x y", "e")]
@@ -212,8 +203,3 @@ def test_figures_2_and_3_read_a_finished_run(tmp_path):
     (shown, *_) = fill("F2", run.path).tables
     assert shown.rows
     assert shown.title.startswith("pairs (data set chronicle_nli, encoder scratch): ")
-
-
-def test_without_any_files_the_missing_ones_are_named():
-    with pytest.raises(DataError, match="missing"):
-        fill("F1")

@@ -148,27 +148,3 @@ def test_the_result_is_a_data_set_that_raters_can_get_with_its_originals(
     sheet = read_table(tmp_path / "sheets/rater1.csv")
     assert sheet.columns == ("guid", "text", "text_pair", "original_premise", "fluency")
     assert all(row["original_premise"] for row in sheet.rows)
-
-
-@pytest.mark.parametrize(
-    ("word", "says"),
-    [
-        ("to=he", "is in this language"),
-        ("to=xx", "no such language"),
-        ("minimum=7", "minimum=7"),
-        ("splits=tset", "no such split"),
-        ("splits=test check=scratch", "needs the split train"),
-    ],
-)
-def test_a_wrong_option_is_explained(word, says, build, capsys):
-    with serving(reversing) as place:
-        code, out = build(place.url, *word.split())
-    assert code == 2
-    assert says in capsys.readouterr().err
-    assert not out.exists()
-
-
-def test_data_without_sentence_pairs_are_refused_by_name(tmp_path, capsys):
-    words = ["data=parashoot", "to=en", f"out={tmp_path}/out", "translation.backend=server"]
-    assert main(["build", "translate", *words, "translation.url=http://127.0.0.1:1/x"]) == 2
-    assert "data=parashoot: no sentence pairs" in capsys.readouterr().err

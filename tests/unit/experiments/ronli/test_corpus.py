@@ -21,8 +21,8 @@ from heron.base.yaml_files import read_yaml
 from heron.cli import main
 from heron.languages import LANGUAGES, Language
 from heron.results.published import TARGETS
+from made_up_texts import PHRASES, write_dump
 from small_runs import TINY, heron, in_folder
-from small_wiki import PHRASES, write_dump
 
 pytestmark = pytest.mark.real  # takes ten seconds; changes seldom
 
@@ -254,25 +254,6 @@ def test_other_options_do_not_go_on_with_old_parts(dump, tmp_path, capsys):
     words = [f"dump={dump}", f"phrases={tmp_path}/phrases.json", f"out={tmp_path}/out"]
     assert main(["build", "ronli", *words, "protocol=repo", "progress=false"]) == 2
     assert "made with other options" in capsys.readouterr().err
-
-
-def test_mistakes_are_answered_in_one_line(dump, tmp_path, capsys):
-    phrases = tmp_path / "phrases.json"
-    phrases.write_text(json.dumps(PHRASES), "utf-8")
-    word, absent = tmp_path / "word.json", tmp_path / "absent.json"
-    word.write_text('{"contrastive": "However"}', "utf-8")
-    absent.write_text('{"contrastive": ["zzz"]}', "utf-8")
-    for words, said in (
-        ([f"dump={dump}", f"phrases={tmp_path}/none.json"], "no list of phrases"),
-        ([f"dump={tmp_path}/none.xml", f"phrases={phrases}"], "missing"),
-        ([f"dump={dump}", f"phrases={phrases}", "language=rp"], "language=rp"),
-        ([f"dump={phrases}", f"phrases={phrases}"], "cannot be read"),
-        ([f"dump={dump}", f"phrases={phrases}", "shares=0.5,0.5,0.5"], "add up to 1"),
-        ([f"dump={dump}", f"phrases={word}"], "no list of phrases"),
-        ([f"dump={dump}", f"phrases={absent}"], "no pair of sentences has a phrase"),
-    ):
-        assert main(["build", "ronli", *words, f"out={tmp_path}/{said}", "progress=false"]) == 2
-        assert said in capsys.readouterr().err
 
 
 def test_analyze_and_audit_read_what_was_built(whole, dump, tmp_path, monkeypatch, capsys):

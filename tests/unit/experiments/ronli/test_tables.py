@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from heron.base.errors import ConfigError, DataError
 from heron.dynamics.groups import GROUPS
 from heron.results.published import TARGETS
 from heron_tools.reproduction.results import of_function
@@ -25,18 +24,6 @@ def tiny_run(folder):
     assert heron("train", *words) == 0
     (path,) = (folder / "runs").glob("*/tiny")
     return path
-
-
-@pytest.mark.parametrize("key", ["T3", "T13", "F1"])
-def test_what_needs_a_run_asks_for_it(key):
-    with pytest.raises(ConfigError, match=r"from=DIR: 0 given, expected a run of ronli/"):
-        fill(key)
-
-
-@pytest.mark.parametrize("key", ["T1", "T2", "T7", "T10", "T11", "T12"])
-def test_missing_files_are_named(key):
-    with pytest.raises(DataError, match="missing"):
-        fill(key)
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from gensim.models.fasttext import save_facebook_model
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.base.errors import ConfigError, DataError
+from heron.base.errors import ConfigError
 from heron.data.examples import Example
 from heron.tasks.config import BaselineConfig
 from heron_forks.ronli.word_vectors import (
@@ -128,31 +128,6 @@ def test_file_of_vectors_is_remembered_with_its_content(
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
-        ("vectors.npz", b"", "unknown file type; allowed are 'train' and files ending in .bin"),
-        ("absent.bin", None, "no such file"),
-        ("broken.bin", b"neither of them", "cannot be read as word vectors"),
-        ("broken.vec", b"two words\n", "cannot be read as word vectors"),
-    ],
-)
-def test_unusable_files_are_refused_by_name(
-    name: str, content: bytes | None, said: str, tmp_path: Path
-) -> None:
-    if content is not None:
-        (tmp_path / name).write_bytes(content)
-    with pytest.raises(ConfigError, match=said) as caught:
-        VectorFile(tmp_path / name).open()
-    assert name in str(caught.value)
-
-
-def test_no_word_frequent_enough_is_said_with_the_key(tmp_path: Path) -> None:
-    source = vector_source(settings(min_count=99), TEXTS, 0, tmp_path)
-    with pytest.raises(ConfigError, match=r"baseline\.min_count=99"):
-        source.open()
-
-
-@pytest.mark.parametrize(
     ("texts", "expected"),
     [("pair", [[0, 1, 2, 3]]), ("premise", [[0, 1]]), ("hypothesis", [[2, 3]])],
 )
@@ -176,12 +151,6 @@ def test_features_are_computed_once_per_content(
     np.testing.assert_array_equal(features([pair("pisica"), pair("câinele")]), first)
     with pytest.raises(TypeError):
         features([pair("altceva")])
-
-
-def test_pair_without_a_second_text_is_named_by_guid(tmp_path: Path) -> None:
-    features = CbowFeatures(settings(), vector_source(settings(), TEXTS, 0, tmp_path), tmp_path)
-    with pytest.raises(DataError, match="1: has no second text"):
-        features([pair("a", None)])
 
 
 @pytest.mark.parametrize(("words", "known"), [("words", 2), ("folded", 3), ("whitespace", 1)])

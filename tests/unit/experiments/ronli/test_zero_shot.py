@@ -170,27 +170,6 @@ def test_repo_permutation_is_applied_only_where_it_is_asked_for(nli_model: Path)
     np.testing.assert_array_equal(repo_RC, misplace(right_RC))
 
 
-@pytest.mark.parametrize(
-    ("names", "values", "said"),
-    [
-        (["LABEL_0", "LABEL_1"], {}, "has no class 'entailment'"),
-        (["entailment", "not_entailment"], {"zero_shot": "direct"}, "has no class 'contrastive'"),
-    ],
-)
-def test_model_without_the_class_is_refused(
-    names: list[str], values: dict[str, object], said: str, tiny_encoder: Path, tmp_path: Path
-) -> None:
-    save_nli_model(tmp_path, tiny_encoder, names)
-    with pytest.raises(ConfigError, match=said):
-        load(config(tmp_path, **values))
-
-
-def test_model_that_cannot_be_had_is_named_by_its_own_key() -> None:
-    with pytest.raises(ConfigError) as caught:
-        load(config(Path("nobody/no-such-model")))
-    assert str(caught.value).startswith("baseline.model=nobody/no-such-model: not a local folder")
-
-
 def test_weights_that_can_run_code_are_not_loaded(tiny_encoder: Path, tmp_path: Path) -> None:
     save_nli_model(tmp_path, tiny_encoder, ["entailment", "neutral"])
     model = AutoModelForSequenceClassification.from_pretrained(tmp_path)

@@ -17,7 +17,6 @@ from heron.cli import main
 from heron.data.markers import Markers
 from heron.languages import get_language
 from heron_forks.trc.corpus import (
-    _document,
     make_pairs,
     read_documents,
     read_treebank,
@@ -123,11 +122,6 @@ def test_documents_with_labels_give_labelled_pairs(tmp_path):
     assert pair.text == "[E1] Rain [/E1] fell. We [E2] went [/E2] home."
 
 
-def test_a_document_without_text_has_no_pairs():
-    empty = {"document_id": 1, "text": "", "events": [], "temporal_relations": []}
-    assert list(make_pairs(_document(Path("x"), empty), ENGLISH)) == []
-
-
 def test_an_event_that_is_not_at_its_place_is_named(tmp_path):
     path = tmp_path / "data.json"
     wrong = document()
@@ -203,21 +197,6 @@ def test_collected_pairs_keep_their_language(treebank, tmp_path):
     assert read_yaml(tmp_path / "conf/data/pairs.yaml")["language"] == "ro"
 
 
-def test_pairs_of_an_unknown_language_are_refused_and_not_guessed(treebank, tmp_path, capsys):
-    def without(columns):
-        return {name: values for name, values in columns.items() if name != "language"}
-
-    assert collected(tmp_path, treebank, without) == 2
-    assert "add a column language: one of ro, en" in capsys.readouterr().err
-
-    def hebrew(columns):
-        texts = ["[א1] a [/א1] [א2] b [/א2]"] * len(columns["text"])
-        return {**without(columns), "text": texts}
-
-    assert collected(tmp_path, treebank, hebrew) == 0
-    assert read_yaml(tmp_path / "conf/data/pairs.yaml")["language"] == "he"
-
-
 def test_pairs_without_a_window_or_a_guid_of_their_own_are_named(treebank, tmp_path, capsys):
     main(["build", "trc", "pairs", f"from={treebank}", "language=en", f"out={tmp_path}"])
     write_table(tmp_path / "anna.csv", {"guid": ["1.0.0"], "q1": ["yes"], "q2": ["no"]})
@@ -231,45 +210,6 @@ def test_pairs_without_a_window_or_a_guid_of_their_own_are_named(treebank, tmp_p
     write_table(tmp_path / "pairs.csv", {**columns, "guid": ["1.0.0"] * 2, "window": [0, 1]})
     assert main(["build", "trc", "collect", *words]) == 2
     assert "pairs.csv:3: guid '1.0.0' is already on line 2" in capsys.readouterr().err
-
-
-def test_wrong_answers_are_all_named(treebank, tmp_path, capsys):
-    main(["build", "trc", "pairs", f"from={treebank}", "language=en", f"out={tmp_path}"])
-    (tmp_path / "anna.csv").write_text("guid,q1,q2\n1.0.0,perhaps,no\n9.9.9,yes,no\n")
-    words = [f"pairs={tmp_path}/pairs.csv", f"answers={tmp_path}/anna.csv", f"out={tmp_path}"]
-    assert main(["build", "trc", "collect", *words]) == 2
-    said = capsys.readouterr().err
-    assert "anna.csv:2" in said
-    assert "anna.csv:3: no pair '9.9.9'" in said
-
-
-def test_options_out_of_range_and_annotators_of_one_name_are_refused(treebank, tmp_path, capsys):
-    words = ["build", "trc", "pairs", f"from={treebank}", f"out={tmp_path / 'o'}"]
-    for word, said in (
-        ("window=0", "window=0: "),
-        ("forms=Infinitive", "Allowed: Conv, Fin, Gdv, Ger, Inf"),
-        ("every=-1", "every=-1: "),
-    ):
-        assert main([*words, word]) == 2
-        assert said in capsys.readouterr().err
-    assert not (tmp_path / "o").exists()
-    main(words)
-    sheets = [tmp_path / folder / "anna.csv" for folder in ("one", "two")]
-    for sheet in sheets:
-        write_table(sheet, {"guid": ["1.0.0"], "q1": ["yes"], "q2": ["no"]})
-    answers = f"answers={sheets[0]},{sheets[1]}"
-    words = [f"pairs={tmp_path / 'o/pairs.csv'}", answers, f"out={tmp_path / 'o'}"]
-    assert main(["build", "trc", "collect", *words]) == 2
-    assert "anna is no annotator's name of its own" in capsys.readouterr().err
-
-
-def test_a_wrong_step_names_the_steps(capsys):
-    assert main(["build", "trc", "pair"]) == 2
-    assert "pairs" in capsys.readouterr().err
-    assert main(["build"]) == 2
-    assert "build trc" in capsys.readouterr().err
-    assert main(["build", "--help"]) == 0
-    assert "build trc" in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -382,19 +322,3 @@ def test_inceptions_exports_are_answers_like_a_table(treebank, tmp_path, capsys)
         row["label"] for s in ("train", "test") for row in read_table(tmp_path / f"q/{s}.csv").rows
     ]
     assert found == ["BEFORE"] * len(rows)
-
-
-def test_a_wrong_answer_in_an_export_is_named_by_file(treebank, tmp_path, capsys):
-    words = [f"from={treebank}", f"out={tmp_path / 'p'}", "language=en", "inception=true"]
-    main(["build", "trc", "pairs", *words])
-    guid = read_table(tmp_path / "p/pairs.csv", own=True).rows[0]["guid"]
-    answer_in_inception(tmp_path / "p/inception", tmp_path / "anna", {guid: ("yes", "perhaps")})
-    words = [f"pairs={tmp_path / 'p/pairs.csv'}", f"answers={tmp_path / 'anna'}"]
-    assert main(["build", "trc", "collect", *words, f"out={tmp_path / 'q'}"]) == 2
-    said = capsys.readouterr().err
-    assert "anna.zip:anna.xmi" in said
-    assert "'perhaps'" in said
-    (tmp_path / "empty").mkdir()
-    words[1] = f"answers={tmp_path / 'empty'}"
-    assert main(["build", "trc", "collect", *words, f"out={tmp_path / 'q'}"]) == 2
-    assert "has no .xmi and no .zip" in capsys.readouterr().err

@@ -132,23 +132,3 @@ def test_every_relation_of_matres_finds_its_events_and_the_data_set_trains(tmp_p
     for data, stages in (("matres", "[]"), ("trc", "[matres,trc]")):
         words = [*tiny, *in_folder(tmp_path), f"data={data}", f"stages={stages}", *more]
         assert heron("train", *words) == 0
-
-
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        (lambda folder: (folder / "texts/t/two.tml").unlink(), "1 of 3 documents are missing"),
-        (lambda folder: (folder / "texts/t/two.tml").write_text("<TimeML>"), "two.tml"),
-        (lambda folder: (folder / "platinum.txt").unlink(), "platinum.txt"),
-        (lambda folder: (folder / "platinum.txt").write_text("a\tb\n"), "platinum.txt:1"),
-    ],
-)
-def test_missing_and_broken_files_are_named(change, says, sources, capsys):
-    change(sources)
-    assert build(sources) == 2
-    assert says in capsys.readouterr().err
-
-
-def test_heron_data_names_the_command_that_makes_the_files(tmp_path, capsys):
-    main(["data", "matres", f"paths.data={tmp_path}"])
-    assert "heron build matres" in capsys.readouterr().out

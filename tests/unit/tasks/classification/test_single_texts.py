@@ -66,8 +66,3 @@ def test_the_audit_takes_the_only_text_for_evidence(data, tmp_path, monkeypatch)
     findings = json.loads(next(tmp_path.rglob("findings.json")).read_text())["findings"]
     by_id = {finding["id"]: finding for finding in findings}
     assert by_id["text_only"]["severity"] == "info"
-
-
-def test_a_second_text_is_refused(data, capsys):
-    assert heron("train", "data=own_classification", "+data.columns.text_pair=x") == 2
-    assert "data.format=pair_table" in capsys.readouterr().err

@@ -6,12 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
-from heron.base.errors import ConfigError
 from heron.data.collate import IGNORED
 from heron.data.examples import Example
 from heron.data.features import FeatureOptions
 from heron.tasks.mlm.masking import Vocabulary, mask_tokens, text_sequences, texts_of_rows
-from small_texts import sentences
+from made_up_texts import sentences
 
 PAD, CLS, SEP, MASK = range(4)
 SIZE = 60
@@ -139,8 +138,3 @@ def test_word_starts_are_read_from_both_kinds_of_tokenizers(tokenizer):
     assert vocabulary.begins_V[ids].sum() == 2
     assert not vocabulary.ordinary_V[tokenizer.all_special_ids].any()
     assert vocabulary.mask_id == tokenizer.mask_token_id
-
-
-def test_a_tokenizer_without_a_mask_is_refused(tiny_gpt2):
-    with pytest.raises(ConfigError, match="no token for masks"):
-        Vocabulary.of(AutoTokenizer.from_pretrained(tiny_gpt2))

@@ -1,7 +1,5 @@
 """Masked language modelling as a run: its loss, masks, scores, resume and export."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 import pytorch_lightning as pl
@@ -21,7 +19,7 @@ from heron.tasks.mlm.predictions import text_scores
 from heron.training.build import build_module
 from heron.training.inference import open_trained
 from heron.training.job import run_job
-from small_texts import run_on, sentences
+from made_up_texts import run_on, sentences
 
 FILES = ["scores.json", "metrics.csv", "model/model.safetensors", "model/head.safetensors"]
 
@@ -177,10 +175,3 @@ def test_heron_compare_scores_each_text_by_its_share_of_right_tokens():
 def test_settings_that_cannot_work_are_refused(composed, word, message):
     with pytest.raises(ConfigError, match=message):
         composed(word)
-
-
-def test_an_encoder_with_narrow_word_embeddings_is_refused(built, monkeypatch):
-    data = built[1]
-    monkeypatch.setattr("heron.models.encoder.Encoder.width", 7)
-    with pytest.raises(ConfigError, match="word embeddings of 32 numbers and states of 7"):
-        build_module(dataclasses.replace(data.config), data)

@@ -11,7 +11,7 @@ from heron.config.parsing import check
 from heron.data.config import DataConfig, FileConfig, TextsConfig, ValidationConfig
 from heron.data.readers import load_with_report
 from heron.tasks.mlm.collecting import Overlap
-from small_texts import sentences
+from made_up_texts import sentences
 
 CONLLU = "# sent_id = {0}\n# text = {1}\n1\tא\tא\tX\t_\t_\t0\troot\t_\t_\n\n"
 
@@ -149,13 +149,6 @@ def test_texts_are_collected_once_for_equal_files_and_again_for_others(tmp_path,
     assert texts_of(read(config, tmp_path)) != texts_of(first)
 
 
-def test_texts_to_keep_out_alone_are_nothing_to_train_on(tmp_path, others):
-    (tmp_path / "held.txt").write_text("\n".join(sentences(3)), encoding="utf-8")
-    files = {"validation": FileConfig("held.txt")}
-    with pytest.raises(DataError, match=r"no text to train on .*data\.texts\.sets"):
-        read(own(files=files, texts=TextsConfig(unseen=["pairs"])), tmp_path)
-
-
 def test_words_are_compared_without_case_points_and_punctuation():
     overlap = Overlap(["Alpha, beta gamma! delta מנכ״ל epsilon"], 3, "he")
     assert "x BETA gamma Delta y" in overlap
@@ -177,8 +170,3 @@ def test_words_are_compared_without_case_points_and_punctuation():
 def test_settings_that_raw_text_has_not_are_refused(changes, message):
     with pytest.raises(ConfigError, match=message):
         check(own(**changes), "data.")
-
-
-def test_another_task_has_no_raw_texts():
-    with pytest.raises(ConfigError, match=r"data\.texts"):
-        check(DataConfig(name="x", label_order=["A"], texts=TextsConfig(sets=["trc"])), "data.")

@@ -102,13 +102,6 @@ def test_a_text_that_is_none_is_reported_by_line(write, read, column, value, wha
     assert what in problem
 
 
-def test_a_missing_hypothesis_column_names_the_nearest(write, read, config):
-    config.columns.text_pair = "hypotesis"
-    write({"label": "e"})
-    (problem,) = problems(read)
-    assert "no column 'hypotesis'. Did you mean 'hypothesis'?" in problem
-
-
 def test_a_row_without_gold_label_is_refused_unless_told_otherwise(write, read):
     write({"label": "e"}, {"label": "-"}, {"label": ""})
     dash, empty = problems(read)

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.base.errors import DataError
 from heron.data.config import DataConfig, FileConfig, PhrasesConfig
 from heron.tasks.nli.reader import Phrases, read_phrases
 
@@ -70,20 +69,3 @@ def test_listed_phrases_are_normalised_like_the_texts(tmp_path):
     path = tmp_path / "phrases.json"
     path.write_text(json.dumps({"reasoning": ["Aşadar"]}))  # with a cedilla
     assert read_phrases(path, config()).remove("Așadar, da.") == "Da."
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("[", "cannot be read"),
-        ('["Astfel"]', "does not hold lists of phrases"),
-        ('{"reasoning": "Astfel"}', "does not hold lists of phrases"),
-        ('{"reasoning": [""]}', "does not hold lists of phrases"),
-        ('{"reasonin": ["Astfel"]}', "Did you mean 'reasoning'"),
-    ],
-)
-def test_a_broken_list_is_an_error_that_names_the_file(tmp_path, content, message):
-    path = tmp_path / "phrases.json"
-    path.write_text(content)
-    with pytest.raises(DataError, match=rf"phrases\.json: .*{message}"):
-        read_phrases(path, config())

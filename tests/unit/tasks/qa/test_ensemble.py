@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from heron.base.errors import ConfigError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.tables import write_table
@@ -111,22 +110,6 @@ def test_evaluate_and_predict_take_members_with_different_heads(member, tmp_path
     assert 0 <= read_json(out)["test"]["f1"] <= 1
     words = ("context=רותי הגיעה לחיפה ביום שני.", "question=מי הגיעה לחיפה?")
     assert heron("predict", runs, *words) == 0
-
-
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        # One reason is looked at with every change; each takes a run of its own.
-        pytest.param("pieces", "differ in the tokenizer", marks=pytest.mark.real),
-        pytest.param("short", "differ in encoder.max_length", marks=pytest.mark.real),
-        ("unicode", "differ in data.unicode"),
-    ],
-)
-def test_members_that_read_texts_otherwise_are_refused_with_the_reason(member, name, says):
-    folders = [member("span"), member(name)]
-    with pytest.raises(ConfigError, match=says) as error:
-        open_trained(folders)
-    assert str(folders[1].path) in str(error.value)
 
 
 @pytest.fixture

@@ -109,16 +109,6 @@ def test_a_run_averaged_with_itself_is_itself(runs, tmp_path):
     assert again["f1"] == pytest.approx(before["f1"])
 
 
-@pytest.mark.real  # takes seconds; another test of the file runs with every change
-def test_runs_that_read_texts_otherwise_are_not_averaged(runs, tmp_path, capsys):
-    other = tmp_path / "other"
-    words = (*TINY, *in_folder(tmp_path), *WORDS, "encoder.stride=8", "run.job=other")
-    assert heron("train", *words) == 0
-    other = tmp_path / "runs" / "chronicle_qa-qa" / "other"
-    assert heron("evaluate", f"run={runs[0].path},{other}") == 2
-    assert "encoder.stride" in capsys.readouterr().err
-
-
 def test_a_finished_run_is_scored_under_other_lengths_of_answers(runs, tmp_path, capsys):
     run, out = runs[0], tmp_path / "scores.json"
     before = {path: path.read_bytes() for path in run.path.rglob("*") if path.is_file()}
@@ -286,20 +276,6 @@ def test_windows_may_share_another_number_of_tokens(runs):
         data = DataModule(trained.config, {"input": [long]}, trained.tokenizer)
         windows.append(len(data.features["input"].lengths_S))
     assert windows[0] < windows[1]
-
-
-@pytest.mark.parametrize(
-    ("word", "says"),
-    [
-        ("task.max_answer_tokens=0", "task.max_answer_tokens=0"),
-        ("task.max_answer_tokens=few", "task.max_answer_tokens=few"),
-        ("encoder.stride=40", "must be at most half of encoder.max_length"),
-        ("optim.lr=1", "optim.lr: cannot be set here; heron train takes it"),
-    ],
-)
-def test_a_run_is_not_scored_under_what_cannot_be(runs, word, says, capsys):
-    assert heron("evaluate", f"run={runs[0].path}", word) == 2
-    assert says in capsys.readouterr().err
 
 
 def test_a_report_shows_answers_and_no_matrix_of_them(runs):

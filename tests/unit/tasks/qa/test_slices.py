@@ -17,7 +17,7 @@ from heron_tools.analysis.base import Split
 from heron_tools.analysis.figures import slices_figure
 from heron_tools.analysis.options import parse
 from heron_tools.analysis.rates import group_mean
-from small_answers import CLASSES, CONTEXT, KINDS
+from made_up_runs import CONTEXT, KINDS, OVERLAPS
 
 BY = ("question_word", "answer_length", "question_length", "overlap_class")
 
@@ -99,7 +99,7 @@ def test_a_slices_score_is_that_of_its_questions_alone(split):
 
 def test_the_overlap_classes_are_those_of_table_5_with_shares_of_errors(split):
     table = overlap_table(split.classes, split.groups)
-    assert [row[0] for row in table.rows] == list(CLASSES)
+    assert [row[0] for row in table.rows] == list(OVERLAPS)
     assert [row[2] for row in table.rows] == [7, 7, 6, 6, 6]
     assert sum(row[3].value for row in table.rows) == pytest.approx(1.0)
     assert table.rows[0][4] is None

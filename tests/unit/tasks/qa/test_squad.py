@@ -144,23 +144,10 @@ def test_a_question_that_contradicts_itself_or_lacks_something_is_refused(
     assert f"train.json question 1: q1: {said}" in problem(read)
 
 
-def test_an_id_that_nothing_can_write_is_refused(write, read):
-    write(row(id="half \ud83d"))
-    assert "question 1: its id holds U+D83D, which is no character" in problem(read)
-
-
 @pytest.mark.parametrize("context", ["", " \n", "… —", None])
 def test_a_context_without_a_word_is_refused(write, read, context):
     write(row(), context=context)
     assert "q1: its context " in problem(read)
-
-
-def test_a_side_name_that_no_question_has_is_refused(write, read, config):
-    config.columns.side = ["source"]
-    write(row(source="Geektime"), row("q2"))  # one question may lack it
-    assert [one.side["source"] for one in read().examples["train"]] == ["Geektime", None]
-    config.columns.side = ["sorce"]
-    assert "no question has a 'sorce'. Did you mean 'source'?" in problem(read)
 
 
 def test_ids_that_repeat_are_numbered_and_that_is_said_once(write, read, capsys):
@@ -215,11 +202,6 @@ def test_repair_takes_an_answer_with_other_white_space_and_counts(write, read, c
     assert (example.side["answers"], example.side["mended"]) == (["on Monday."], ["repaired"])
 
 
-def test_the_first_difference_of_an_answer_is_shown(write, read):
-    write(row(answers=[answer(f"{'word ' * 20}end", 0)]), context=f"{'word ' * 20}End")
-    assert "the context reads '…word word End', not '…word word end'" in problem(read)
-
-
 def test_repair_refuses_what_stands_nowhere(write, read, config):
     config.qa = QaConfig(misaligned="repair")
     write(row(answers=[answer("Tuesday")]))
@@ -251,11 +233,6 @@ def test_blanks_at_an_answers_ends_leave_the_span_and_stay_in_the_gold_string(wr
     kept = only(read())
     assert found(kept) == [" Monday"]
     assert "mended" not in kept.side
-
-
-def test_an_answer_of_blanks_is_refused(write, read):
-    write(row(answers=[answer(" ", END - 1)]))
-    assert "has an empty answer" in problem(read)
 
 
 def test_answers_are_counted_in_the_normalised_context(write, read, config):
@@ -319,25 +296,6 @@ def test_side_columns_come_from_the_question_its_paragraph_or_its_article(write,
     }
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"{", "train.json:1: broken JSON"),
-        (b'{"version": "1.1"}', "has no list 'data'"),
-        (b'{"data": []}', "has no questions"),
-        (b'{"data": [3]}', "data[1] is no object: 3"),
-        (b'{"data": [{"paragrphs": []}]}', "Did you mean 'paragrphs'?"),
-        (b'{"data": [{"paragraphs": [{"context": "a"}]}]}', "data[1].paragraphs[1] has no list"),
-        (b'{"data": "\xff"}', "is not UTF-8 at byte 10"),
-    ],
-)
-def test_a_file_in_another_form_is_refused_with_the_part_that_is_wrong(
-    tmp_path, read, content, said
-):
-    (tmp_path / "train.json").write_bytes(content)
-    assert said in problem(read)
-
-
 def test_a_question_without_answers_key_is_unlabelled(write, read, config, tmp_path):
     bare = {"id": "q2", "question": "Who?"}
     write(row(), bare)
@@ -361,21 +319,6 @@ def test_bad_questions_are_reported_beside_the_good(write, config, tmp_path):
     rows = read_rows(tmp_path / "train.json", config, bad_rows="report")
     assert [e.guid for e in rows.examples] == ["b"]
     assert len(rows.problems) == 1
-
-
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [
-        ({"misaligned": "fix"}, r"data\.qa\.misaligned=fix: unknown"),
-        ({"yes_no": "dropp"}, "Did you mean 'drop'"),
-        ({"answer_words": [3]}, r"data\.qa\.answer_words=\[3\]"),
-        ({"answer_words": [5, 2]}, "fewest and the most words"),
-        ({"answer_words": [0, 2]}, "fewest and the most words"),
-    ],
-)
-def test_options_of_answers_are_checked(values, said):
-    with pytest.raises(ConfigError, match=said):
-        check(QaConfig(**values), "data.qa.")
 
 
 @pytest.mark.parametrize(

@@ -107,13 +107,6 @@ def test_an_empty_answer_means_none_where_the_classes_allow_it(read, config):
     assert [e.label for e in read(rows).examples] == ["answer", "no_answer"]
 
 
-def test_a_missing_column_names_the_nearest_and_the_key(read):
-    said = problem(read, {"contexts": CONTEXT, "question": QUESTION})
-    assert "no column 'context'. Did you mean 'contexts'?" in said
-    assert "data.columns" in said
-    assert "no column 'answer'" in problem(read, row(), labels="required")
-
-
 def test_a_bad_row_names_its_line(read):
     said = problem(read, row(answer=ANSWER, answer_start=3), row(answer="2002"), bad_rows="raise")
     assert "own.jsonl:1: own:1: at 3 the context reads" in said

@@ -51,7 +51,7 @@ def test_what_two_relations_allow_is_the_same_read_backwards() -> None:
         assert COMPOSED[INVERSE[two], INVERSE[one]] == {INVERSE[name] for name in allowed}
 
 
-@settings(deadline=None)
+@settings(max_examples=8)  # each looks at 4,096 ways to label six pairs
 @given(turned=st.integers(0, 63), without=st.integers(0, 2), seed=st.integers(0, 9999))
 def test_labels_are_the_most_probable_of_all_that_agree(turned, without, seed) -> None:
     pairs = window(4, turned, without=without)
@@ -119,10 +119,3 @@ def test_a_run_is_decoded_and_evaluated_either_way(head, tmp_path, capsys) -> No
     assert "transitive" in capsys.readouterr().out
     assert small_runs.heron(*words, "task.decoding=closed") == 2
     assert "transitive" in capsys.readouterr().err
-
-
-def test_other_tasks_and_other_classes_are_refused(tmp_path, capsys) -> None:
-    words = [*small_runs.TINY, *small_runs.in_folder(tmp_path), "task.decoding=transitive"]
-    nli = ["data=chronicle_nli", "task=nli", "head=cross"]
-    assert small_runs.heron("train", *words, *nli) == 2
-    assert "task.decoding needs task=relation" in capsys.readouterr().err

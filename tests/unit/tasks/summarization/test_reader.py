@@ -96,11 +96,6 @@ def test_everything_wrong_is_said_at_once_with_its_line(own, table):
     assert any("already on line 1" in problem.what for problem in error.value.problems)
 
 
-def test_a_missing_column_is_named_with_the_nearest(own, table):
-    with pytest.raises(DataError, match=r"no column 'summary'.*summery"):
-        read_rows(table([{"article": "שלום", "summery": "x"}]), own, "required")
-
-
 def test_the_paper_s_filters_are_counted_steps(own, table, tmp_path):
     rows = [
         *ROWS,
@@ -115,18 +110,6 @@ def test_the_paper_s_filters_are_counted_steps(own, table, tmp_path):
     loaded = load_with_report(own, tmp_path, tmp_path)
     assert [e.guid for e in loaded.examples["train"]] == ["a"]
     assert loaded.dropped["train"] == {SHORT: 1, OTHER_SCRIPT: 1, EMPTY: 3}
-
-
-def test_a_side_column_that_the_data_set_s_file_lacks_is_refused(own, table, tmp_path):
-    path = table([{**each, "site": "x"} for each in ROWS])
-    own.files = {"train": FileConfig(str(path))}
-    own.validation.fraction = 0.0
-    own.columns.side = ["site"]
-    loaded = load_with_report(own, tmp_path, tmp_path)
-    assert loaded.examples["train"][0].side["site"] == "x"
-    own.columns.side = ["sit"]
-    with pytest.raises(DataError, match=r"no column 'sit'. Did you mean 'site'.*columns.side=NAME"):
-        load_with_report(own, tmp_path, tmp_path)
 
 
 def test_what_the_file_spells_otherwise_is_kept_beside_what_was_read(own, table):
@@ -159,15 +142,6 @@ def test_points_capitals_and_diacritics_are_of_the_language():
     assert other_script("שָׁלוֹם", frozenset(HEBREW.alphabet)) == 0
     assert other_script("Școală ÎNALTĂ", frozenset(ROMANIAN.alphabet)) == 0
     assert other_script("1234 ...", frozenset(ROMANIAN.alphabet)) == 1
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [("empty", "keep"), ("other_script", 1.5), ("min_summary_tokens", -1)],
-)
-def test_an_option_that_cannot_be_is_refused(key, value):
-    with pytest.raises(ConfigError, match=f"summaries.{key}="):
-        check(SummariesConfig(**{key: value}), "summaries.")
 
 
 @pytest.mark.parametrize(

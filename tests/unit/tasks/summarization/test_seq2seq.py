@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 import torch
 from transformers import (
-    AlbertConfig,
-    AlbertModel,
     AutoModelForSeq2SeqLM,
     AutoTokenizer,
     LEDConfig,
@@ -245,39 +243,6 @@ def test_an_encoder_that_cannot_decode_gets_a_bert_decoder_with_its_words(
         assert module(batch).shape == (known, model.decoder.config.vocab_size)
     written_BM = module.write(batch, config.task.generation)
     assert written_BM.shape[0] == 3
-
-
-def test_an_encoder_with_word_embeddings_of_another_width_is_refused(
-    tiny_encoder, tmp_path, config_of
-):
-    tokenizer = tokenizer_of(tiny_encoder)
-    shape = AlbertConfig(
-        vocab_size=len(tokenizer),
-        embedding_size=8,
-        hidden_size=32,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=64,
-    )
-    AlbertModel(shape, add_pooling_layer=False).save_pretrained(tmp_path)
-    with pytest.raises(ConfigError, match=r"have width 8, its states 32; .* another encoder\.name"):
-        load_seq2seq(config_of(tmp_path, "warm_start"), tokenizer)
-
-
-def test_a_decoder_with_too_few_positions_is_refused(tiny_encoder, config_of):
-    config = config_of(tiny_encoder, "warm_start")
-    config.task.max_target_tokens = 300
-    with pytest.raises(ConfigError, match="256 positions"):
-        load_seq2seq(config, tokenizer_of(tiny_encoder))
-
-
-def test_the_wrong_kind_of_model_is_named_with_the_head_it_needs(
-    tiny_encoder, tiny_seq2seq, config_of
-):
-    with pytest.raises(ConfigError, match="head=warm_start"):
-        load_seq2seq(config_of(tiny_encoder, "seq2seq"), tokenizer_of(tiny_encoder))
-    with pytest.raises(ConfigError, match="head=seq2seq"):
-        load_seq2seq(config_of(tiny_seq2seq("t5"), "warm_start"), tokenizer_of(tiny_encoder))
 
 
 def test_t5_is_refused_in_fp16(tiny_seq2seq, config_of):

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.base.errors import DataError
 from heron.languages.hebrew import HEBREW
 from heron.languages.morphology import load_morphology
 from heron.languages.romanian import ROMANIAN
@@ -125,11 +124,6 @@ def test_without_a_paper_definitions_have_no_distance(simplemma):
     ways = definitions(profile([Pair("a b", "a", "")], simplemma))
     assert {way.mean_distance for way in ways} == {None}
     assert len({way[:3] for way in ways}) == len(ways) == 16
-
-
-def test_no_summaries_is_an_error_that_says_so(simplemma):
-    with pytest.raises(DataError, match="no article has a summary"):
-        profile([], simplemma)
 
 
 @pytest.mark.usefixtures("drawn")

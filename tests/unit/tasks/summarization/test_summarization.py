@@ -115,11 +115,6 @@ def test_several_values_of_a_setting_are_each_evaluated(run, tmp_path):
     assert scores["batching.tokens=900"] == scores["batching.tokens=1800"]
 
 
-def test_summaries_of_several_runs_are_not_averaged(run, capsys):
-    assert heron("evaluate", f"run={run.path},{run.path}") == 2
-    assert "cannot be averaged" in capsys.readouterr().err
-
-
 @pytest.fixture
 def files(run, tmp_path):
     """The run's test split as a file of anyone's, and its predictions."""
