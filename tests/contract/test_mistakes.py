@@ -6,9 +6,12 @@ given, and what must be in the error. How an error is worded is no test's busine
 
 from __future__ import annotations
 
+import io
 import json
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from chronicle import ChronicleConfig, SettingsError
@@ -352,6 +355,12 @@ def published(path):
     return paper_view("own/t", [], path)
 
 
+def parquet(**columns):
+    file = io.BytesIO()
+    pq.write_table(pa.table(columns), file)
+    return file.getvalue()
+
+
 def split_of(path):
     return predictions_file(path.parents[1], "test")
 
@@ -386,6 +395,7 @@ FILES = [
     (read_record, "dynamics_epoch_0.jsonl", LOGITS + "{", "dynamics_epoch_0.jsonl:2"),
     (read_dynamics, "dynamics_epoch_0.jsonl", LOGITS + LOGITS.replace('d": 0', 'd": 1'), "'a'"),
     (read_dynamics, "epoch=0.parquet", "PAR1", "epoch=0.parquet"),
+    (read_dynamics, "epoch=0.parquet", parquet(guid=["a"]), "epoch=0.parquet"),
     (read_dynamics, "absent", None, "absent"),
     (read_config, "mine.yaml", "nmae: x", "mine.yaml"),
     (read_config, "mine.yaml", "label_order: {", "mine.yaml"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from heron.base.errors import ConfigError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.tables import write_table
@@ -25,8 +26,6 @@ MEMBERS = {
     "span": (),
     "other-seed": ("seed=7",),
     "biaffine": ("head=biaffine", "head.hidden=[8]", "seed=3"),
-    "pieces": ("encoder.scratch.vocabulary=300",),
-    "short": ("encoder.max_length=60",),
     "unicode": ("data.unicode.niqqud=strip",),
 }
 
@@ -110,6 +109,12 @@ def test_evaluate_and_predict_take_members_with_different_heads(member, tmp_path
     assert 0 <= read_json(out)["test"]["f1"] <= 1
     words = ("context=רותי הגיעה לחיפה ביום שני.", "question=מי הגיעה לחיפה?")
     assert heron("predict", runs, *words) == 0
+
+
+def test_members_that_read_texts_otherwise_are_refused(member):
+    folders = [member("span"), member("unicode")]
+    with pytest.raises(ConfigError, match="data.unicode"):
+        open_trained(folders)
 
 
 @pytest.fixture
