@@ -113,7 +113,7 @@ def test_evaluate_and_predict_take_members_with_different_heads(member, tmp_path
 
 def test_members_that_read_texts_otherwise_are_refused(member):
     folders = [member("span"), member("unicode")]
-    with pytest.raises(ConfigError, match="data.unicode"):
+    with pytest.raises(ConfigError, match=r"data\.unicode"):
         open_trained(folders)
 
 
