@@ -180,7 +180,6 @@ TYPED = {
     "data trk": ["'trc'"],
     "data trc path.data=x": ["'paths.data'"],
     "data fetch=true": ["fetch"],
-    "data card=README.md": ["card="],
     "data json=maybe": ["json=maybe"],
     "data quiet=true quiet=false": ["'quiet'"],
     "score task=foo gold=a predictions=b": ["task=foo", "qa"],
