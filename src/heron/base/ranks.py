@@ -55,11 +55,6 @@ def is_first() -> bool:
     return _here.rank == 0
 
 
-def launched() -> int:
-    """Count the processes that torch's launcher (`torchrun`) has started, this one among them."""
-    return int(os.environ["WORLD_SIZE"]) if "TORCHELASTIC_RUN_ID" in os.environ else 0
-
-
 def join(accelerator: str = "auto") -> None:
     """Meet the other ranks that torch's launcher has started; all call it, once.
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # these load Hydra
     from heron.base.run_folder import RunFolder
     from heron.sweeps.launch import Plan
     from heron.training.compose import Composition
-    from heron.training.process import Job
+    from heron.training.run import Run
 
 # Start-up time: the list of targets needs none of these.
 _of_function = on_demand("heron.reproduction.results:of_function")
@@ -175,7 +175,7 @@ def _is_chosen(overrides: Sequence[str], only: str | None) -> bool:
     return only is None or any(only in (value, f"{key}={value}") for key, _, value in pairs)
 
 
-def _absent_model(job: Job) -> str:
+def _absent_model(job: Run) -> str:
     """Say which model a run lacks where nothing may be downloaded; empty for none."""
     name, baseline = job.config.encoder.name, job.config.baseline.name
     if baseline != "none" or job.folder.state() == "done" or has_model(name) or not _is_offline():
@@ -185,7 +185,7 @@ def _absent_model(job: Job) -> str:
 
 def _jobs_table(
     target: Target,
-    jobs: Sequence[Job],
+    jobs: Sequence[Run],
     absent: Mapping[RunFolder, str],
     refused: Sequence[tuple[str, str]],
 ) -> Table:

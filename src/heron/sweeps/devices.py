@@ -29,8 +29,7 @@ from heron.base.signals import INTERRUPTED
 from heron.sweeps.isolation import JobProcess
 from heron.sweeps.ledger import killed
 from heron.tasks.config import Config
-from heron.training.claim import count_ranks
-from heron.training.process import BUSY, DONE, FAILED, Job
+from heron.training.run import BUSY, DONE, FAILED, Run, count_ranks
 from heron.training.status import try_update
 from heron.training.stored import to_yaml
 
@@ -41,7 +40,7 @@ _SECONDS = 5.0  # to wait for a run's lock when its processes have ended
 _LOST = re.compile("gloo/transport|nccl|TCPStore|DistNetworkError", re.IGNORECASE)
 
 
-def start_job(job: Job, n_jobs: int = 1) -> JobProcess:
+def start_job(job: Run, n_jobs: int = 1) -> JobProcess:
     """Start a job of a sweep in a process of its own, or in several."""
     return (JobProcess if count_ranks(job.config) == 1 else RanksProcess)(job, n_jobs)
 
@@ -50,21 +49,15 @@ def check_start(config: Config, isolate: bool) -> None:
     """Make sure that this command can start what a run needs.
 
     Raises:
-        ConfigError: the run needs several processes although `run.isolate` is false; or it needs
-            several machines, or more devices than this machine has.
+        ConfigError: the run needs several processes although `run.isolate` is false, or more
+            devices than this machine has.
     """
-    settings = config.trainer
     if count_ranks(config) == 1:
         return
     if not isolate:
         raise ConfigError(
-            f"trainer.devices={settings.devices} needs processes of its own: set run.isolate=null"
-        )
-    if settings.num_nodes > 1:
-        raise ConfigError(
-            f"trainer.num_nodes={settings.num_nodes}: start the run on every machine with "
-            f"`torchrun --nnodes={settings.num_nodes} --nproc-per-node={settings.devices} "
-            "--rdzv-backend=c10d --rdzv-endpoint=HOST:29500 -m heron train ...`"
+            f"trainer.devices={config.trainer.devices} needs processes of its own: "
+            "set run.isolate=null"
         )
     _check_devices(config)
 
@@ -89,7 +82,7 @@ def _check_devices(config: Config) -> None:
 class RanksProcess(JobProcess):
     """A job in `trainer.devices` processes; the processes of `n_jobs` jobs share the cores."""
 
-    def __init__(self, job: Job, n_jobs: int = 1):
+    def __init__(self, job: Run, n_jobs: int = 1):
         self._follow_log(job)
         self._open = ExitStack()
         scratch = self._open.enter_context(tempfile.TemporaryDirectory(prefix="heron-"))
@@ -245,7 +238,7 @@ def is_lost_connection(error: str) -> bool:
     return bool(_LOST.search(error))
 
 
-def describe(job: Job, scratch: Path) -> str:
+def describe(job: Run, scratch: Path) -> str:
     """Write down a job for the processes that run it, as JSON; see `heron.sweeps.rank.read_job`."""
     return json.dumps(
         {

@@ -35,7 +35,6 @@ from heron.sweeps.study import forget_study, open_study, seed_sampler, settings_
 from heron.tasks.config import Config
 from heron.training.compose import Composition
 from heron.training.jobs import JobComposer
-from heron.training.process import read_score
 from heron.training.run_names import as_before, decisive
 
 _MOST_CUTS = 3  # of one job in one command; then the search goes on without it
@@ -265,7 +264,7 @@ class Search:
             refused = ended.status == JobStatus.FAILED and state is None
             own = state == "failed" and status.get("retry") is False
             told = trial.state.is_finished()
-            score = read_score(self._folder(trial), self.monitor) if state == "done" else None
+            score = self._folder(trial).read_score(self.monitor) if state == "done" else None
             if score is not None and trial.state != TrialState.COMPLETE:
                 if told:  # it has failed or was pruned before: Optuna reopens no trial
                     self._add_again(trial, score)

@@ -188,7 +188,8 @@ class TrainerConfig(Checked):
     # processes on each machine, each with its own device (or share of the cores). Every batch is
     # divided between them, so a step computes the same with any number.
     devices: Count = 1
-    num_nodes: Count = 1  # machines; above 1, start the run on each with `torchrun`
+    # machines of a run; in a script, Lightning's own Trainer takes several
+    num_nodes: Annotated[int, Interval(ge=1, le=1)] = 1
     # of several devices: `auto` and `ddp` (each has the whole model), `fsdp` (each has a part of
     # it; GPUs only), or `ddp_find_unused_parameters_true` (`ddp` for an encoder with weights that
     # no output depends on)
@@ -228,7 +229,7 @@ class TrainerConfig(Checked):
         """List what several devices and the mean of epochs cannot do."""
         if self.patience is not None and self.flags.get("limit_val_batches") == 0:
             yield "trainer.patience needs validation, not trainer.limit_val_batches=0"
-        several, fsdp = self.devices * self.num_nodes > 1, self.strategy == "fsdp"
+        several, fsdp = self.devices > 1, self.strategy == "fsdp"
         if several and self.accelerator in ("mps", "tpu"):
             yield (
                 f"trainer.devices={self.devices}: several devices need trainer.accelerator=cpu or "
@@ -269,7 +270,7 @@ class SweeperConfig:
     """The search that a run is a trial of; set by `hydra/sweeper=optuna`, whose keys these are."""
 
     # `grid`: no trial
-    name: Annotated[str, OneOf("grid", "random", "optuna")] = "grid"
+    name: Annotated[str, OneOf("grid", "optuna")] = "grid"
     trials: Count = 20  # number of points
     seed: Seed = 0  # of the draws
     # of the points: Optuna's name
