@@ -36,7 +36,7 @@ def main() -> int:
         _mute()
     try:
         print(f"heron train: {job.folder.path}", flush=True)
-        ranks.join(job.config.trainer.accelerator)
+        ranks.join(job.config.trainer.accelerator, f"file://{scratch}/ranks")
         resuming(job).train()
         ranks.leave()
     except (Exception, KeyboardInterrupt) as error:
