@@ -8,7 +8,8 @@ YAML in `conf/` holds the values. A field's type says which values are allowed, 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
+from inspect import signature
 from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,9 +24,9 @@ from heron.config.constraints import (
     OneOf,
     Part,
     Positive,
+    Rule,
     Seed,
     Share,
-    TrainerFlags,
     say_renamed,
 )
 from heron.config.parsing import parse
@@ -164,6 +165,20 @@ class BaselineConfig:
     permutation: Annotated[str, OneOf("none", "repo")] = "none"
     # longest sequence of the `zero_shot` model, in tokens; the pair is cut
     max_length: Annotated[int, Ge(8)] = 512
+
+
+class TrainerFlags(Rule):
+    """Arguments of Lightning's Trainer by name, each of the type that it has there."""
+
+    def check(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Leave out those that are null; Lightning is asked only where there are others."""
+        if flags := {name: each for name, each in value.items() if each is not None}:
+            import pytorch_lightning as pl  # start-up time
+
+            known = signature(pl.Trainer).parameters.values()
+            fields = [(each.name, each.annotation, each.default) for each in known]
+            parse(make_dataclass("Trainer", fields), flags, "trainer.")
+        return flags
 
 
 @dataclass

@@ -229,7 +229,7 @@ class Run:
         """Say that the claimed run is running; False, in all its processes, where it has ended."""
         if (wanted := count_ranks(self.config)) != ranks.ranks():
             raise ConfigError(
-                f"trainer.devices={wanted}: here is one of {ranks.ranks()}; start it by heron train"
+                f"trainer.devices={wanted}: this is one process of {ranks.ranks()}; use heron train"
             )
         if not ranks.is_first():
             return ranks.from_first(False)
