@@ -8,15 +8,16 @@ the job reports the earliest error that is not a lost connection to another proc
 when their parent ends: it holds a lock, and they exit when they can have it.
 """
 
-import json
 import os
+import pickle
 import re
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +30,10 @@ from heron.sweeps.ledger import killed
 from heron.tasks.config import Config
 from heron.training.run import BUSY, DONE, FAILED, Run, count_ranks
 from heron.training.status import try_update
-from heron.training.stored import to_yaml
 
-JOB = "HERON_RANKS_JOB"  # an environment variable, because any user can read a command line
-ALIVE, PRINTED = "alive.lock", "printed.txt"  # in the scratch folder
+# In the scratch folder, which only its owner can read, unlike a command line.
+JOB, ALIVE, PRINTED = "job.pickle", "alive.lock", "printed.txt"
 _GRACE = 30.0  # seconds that the others have to end where one has ended badly
-_SECONDS = 5.0  # to wait for a run's lock when its processes have ended
 # Errors about a lost connection to another process: mostly a consequence of the failure.
 _LOST = re.compile("gloo/transport|nccl|TCPStore|DistNetworkError", re.IGNORECASE)
 
@@ -86,15 +85,14 @@ class RanksProcess(JobProcess):
         self._open = ExitStack()
         scratch = self._open.enter_context(tempfile.TemporaryDirectory(prefix="heron-"))
         self._scratch = Path(scratch)
-        self._alive = self._open.enter_context(ExitStack())
-        self._alive.enter_context(locked(self._scratch / ALIVE))
+        self._open.enter_context(locked(self._scratch / ALIVE))
+        (self._scratch / JOB).write_bytes(pickle.dumps(replace(job, whole=None)))
         self._asked_to_end = self._is_closed = False
         self._first: list[int | None] = []  # exit codes where one was bad, before the rest is ended
         self._until = 0.0
         devices = job.config.trainer.devices
         environment = {
             **os.environ,
-            JOB: describe(job, self._scratch),
             "WORLD_SIZE": str(devices),
             "OMP_NUM_THREADS": str(threads(n_jobs * devices)),
         }
@@ -103,7 +101,7 @@ class RanksProcess(JobProcess):
         with open(self._scratch / PRINTED, "wb") as printed:
             self._ranks = [
                 subprocess.Popen(
-                    [sys.executable, "-m", "heron.sweeps.rank"],
+                    [sys.executable, "-m", "heron.sweeps.rank", scratch],
                     stdin=subprocess.DEVNULL,
                     stdout=printed,
                     stderr=subprocess.STDOUT,
@@ -166,9 +164,9 @@ class RanksProcess(JobProcess):
         for each in self._ranks:
             each.wait()
         if self.exit_code not in (DONE, BUSY):
-            cause = self._cause()
-            self._alive.close()
-            self._write_cause(cause)
+            with suppress(BlockingIOError), locked(self.job.folder.lock, wait=False):
+                if self.job.folder.state() not in ("done", "pruned"):
+                    try_update(self.job.folder, **self._cause())
         self._open.close()
 
     def _send(self, sent: signal.Signals) -> None:
@@ -196,19 +194,6 @@ class RanksProcess(JobProcess):
         own = self._own_ends()
         return -signal.SIGTERM in self._first or (bool(own) and own[0]["code"] == INTERRUPTED)
 
-    def _write_cause(self, cause: dict[str, Any]) -> None:
-        folder, until = self.job.folder, time.monotonic() + _SECONDS
-        while True:
-            try:
-                with locked(folder.lock, wait=False):
-                    if folder.state() not in ("done", "pruned"):
-                        try_update(folder, **cause)
-                    return
-            except BlockingIOError:  # the first process may still hold it
-                if time.monotonic() > until:
-                    return
-                time.sleep(0.05)
-
     def _cause(self) -> dict[str, Any]:
         """Describe for `status.json` what ended the job."""
         ends, kills = [*self._own_ends(), *self._read_ends()], self._kills()
@@ -231,15 +216,3 @@ class RanksProcess(JobProcess):
 def is_lost_connection(error: str) -> bool:
     """Tell from an error's text whether it may only say that another process has ended."""
     return bool(_LOST.search(error))
-
-
-def describe(job: Run, scratch: Path) -> str:
-    """Write down a job for the processes that run it, as JSON; see `heron.sweeps.rank.read_job`."""
-    return json.dumps(
-        {
-            "config": to_yaml(job.config),
-            "folder": str(job.folder.path.absolute()),
-            "overrides": job.overrides,
-            "scratch": str(scratch),
-        }
-    )

@@ -1,7 +1,7 @@
 """One of the processes of a job on several devices; `heron.sweeps.devices` starts it."""
 
-import json
 import os
+import pickle
 import shutil
 import signal
 import sys
@@ -11,24 +11,20 @@ from pathlib import Path
 
 from heron.base import ranks
 from heron.base.files import locked, write_json
-from heron.base.run_folder import RunFolder
 from heron.base.secrets import redacted
 from heron.base.signals import raise_at_sigterm
 from heron.sweeps.devices import ALIVE, JOB, is_lost_connection
 from heron.sweeps.isolation import print_to, resuming
 from heron.training.run import DONE, FAILED, BusyError, Run, job_exit_code
 from heron.training.status import Clock, failure
-from heron.training.stored import from_yaml
 
 
 def main() -> int:
-    """Meet the other processes and train with them; returns the exit code.
-
-    The environment describes the job.
-    """
+    """Meet the other processes and train with them; returns the exit code."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     raise_at_sigterm()
-    job, scratch = read_job(os.environ.pop(JOB))
+    scratch = Path(sys.argv[1])
+    job: Run = pickle.loads((scratch / JOB).read_bytes())
     _end_with_parent(scratch)
     print_to(job.folder.log)
     number, clock = int(os.environ["RANK"]), Clock()
@@ -49,13 +45,6 @@ def main() -> int:
         write_json(scratch / f"rank={number}.json", redacted(end))
         return code
     return DONE
-
-
-def read_job(text: str) -> tuple[Run, Path]:
-    """Read what `describe` of `heron.sweeps.devices` wrote: the job, and the scratch folder."""
-    value = json.loads(text)
-    folder = RunFolder(Path(value["folder"]))
-    return Run(from_yaml(value["config"]), folder, value["overrides"]), Path(value["scratch"])
 
 
 def _mute() -> None:
