@@ -14,8 +14,9 @@ from heron.base.folders import conf_dir
 from heron.base.run_folder import RunFolder
 from heron.tasks.config import Config, resolve
 from heron.training.baseline_job import train_baseline
-from heron.training.claim import claim, source_hashes
 from heron.training.compose import compose_and_run
+from heron.training.run import Run
+from heron.training.status import source_hashes
 
 LABELS = ["contradiction", "entailment", "neutral"]
 _PEOPLE = ["Ana", "Ion", "Maria", "Dan", "Elena", "Radu", "Ioana", "Mihai"]
@@ -96,8 +97,8 @@ def train(folder: Path, *words: str, job: str = "tiny") -> RunFolder:
     """Train one baseline; returns its finished run folder."""
     config = compose(folder, "run.resume=false", *words)
     run = RunFolder(folder / "runs" / job)
-    claim(config, run)
-    run.update_status(sources=source_hashes(config))
+    with Run(config, run).claimed():
+        run.update_status(sources=source_hashes(config))
     train_baseline(config, run)
     run.update_status(state="done", overrides=list(words))
     return run

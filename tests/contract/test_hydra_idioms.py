@@ -54,7 +54,7 @@ def train(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: Any) -> Any:
     monkeypatch.setitem(sys.modules, "heron.training.job", SimpleNamespace(run_job=run_job))
     monkeypatch.setattr("heron.commands.train.report", lambda folder: None)
     for look in ("locate", "load_with_report"):  # nor is a paper's data looked for
-        monkeypatch.setattr(f"heron.training.claim.{look}", lambda *asked: {})
+        monkeypatch.setattr(f"heron.training.run.{look}", lambda *asked: {})
     monkeypatch.chdir(tmp_path)
 
     def run(*words: str) -> Any:
@@ -226,21 +226,6 @@ class TestWords:
     def test_values_of_any_script(self, value: str, train: Any) -> None:
         (job,) = train("logger=wandb", f"logger.wandb.project={value}").jobs
         assert job.config.logger["wandb"]["project"] == value.strip("'")
-
-    @pytest.mark.parametrize(
-        ("old", "key", "value"),
-        [
-            ("run.n_jobs=3", "launcher.n_jobs", 3),
-            ("sweeper.trials=7", "sweeper.n_trials", 7),
-            ("sweeper=optuna", "sweeper._target_", "hydra_plugins.heron.OptunaSweeper"),
-            ("sweeper=random", "sweeper.sampler", "random"),
-        ],
-    )
-    def test_old_words_for_one_release(self, old: str, key: str, value: object) -> None:
-        found: list[Any] = []
-        more = ["sweeper=optuna"] if old.startswith("sweeper.") else []
-        compose_and_run("train", [*more, old], found.append)
-        assert OmegaConf.select(found[0].whole.hydra, key) == value
 
     def test_old_keys_for_one_release(self, tmp_path: Path) -> None:
         (tmp_path / "experiment").mkdir()

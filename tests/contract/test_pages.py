@@ -122,8 +122,6 @@ def what_is_wrong(line: str) -> str:
         return page_commands.check(words)
     if program == "make":
         return "" if {word for word in words if "=" not in word} <= make_targets() else "no target"
-    if program == "torchrun":
-        return page_commands.check(words[words.index("heron") + 1 :])
     return "" if Path(program).name in OTHERS else "an unknown program"
 
 

@@ -25,7 +25,6 @@ NOT_RUN = {
     r"^wandb sync|wandb=true": "needs an account",
     r"^ray |launcher=(ray|submitit|joblib)": "needs a plugin of Hydra's, an extra",
     r"trainer=fsdp": "needs GPUs; tests/unit/training/test_devices.py shards on CPUs",
-    r"^torchrun": "needs two machines; tests/unit/sweeps/test_devices_failures.py has one",
     r"contact=": "fetches pages; tests/unit/experiments/test_hesum_corpus.py serves some",
     r"backend=server": "needs a server; tests/unit/experiments/lchaim/test_translation.py has one",
 } | ({} if DATA else {r"trc:T3": "reads the annotators' own files: set HERON_DATA"})

@@ -19,7 +19,6 @@ from heron.data.examples import Example
 from heron.data.splits import carve
 from heron.dynamics.files import read_dynamics
 from heron.tasks.config import Config
-from heron.training import compose as composition
 from heron.training import run_names
 from heron.training.run_names import run_path
 from small_runs import TINY, compose, heron, in_folder, train
@@ -132,34 +131,11 @@ def test_a_default_spelled_out_names_the_same_run_folder(tmp_path):
     assert run_path(config, ["head=window", "seed=0"]) == first
 
 
-@pytest.mark.parametrize(
-    ("words", "earlier"),
-    [
-        (["experiment=demo"], "demo/default-77fb57ed"),
-        (["data=trc", "task=relation", "head=ess"], "trc-relation/data=trc-2a886222"),
-        (
-            ["experiment=demo", "trainer.devices=2", "run.sweep='demo,trainer.max_epochs=6'"],
-            "demo/trainer.devices=2-a1ac11ef",
-        ),
-    ],
-)
-def test_a_run_that_an_earlier_version_began_keeps_its_folder(words, earlier, tmp_path):
-    config = composition.compose([*words, *in_folder(tmp_path)])
-    assert not (tmp_path / "runs").exists()
-    assert run_path(config, words) != tmp_path / "runs" / earlier
-    (tmp_path / "runs" / earlier).mkdir(parents=True)
-    assert run_path(config, words) == tmp_path / "runs" / earlier
-    # What that version could not do is another run.
-    config.optim.warmup_steps = 500
-    assert run_path(config, words) != tmp_path / "runs" / earlier
-
-
 def test_keys_that_leave_a_runs_name_keep_their_defaults():
     """A new default would give runs of the new and of the old one the same name."""
     kept = {key: value for key, value in flatten(asdict(Config(DataConfig()))) if _is_optional(key)}
     assert kept == {
         **{"ckpt_path": None, "trainer.flags": {}},
-        **{"curriculum.order": "difficulty", "encoder.trailing_separator": False},
         **{"data.folds.by": "group", "data.folds.count": 0, "data.folds.fold": 0},
         **{"data.folds.seed": 0, "data.hub": None, "data.hub_config": None, "data.hub_splits": {}},
         **{
@@ -172,14 +148,14 @@ def test_keys_that_leave_a_runs_name_keep_their_defaults():
         **{"optim.loss": "cross_entropy", "optim.soft.answers": False, "optim.soft.columns": []},
         **{"optim.soft.predictions": [], "optim.soft.weight": 0.5, "optim.suspects.dynamics": []},
         **{"optim.suspects.score": "confidence", "optim.suspects.share": 0.1},
-        **{"optim.suspects.weight": 0.0, "optim.warmup_steps": None, "prompting": None},
+        **{"optim.suspects.weight": 0.0, "prompting": None},
         **{"task.decoding": None, "task.mask_share": 0.15, "task.metrics": []},
         **{"task.whole_words": False, "trainer.mean_of": 3, "callbacks": {}},
     }
 
 
 def _is_optional(key):
-    return any(is_under(key, each) for each in (*run_names._OPTIONAL, *run_names._LATER))
+    return any(is_under(key, each) for each in run_names._OPTIONAL)
 
 
 def test_an_option_that_is_left_out_is_another_configuration(tmp_path, capsys):

@@ -55,13 +55,8 @@ def is_first() -> bool:
     return _here.rank == 0
 
 
-def launched() -> int:
-    """Count the processes that torch's launcher (`torchrun`) has started, this one among them."""
-    return int(os.environ["WORLD_SIZE"]) if "TORCHELASTIC_RUN_ID" in os.environ else 0
-
-
-def join(accelerator: str = "auto") -> None:
-    """Meet the other ranks that torch's launcher has started; all call it, once.
+def join(accelerator: str = "auto", meet: str = "env://") -> None:
+    """Meet the other ranks of this training at `meet`, an address as torch knows it; once.
 
     CPU tensors travel by gloo, those on GPUs by nccl. A ConfigError where ranks outnumber GPUs.
     """
@@ -73,11 +68,13 @@ def join(accelerator: str = "auto") -> None:
         local, gpus = int(os.environ["LOCAL_RANK"]), torch.cuda.device_count()
         if local >= gpus:
             raise ConfigError(
-                f"trainer.devices={os.environ['LOCAL_WORLD_SIZE']}: this machine has {gpus} GPUs"
+                f"trainer.devices={os.environ['WORLD_SIZE']}: this machine has {gpus} GPUs"
             )
         torch.cuda.set_device(local)
-    distributed.init_process_group("cpu:gloo,cuda:nccl" if on_gpu else "gloo", timeout=TIMEOUT)
-    _here.rank, _here.ranks = distributed.get_rank(), distributed.get_world_size()
+    rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    backend = "cpu:gloo,cuda:nccl" if on_gpu else "gloo"
+    distributed.init_process_group(backend, meet, TIMEOUT, ranks, rank)
+    _here.rank, _here.ranks = rank, ranks
     _here.talk = distributed.new_group(backend="gloo", timeout=PATIENCE)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import math
 import shutil
 import socket
 import threading
 import time
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -66,7 +69,7 @@ class RunFolder:
         return self.path / "dynamics" / f"{name}.parquet"
 
     def state(self) -> str:
-        """The state in `status.json` (see `heron.training.status`); `absent` without one.
+        """The state in `status.json` (see `heron.training.run`); `absent` without one.
 
         `failed` where it says `running`, yet no process works on the run.
         """
@@ -101,6 +104,25 @@ class RunFolder:
         except FileNotFoundError:
             return {}
         return scores
+
+    def read_score(self, metric: str) -> float | None:
+        """Read one score on validation; None where there is none."""
+        try:
+            score = self.read_scores().get("validation", {}).get(metric)
+        except ConfigError as error:
+            say(str(error))
+            return None
+        return None if score is None or not math.isfinite(score) else float(score)
+
+    def read_metrics(self) -> list[dict[str, float]]:
+        """Read the rows of `metrics.csv`, of each the finite numbers; a ConfigError if damaged."""
+        try:
+            with open(self.metrics, encoding="utf-8", newline="") as file:
+                return [dict(_numbers(row)) for row in csv.DictReader(file)]
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError, csv.Error) as error:
+            raise ConfigError(f"{self.metrics} cannot be read: {error}") from error
 
     def update_status(self, **fields: Any) -> None:
         """Merge `fields` into `status.json`, atomically; secrets in them are masked."""
@@ -173,6 +195,13 @@ class RunFolder:
                         path.unlink()
             else:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _numbers(row: Mapping[Any, Any]) -> Iterator[tuple[str, float]]:
+    for name, text in row.items():
+        with suppress(TypeError, ValueError):  # empty, broken
+            if math.isfinite(value := float(text)):
+                yield str(name), value
 
 
 def config_text(config: Any) -> str:

@@ -10,7 +10,7 @@ from contextlib import ExitStack, redirect_stdout
 from dataclasses import dataclass
 from typing import Any
 
-from heron.base import ranks, terminal
+from heron.base import terminal
 from heron.base.errors import ConfigError, visible
 from heron.base.table_files import to_json
 from heron.config.options import EVERYWHERE, parse_options
@@ -35,8 +35,6 @@ def run(command: Callable[[Sequence[str]], int | None], name: str, words: Sequen
         return command(rest) or 0
     if shown := [word for word in rest if word in _SHOWN_BY_HYDRA]:
         raise ConfigError(f"{own[0]}: {shown[0]} prints the configuration only; leave one out")
-    if options.json and ranks.launched():
-        raise ConfigError("json=true: several processes of torchrun print; heron report reads them")
     found: dict[str, list[Any]] = {"tables": [], "files": [], "notes": []}
     with ExitStack() as stack:
         gathered = found if options.json else None

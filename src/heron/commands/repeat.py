@@ -13,13 +13,12 @@ from heron.base.run_folder import RunFolder, open_run
 from heron.base.terminal import print_lines
 from heron.commands.train import FLAG
 from heron.config.constraints import all_keys
-from heron.models.config import OPEN
 from heron.sweeps.sweep import Sweep
 from heron.tasks.config import Config, SweeperConfig, resolve
-from heron.training.claim import check_job, count_ranks
-from heron.training.process import Job
+from heron.training.run import Run, count_ranks
 from heron.training.run_names import run_path
 from heron.training.stored import read_stored
+from heron.training.targets import check_trusted
 
 # What of `status.json` may explain a difference: its key, and the words for it.
 _CAUSES = {
@@ -46,18 +45,19 @@ def run(arguments: Sequence[str]) -> int:
         raise ConfigError(f"{FLAG}: name one run, not {len(named)}")
     before = open_run(Path(named[0].removeprefix(FLAG)))
     config = configure(before, words)
-    check_job(config, {}, read=False)
     after = RunFolder(run_path(config, words))
+    job = Run(config, after, list(arguments))
+    job.check({})
     if after.path.resolve() == before.path.resolve():
         raise ConfigError(f"{before.path} would be overwritten: name another run.job")
     print(f"heron train: {after.path}, as {before.path}", flush=True)
     after.path.mkdir(parents=True, exist_ok=True)
-    scores = _train(Job(config, after, list(arguments)))
+    scores = _train(job)
     print_lines(*compare(before, after, scores))
     return 0
 
 
-def _train(job: Job) -> Mapping[str, Any]:
+def _train(job: Run) -> Mapping[str, Any]:
     """Train in this process, or in those that its devices need; returns the scores."""
     if count_ranks(job.config) == 1:
         return job.train()
@@ -70,8 +70,6 @@ def _train(job: Job) -> Mapping[str, Any]:
 def configure(before: RunFolder, words: Sequence[str]) -> Config:
     """Read a run's configuration, with some keys changed."""
     old = read_stored(before.config)
-    if old.trainer.precision in OPEN:  # of an earlier version, which has chosen
-        old.trainer.precision = before.read_status().get("precision", old.trainer.precision)
     folder = before.path.resolve()
     old.paths.runs = str(folder.parent.parent)
     job = f"{folder.name}-again"
@@ -95,8 +93,6 @@ def configure(before: RunFolder, words: Sequence[str]) -> Config:
     assert OmegaConf.is_dict(changed)
     config = resolve(changed)  # type: ignore[arg-type]  # it is a mapping
     if not config.run.trust:
-        from heron.training.callbacks import check_trusted  # start-up time: it loads torch
-
         check_trusted(config)
     return config
 

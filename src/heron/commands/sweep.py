@@ -1,6 +1,5 @@
 """`heron sweep DIR`: progress of a sweep, read from the files of its jobs."""
 
-import csv
 import statistics
 import time
 from collections import Counter
@@ -87,7 +86,7 @@ def read_progress(folder: Path) -> list[Progress]:
         of = int(run.setting("trainer.max_epochs", 0))
         if run.setting("baseline.name", "none") != "none" or run.setting("trainer.max_steps"):
             of = 0  # no epochs, or as many as the steps take
-        jobs.append(Progress(run, state, min(_epochs(RunFolder(run.path).metrics), of), of))
+        jobs.append(Progress(run, state, min(_epochs(RunFolder(run.path)), of), of))
     return sorted(jobs, key=lambda job: (_STATES.index(job.state), job.run.job))
 
 
@@ -140,12 +139,11 @@ def time_left(jobs: Sequence[Progress]) -> float:
     return (sum(running) + each * waiting) / max(1, len(running))
 
 
-def _epochs(metrics: Path) -> int:
+def _epochs(folder: RunFolder) -> int:
     """Count the epochs with a validation score, or else those that have begun."""
     try:
-        with open(metrics, encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-        validated = [row for row in rows if row.get("validation/loss")]
-        return max((int(row["epoch"]) + 1 for row in validated or rows), default=0)
-    except (OSError, ValueError, KeyError, csv.Error):  # absent, or damaged
+        rows = folder.read_metrics()
+    except ConfigError:
         return 0
+    validated = [row for row in rows if "validation/loss" in row]
+    return max((int(row["epoch"]) + 1 for row in validated or rows if "epoch" in row), default=0)

@@ -1,7 +1,6 @@
 """`heron train`: a Hydra application whose task is one run."""
 
 import logging
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,7 @@ from hydra.core.utils import JobStatus
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
 
-from heron.base import ranks
-from heron.base.errors import ConfigError, HeronError
+from heron.base.errors import HeronError
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redacted
@@ -21,16 +19,13 @@ from heron.base.terminal import begin, print_lines
 from heron.base.yaml_files import dump_yaml, read_yaml
 from heron.config.compose import run_application, shortened
 from heron.config.words import read_agent
-from heron.training.claim import check_job, count_ranks
 from heron.training.compose import Composition
-from heron.training.process import DONE, Job, run_here, validation_score
+from heron.training.run import Run, count_ranks
 
 # Start-up time: one run starts no sweep.
 conclude = on_demand("heron.sweeps.launch:conclude")
 run_apart = on_demand("heron.sweeps.launch:run_apart")
 check_start = on_demand("heron.sweeps.devices:check_start")
-run_by_hand = on_demand("heron.sweeps.rank:run_by_hand")
-end_at_once = on_demand("heron.sweeps.rank:end_at_once")
 repeat = on_demand("heron.commands.repeat:run")
 collect = on_demand("heron.results.collect:collect")
 is_run = on_demand("heron.results.collect:is_run")
@@ -49,11 +44,7 @@ def run(arguments: Sequence[str]) -> int:
     begin()
     words = read_agent(arguments)
     if any(word.startswith(FLAG) for word in words):
-        if ranks.launched():
-            raise ConfigError(f"torchrun: {FLAG}DIR starts its own processes; leave it out")
         return int(repeat(words))
-    if ranks.launched() and int(os.environ["RANK"]):
-        words.append("hydra.output_subdir=null")  # the first process writes for all
     try:
         found = run_application("train", words, train)
     except Printed:
@@ -74,28 +65,25 @@ def train(config: DictConfig) -> float | None:
     settings, hydra = composition.resolved(), composition.whole.hydra
     place = hydra.runtime.output_dir
     folder = RunFolder(Path(place) if hydra.job.chdir else shortened(place))
-    job = Job(settings, folder, composition.overrides)
+    job = Run(settings, folder, composition.overrides)
     try:
-        if not ranks.launched() and not (settings.run.resume and folder.state() == "done"):
-            check_job(settings, {}, read=False)
+        if not job.is_kept():
+            job.check({})
             if count_ranks(settings) > 1:
                 check_start(settings, settings.run.isolate is not False)
     except HeronError:
         if folder.is_new():
             folder.discard()
         raise
-    if ranks.launched():  # every process that `torchrun` has started comes here
-        code = run_by_hand(job)
-        if code == 0 and ranks.is_first():
-            report(folder.path)
-        end_at_once(code)
-    apart = settings.run.isolate or count_ranks(settings) > 1
-    state = run_apart(job).state if apart else ("done", "failed")[run_here(job) != DONE]
+    if settings.run.isolate or count_ranks(settings) > 1:
+        state = run_apart(job).state
+    else:
+        state = "failed" if job.attempt(in_sweep=False) else "done"
     if state == "interrupted":  # one of its processes was
         raise Terminated
     if state == "failed":
         raise Printed(str(folder.read_status().get("error")))
-    return validation_score(job)
+    return job.score()
 
 
 class Keeper(Callback):
@@ -116,7 +104,7 @@ class Keeper(Callback):
 
     def on_run_end(self, config: DictConfig, **more: Any) -> None:
         """Report a run that is done."""
-        if more["job_return"].status.name == "COMPLETED" and ranks.is_first():
+        if more["job_return"].status.name == "COMPLETED":
             report(shortened(config.hydra.runtime.output_dir))
 
     def on_multirun_end(self, config: DictConfig, **_: Any) -> None:

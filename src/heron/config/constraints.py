@@ -9,7 +9,6 @@ import re
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from inspect import signature
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from annotated_types import Ge, Gt, Interval, Len
@@ -95,22 +94,6 @@ class Part(Rule):
 
         found = None if value is None else adapter(self.type()).validate_python(value)
         return value if self.as_written else found
-
-
-class TrainerFlags(Rule):
-    """Arguments of Lightning's Trainer by name, each of the type that it has there."""
-
-    def check(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Leave out those that are null; Lightning is asked only where there are others."""
-        if flags := {name: each for name, each in value.items() if each is not None}:
-            import pytorch_lightning as pl
-
-            from heron.config.parsing import parse
-
-            known = signature(pl.Trainer).parameters.values()
-            fields = [(each.name, each.annotation, each.default) for each in known]
-            parse(dataclasses.make_dataclass("Trainer", fields), flags, "trainer.")
-        return flags
 
 
 class Checked:

@@ -17,23 +17,6 @@ _UNQUOTED = re.compile(r"""'[^']*'|"[^"]*"|[^\[\]{}:,'"]*[^\x00-\x7f][^\[\]{}:,'
 # Words of earlier versions, for one release.
 _ALIASES = {
     **RENAMED,
-    "run.n_jobs": "hydra.launcher.n_jobs",
-    "launcher": "hydra/launcher",
-    "launcher.workers": "hydra.launcher.array_parallelism",
-    "launcher.partition": "hydra.launcher.partition",
-    "launcher.account": "hydra.launcher.account",
-    "launcher.minutes": "hydra.launcher.timeout_min",
-    "launcher.gpus": "hydra.launcher.gpus_per_node",
-    "launcher.cpus": "hydra.launcher.cpus_per_task",
-    "launcher.memory_gb": "hydra.launcher.mem_gb",
-    "launcher.address": "hydra.launcher.ray.init.address",
-    "sweeper": "hydra/sweeper",
-    "sweeper.trials": "hydra.sweeper.n_trials",
-    "sweeper.seed": "hydra.sweeper.seed",
-    "sweeper.sampler": "hydra.sweeper.sampler",
-    "sweeper.pruner": "hydra.sweeper.pruner",
-    "sweeper.startup_trials": "hydra.sweeper.startup_trials",
-    "sweeper.startup_epochs": "hydra.sweeper.startup_epochs",
     **{
         f"logger.{key}": f"++logger.wandb.{key}"
         for key in ("project", "entity", "group", "name", "job_type", "tags", "notes", "mode")
@@ -44,10 +27,6 @@ _MAPPINGS = ("prompting.prompt.answers", "prompting.translation.codes")
 _OPTIONS = {
     "logger.wandb=true": ["logger=wandb"],
     "logger.wandb=false": ["logger=csv"],
-    "launcher=local": ["hydra/launcher=heron"],
-    "launcher=joblib": ["hydra/launcher=joblib"],
-    "launcher=slurm": ["hydra/launcher=submitit_slurm"],
-    "sweeper=random": ["hydra/sweeper=optuna", "hydra.sweeper.sampler=random"],
 }
 
 

@@ -3,7 +3,6 @@
 Shape suffixes: N examples, C classes.
 """
 
-import csv
 import math
 import os
 from collections.abc import Callable, Sequence
@@ -105,7 +104,7 @@ def _attempt(read: Callable[[Path], Any], path: Path, missing: list[str]) -> Any
         return read(path)
     except HeronError as error:
         missing.append(str(error).replace(f"{path.parent.parent}{os.sep}", ""))
-    except (OSError, ValueError, csv.Error) as error:
+    except (OSError, ValueError) as error:
         missing.append(f"{path.name} cannot be read: {error}")
     return None
 
@@ -163,13 +162,10 @@ def read_curves(path: Path) -> dict[str, Curve]:
     A training loss is the mean over the epoch. Of everything else, the last value counts.
     """
     values: dict[str, dict[int, list[float]]] = {}
-    with open(path, encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            epoch = _finite(row.pop("epoch", None))
-            for name, text in row.items():
-                value = _finite(text)
-                if epoch is not None and value is not None and name not in (None, "step"):
-                    values.setdefault(name, {}).setdefault(int(epoch), []).append(value)
+    for row in RunFolder(path.parent).read_metrics():
+        for name in row if "epoch" in row else ():
+            if name not in ("epoch", "step"):
+                values.setdefault(name, {}).setdefault(int(row["epoch"]), []).append(row[name])
     curves = {}
     for name, by_epoch in values.items():
         logged = [by_epoch[epoch] for epoch in sorted(by_epoch)]
@@ -179,15 +175,6 @@ def read_curves(path: Path) -> dict[str, Curve]:
             shown = tuple(each[-1] for each in logged)
         curves[name] = Curve(tuple(sorted(by_epoch)), shown)
     return curves
-
-
-def _finite(text: Any) -> float | None:
-    """Read a finite number; None for an empty, broken or non-finite cell."""
-    try:
-        value = float(text)
-    except (TypeError, ValueError):
-        return None
-    return value if math.isfinite(value) else None
 
 
 def read_data_map(folder: Path) -> DataMap:

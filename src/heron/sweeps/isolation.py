@@ -26,9 +26,8 @@ from heron.base.ranks import threads
 from heron.base.secrets import redact
 from heron.base.signals import hold_sigterm, let_sigterm_through, raise_at_sigterm
 from heron.base.workers import end_with_parent
-from heron.training.claim import BusyError
-from heron.training.process import Job, caught, job_exit_code, print_error
-from heron.training.status import Clock, note_failure
+from heron.training.run import Run
+from heron.training.status import Clock
 
 _context = multiprocessing.get_context("forkserver")
 
@@ -48,7 +47,7 @@ class JobProcess:
     `clock` counts from the fork, so that the server's start counts for no job.
     """
 
-    def __init__(self, job: Job, n_jobs: int = 1):
+    def __init__(self, job: Run, n_jobs: int = 1):
         self._follow_log(job)
         self._replies, theirs = _context.Pipe(duplex=False)
         known = known_hashes(), terminal.said()
@@ -62,7 +61,7 @@ class JobProcess:
         self.clock = Clock()
         theirs.close()
 
-    def _follow_log(self, job: Job) -> None:
+    def _follow_log(self, job: Run) -> None:
         self.job = job
         self.clock = Clock()
         self._offset = job.folder.log.stat().st_size if job.folder.log.is_file() else 0
@@ -153,7 +152,7 @@ def _without_main() -> Iterator[None]:
 
 
 def _work(
-    job: Job,
+    job: Run,
     n_jobs: int,
     place: tuple[str, str],
     known: tuple[dict[Any, str], set[str]],
@@ -179,28 +178,22 @@ def _work(
     sys.exit(code)
 
 
-def _run(job: Job, n_jobs: int) -> int:
+def _run(job: Run, n_jobs: int) -> int:
     import torch  # start-up time: the parent, which imports this module, does without
 
     if n_jobs > 1:
         torch.set_num_threads(threads(n_jobs))
-    print(f"heron train: {job.folder.path}", flush=True)
-    clock, resumed = Clock(), resuming(job)
+    resumed = resuming(job)
 
     def train() -> None:
         let_sigterm_through()  # the server holds it back
         end_with_parent()
         resumed.train()
 
-    error = caught(train)
-    if error is not None and not isinstance(error, BusyError):
-        if isinstance(error, Exception):
-            print_error(error, job)
-        note_failure(job.folder, error, clock)
-    return job_exit_code(error)
+    return job.attempt(train)
 
 
-def resuming(job: Job) -> Job:
+def resuming(job: Run) -> Run:
     """Copy a job for a process of its own: the parent has cleared the folder where asked to."""
     config = dataclasses.replace(job.config, run=dataclasses.replace(job.config.run, resume=True))
     return dataclasses.replace(job, config=config)

@@ -15,7 +15,6 @@ from hydra.errors import HydraException
 from hydra.types import HydraContext
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from heron.base import ranks
 from heron.base.errors import ConfigError, HeronError, first_line
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact, redacted
@@ -25,14 +24,12 @@ from heron.config.compose import explained
 from heron.sweeps.devices import check_start
 from heron.sweeps.ledger import Best, Outcome
 from heron.sweeps.sweep import Sweep
-from heron.training.claim import check_job
 from heron.training.compose import Composition
 from heron.training.jobs import JobComposer, grid
-from heron.training.process import Job, validation_score
+from heron.training.run import Run
 from heron.training.run_names import config_key
 
 MULTIRUN = "multirun.yaml"
-ONE_RUN = "torchrun starts the processes of one run; a sweep starts its own"
 
 
 class JobError(HeronError):
@@ -45,18 +42,18 @@ class JobError(HeronError):
 class Plan:
     """The jobs of a command."""
 
-    by_folder: dict[Path, Job] = field(default_factory=dict)
+    by_folder: dict[Path, Run] = field(default_factory=dict)
     refused: list[tuple[str, str]] = field(default_factory=list)  # overrides, and why
     _keys: dict[Path, str] = field(default_factory=dict)
     _mistakes: dict[str, HeronError | None] = field(default_factory=dict)
     _said: set[str] = field(default_factory=set)
 
     @property
-    def jobs(self) -> list[Job]:
+    def jobs(self) -> list[Run]:
         """One job per folder, in order."""
         return list(self.by_folder.values())
 
-    def add(self, composition: Composition, several: bool) -> Job:
+    def add(self, composition: Composition, several: bool) -> Run:
         """Resolve a composition and name its folder; of two equal runs the later one counts.
 
         Raises:
@@ -70,11 +67,10 @@ class Plan:
                 f"{folder.path} is the folder of several jobs: leave run.job out, or give each job "
                 "a name of its own"
             )
-        is_done = config.run.resume and folder.state() == "done"  # its data may be gone
-        if not is_done:
+        job = Run(config, folder, composition.overrides, composition.whole)
+        if not job.is_kept():
             check_start(config, config.run.isolate is not False)
-            check_job(config, self._mistakes, read=several)
-        job = Job(config, folder, composition.overrides, composition.whole)
+            job.check(self._mistakes, read=several)
         self.by_folder[folder.path] = job
         return job
 
@@ -110,10 +106,8 @@ class Launch:
 
     def __call__(self, job_overrides: Sequence[Sequence[str]], first: int) -> list[JobReturn]:
         """Run one batch; `first` is the number of its first job."""
-        if ranks.launched():
-            raise ConfigError(ONE_RUN)
         make = JobComposer(self.context.config_loader, self.master, job_overrides)
-        planned: list[Job | HeronError] = []
+        planned: list[Run | HeronError] = []
         for number, words in enumerate(job_overrides, first):
             try:
                 with explained(words):
@@ -125,15 +119,15 @@ class Launch:
             except HeronError as error:
                 self.plan.refuse(words, error)
                 planned.append(error)
-        jobs = {each.folder.path: each for each in planned if isinstance(each, Job)}
+        jobs = {each.folder.path: each for each in planned if isinstance(each, Run)}
         outcomes = self._run(list(jobs.values())) if jobs else []
         by_path = {each.job.folder.path: each for each in outcomes}
         return [
-            _returned(words, by_path.get(job.folder.path) if isinstance(job, Job) else job)
+            _returned(words, by_path.get(job.folder.path) if isinstance(job, Run) else job)
             for words, job in zip(job_overrides, planned, strict=True)
         ]
 
-    def _run(self, jobs: Sequence[Job]) -> list[Outcome]:
+    def _run(self, jobs: Sequence[Run]) -> list[Outcome]:
         settings = jobs[0].config.run
         isolate = settings.isolate is not False
         if self.n_jobs > 1 and not isolate:
@@ -152,7 +146,7 @@ def _returned(words: Sequence[str], outcome: Outcome | HeronError | None) -> Job
     """Tell Hydra how a job ended: with its score on validation, or an error."""
     found = JobReturn(overrides=list(words))
     if isinstance(outcome, Outcome) and outcome.state in ("done", "pruned"):
-        found.return_value, found.status = validation_score(outcome.job), JobStatus.COMPLETED
+        found.return_value, found.status = outcome.job.score(), JobStatus.COMPLETED
         return found
     error = outcome
     if isinstance(outcome, Outcome):
@@ -203,7 +197,7 @@ def end_sweep(folder: Path, batch: Launch | None) -> None:
             )
 
 
-def run_apart(job: Job) -> Outcome:
+def run_apart(job: Run) -> Outcome:
     """Run one job in processes of its own; it is tried again where it has failed."""
     (outcome,) = Sweep([job], isolate=True, retry="failed").run()
     if outcome.state == "failed":
@@ -212,7 +206,7 @@ def run_apart(job: Job) -> Outcome:
 
 
 def run_planned(
-    jobs: Sequence[Job], refused: Sequence[tuple[str, str]], report: Callable[[Path], Any]
+    jobs: Sequence[Run], refused: Sequence[tuple[str, str]], report: Callable[[Path], Any]
 ) -> int:
     """Run jobs that a command has planned itself; returns its exit code."""
     settings = jobs[0].config.run

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heron.metrics.names import signed
-from heron.training.process import Job, validation_score
+from heron.training.run import Run
 
 JOURNAL = "study.journal"  # in a sweep's folder: the trials of its searches
 
@@ -17,7 +17,7 @@ JOURNAL = "study.journal"  # in a sweep's folder: the trials of its searches
 class Outcome:
     """How a job ended, or that it was not run."""
 
-    job: Job  # the job
+    job: Run  # the job
     # `done`, `pruned` (ended early by its search), `failed`, or `interrupted` (by somebody else
     # than the command).
     state: str
@@ -39,15 +39,15 @@ class Best:
 
     def __init__(self) -> None:
         self.score: float | None = None
-        self.job: Job | None = None
+        self.job: Run | None = None
         self._common: set[str] | None = None
         self._monitors: set[str] = set()
 
-    def add(self, job: Job) -> None:
+    def add(self, job: Run) -> None:
         """Compare one more finished job."""
         words = set(job.overrides)
         self._common = words if self._common is None else self._common & words
-        score, monitor = validation_score(job), job.config.trainer.monitor
+        score, monitor = job.score(), job.config.trainer.monitor
         self._monitors.add(monitor)
         if score is None:
             return

@@ -8,6 +8,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import chain, product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ from optuna.distributions import (
     FloatDistribution,
     IntDistribution,
 )
+from optuna.samplers import RandomSampler
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from heron.base.errors import ConfigError, HeronError, first_line
@@ -35,7 +37,6 @@ from heron.sweeps.study import forget_study, open_study, seed_sampler, settings_
 from heron.tasks.config import Config
 from heron.training.compose import Composition
 from heron.training.jobs import JobComposer
-from heron.training.process import read_score
 from heron.training.run_names import as_before, decisive
 
 _MOST_CUTS = 3  # of one job in one command; then the search goes on without it
@@ -92,18 +93,6 @@ class Dimension(NamedTuple):
     def first(self) -> str:
         """The first value, or an interval's lower end."""
         return self.values[0] if self.values else self.word(self.low)
-
-    def draw(self, generator: random.Random) -> Any:
-        """Draw one value uniformly; under `log` its logarithm."""
-        if self.values:
-            word = generator.choice(self.values)
-            return float(word) if self.ordered else word
-        if self.log:
-            drawn = math.exp(generator.uniform(math.log(self.low), math.log(self.high)))
-            return round(drawn) if self.integer else drawn
-        if self.integer:
-            return generator.randint(round(self.low), round(self.high))
-        return generator.uniform(self.low, self.high)
 
     @property
     def size(self) -> float:
@@ -265,7 +254,7 @@ class Search:
             refused = ended.status == JobStatus.FAILED and state is None
             own = state == "failed" and status.get("retry") is False
             told = trial.state.is_finished()
-            score = read_score(self._folder(trial), self.monitor) if state == "done" else None
+            score = self._folder(trial).read_score(self.monitor) if state == "done" else None
             if score is not None and trial.state != TrialState.COMPLETE:
                 if told:  # it has failed or was pruned before: Optuna reopens no trial
                     self._add_again(trial, score)
@@ -310,8 +299,12 @@ class Search:
         tried = {tuple(t.user_attrs.get("point", ())) for t in every}
         # Not counted: trials that a kill has dropped, so that the same points follow.
         number -= sum(t.user_attrs.get("repeats") == t.number for t in every)
-        generator = random.Random(f"{self.settings.seed}/{number}")
-        drawn = (tuple(d.word(d.draw(generator)) for d in self.space) for _ in range(_MOST_DRAWS))
+        sampler = RandomSampler(random.Random(f"{self.settings.seed}/{number}").getrandbits(32))
+        draw = partial(sampler.sample_independent, self._study, every[-1])
+        drawn = (
+            tuple(d.word(draw(d.key, d.distribution)) for d in self.space)
+            for _ in range(_MOST_DRAWS)
+        )
         grid = product(*(each.values for each in self.space))  # empty with an interval
         point = next(each for each in chain(drawn, grid) if each not in tried)
         values = zip(self.space, point, strict=True)

@@ -4,18 +4,18 @@
 with another space or other settings is another study in the same file.
 """
 
-import json
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import optuna
 from optuna.pruners import BasePruner, HyperbandPruner, MedianPruner, NopPruner
 from optuna.samplers import BaseSampler, GPSampler, RandomSampler, TPESampler
 from optuna.storages import JournalStorage
-from optuna.storages.journal import BaseJournalBackend
+from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 from optuna.trial import FrozenTrial, Trial
 
 from heron.base.files import locked
@@ -100,70 +100,31 @@ def _pruner(settings: SweeperConfig, epochs: int) -> BasePruner:
 def _storage(folder: Path) -> JournalStorage:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
-    return JournalStorage(Journal(folder / JOURNAL))
+    path = folder / JOURNAL
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+    return JournalStorage(JournalFileBackend(str(path), _Lock(path)))
 
 
-class Journal(BaseJournalBackend):
-    """The lines of a file that only its owner can read; lines that are no logs are skipped.
+class _Lock(JournalFileOpenLock):
+    """The system's lock for writing the journal: a killed process does not hold it.
 
-    Optuna's own backend does not survive a full disk or a kill while it writes: the next line is
-    appended to half of one, and every later command stops at the line that cannot be read.
+    Half a line, which a kill or a full disk has left, is removed: Optuna would append to it, and no
+    command could read the journal then.
     """
 
     def __init__(self, path: Path):
         self.path = path
-        self._starts = [0]  # in bytes, where each log begins, as far as they were read
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+        self._held = ExitStack()
 
-    def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:
-        """Read all logs from the n-th on; half a line at the end does not count."""
-        with open(self.path, "rb") as file:
-            number = min(log_number_from, len(self._starts) - 1)
-            end = self._starts[number]
-            file.seek(end)
-            for line in file:
-                if not line.endswith(b"\n"):
-                    return
-                end += len(line)
-                log = _log(line)
-                if log is None:
-                    continue
-                number += 1
-                if number == len(self._starts):
-                    self._starts.append(end)
-                if number > log_number_from:
-                    yield log
+    def acquire(self) -> bool:
+        """Wait for the lock."""
+        self._held.enter_context(locked(self.path.with_name(f".{JOURNAL}.lock")))
+        with open(self.path, "r+b") as file:
+            text = file.read()
+            if not text.endswith(b"\n"):
+                file.truncate(text.rfind(b"\n") + 1)
+        return True
 
-    def append_logs(self, logs: list[dict[str, Any]]) -> None:
-        """Append logs, all or, where the disk is full, none of them."""
-        text = "".join(f"{json.dumps(log, separators=(',', ':'))}\n" for log in logs)
-        lock = self.path.with_name(f".{self.path.name}.lock")
-        with locked(lock), open(self.path, "r+b", buffering=0) as file:
-            whole = _cut_half_line(file)
-            left = text.encode()
-            try:
-                while left:
-                    left = left[file.write(left) :]
-                os.fsync(file.fileno())
-            except OSError:
-                file.truncate(whole)
-                raise
-
-
-def _log(line: bytes) -> dict[str, Any] | None:
-    try:
-        log = json.loads(line)
-    except ValueError:
-        return None
-    return log if isinstance(log, dict) and "op_code" in log else None
-
-
-def _cut_half_line(file: IO[bytes]) -> int:
-    """Remove half a line that a killed writer has left; returns the size. The lock is held."""
-    size = file.seek(0, os.SEEK_END)
-    if size:
-        file.seek(size - 1)
-        if file.read(1) != b"\n":
-            file.seek(0)
-            size = file.truncate(file.read().rfind(b"\n") + 1)
-    return file.seek(size)
+    def release(self) -> None:
+        """Let others write."""
+        self._held.close()

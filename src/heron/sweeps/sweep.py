@@ -17,9 +17,8 @@ from heron.base.signals import INTERRUPTED
 from heron.sweeps.devices import check_start, start_job
 from heron.sweeps.isolation import JobProcess, start_server, wait_for_any
 from heron.sweeps.ledger import Best, Outcome, killed, progress_line
-from heron.training.claim import check_sources, claim, count_ranks, source_hashes
-from heron.training.process import BUSY, DONE, Job, run_here
-from heron.training.status import is_finished, try_update
+from heron.training.run import BUSY, DONE, BusyError, Run, count_ranks
+from heron.training.status import try_update
 
 _POLL = 0.1  # seconds between looks at what jobs print
 _LOOK = 1.0  # seconds between looks at jobs that another command works on
@@ -34,7 +33,7 @@ class Sweep:
 
     preload: tuple[str, ...] = ()  # modules that the jobs' server imports besides its own
 
-    def __init__(self, jobs: Sequence[Job], isolate: bool, n_jobs: int = 1, retry: str = "cut"):
+    def __init__(self, jobs: Sequence[Run], isolate: bool, n_jobs: int = 1, retry: str = "cut"):
         for job in jobs:
             check_start(job.config, isolate)
         self.jobs, self.isolate, self.n_jobs, self.retry = list(jobs), isolate, n_jobs, retry
@@ -42,7 +41,7 @@ class Sweep:
         self.before: Sequence[Outcome] = ()  # of the same command's earlier batches
         self.total = len(self.jobs)
         self.best: Best | None = None
-        self._waiting = deque[Job]()
+        self._waiting = deque[Run]()
         self._planned = set[Path]()
 
     def run(self) -> list[Outcome]:
@@ -52,7 +51,7 @@ class Sweep:
         self.plan()
         while True:
             self.work()
-            busy, free = self._open_jobs(), list[Job]()
+            busy, free = self._open_jobs(), list[Run]()
             if not busy:
                 return self.outcomes
             _print_waiting(len(busy))
@@ -61,7 +60,7 @@ class Sweep:
                 busy, free = self._look()
             self._waiting.extend([*free, *busy])
 
-    def plan(self) -> list[Job]:
+    def plan(self) -> list[Run]:
         """Claim the folders of all jobs that there are so far; returns those to be run."""
         todo = [job for job in self.jobs if self._must_run(job)]
         self._print_kept()
@@ -75,19 +74,19 @@ class Sweep:
                 if code != BUSY:
                     self._record(job, code, seconds)
 
-    def _open_jobs(self) -> list[Job]:
+    def _open_jobs(self) -> list[Run]:
         """List the jobs that are not counted as ended."""
         counted = {each.job.folder.path for each in self.outcomes}
         return [job for job in self.jobs if job.folder.path not in counted]
 
-    def _look(self) -> tuple[list[Job], list[Job]]:
+    def _look(self) -> tuple[list[Run], list[Run]]:
         """Count in the jobs that others have ended; returns those they work on, and the rest."""
-        found: dict[str, list[Job]] = {"busy": [], "free": [], "ended": []}
+        found: dict[str, list[Run]] = {"busy": [], "free": [], "ended": []}
         for job in self._open_jobs():
             found[self._state(job)].append(job)
         return found["busy"], found["free"]
 
-    def _state(self, job: Job) -> str:
+    def _state(self, job: Run) -> str:
         """Tell whether others work on a job (`busy`), have `ended` it, or neither (`free`).
 
         One that they have ended is counted, as not run by this command.
@@ -95,44 +94,30 @@ class Sweep:
         if job.folder.is_busy():
             return "busy"
         status = job.folder.read_status()
-        if not is_finished(job.config, status):
+        if not (state := job.ended(status)):
             return "free"
         error = first_line(str(status.get("error") or ""))
-        self._add(Outcome(job, str(status["state"]), error, kept=True))
+        self._add(Outcome(job, state, error, kept=True))
         print(self._line(), flush=True)
         return "ended"
 
-    def _must_run(self, job: Job) -> bool:
+    def _must_run(self, job: Run) -> bool:
         """Claim a job's folder; tell whether the job has to be run, and count it if not."""
         self._planned.add(job.folder.path)
         job.folder.path.mkdir(parents=True, exist_ok=True)
         try:
-            with locked(job.folder.lock, wait=False):
-                claim(job.config, job.folder)
-                status = job.folder.read_status()
-                state = str(status.get("state"))
-                if state in ("done", "pruned") and is_finished(job.config, status):
-                    _check_done(job)
-                    job.folder.require_outputs()
-                    return self._keep(job, state)
-                # Statuses of earlier versions have no `retry`: those runs are tried again.
-                again = self.retry == "failed" or status.get("retry", True)
-                if state == "failed" and not again:
-                    return self._keep(job, "failed", str(status.get("error")))
-                if not status:
-                    seed, words = job.config.seed, job.overrides
-                    job.folder.update_status(state="pending", seed=seed, overrides=words)
-                elif state in ("failed", "pruned"):
-                    # Whoever takes it up sees by this that it has not ended so since.
-                    job.folder.update_status(state="pending", error=None, traceback=None)
-        except BlockingIOError:
+            if status := job.plan(self.retry):
+                state = str(status["state"])
+                error = str(status.get("error")) if state == "failed" else ""
+                return self._keep(job, state, error)
+        except BusyError:
             pass  # another command works on it: looked at again when its turn comes
         except HeronError as error:
             print(f"heron train: {error}", file=sys.stderr, flush=True)
             return self._keep(job, "failed", str(error))
         return True
 
-    def _keep(self, job: Job, state: str, error: str = "") -> bool:
+    def _keep(self, job: Run, state: str, error: str = "") -> bool:
         self._add(Outcome(job, state, first_line(error), kept=True))
         return False
 
@@ -152,7 +137,7 @@ class Sweep:
                 flush=True,
             )
 
-    def _next(self) -> Job | None:
+    def _next(self) -> Run | None:
         """Take the next job that nobody works on and nobody has ended in the meantime."""
         while self._waiting:
             job = self._waiting.popleft()
@@ -162,7 +147,7 @@ class Sweep:
                 return job
         return None
 
-    def _side_by_side(self) -> Generator[tuple[Job, int, float], None, None]:
+    def _side_by_side(self) -> Generator[tuple[Run, int, float], None, None]:
         """Yield jobs with their exit codes and seconds as they end."""
         working, dry = list[JobProcess](), False
         try:
@@ -187,14 +172,14 @@ class Sweep:
         finally:
             _stop(working)
 
-    def _here(self) -> Generator[tuple[Job, int, float], None, None]:
+    def _here(self) -> Generator[tuple[Run, int, float], None, None]:
         """Run jobs in this process, one after the other."""
         while (job := self._next()) is not None:
             started = time.monotonic()
-            code = run_here(job, in_sweep=True)
+            code = job.attempt()
             yield job, code, time.monotonic() - started
 
-    def _record(self, job: Job, code: int, seconds: float) -> None:
+    def _record(self, job: Run, code: int, seconds: float) -> None:
         """Count how a job ended, unless another command has taken it up in the meantime."""
         if code not in (DONE, INTERRUPTED):
             try:
@@ -222,15 +207,6 @@ class Sweep:
 
 def _print_waiting(jobs: int) -> None:
     print(f"heron train: waiting for {jobs} jobs of another command", flush=True)
-
-
-def _check_done(job: Job) -> None:
-    """Make sure that a finished job's data is unchanged, where it is still there."""
-    try:
-        sources = source_hashes(job.config)
-    except HeronError:
-        return
-    check_sources(sources, job.folder)
 
 
 def _stop(working: Sequence[JobProcess]) -> None:

@@ -8,7 +8,8 @@ YAML in `conf/` holds the values. A field's type says which values are allowed, 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
+from inspect import signature
 from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,9 +24,9 @@ from heron.config.constraints import (
     OneOf,
     Part,
     Positive,
+    Rule,
     Seed,
     Share,
-    TrainerFlags,
     say_renamed,
 )
 from heron.config.parsing import parse
@@ -164,6 +165,20 @@ class BaselineConfig:
     max_length: Annotated[int, Ge(8)] = 512
 
 
+class TrainerFlags(Rule):
+    """Arguments of Lightning's Trainer by name, each of the type that it has there."""
+
+    def check(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Leave out those that are null; Lightning is asked only where there are others."""
+        if flags := {name: each for name, each in value.items() if each is not None}:
+            import pytorch_lightning as pl  # start-up time
+
+            known = signature(pl.Trainer).parameters.values()
+            fields = [(each.name, each.annotation, each.default) for each in known]
+            parse(make_dataclass("Trainer", fields), flags, "trainer.")
+        return flags
+
+
 @dataclass
 class TrainerConfig(Checked):
     """How long and on what a run trains, and what is kept."""
@@ -186,7 +201,8 @@ class TrainerConfig(Checked):
     # processes on each machine, each with its own device (or share of the cores). Every batch is
     # divided between them, so a step computes the same with any number.
     devices: Count = 1
-    num_nodes: Count = 1  # machines; above 1, start the run on each with `torchrun`
+    # machines of a run; in a script, Lightning's own Trainer takes several
+    num_nodes: Annotated[int, Interval(ge=1, le=1)] = 1
     # of several devices: `auto` and `ddp` (each has the whole model), `fsdp` (each has a part of
     # it; GPUs only), or `ddp_find_unused_parameters_true` (`ddp` for an encoder with weights that
     # no output depends on)
@@ -226,7 +242,7 @@ class TrainerConfig(Checked):
         """List what several devices and the mean of epochs cannot do."""
         if self.patience is not None and self.flags.get("limit_val_batches") == 0:
             yield "trainer.patience needs validation, not trainer.limit_val_batches=0"
-        several, fsdp = self.devices * self.num_nodes > 1, self.strategy == "fsdp"
+        several, fsdp = self.devices > 1, self.strategy == "fsdp"
         if several and self.accelerator in ("mps", "tpu"):
             yield (
                 f"trainer.devices={self.devices}: several devices need trainer.accelerator=cpu or "
@@ -267,7 +283,7 @@ class SweeperConfig:
     """The search that a run is a trial of; set by `hydra/sweeper=optuna`, whose keys these are."""
 
     # `grid`: no trial
-    name: Annotated[str, OneOf("grid", "random", "optuna")] = "grid"
+    name: Annotated[str, OneOf("grid", "optuna")] = "grid"
     trials: Count = 20  # number of points
     seed: Seed = 0  # of the draws
     # of the points: Optuna's name

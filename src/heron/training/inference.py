@@ -35,12 +35,12 @@ from heron.tasks.base import Predictions, TaskModule
 from heron.tasks.config import Config
 from heron.tasks.several import Mean, WithEachSetting
 from heron.tasks.task import new_head, task_of
-from heron.training.attempt import explain_memory
 from heron.training.callbacks import progress_bar
 from heron.training.checkpointing import damage, load_weights
 from heron.training.exported import load_exported
 from heron.training.outcome import predict_split
 from heron.training.overrides import changed, override
+from heron.training.status import explain_memory
 from heron.training.stored import from_yaml, read_stored
 
 load_baseline = on_demand("heron.training.baseline_job:load_baseline")  # start-up time
@@ -275,7 +275,7 @@ def _predict(
     cleanups: Cleanups | None = None,
 ) -> Predicted:
     data = DataModule(config, {_SPLIT: list(examples)}, tokenizer)
-    with own_threads(None), explain_memory(config):
+    with own_threads(None), explain_memory("; lower batching.tokens"):
         predictions = predict_split(_trainer(config), module, data, _SPLIT, keep, cleanups)
     return predictions, data.features[_SPLIT].refused
 

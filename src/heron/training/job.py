@@ -6,19 +6,19 @@ from functools import partial
 import pytorch_lightning as pl
 
 from heron.base import ranks
-from heron.base.libraries import own_threads
+from heron.base.libraries import own_threads, silence_libraries
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder, Scores
 from heron.data.datamodule import DataModule
 from heron.models.precision import with_precision
 from heron.tasks.config import Config
 from heron.tasks.task import task_of
-from heron.training.attempt import attempt
 from heron.training.build import build_module
-from heron.training.callbacks import check_classes
 from heron.training.checkpointing import ended_early
 from heron.training.describe import describe_run, say_findings
 from heron.training.outcome import leave_outcome
+from heron.training.run import Run
+from heron.training.targets import check_classes
 from heron.training.trainer import fit
 
 # Start-up time: most runs need none of these.
@@ -47,15 +47,19 @@ def run_job(
             processes than there are.
         BusyError: another process is working on it.
     """
-    threads = own_threads(config.trainer.threads)
-    with threads, attempt(config, folder, overrides, wait) as this:
-        if not this.is_over:
+    silence_libraries()
+    run = Run(config, folder, overrides)
+    with own_threads(config.trainer.threads), run.claimed(wait):
+        if not run.begin():
+            return run.read_scores()
+        with run.running():
             if ranks.is_first():  # such as BERTScore's encoder
                 task_of(config).require_metrics(config)
             check_classes(config)
-            this.scores = _train_and_score(config, folder, overrides)
-            task_of(config).sign_metrics(config, folder, this.scores or {})
-    return this.scores or {}
+            scores = _train_and_score(config, folder, overrides)
+            task_of(config).sign_metrics(config, folder, scores or {})
+        run.end(scores)
+    return scores or {}
 
 
 def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores | None:

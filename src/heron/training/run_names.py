@@ -12,7 +12,7 @@ from heron.base.errors import ConfigError
 from heron.base.files import fingerprint
 from heron.base.secrets import redact
 from heron.config.constraints import RENAMED, flatten, is_under
-from heron.data.config import BUDGET, DataConfig
+from heron.data.config import DataConfig
 from heron.tasks.config import Config, TrainerConfig
 
 # Keys of places and of display, which cannot change a result.
@@ -25,24 +25,14 @@ NEUTRAL = (
 INDECISIVE = (*NEUTRAL, "experiment")
 # Trainer keys that spread one training over devices; they change no result.
 SPREAD = ("devices", "num_nodes", "strategy")
-# Keys (with what is under them) that earlier versions did not have; their defaults do what these
-# versions did. With them, `_OPTIONAL` keys are left out of the hash in a run's name, and `_LATER`
-# keys out of the hash by which earlier versions named runs.
+# Keys (with what is under them) that a run's name leaves out where they have their defaults: a new
+# key renames no run.
 _OPTIONAL = (
     *("data.folds", "data.quoting", "data.texts", "data.hub", "data.revision"),
-    *("data.hub_config", "data.hub_splits"),
+    *("data.hub_config", "data.hub_splits", "callbacks", "ckpt_path", "trainer.flags"),
     *("head.module", "prompting", "optim.loss", "optim.soft", "optim.suspects", "trainer.mean_of"),
-    *(
-        "callbacks",
-        "trainer.flags",
-        "ckpt_path",
-        "task.metrics",
-        "task.decoding",
-        "task.mask_share",
-        "task.whole_words",
-    ),
+    *("task.metrics", "task.decoding", "task.mask_share", "task.whole_words"),
 )
-_LATER = ("curriculum.order", "encoder.trailing_separator", "optim.warmup_steps")
 _LONGEST = 200  # characters of a folder's name before its hash; file systems allow 255 bytes
 # Runs that differ in these keys, in their data or their task are not compared with each other.
 _APART = ("protocol", "also_test", "trainer.max_epochs", "trainer.max_steps")
@@ -58,24 +48,16 @@ def decisive(config: Config) -> dict[str, Any]:
         for key, value in flatten(dataclasses.asdict(config))
         if not any(is_under(key, each) for each in INDECISIVE)
     }
-    return _without(_OPTIONAL, found) | _spread(TrainerConfig())
-
-
-def _without(keys: tuple[str, ...], found: dict[str, Any]) -> dict[str, Any]:
-    """Leave out keys that have their default."""
-    unset = _defaults(keys)
-    return {key: value for key, value in found.items() if unset.get(key, ...) != value}
+    unset, alone = _defaults(), TrainerConfig()
+    found = {key: value for key, value in found.items() if unset.get(key, ...) != value}
+    return found | {f"trainer.{key}": getattr(alone, key) for key in SPREAD}
 
 
 @cache
-def _defaults(keys: tuple[str, ...]) -> dict[str, Any]:
-    """List the defaults of keys and of what is under them."""
+def _defaults() -> dict[str, Any]:
+    """List the defaults of `_OPTIONAL` keys and of what is under them."""
     every = flatten(dataclasses.asdict(Config(DataConfig())))
-    return {key: value for key, value in every if any(is_under(key, each) for each in keys)}
-
-
-def _spread(trainer: TrainerConfig) -> dict[str, Any]:
-    return {f"trainer.{key}": getattr(trainer, key) for key in SPREAD}
+    return {key: value for key, value in every if any(is_under(key, each) for each in _OPTIONAL)}
 
 
 def config_key(config: Config) -> str:
@@ -84,19 +66,11 @@ def config_key(config: Config) -> str:
 
 
 def as_before(found: dict[str, Any]) -> Any:
-    """Give keys, also those in stages, the names by which earlier versions named runs."""
+    """Give renamed keys, also those in stages, the names by which runs are named."""
     text = json.dumps(found, default=str)
     for old, new in RENAMED.items():
         text = text.replace(new, old)
     return json.loads(text)
-
-
-def earlier_key(config: Config) -> str:
-    """Hash a configuration as earlier versions of heron did, to find their runs."""
-    found = decisive(config) | _spread(config.trainer)
-    if config.batching.tokens is None:
-        found["batching.tokens"] = BUDGET
-    return fingerprint(as_before(_without(_LATER, found)))[:8]
 
 
 def path_words(config: Config) -> list[str]:
@@ -119,8 +93,7 @@ def check_paths(config: Config) -> None:
 def run_path(config: Config, overrides: Sequence[str], swept: Sequence[str] = ()) -> Path:
     """Name the run folder: readable overrides and a hash of all that can change the result.
 
-    The values of `swept` keys come first. A run that an earlier version of heron began keeps its
-    folder.
+    The values of `swept` keys come first.
 
     Raises:
         ConfigError: `run.sweep` or `run.job` leads out of `paths.runs`.
@@ -135,12 +108,7 @@ def run_path(config: Config, overrides: Sequence[str], swept: Sequence[str] = ()
     # The same configuration in other words (a default spelt out) keeps its folder.
     said = config.experiment is not None and f"{sweep},".startswith(f"{base},")
     name = readable_name(overrides, ("experiment",) if said else (), swept)
-    # Earlier versions added no words to a sweep's name.
-    plain = folder.with_name(folder.name.partition(",")[0] or folder.name)
-    earlier = dict.fromkeys((folder, plain))
-    known = [(folder, key), *((place, earlier_key(config)) for place in earlier)]
-    found = (path for place, each in known for path in sorted(place.glob(f"*-{each}")))
-    return next(found, folder / f"{name}-{key}")
+    return next(iter(sorted(folder.glob(f"*-{key}"))), folder / f"{name}-{key}")
 
 
 def base_name(experiment: str | None, data: str, task: str) -> str:
@@ -172,16 +140,14 @@ def _sets_apart(word: str, base: str) -> bool:
 
 def _check_names(config: Config) -> None:
     """Refuse a sweep's name that leads out of `paths.runs`, and a job's out of its sweep."""
-    where = "paths.runs=DIR says where sweeps lie"
-    for key, name in (("sweep", config.run.sweep), ("job", config.run.job)):
+    for key, most in (("sweep", 99), ("job", 1)):
+        name = getattr(config.run, key)
         parts = Path(name or "_").parts
-        if not parts or ".." in parts or Path(name or "_").is_absolute():
-            raise ConfigError(f"run.{key}={name}: a name inside paths.runs is needed; {where}")
-    if config.run.job and len(Path(config.run.job).parts) > 1:
-        raise ConfigError(
-            f"run.job={config.run.job}: one folder's name is needed, without '/'; "
-            "run.sweep=DIR/DIR may have several"
-        )
+        if not 0 < len(parts) <= most or ".." in parts or parts[0] == "/":
+            raise ConfigError(
+                f"run.{key}={name}: a name inside paths.runs is needed (run.job: without '/'); "
+                "paths.runs=DIR says where sweeps lie"
+            )
 
 
 def readable_name(

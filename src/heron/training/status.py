@@ -1,9 +1,4 @@
-"""What `status.json` says of a run: its state, what it came from, and why it failed.
-
-`pending` (planned by a sweep) -> `running` (with a heartbeat) -> `done`, `pruned`, `failed` or
-`interrupted`. Where it says `running` while nobody holds the folder's lock, the process is gone,
-and `RunFolder.state` says `failed`.
-"""
+"""What `status.json` says of a run: what it comes from, that it lives, and why it failed."""
 
 import os
 import platform
@@ -15,84 +10,94 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import heron
-from heron.base.files import fingerprint
+from heron.base.errors import HeronError, first_line
+from heron.base.files import fingerprint, sha256_file
 from heron.base.folders import conf_dir
-from heron.base.run_folder import RunFolder
+from heron.base.run_folder import HEAD, RunFolder
+from heron.data.readers import every_set
+from heron.data.sources import locate
+from heron.models.config import EncoderConfig
+from heron.tasks import BASELINES
 from heron.tasks.config import Config
 
 BEAT = 5.0  # seconds between heartbeats
 
+_PACKAGES = ("torch", "pytorch-lightning", "transformers", "tokenizers", "hydra-core", "numpy")
+_OUT_OF_MEMORY = re.compile(r"out of memory|(can't|cannot) allocate|bad_alloc", re.IGNORECASE)
 _MACHINE_ERROR = re.compile(
     "memory|bad_alloc|new thread|no space left|file too large|quota exceeded|PytorchStreamWriter",
     re.IGNORECASE,
 )
-_PACKAGES = ("torch", "pytorch-lightning", "transformers", "tokenizers", "hydra-core", "numpy")
+
+
+class OutOfMemoryError(HeronError):
+    """A machine or a device has less memory than a run needs."""
 
 
 class Clock:
-    """Seconds of work on a run, over all its processes; setting the system's clock has no effect.
-
-    `spent` are the seconds of earlier processes.
-    """
+    """Seconds of work on a run, after those `spent` before; no setting of the system's counts."""
 
     def __init__(self, spent: float = 0.0):
-        self.spent = spent
-        self._started = time.monotonic()
+        self.spent, self._started = spent, time.monotonic()
 
     def seconds(self) -> float:
         """Read the clock."""
         return round(self.spent + time.monotonic() - self._started, 1)
 
 
-@contextmanager
-def keep_heartbeat(folder: RunFolder, clock: Clock) -> Iterator[None]:
-    """Update `heartbeat` and `seconds` in `status.json` every few seconds, from a thread."""
-    stop = threading.Event()
+def source_hashes(config: Config) -> dict[str, str]:
+    """Hash the files that a run is made from: data, and those of a local encoder or head.
 
-    def beat() -> None:
-        while not stop.wait(BEAT):
-            try_update(folder, heartbeat=heartbeat(), seconds=clock.seconds())
-
-    thread = threading.Thread(target=beat, name="heartbeat", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
-
-
-def heartbeat() -> dict[str, Any]:
-    """Sign of life: Unix time in seconds, process id, machine."""
-    return {"time": round(time.time(), 1), "pid": os.getpid(), "host": socket.gethostname()}
-
-
-def try_update(folder: RunFolder, **fields: Any) -> None:
-    """Write to `status.json`; a full disk must not hide the error that is being reported."""
-    try:
-        folder.update_status(**fields)
-    except OSError as error:
-        print(f"heron train: {folder.status}: {error}", file=sys.stderr, flush=True)
-
-
-def is_finished(config: Config, status: Mapping[str, Any]) -> bool:
-    """Tell whether a job is finished, by its `status.json`.
-
-    A training that a search has ended early is finished for that search, and only while it prunes;
-    for anybody else it was cut.
+    Returns:
+        Hexadecimal SHA-256 by name, for `status.json`: `<split>` of the run's own data set,
+        `<data set>.<split>` of its stages' and of those it is only tested on, `encoder`, `head`,
+        `bertscore`, its `bertscore.baseline`, and keys that name runs or tables, such as
+        `curriculum.dynamics`.
     """
-    state, search = status.get("state"), config.sweeper
-    if state != "pruned":
-        return state in ("done", "failed")
-    is_trial = search.trial is not None and search.pruner != "none"
-    return is_trial and status.get("pruned_by") == search.study
+    data_dir, cache_dir = Path(config.paths.data), Path(config.paths.cache)
+    paths = locate(config.data, data_dir, cache_dir)
+    for name, other in sorted(every_set(config).items()):
+        found = {} if other is config.data else locate(other, data_dir, cache_dir)
+        paths |= {f"{name}.{split}": path for split, path in found.items()}
+    models = {"bertscore": EncoderConfig(config.task.bertscore.model or "")}
+    if config.baseline.name != "none":
+        paths |= BASELINES[config.baseline.name].sources(config)
+    else:
+        models["encoder"] = config.encoder
+    models = {name: each for name, each in models.items() if each.name and Path(each.name).is_dir()}
+    hashes = {}
+    if models:
+        from heron.data.hub import identity  # start-up time, as below
+
+        hashes = {name: fingerprint(identity(each)) for name, each in models.items()}
+    if config.task.bertscore.baseline:
+        paths["bertscore.baseline"] = Path(config.task.bertscore.baseline)
+    if config.ckpt_path:
+        paths["ckpt_path"] = checkpoint_to_train_on(config)
+    if config.head.start:
+        paths["head"] = Path(config.head.start) / HEAD
+    if config.curriculum.dynamics is not None or config.curriculum.scores is not None:
+        from heron.training.curriculum import dynamics_sources
+
+        hashes |= dynamics_sources(config)
+    if config.optim.soft.predictions or config.optim.suspects.dynamics:
+        from heron.tasks.teachers import target_sources
+
+        hashes |= target_sources(config)
+    return {name: sha256_file(path) for name, path in paths.items() if path.is_file()} | hashes
+
+
+def checkpoint_to_train_on(config: Config) -> Path:
+    """Name the checkpoint that `ckpt_path` means, a file or a run folder's last one."""
+    named = Path(config.ckpt_path or "")
+    return RunFolder(named).last if named.is_dir() else named
 
 
 def provenance() -> dict[str, Any]:
@@ -151,10 +156,60 @@ def _memory_gb() -> float | None:
         return None
 
 
-def peak_rss_mb() -> float:
-    """Read this process's largest resident memory so far, in MiB."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return round(peak / (1024 if sys.platform != "darwin" else 1024**2), 1)
+def memory_advice(config: Config) -> str:
+    """Name the keys that make a training take less memory."""
+    if config.baseline.name != "none":
+        return ""
+    key = "size" if config.batching.plan == "shuffle" else "tokens"
+    return (
+        f"; lower batching.{key} (and in evaluation batching.tokens), or set trainer."
+        "precision=bf16-mixed or encoder.gradient_checkpointing=true. A training keeps its "
+        "steps where trainer.accumulate_grad_batches is raised as batches get smaller"
+    )
+
+
+@contextmanager
+def explain_memory(advice: str) -> Iterator[None]:
+    """Raise `OutOfMemoryError` where memory runs out; where it is torch's, with `advice`."""
+    try:
+        yield
+    except Exception as error:
+        of_torch = isinstance(error, RuntimeError) and _OUT_OF_MEMORY.search(str(error))
+        if not isinstance(error, MemoryError) and not of_torch:
+            raise
+        text = f"out of memory ({first_line(error) or type(error).__name__})"
+        raise OutOfMemoryError(text + (advice if of_torch else "")) from error
+
+
+@contextmanager
+def keep_heartbeat(folder: RunFolder, clock: Clock) -> Iterator[None]:
+    """Update `heartbeat` and `seconds` in `status.json` every few seconds, from a thread."""
+    stop = threading.Event()
+
+    def beat() -> None:
+        while not stop.wait(BEAT):
+            try_update(folder, heartbeat=heartbeat(), seconds=clock.seconds())
+
+    thread = threading.Thread(target=beat, name="heartbeat", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def heartbeat() -> dict[str, Any]:
+    """Sign of life: Unix time in seconds, process id, machine."""
+    return {"time": round(time.time(), 1), "pid": os.getpid(), "host": socket.gethostname()}
+
+
+def try_update(folder: RunFolder, **fields: Any) -> None:
+    """Write to `status.json`; a full disk must not hide the error that is being reported."""
+    try:
+        folder.update_status(**fields)
+    except OSError as error:
+        print(f"heron train: {folder.status}: {error}", file=sys.stderr, flush=True)
 
 
 def failure(error: BaseException, seconds: float) -> dict[str, Any]:
@@ -174,12 +229,10 @@ def failure(error: BaseException, seconds: float) -> dict[str, Any]:
     }
 
 
-def note_failure(folder: RunFolder, error: BaseException, clock: Clock) -> None:
-    """Write the error that ended a sweep's job, unless its training has written it."""
-    status = folder.read_status()
-    text = f"{type(error).__name__}: {error}"
-    if status.get("state") not in ("done", "pruned") and status.get("error") != text:
-        try_update(folder, **failure(error, clock.seconds()))
+def peak_rss_mb() -> float:
+    """Read this process's largest resident memory so far, in MiB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (1024 if sys.platform != "darwin" else 1024**2), 1)
 
 
 def is_machine_error(error: BaseException | None) -> bool:

@@ -18,7 +18,6 @@ _UNCHANGED = (
     *("encoder.trust_remote_code", "paths", "data.files", "data.join", "data.phrases"),
     *("data.texts", "others", "stages", "curriculum"),
 )
-WANDB = "pytorch_lightning.loggers.WandbLogger"
 # Folders in a cache; a folder without any of them is not one of heron's caches.
 _CACHED = ("features", "tokenizers", "chronicle", "vectors", "word-vectors")
 
@@ -42,15 +41,6 @@ def _read_values(text: str) -> dict[str, Any]:
     values = parse_yaml(text)
     if not isinstance(values, dict):
         raise ConfigError("config.yaml is not a mapping of keys to values")
-    values.pop("launcher", None)  # of earlier versions, like `run.n_jobs`: where jobs ran
-    if isinstance(values.get("run"), dict):
-        values["run"].pop("n_jobs", None)
-    logger = values.get("logger")
-    if isinstance(logger, dict) and isinstance(logger.get("wandb"), bool):  # earlier versions' keys
-        own = {key: each for key, each in logger.items() if key not in ("wandb", "others")}
-        values["logger"] = {"wandb": {"_target_": WANDB, **own}} if logger["wandb"] else {}
-    if isinstance(values.get("trainer"), dict):
-        values["trainer"].pop("callbacks", None)  # by names that forks registered
     if missing := [key for key in _ALWAYS if key not in values]:
         raise ConfigError(f"it has no {', '.join(missing)}")
     return values
@@ -92,7 +82,8 @@ def read_own(path: Path) -> Config:
     try:
         values = _read_values(path.read_text(encoding="utf-8"))
     except (ConfigError, UnicodeDecodeError) as error:
-        what = f"{path} is damaged: {error}; copy it again from where the run was trained"
+        what = f"{path} is damaged: {error}; copy it again from where the run was trained, or "
+        what += "train again (run.resume=false)"
         raise ConfigError(what) from error
     try:
         return read(values)

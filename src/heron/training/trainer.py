@@ -17,15 +17,7 @@ from heron.data.datamodule import DataModule
 from heron.models.precision import precision
 from heron.tasks.base import TaskModule
 from heron.tasks.config import Config
-from heron.training.callbacks import (
-    EpochLines,
-    Ledger,
-    StepCount,
-    chosen,
-    make,
-    progress_bar,
-    wandb_options,
-)
+from heron.training.callbacks import EpochLines, Ledger, StepCount, progress_bar
 from heron.training.checkpointing import (
     LOG_EVERY,
     History,
@@ -36,6 +28,7 @@ from heron.training.checkpointing import (
     resume_from,
 )
 from heron.training.recorder import Recorder
+from heron.training.targets import chosen, make, wandb_options
 
 # Only some runs need them; `Pruning` is of a higher layer.
 wandb_logger = on_demand("heron.training.wandb_logger:wandb_logger")
@@ -130,7 +123,6 @@ def devices(config: Config, sharded: bool = True) -> dict[str, Any]:
         "accelerator": config.trainer.accelerator,
         "deterministic": config.trainer.deterministic,
         "devices": 1 if alone else config.trainer.devices,
-        "num_nodes": 1 if alone else config.trainer.num_nodes,
         "strategy": strategy,
         "precision": None if is_sharded else name,
         "plugins": plugins,

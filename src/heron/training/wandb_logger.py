@@ -4,7 +4,6 @@ W&B never stops a run: where its server does not answer, the run is recorded on 
 warning says how to upload it.
 """
 
-import csv
 import os
 import secrets
 from collections.abc import Callable, Iterator
@@ -31,8 +30,8 @@ from heron.config.constraints import all_keys
 from heron.config.words import key_of
 from heron.metrics.names import is_minimised
 from heron.tasks.config import Config
-from heron.training.callbacks import make, wandb_options
 from heron.training.run_names import readable_name
+from heron.training.targets import make, wandb_options
 
 draw_map = on_demand("heron.reports.map:draw_map")  # of a higher layer
 
@@ -88,7 +87,7 @@ def record_again(config: Config, folder: RunFolder) -> None:
         return
     with wandb_run(config, folder):
         for logger in wandb_logger(config, folder):
-            for row in _rows(folder):
+            for row in folder.read_metrics():
                 logger.log_metrics(row, int(row.pop("step")))
 
 
@@ -178,14 +177,6 @@ def _swept(folder: RunFolder) -> set[str]:
     return set(read_yaml(file)["hydra"]["sweeper"].get("swept") or ()) if file.is_file() else set()
 
 
-def _rows(folder: RunFolder) -> list[dict[str, float]]:
-    """Read `metrics.csv`."""
-    if not folder.metrics.is_file():
-        return []
-    with folder.metrics.open(encoding="utf-8", newline="") as file:
-        return [{k: float(v) for k, v in row.items() if v} for row in csv.DictReader(file)]
-
-
 def _complete(config: Config, folder: RunFolder) -> None:
     run: Any = wandb.run or wandb_logger(config, folder)[0].experiment
     run.summary.update(summary(folder))
@@ -266,7 +257,7 @@ def summary(folder: RunFolder) -> dict[str, float]:
     last is W&B's own `validation/<metric>`, a number that sweeps can read) and `ledger/<count>`.
     """
     found: dict[str, float] = {}
-    for row in _rows(folder):
+    for row in folder.read_metrics():
         for name in (key for key in row if key.startswith("validation/")):
             better = min if is_minimised(name.partition("/")[2]) else max
             found[f"{name}/best"] = better(found.get(f"{name}/best", row[name]), row[name])

@@ -4,7 +4,6 @@ The best configuration is chosen on validation, never on test: the mean over its
 the score that the runs watch (`trainer.monitor`).
 """
 
-import csv
 import math
 import shlex
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from heron.base.cells import SYNTHETIC, Summary, show
 from heron.base.errors import ConfigError
 from heron.base.files import write_file
 from heron.base.pages import escape_json, render
+from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact, redacted
 from heron.metrics.names import is_minimised, signed, with_copied
 from heron.reports.sweep import page_links, spent_table
@@ -133,13 +133,12 @@ def curves(path: Path, metrics: Sequence[str]) -> dict[str, list[list[float | No
     wanted = ["train/loss", "validation/loss", *(f"validation/{name}" for name in metrics)]
     found: dict[str, list[list[float | None]]] = {name: [] for name in wanted}
     try:
-        with open(path, encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                for name in wanted:
-                    if row.get(name) and math.isfinite(value := float(row[name])):
-                        found[name].append([int(float(row["step"])), _rounded(value)])
-    except (OSError, ValueError, TypeError, KeyError, csv.Error):
+        rows = RunFolder(path.parent).read_metrics()
+    except ConfigError:
         return {}
+    for row in rows:
+        for name in row.keys() & found.keys() if "step" in row else ():
+            found[name].append([int(row["step"]), _rounded(row[name])])
     for name, points in found.items():
         if len(points) > POINTS:
             step = (len(points) - 1) / (POINTS - 1)

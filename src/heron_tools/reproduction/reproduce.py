@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # these load Hydra
     from heron.base.run_folder import RunFolder
     from heron.sweeps.launch import Plan
     from heron.training.compose import Composition
-    from heron.training.process import Job
+    from heron.training.run import Run
 
 
 Folders = tuple[Path, Path]  # of data sets, and the cache
@@ -173,7 +173,7 @@ def _is_chosen(overrides: Sequence[str], only: str | None) -> bool:
     return only is None or any(only in (value, f"{key}={value}") for key, _, value in pairs)
 
 
-def _absent_model(job: Job) -> str:
+def _absent_model(job: Run) -> str:
     """Say which model a run lacks where nothing may be downloaded; empty for none."""
     name, baseline = job.config.encoder.name, job.config.baseline.name
     from huggingface_hub.constants import is_offline_mode
@@ -190,7 +190,7 @@ def _absent_model(job: Job) -> str:
 
 def _jobs_table(
     target: Target,
-    jobs: Sequence[Job],
+    jobs: Sequence[Run],
     absent: Mapping[RunFolder, str],
     refused: Sequence[tuple[str, str]],
 ) -> Table:

@@ -94,7 +94,7 @@ def test_threads_wait_briefly_unless_the_environment_says_how(given, expected) -
     code = f"""
 import os, sys
 given = dict(os.environ)
-import heron.cli, heron.training.process
+import heron.cli, heron.training.run
 assert os.environ == given, "importing heron changes no environment"
 heron.cli.main(["options", "-h"])
 assert "torch" not in sys.modules

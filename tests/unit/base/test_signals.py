@@ -20,7 +20,7 @@ from heron.sweeps.launch import run_planned
 from heron.sweeps.sweep import Sweep
 from heron.tasks.class_module import ClassificationModule
 from heron.tasks.config import Config
-from heron.training.process import Job
+from heron.training.run import Run
 from small_runs import TINY, heron, in_folder
 
 WORDS = ("run.job=tiny", "trainer.enable_progress_bar=false")
@@ -161,21 +161,21 @@ def test_every_command_leaves_with_143(name: str, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.fixture
-def job(tmp_path: Path, chronicle_config: Callable[..., Config]) -> Job:
+def job(tmp_path: Path, chronicle_config: Callable[..., Config]) -> Run:
     folder = RunFolder(tmp_path / "sweep" / "job")
     folder.path.mkdir(parents=True)
-    return Job(chronicle_config(), folder, ["seed=0"])
+    return Run(chronicle_config(), folder, ["seed=0"])
 
 
 def test_an_interrupted_job_of_a_sweep_is_no_done_one_and_the_command_leaves_with_143(
-    job: Job, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    job: Run, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def run_here(job: Job, in_sweep: bool = False) -> int:
+    def interrupted(job: Run) -> int:
         job.folder.update_status(state="interrupted", error="Terminated: by SIGTERM", retry=True)
         return signals.INTERRUPTED
 
     reports: list[Any] = []
-    monkeypatch.setattr("heron.sweeps.sweep.run_here", run_here)
+    monkeypatch.setattr(Run, "attempt", interrupted)
     job.config.run.isolate = False
     assert run_planned([job], [], reports.append) == 143
     assert reports == []

@@ -15,7 +15,7 @@ from heron.models import rates as rates_
 from heron.models.precision import precision, recorded_precision, with_precision
 from heron.models.rates import rates
 from heron.results.collect import collect
-from heron.training.claim import claim
+from heron.training.run import Run
 from heron.training.stored import read_own, to_yaml
 
 FAST_HALF = {"32-true": 100.0, "bf16-mixed": 200.0}
@@ -140,8 +140,9 @@ def test_config_yaml_has_the_choice_and_the_same_command_keeps_it_on_any_process
     built()
     assert precision(auto(tmp_path)) == "32-true"
     assert again(folder, "trainer.precision=auto") == "bf16-mixed"
-    with pytest.raises(ConfigError, match="was bf16-mixed, now 32-true"):
-        claim(auto(tmp_path, "trainer.precision=32-true"), folder)
+    other = Run(auto(tmp_path, "trainer.precision=32-true"), folder)
+    with pytest.raises(ConfigError, match="was bf16-mixed, now 32-true"), other.claimed():
+        pass
 
 
 def test_a_choice_for_another_kind_of_device_is_made_again(tmp_path, machine, built) -> None:

@@ -16,9 +16,16 @@ from heron.base.files import locked
 from heron.base.run_folder import RunFolder
 from heron.sweeps.launch import run_planned
 from heron.training import status as status_
-from heron.training.attempt import OutOfMemoryError, explain_memory
-from heron.training.process import FAILED, Job
-from heron.training.status import Clock, failure, is_machine_error, keep_heartbeat
+from heron.training.run import FAILED, Run
+from heron.training.status import (
+    Clock,
+    OutOfMemoryError,
+    explain_memory,
+    failure,
+    is_machine_error,
+    keep_heartbeat,
+    memory_advice,
+)
 from heron.training.stored import read_stored
 from small_runs import compose
 from small_sweeps import (
@@ -144,7 +151,7 @@ class TestSameCommandAgain:
         assert sweep(tmp_path, "run.isolate=false", n=1) == 2
         (folder,) = jobs_of(tmp_path)
         self.fail = {}
-        job = Job(read_stored(folder.config), folder, [])
+        job = Run(read_stored(folder.config), folder, [])
         assert run_planned([job], [], lambda path: None) == 0
         assert ran == [0, 0]
 
@@ -245,11 +252,11 @@ class TestHeartbeat:
     def test_a_library_that_ends_the_process_leaves_a_failed_job(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def die(job: Any, in_sweep: bool) -> int:  # as libgomp does, by exit(1)
+        def die(job: Run) -> int:  # as libgomp does, by exit(1)
             job.folder.update_status(state="running")
             return FAILED
 
-        monkeypatch.setattr("heron.sweeps.sweep.run_here", die)
+        monkeypatch.setattr(Run, "attempt", die)
         assert sweep(tmp_path, "run.isolate=false", n=2) == 2
         ends = [(status["state"], status["retry"]) for status in statuses(tmp_path)]
         assert ends == [("failed", True)] * 2
@@ -300,7 +307,7 @@ class TestFailure:
     def test_out_of_memory_names_keys_that_take_less(self, tmp_path: Path) -> None:
         config = compose(tmp_path, "batching.plan=bucket")
         error = RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: 9 bytes")
-        with pytest.raises(OutOfMemoryError) as raised, explain_memory(config):
+        with pytest.raises(OutOfMemoryError) as raised, explain_memory(memory_advice(config)):
             raise error
         assert "lower batching.tokens" in str(raised.value)
         assert failure(raised.value, 0.0)["retry"] is True
@@ -311,13 +318,13 @@ class TestFailure:
     ) -> None:
         with (
             pytest.raises(OutOfMemoryError) as raised,
-            explain_memory(compose(tmp_path, *words)),
+            explain_memory(memory_advice(compose(tmp_path, *words))),
         ):
             raise MemoryError  # not torch's: no batch is too large
         assert str(raised.value) == "out of memory (MemoryError)"
 
     def test_other_errors_are_what_they_were(self, tmp_path: Path) -> None:
-        with pytest.raises(ZeroDivisionError), explain_memory(compose(tmp_path)):
+        with pytest.raises(ZeroDivisionError), explain_memory(""):
             raise ZeroDivisionError
 
     def test_interruption_is_no_failure(self) -> None:

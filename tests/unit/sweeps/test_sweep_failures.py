@@ -124,7 +124,7 @@ def test_corrupt_checkpoint_is_put_aside_and_the_job_starts_over(
     damage: str, undisturbed: Path, tmp_path: Path
 ) -> None:
     with meanwhile(lambda: kill_after_a_checkpoint(tmp_path)):
-        assert sweep(tmp_path, "run.n_jobs=1", n=1) == 2
+        assert sweep(tmp_path, n=1) == 2
     (job,) = jobs_of(tmp_path)
     content = bytearray(job.last.read_bytes())
     middle = len(content) // 2

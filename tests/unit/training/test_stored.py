@@ -72,24 +72,6 @@ def test_a_stored_value_of_another_type_is_converted_and_a_lacking_one_is_the_de
     assert from_yaml(dump_yaml(values)) == changed("optim.lr=1.0")
 
 
-def test_loggers_and_callbacks_of_earlier_versions_are_read():
-    values = yaml.safe_load(to_yaml(DEFAULTS))
-    del values["callbacks"], values["run"]["trust"]
-    values["trainer"]["callbacks"] = {"weight_norm": {}}
-    values["logger"] = {"wandb": True, "project": "p", "mode": None, "others": {"second_csv": {}}}
-    read = from_yaml(dump_yaml(values))
-    assert read.logger == {
-        "wandb": {
-            "_target_": "pytorch_lightning.loggers.WandbLogger",
-            "project": "p",
-            "mode": None,
-        }
-    }
-    values["logger"]["wandb"] = False
-    assert from_yaml(dump_yaml(values)) == DEFAULTS
-    assert from_yaml(to_yaml(read)) == read
-
-
 @pytest.mark.parametrize("key", CHOICES)
 def test_the_default_is_among_the_choices(key):
     assert attrgetter(key)(DEFAULTS) in [*CHOICES[key], None]  # null: none of them

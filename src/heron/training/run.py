@@ -1,0 +1,384 @@
+"""One run's life: open, claimed, running, ended.
+
+`status.json` says where it is: `pending` (planned by a sweep) -> `running` (with a heartbeat) ->
+`done`, `pruned`, `failed` or `interrupted`. Whoever works on a run holds its folder's lock. Where
+the status says `running` while nobody holds it, the process is gone, and `RunFolder.state` says
+`failed`.
+
+Light to import: Lightning and transformers are loaded when a run begins, so that a mistake in a
+command line is answered at once. A sweep's parent process claims every folder and trains in none.
+"""
+
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from heron.base import ranks
+from heron.base.errors import ConfigError, HeronError, nearest, os_error_text, visible
+from heron.base.files import fingerprint, locked, remove_half_written
+from heron.base.run_folder import RunFolder, Scores, config_text
+from heron.base.secrets import redact, redacted
+from heron.base.signals import INTERRUPTED, interruptible
+from heron.base.terminal import say
+from heron.data.readers import every_set, load_with_report
+from heron.data.sources import locate
+from heron.models.config import OPEN
+from heron.tasks.config import Config
+from heron.tasks.task import task_of
+from heron.training.run_names import check_paths, config_key, decisive, path_words
+from heron.training.status import (
+    Clock,
+    explain_memory,
+    failure,
+    heartbeat,
+    keep_heartbeat,
+    memory_advice,
+    peak_rss_mb,
+    provenance,
+    source_hashes,
+    try_update,
+)
+from heron.training.stored import read_own
+from heron.training.targets import wandb_options
+
+DONE, FAILED, BUSY = 0, 1, 75  # exit codes of a job's process, beside `INTERRUPTED`
+
+
+class BusyError(ConfigError):
+    """Another process is working on the run."""
+
+
+@dataclass
+class Run:
+    """One run that a command asks for: a job of a sweep, a stage, or the command's only one.
+
+    `with run.claimed(): if run.begin(): with run.running(): ...`, then `run.end(scores)`.
+    """
+
+    config: Config  # resolved
+    folder: RunFolder
+    overrides: Sequence[str] = ()  # what the user typed; in a sweep, with this job's values
+    whole: Any = None  # of a sweep's job: Hydra's configuration
+
+    def check(self, known: dict[str, HeronError | None], read: bool = False) -> None:
+        """Check what can be checked before there is a run folder.
+
+        With `read`, the data is read as a run does, not only looked for. Errors found in the data
+        of earlier jobs are in `known`, by its settings; this job's is added.
+
+        Raises:
+            ConfigError: `trainer.monitor` is no score, this machine lacks `trainer.accelerator`, a
+                folder of `paths` cannot be written to, or a data set cannot be used.
+            DataError: files that are missing; with `read`, columns and rows that are wrong.
+        """
+        config, name = self.config, self.config.trainer.accelerator
+        _check_monitor(config)
+        if config.baseline.name == "none" and name not in ("auto", "cpu"):
+            from heron.base.libraries import has_accelerator  # start-up time
+
+            if not has_accelerator(name):
+                raise ConfigError(
+                    f"trainer.accelerator={name}: this machine has none that torch can use; set "
+                    "trainer.accelerator=auto, which takes what there is"
+                )
+        check_paths(config)
+        files = [each for each in every_set(config).values() if not each.generator]
+        key = fingerprint(list(map(asdict, files)), config.paths.data, config.paths.cache)
+        if key not in known:
+            known[key], look = None, load_with_report if read else locate
+            try:
+                for each in files:
+                    look(each, Path(config.paths.data), Path(config.paths.cache))
+            except HeronError as error:
+                known[key] = error
+        if found := known[key]:
+            raise found
+
+    def is_kept(self) -> bool:
+        """Tell whether the run is done and not to be started over; its data may be gone."""
+        return self.config.run.resume and self.folder.state() == "done"
+
+    def ended(self, status: Mapping[str, Any]) -> str:
+        """Tell by its `status.json` how the run has ended: `done`, `pruned`, `failed`, else empty.
+
+        A training that a search has ended early is `pruned` for that search, and only while it
+        prunes; for anybody else it was cut.
+        """
+        state, search = str(status.get("state")), self.config.sweeper
+        prunes = search.trial is not None and search.pruner != "none"
+        own = state == "pruned" and prunes and status.get("pruned_by") == search.study
+        return state if own or state in ("done", "failed") else ""
+
+    @contextmanager
+    def claimed(self, wait: bool = False) -> Iterator[None]:
+        """Hold the folder's lock during the block, and make sure that the folder is this run's.
+
+        Of several processes the first holds it. A folder in which nothing was prepared is removed
+        after an error of the user's.
+
+        Raises:
+            BusyError: another process works on the run, and this one shall not `wait`.
+            ConfigError: `trainer.monitor` is no score, or the folder holds a run with another
+                configuration; the message lists the differing keys.
+        """
+        if not ranks.is_first():
+            yield
+            return
+        try:
+            with locked(self.folder.lock, wait=wait):
+                is_new = self.folder.is_new()
+                try:
+                    self._claim()
+                    yield
+                except HeronError:
+                    if is_new:
+                        self.folder.discard()
+                    raise
+        except BlockingIOError as busy:
+            raise BusyError(f"{self.folder.path}: another process is working on this run") from busy
+
+    def _claim(self) -> None:
+        """Write the configuration, or compare it with the one that is there."""
+        config, folder = self.config, self.folder
+        _check_monitor(config)
+        remove_half_written(folder.path.rglob(".*"))
+        if not config.run.resume:
+            folder.clear()
+        if folder.last.is_file() and not folder.read_status():
+            say(
+                f"{folder.status} is missing or damaged: the run counts as cut and goes on from "
+                f"{folder.last.name}; nothing says whether its data has changed since"
+            )
+        if folder.config.is_file():
+            found = folder.config.read_text(encoding="utf-8", errors="replace")
+            if found == config_text(config):
+                return
+            if found.strip() or not folder.path.name.endswith(config_key(config)):
+                config = self._as_before(read_own(folder.config))
+        folder.write_config(config)
+
+    def _as_before(self, before: Config) -> Config:
+        """Refuse another configuration than before; returns the run's with its old precision."""
+        config, precision = self.config, before.trainer.precision
+        # The run that a curriculum learns from has no experiment's name.
+        config.experiment = config.experiment or before.experiment
+        if config.trainer.precision in OPEN and precision not in OPEN:
+            config = replace(config, trainer=replace(config.trainer, precision=precision))
+        # Secrets are not stored; configurations that differ in nothing else are the same run.
+        found, wanted = redacted(decisive(before)), redacted(decisive(config))
+        changed = [key for key in found | wanted if found.get(key) != wanted.get(key)]
+        if changed:
+            raise ConfigError(
+                f"{self.folder.path} holds a run with another configuration: "
+                + "; ".join(f"{key} was {found.get(key)}, now {wanted.get(key)}" for key in changed)
+                + ". Name another run.job, or set run.resume=false to start it over"
+            )
+        return config
+
+    def check_sources(self) -> dict[str, str]:
+        """Hash the files that the run is made from; those of an ended run may be gone.
+
+        Raises:
+            ConfigError: some have changed since the run began; names them.
+        """
+        status = self.folder.read_status()
+        has_result = self.ended(status) in ("done", "pruned")
+        try:
+            sources = source_hashes(self.config)
+        except HeronError:
+            if has_result:  # scores outlive the data
+                return {}
+            raise
+        before = status.get("sources", {}) if has_result or self.folder.last.is_file() else {}
+        changed = [name for name in sources if before.get(name, sources[name]) != sources[name]]
+        if changed:
+            raise ConfigError(
+                f"{self.folder.path}: changed since this run began: {', '.join(changed)}. "
+                "Name another run.job, or set run.resume=false to start it over"
+            )
+        return sources
+
+    def plan(self, retry: str) -> dict[str, Any]:
+        """Claim the folder for a sweep; returns the status of a job that is not to be run.
+
+        Of failed jobs, those are run again that were cut, or with `retry=failed` all.
+        """
+        with self.claimed():
+            status = self.folder.read_status()
+            ended = self.ended(status)
+            if ended in ("done", "pruned"):
+                self.check_sources()
+                self.folder.require_outputs()
+                return status
+            if ended == "failed" and retry != "failed" and not status.get("retry"):
+                return status
+            if not status:
+                seed, words = self.config.seed, list(self.overrides)
+                self.folder.update_status(state="pending", seed=seed, overrides=words)
+            elif status.get("state") in ("failed", "pruned"):
+                # Whoever takes it up sees by this that it has not ended so since.
+                self.folder.update_status(state="pending", error=None, traceback=None)
+        return {}
+
+    def begin(self) -> bool:
+        """Say that the claimed run is running; False, in all its processes, where it has ended."""
+        if (wanted := count_ranks(self.config)) != ranks.ranks():
+            raise ConfigError(
+                f"trainer.devices={wanted}: this is one process of {ranks.ranks()}; use heron train"
+            )
+        if not ranks.is_first():
+            return ranks.from_first(False)
+        status, sources = self.folder.read_status(), self.check_sources()
+        self._clock = Clock(status.get("seconds", 0.0))
+        if ended := self.ended(status) in ("done", "pruned"):
+            if os.environ.get("WANDB_RUN_ID") and wandb_options(self.config):
+                from heron.training.wandb_logger import record_again
+
+                record_again(self.config, self.folder)
+        else:
+            self.folder.update_status(
+                state="running",
+                seed=self.config.seed,
+                overrides=list(self.overrides),
+                error=None,
+                traceback=None,
+                retry=None,
+                heartbeat=heartbeat(),
+                sources=sources,
+                **provenance(),
+                **{key: None for key in ("pruned", "pruned_by") if key in status},
+            )
+        return ranks.from_first(not ended)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Keep the heartbeat during the work; `status.json` says how it failed, where it does.
+
+        Raises:
+            OutOfMemoryError: memory has run out.
+        """
+        if not ranks.is_first():
+            with interruptible(), explain_memory(memory_advice(self.config)):
+                yield
+            return
+        try:
+            with (
+                interruptible(),
+                self._wandb_run(),
+                keep_heartbeat(self.folder, self._clock),
+                explain_memory(memory_advice(self.config)),
+            ):
+                yield
+        except BaseException as error:
+            try_update(self.folder, **failure(error, self._clock.seconds()))
+            raise
+
+    def end(self, scores: Scores | None) -> None:
+        """Say that the run has ended: done, or early by its search (no scores)."""
+        if not ranks.is_first():
+            return
+        tried = self.config.trainer.flags.get("fast_dev_run")
+        ended: dict[str, Any] = {"state": "done", "outputs": self.folder.outputs()}
+        if scores is None or tried:  # a run of a few batches is not taken for a finished one
+            by = "trainer.fast_dev_run" if tried else str(self.config.sweeper.study)
+            ended = {"state": "pruned", "pruned_by": by}
+        self.folder.update_status(**ended, seconds=self._clock.seconds(), peak_rss_mb=peak_rss_mb())
+
+    def read_scores(self) -> Scores:
+        """Read an ended run's scores: none of a pruned one.
+
+        Raises:
+            ConfigError: they are missing or damaged, or other outputs have changed since.
+        """
+        if self.folder.state() == "pruned":
+            return {}
+        if not self.folder.scores.is_file():
+            what = "is missing, yet the run is done; run.resume=false trains it again"
+            raise ConfigError(f"{self.folder.scores} {what}")
+        if ranks.is_first():
+            self.folder.require_outputs()
+        return self.folder.read_scores()
+
+    def score(self) -> float | None:
+        """Read what the ended run has scored on validation, by its `trainer.monitor`."""
+        return self.folder.read_score(self.config.trainer.monitor)
+
+    def train(self) -> Scores:
+        """Run the job in this process; returns its scores."""
+        from heron.training.job import run_job
+
+        words = self.config, self.folder, self.overrides
+        if self.whole is None:
+            return run_job(*words)
+        from heron.config.compose import run_in_hydra
+
+        scores: Scores = run_in_hydra(self.whole, lambda: run_job(*words))
+        return scores
+
+    def attempt(self, train: Callable[[], Any] | None = None, in_sweep: bool = True) -> int:
+        """Train in this process; print the error that ends it, and return the job's exit code.
+
+        In a sweep, the error is also written to `status.json`, and a busy run is none. Ctrl+C and
+        SIGTERM are raised, except from `train`, which has a process of its own.
+        """
+        note = ": done already; run.resume=false starts over" if self.is_kept() else ""
+        print(f"heron train: {self.folder.path}{note}", flush=True)
+        clock = Clock()
+        try:
+            (train or self.train)()
+        except (Exception, KeyboardInterrupt) as error:
+            if isinstance(error, KeyboardInterrupt) and train is None:
+                raise
+            if isinstance(error, Exception) and not (in_sweep and isinstance(error, BusyError)):
+                self.print_error(error)
+            if in_sweep and not isinstance(error, BusyError):
+                self.note_failure(error, clock)
+            return job_exit_code(error)
+        return DONE
+
+    def print_error(self, error: BaseException) -> None:
+        """Print an error on standard error, with a traceback unless it is the user's mistake."""
+        if not isinstance(error, HeronError | OSError):
+            text = "".join(traceback.format_exception(error))
+            print(visible(redact(text.rstrip("\n"))), file=sys.stderr, flush=True)
+        words = path_words(self.config)
+        text = os_error_text(error, words) if isinstance(error, OSError) else str(error)
+        print(visible(redact(f"heron train: {text}")), file=sys.stderr, flush=True)
+
+    def note_failure(self, error: BaseException, clock: Clock) -> None:
+        """Write the error that ended a sweep's job, unless its training has written it."""
+        status, found = self.folder.read_status(), failure(error, clock.seconds())
+        if status.get("state") not in ("done", "pruned") and status.get("error") != found["error"]:
+            try_update(self.folder, **found)
+
+    def _wandb_run(self) -> Any:
+        if not wandb_options(self.config):
+            return nullcontext()
+        from heron.training.wandb_logger import wandb_run  # start-up time
+
+        return wandb_run(self.config, self.folder)
+
+
+def count_ranks(config: Config) -> int:
+    """Count the processes that a run needs; a baseline always needs one."""
+    return config.trainer.devices if config.baseline.name == "none" else 1
+
+
+def _check_monitor(config: Config) -> None:
+    """Refuse an unknown score now; Lightning would do so after the first epoch."""
+    monitor, scores = config.trainer.monitor, task_of(config).monitored_names(config)
+    if monitor not in scores:
+        hint = nearest(monitor, scores, listed=True)
+        raise ConfigError(f"trainer.monitor={monitor}: no such score.{hint}")
+
+
+def job_exit_code(error: BaseException) -> int:
+    """Choose the exit code of a job's process by the error that has ended it."""
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED
+    return BUSY if isinstance(error, BusyError) else FAILED
