@@ -22,7 +22,7 @@ from heron.data.features import UNLABELLED
 from heron.metrics.torch_metrics import ClassificationScores
 from heron.models import LOSSES
 from heron.models.encoder import Encoder
-from heron.models.heads import Head
+from heron.models.heads import Head, events_swapped
 from heron.tasks.base import Output, TaskModule, copied, in_file_order
 from heron.tasks.config import Config
 from heron.tasks.labels import LabelPredictions, decode
@@ -100,7 +100,7 @@ class ClassificationModule(TaskModule):
         loss, weight = self._loss(logits_RC, batch)
         if self.inverse_C is not None:
             # Columns in the order of the inverse labels, so that the gold label stays the same.
-            swapped_RC = self.head(states_BLD, batch.with_events_swapped())[:, self.inverse_C]
+            swapped_RC = self.head(states_BLD, events_swapped(batch))[:, self.inverse_C]
             loss = (loss + self._loss(swapped_RC, batch)[0]) / 2
             logits_RC = (logits_RC.log_softmax(dim=1) + swapped_RC.log_softmax(dim=1)) / 2
         return _output(loss, weight, logits_RC, batch)

@@ -94,10 +94,8 @@ class Task(TaskRules):
     formats: Registry[Format]  # file formats of its data sets, see `heron.data.rows`
     averages: bool = True  # whether the logits of several runs can be averaged
     features: Callable[[Sequence[Example], Any, FeatureOptions], Features]  # tokenizes a split
-    # Adapts the options of `features` to a configuration and to training.
-    feature_options: Callable[[FeatureOptions, Config, bool], FeatureOptions] = (
-        lambda options, config, training: options
-    )
+    # Chooses `FeatureOptions.own`, given whether a split is trained on.
+    feature_options: Callable[[Config, bool], Any] = lambda config, training: None
     # Strings that the tokenizer reads as one token each.
     added_tokens: Callable[[Config], tuple[str, ...]] = lambda config: ()
     # Loads the encoder for a tokenizer; without a tokenizer, as a run exported it.

@@ -1,7 +1,6 @@
 """Extractive question answering: which span of the text answers the question?"""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from heron.base.registry import Registry, on_demand
 from heron.data.config import DataConfig, changed_keys, second_text_problems
@@ -85,7 +84,7 @@ TASK = Task(
     has_classes=False,
     features=on_demand("heron.tasks.qa.features:qa_features"),
     # Questions whose answer is cut are left out of splits to train on only.
-    feature_options=lambda options, config, training: replace(options, training=training),
+    feature_options=lambda config, training: training,
     head_module=on_demand("heron.tasks.qa.head:new_head"),
     head_in_transformers=on_demand("heron.tasks.qa.head:span_head_in_transformers"),
     module=on_demand("heron.tasks.qa.module:ExtractionModule"),

@@ -67,6 +67,7 @@ TASK = ClassTask(
     does="tells which of two marked events of a text comes first",
     keys=("head.distance", "task.decoding"),
     features=on_demand("heron.tasks.relation.features:relation_features"),
+    feature_options=lambda config, training: event_markers(config.data),
     added_tokens=added_tokens,
     headline=on_demand("heron.tasks.relation.scores:relation_headline"),
     scores=partial(ClassScores, usual_labels=RELATIONS),

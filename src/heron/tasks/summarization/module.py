@@ -28,6 +28,7 @@ from heron.data.datamodule import DataModule
 from heron.metrics.torch_metrics import RougeScores
 from heron.models.config import HeadConfig
 from heron.tasks.base import Output, TaskModule, copied, in_file_order
+from heron.tasks.summarization.features import TARGET
 from heron.tasks.summarization.predictions import (
     SummaryPredictions,
     Written,
@@ -140,11 +141,11 @@ class SummarizationModule(TaskModule):
 
     def output(self, logits: Tensor, batch: Batch) -> SummaryOutput:
         """Compute the loss (mean over the target tokens) and the recorder's values."""
-        assert batch.target_RM is not None
-        known_RM = batch.target_RM != IGNORED
+        target_RM = batch.columns[TARGET]
+        known_RM = target_RM != IGNORED
         dynamics = self.config.dynamics
         records = not self.training or (dynamics.enabled and dynamics.mode == "train")
-        gold_N = batch.target_RM[known_RM]
+        gold_N = target_RM[known_RM]
         loss_N, observed_N3 = token_loss(logits, gold_N, self.config.optim.label_smoothing, records)
         rows = 0 if batch.is_stand_in else len(batch)
         observed_R3, weight = None, known_RM[:rows].sum().float()
@@ -159,7 +160,7 @@ class SummarizationModule(TaskModule):
 
     def step(self, batch: Batch) -> SummaryOutput:
         """Run one batch forward; a batch without targets is not computed."""
-        if batch.target_RM is None or not batch.target_RM.shape[1]:
+        if TARGET not in batch.columns or not batch.columns[TARGET].shape[1]:
             return SummaryOutput(None, None, batch.labels_R, batch.rows_R)
         return self.output(self.logits(batch), batch)
 
@@ -258,4 +259,4 @@ def part_of(batch: Batch, kept_R: Tensor) -> Batch:
         return batch
     names = ("tokens_BL", "mask_BL", "second_B", "labels_R", "rows_R")
     kept: dict[str, Any] = {name: getattr(batch, name)[kept_R] for name in names}
-    return replace(batch, **kept, target_RM=None)
+    return replace(batch, **kept, columns={})

@@ -1,11 +1,10 @@
 """Abstractive summarization: a few sentences that say what an article says."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from typing import Any
 
 from heron.base.registry import Registry, on_demand
 from heron.data.config import LABEL_KEYS, DataConfig, changed_keys
-from heron.data.features import FeatureOptions
 from heron.metrics.names import rouge_names
 from heron.tasks.config import Config
 from heron.tasks.task import Task
@@ -15,13 +14,15 @@ SUMMARY = "summary"  # the one class
 CLASSIFIERS = ("seq2seq", "warm_start")
 
 
-def feature_options(options: FeatureOptions, config: Config, training: bool) -> FeatureOptions:
+def feature_options(config: Config, training: bool) -> Any:
     """Set the length of targets, and whether they begin with the tokenizer's first token.
 
     A warm-started decoder always receives that token as its first input.
     """
+    from heron.tasks.summarization.features import SummaryOptions  # start-up time
+
     starts = config.head.classifier != "warm_start"
-    return replace(options, max_target=config.task.max_target_tokens, target_start=starts)
+    return SummaryOptions(config.task.max_target_tokens, starts)
 
 
 def problems(config: Config) -> Iterator[str]:
