@@ -43,7 +43,7 @@ autodoc_typehints = "signature"
 autodoc_default_options = {"members": True, "ignore-module-all": True}
 # The names of other packages are not looked up: nothing is fetched while the site is built. Type
 # variables and what is private are not documented.
-nitpick_ignore_regex = [("py:.*", r"(?!heron\.).*|.*\.(T|Entry|Number|Value|Work|_\w+)")]
+nitpick_ignore_regex = [("py:.*", r"(?!heron(_tools)?\.).*|.*\.(T|Entry|Number|Value|Work|_\w+)")]
 # `heron.base.cells` and `heron.base.tables` each have a `Table`.
 suppress_warnings = ["ref.python"]
 
@@ -77,9 +77,10 @@ def contents(part: str, folder: str) -> str:
 
 def modules(package: str) -> str:
     """Ask for the docstrings of all public modules of a package."""
-    source = Path(heron.__file__).parent
-    files = sorted((source / package).rglob("[!_]*.py"))
-    names = [".".join(("heron", *file.relative_to(source).with_suffix("").parts)) for file in files]
+    source = Path(heron.__file__).parents[1]
+    folder = next(each for each in source.glob(f"heron*/{package}") if each.is_dir())
+    files = sorted(folder.rglob("[!_]*.py"))
+    names = [".".join(file.relative_to(source).with_suffix("").parts) for file in files]
     return "".join(
         f"\n## `{name}`\n\n```{{eval-rst}}\n.. automodule:: {name}\n```\n" for name in names
     )

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.reproduction.registries import CLAIMS, TARGETS
+from heron.results.published import CLAIMS, TARGETS
 from heron.tasks import FORK_ANALYSES
 from heron.commands.listing import FORK_COMMANDS, Command
 
@@ -23,6 +23,7 @@ FORK_COMMANDS.register(
     Command(
         on_demand("heron_forks.hesum.corpus.command:run"),
         Path(__file__).parent / "corpus" / "build.txt",
+        resumes=True,
     ),
 )
 for key, name in {

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from scipy import stats
 
-from heron.reproduction.claims import Claim, Published
+from heron_tools.reproduction.claims import Claim, Published
 
 SPLITS = ("train", "validation", "test")
 PEARSON, P_VALUE, SUMMARIES = -0.16, 2.39e-5, 186  # section 4.2

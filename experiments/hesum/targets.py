@@ -15,7 +15,6 @@ from heron.data.examples import Example
 from heron.languages import get_language
 from heron.languages.morphology import load_morphology
 from heron.prompting.prompts import Prompter, as_text
-from heron.reproduction.targets import Estimate, Filled, Names, Request
 from heron.results.shipped import choose_present, read_shipped
 from heron.tasks.analyze_options import AnalyzeOptions
 from heron.tasks.summarization.profile import (
@@ -35,6 +34,7 @@ from heron.tasks.summarization.statistics import (
     text_table,
 )
 from heron.training.compose import compose
+from heron_tools.reproduction.targets import Estimate, Filled, Names, Request
 
 from .judging.reading import find_forms, read_forms
 from .judging.study import Study, get_wording, read_key

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.reproduction.registries import CLAIMS, STATISTICS, TARGETS
+from heron.results.published import CLAIMS, STATISTICS, TARGETS
 from heron.commands.listing import FORK_COMMANDS, Command
 
 for _data in ("lchaim", "control_dev"):
@@ -20,5 +20,7 @@ for _key, _function in {
 
 FORK_COMMANDS.register(
     "build translate",
-    Command(on_demand("heron_forks.lchaim.translation:run"), Path(__file__).parent / "build.txt"),
+    Command(
+        on_demand("heron_forks.lchaim.translation:run"), Path(__file__).parent / "build.txt", True
+    ),
 )

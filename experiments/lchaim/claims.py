@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from heron.reproduction.claims import Claim, Published, f1_range, whole
+from heron_tools.reproduction.claims import Claim, Published, f1_range, whole
 
 CLASSES = ("entailment", "contradiction", "neutral")
 # Rows of each class in the two test sets, as the released files have them.

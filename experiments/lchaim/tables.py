@@ -10,8 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from heron.analysis.run import open_analysis
-from heron.annotation.agreement import rating_differences
-from heron.annotation.labels import Layout, read_labels
 from heron.base.cards import cut_text
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem
@@ -19,13 +17,15 @@ from heron.base.tables import cell_text, read_table
 from heron.data.examples import Example
 from heron.metrics.intervals import score_intervals
 from heron.prompting.prompts import Prompter, as_text
-from heron.reproduction.targets import Estimate, Filled, Names, Request, run_mark
 from heron.results.shipped import Shipped, choose_present, read_shipped
 from heron.tasks.analyze_options import AnalyzeOptions
 from heron.tasks.label_analysis import split_categories
 from heron.tasks.label_statistics import jaccard
 from heron.training.compose import compose
 from heron.training.overrides import configure
+from heron_tools.annotation.agreement import rating_differences
+from heron_tools.annotation.labels import Layout, read_labels
+from heron_tools.reproduction.targets import Estimate, Filled, Names, Request, run_mark
 
 DATA, SUBSTITUTE = "lchaim", "control_dev"
 ENCODER = "LongHeRo"  # of section 5

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.reproduction.registries import CLAIMS, STATISTICS, TARGETS
+from heron.results.published import CLAIMS, STATISTICS, TARGETS
 from heron.tasks import FORK_ANALYSES
 from heron.commands.listing import FORK_COMMANDS, Command
 
@@ -14,6 +14,7 @@ FORK_COMMANDS.register(
     Command(
         on_demand("heron_forks.parashoot.corpus.command:run"),
         Path(__file__).parent / "corpus" / "build.txt",
+        resumes=True,
     ),
 )
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from heron.annotation.people import read_from_people, write_for_people
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.tables import cell_text
@@ -20,6 +19,7 @@ from heron.data.examples import Example
 from heron.metrics.rates import group_ids, group_mean, share
 from heron.metrics.span import item_scores
 from heron.results.systems import read_mark
+from heron_tools.annotation.people import read_from_people, write_for_people
 
 from .ceiling import Measured
 

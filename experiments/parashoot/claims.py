@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from heron.reproduction.claims import Claim, Published
+from heron_tools.reproduction.claims import Claim, Published
 
 from .ceiling import best_f1, ceiling, needed_ratio
 

@@ -23,7 +23,6 @@ from heron.data.examples import Example
 from heron.languages import get_language
 from heron.metrics.rates import group_ids, share
 from heron.metrics.span_classes import CLUSTERS, OTHER, OVERLAPS
-from heron.reproduction.targets import Estimate, Filled, Names, Request
 from heron.results.shipped import Shipped, read_shipped
 from heron.tasks.analysis import RunAnalysis
 from heron.tasks.analyze_options import AnalyzeOptions
@@ -39,6 +38,7 @@ from heron.tasks.qa.statistics import (
 )
 from heron.training.overrides import configure
 from heron.training.stored import read_stored
+from heron_tools.reproduction.targets import Estimate, Filled, Names, Request
 
 from .answer_sheet import MINIMAL, TOO_LONG, TOO_SHORT, measure_ceiling, quality_table, read_sheet
 from .ceiling import ceiling_table

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.reproduction.registries import CLAIMS, STATISTICS, TARGETS
+from heron.results.published import CLAIMS, STATISTICS, TARGETS
 from heron.commands.listing import FORK_COMMANDS, Command
 from heron.tasks import BASELINES, Baseline
 
@@ -54,5 +54,6 @@ FORK_COMMANDS.register(
     Command(
         on_demand("heron_forks.ronli.corpus.command:run"),
         Path(__file__).parent / "corpus" / "build.txt",
+        resumes=True,
     ),
 )

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from heron.annotation.agreement import cohen
 from heron.dynamics.difficulty import eq1
-from heron.reproduction.claims import Claim, Published, f1_range
+from heron_tools.annotation.agreement import cohen
+from heron_tools.reproduction.claims import Claim, Published, f1_range
 
 SPLITS = ("train", "validation", "test")
 CLASSES = ("contrastive", "entailment", "reasoning", "neutral")

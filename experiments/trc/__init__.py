@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.reproduction.registries import CLAIMS, STATISTICS, TARGETS
+from heron.results.published import CLAIMS, STATISTICS, TARGETS
 from heron.commands.listing import FORK_COMMANDS, Command
 from heron.models import CLASSIFIERS
 
@@ -23,4 +23,4 @@ for _name, _module, _help in (
     ("build matres", "matres", "matres.txt"),
 ):
     _run = on_demand(f"heron_forks.trc.{_module}:run")
-    FORK_COMMANDS.register(_name, Command(_run, Path(__file__).parent / _help))
+    FORK_COMMANDS.register(_name, Command(_run, Path(__file__).parent / _help, True))

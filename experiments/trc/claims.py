@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from heron.annotation.agreement import cohen, relax
-from heron.reproduction.claims import Claim, Published
+from heron_tools.annotation.agreement import cohen, relax
+from heron_tools.reproduction.claims import Claim, Published
 
 LABELS = ("BEFORE", "AFTER", "EQUAL", "VAGUE")
 # Samples by the labels of the two annotators, in the order of LABELS: of the released files.

@@ -15,9 +15,6 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from heron.annotation.agreement import agreement_table, agreements, confusion_table, undecided
-from heron.annotation.labels import Labels
-from heron.annotation.people import read_from_people, write_for_people
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.tables import Table as FileTable
@@ -31,6 +28,9 @@ from heron.data.markers import Markers, mark
 from heron.languages import LANGUAGES, get_language
 from heron.languages.analysis import Token
 from heron.languages.conllu import Sentence, read_conllu
+from heron_tools.annotation.agreement import agreement_table, agreements, confusion_table, undecided
+from heron_tools.annotation.labels import Labels
+from heron_tools.annotation.people import read_from_people, write_for_people
 
 from . import inception
 from .tables import LABELS, label_of

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from heron.annotation.agreement import agreements
-from heron.annotation.labels import Layout, read_labels
-from heron.annotation.people import read_from_people
 from heron.base.cards import cut_text
 from heron.base.cells import Cell, Table
 from heron.base.errors import DataError, Problem
 from heron.base.files import sha256_file
 from heron.base.tables import cell_text
 from heron.data.markers import event_markers, mark
-from heron.reproduction.targets import Estimate, Filled, Names, Request
 from heron.results.shipped import read_shipped
 from heron.training.overrides import configure
+from heron_tools.annotation.agreement import agreements
+from heron_tools.annotation.labels import Layout, read_labels
+from heron_tools.annotation.people import read_from_people
+from heron_tools.reproduction.targets import Estimate, Filled, Names, Request
 
 HOMEPAGE = "https://github.com/shahafp/TRC-Hebrew"
 # The files of annotations, below paths.data, with their hashes in the authors' repository.

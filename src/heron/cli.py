@@ -14,13 +14,10 @@ from heron.base.signals import exit_code, interruptible, terminable
 
 # Each is `heron.commands.<name>`, with its help in `commands/help/<name>.txt`; forks add more.
 COMMANDS = (
-    *("train", "prompt", "options", "predict", "evaluate", "score", "sweep", "report", "dashboard"),
-    *("export", "analyze", "map", "noise", "compare", "reproduce", "claims", "agreement"),
-    *("annotate", "data", "audit", "new", "demo"),
+    *("train", "prompt", "options", "predict", "evaluate", "score", "sweep", "report"),
+    *("export", "analyze", "map", "noise", "compare", "data", "new", "demo"),
 )
 _LISTING = "heron.commands.listing"  # only for help and for commands of forks
-# Commands that write into the run folder they read, which may belong to somebody else.
-_INTO_RUNS = ("analyze", "dashboard", "map", "noise", "report")
 # oneDNN caches 1,024 kernels, each with its memory, and batches of texts keep bringing new shapes:
 # with bf16, a training of 12 layers grew beyond 7 GB, with this limit to 4 or 5 GB.
 _KERNELS = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
@@ -76,13 +73,15 @@ def _run(arguments: list[str]) -> int:
     except BrokenPipeError:
         raise  # `main` ends quietly
     except OSError as error:
-        refused = error.errno in (errno.EACCES, errno.EPERM, errno.EROFS)
-        hint = "; out=DIR writes to another folder" if refused and name in _INTO_RUNS else ""
+        hint = ""  # the folder of a run that is read may belong to somebody else
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            has_out = "out=" in load(f"{_LISTING}:help_text")(name, COMMANDS)
+            hint = "; out=DIR writes to another folder" if has_out else ""
         text = visible(redact(os_error_text(error, rest)))
         print(f"heron {name}: {text}{hint}", file=sys.stderr)
         return 2
     except KeyboardInterrupt as error:
-        resumed = name in ("train", "prompt") or name.startswith("build ")
-        then = "goes on from here" if resumed else "begins again"
+        resumes = name == "train" or load(f"{_LISTING}:resumes")(name, COMMANDS)
+        then = "goes on from here" if resumes else "begins again"
         print(f"\nheron {name}: interrupted; the same command {then}", file=sys.stderr)
         return exit_code(error)

@@ -25,6 +25,7 @@ from heron.tasks.task import Task
 
 ROOT = Path(heron.__file__).parents[2]
 SOURCE = ROOT / "src" / "heron"
+TOOLS = ROOT / "src" / "heron_tools"
 BUDGETS = tomllib.loads((ROOT / "tests/contract/budgets.toml").read_text("utf-8"))
 LAYERS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"][
     "contracts"
@@ -88,11 +89,14 @@ def biggest_circle() -> int:
 
 def measured() -> dict[str, int]:
     packages = sorted(path.parent for path in SOURCE.glob("*/__init__.py"))
+    tools = sorted(path.parent for path in TOOLS.glob("*/__init__.py"))
     texts = [file.read_text("utf-8") for file in SOURCE.rglob("*.py")]
     strings = Counter(by_string for tree in modules().values() for _, by_string in imported(tree))
     return {
         **{f"lines.{path.name}": lines(path) for path in packages},
         "lines.total": lines(SOURCE),
+        **{f"lines.tools.{path.name}": lines(path) for path in tools},
+        "lines.tools": lines(TOOLS),
         "lines.tests": lines(ROOT / "tests"),
         "modules": len(modules()),
         "keys": len(all_keys()),

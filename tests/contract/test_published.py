@@ -7,10 +7,10 @@ import pytest
 
 from heron.base.folders import conf_dir
 from heron.base.yaml_files import read_yaml
-from heron.reproduction.comparing import note_of, published_cells
-from heron.reproduction.registries import STATISTICS
-from heron.reproduction.results import published_parts
-from heron.reproduction.targets import read_targets
+from heron.results.published import STATISTICS
+from heron_tools.reproduction.comparing import note_of, published_cells
+from heron_tools.reproduction.results import published_parts
+from heron_tools.reproduction.targets import read_targets
 
 FILES = sorted(conf_dir().parent.glob("experiments/*/published.yaml"))
 PAPERS = {path.parent.name: read_yaml(path) for path in FILES}

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from heron.audit.duplicates import find_duplicates
-from heron.audit.shortcuts import find_shortcuts, labelled
 from heron.cli import main
 from heron.results.shipped import read_shipped
 from heron.training.overrides import configure
+from heron_tools.audit.duplicates import find_duplicates
+from heron_tools.audit.shortcuts import find_shortcuts, labelled
 
 DATA = os.environ.get("HERON_DATA", "")
 pytestmark = [

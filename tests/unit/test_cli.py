@@ -11,10 +11,12 @@ import pytest
 import heron
 from heron.base.errors import ConfigError
 from heron.cli import COMMANDS, main
-from heron.commands.listing import help_text
+from heron.commands.listing import FORK_COMMANDS, help_text
 
 KERNELS = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
 HEAVY = ("torch", "transformers", "pytorch_lightning", "hydra", "omegaconf", "numpy", "pyarrow")
+
+ALL = [*COMMANDS, *FORK_COMMANDS]
 
 
 def imported(*arguments: str) -> set[str]:
@@ -35,15 +37,15 @@ def test_help_imports_nothing_heavy(arguments):
 def test_help_lists_every_command_with_its_summary(arguments, capsys):
     assert main(arguments) == 0
     output = capsys.readouterr().out
-    for name in COMMANDS:
+    for name in ALL:
         summary = help_text(name, COMMANDS).splitlines()[0]
         assert re.search(rf"^  {name} +{re.escape(summary)}$", output, flags=re.M)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("flag", ["-h", "--help"])
 def test_every_command_has_a_help_with_an_example(name, flag, capsys):
-    assert main([name, flag]) == 0
+    assert main([*name.split(), flag]) == 0
     output = capsys.readouterr().out
     assert output.splitlines()[2].startswith(f"usage: heron {name}")
     assert re.search(rf"^  heron {name}\b", output, flags=re.M)

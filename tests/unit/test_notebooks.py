@@ -19,7 +19,7 @@ import pytest
 
 from heron.base.run_folder import RunFolder
 from heron.cli import COMMANDS
-from heron.commands.listing import help_text
+from heron.commands.listing import FORK_COMMANDS, help_text
 from heron.config.constraints import all_keys, choices, key_types
 
 REPO = Path(__file__).parents[2]
@@ -214,7 +214,7 @@ def test_pictures_are_small_png(path):
 def names_in_source() -> frozenset[str]:
     """List what heron's source defines: functions, classes, fields; and values of settings."""
     found = {name for hint in key_types().values() for name in choices(hint)}
-    for file in SOURCE.rglob("*.py"):
+    for file in (*SOURCE.rglob("*.py"), *(SOURCE.parent / "heron_tools").rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
                 found.add(node.name)
@@ -235,7 +235,7 @@ def places_in_a_run() -> frozenset[str]:
 def unknown_command(words: list[str]) -> str | None:
     """Say what is wrong with a command in prose; None if nothing is."""
     name, *rest = words
-    if name not in COMMANDS:
+    if name not in (*COMMANDS, *FORK_COMMANDS):
         return name
     keys = [word.partition("=")[0] for word in rest if "=" in word]
     return next((key for key in keys if f"{key}=" not in help_text(name, COMMANDS)), None)
@@ -246,7 +246,9 @@ def is_known(name: str) -> bool:
     if name.startswith("heron "):
         return unknown_command(name.split()[1:]) is None
     if "/" in name or Path(name).suffix in (".py", ".yaml", ".json", ".md", ".ipynb"):
-        return name in places_in_a_run() or (REPO / name).exists() or (SOURCE / name).exists()
+        return name in places_in_a_run() or any(
+            (root / name).exists() for root in (REPO, SOURCE, SOURCE.parent / "heron_tools")
+        )
     options = {file.stem for file in (REPO / "conf").rglob("*.yaml")}
     return name in {*names_in_source(), *options, *all_keys(), *NOT_OURS}
 

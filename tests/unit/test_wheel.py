@@ -57,7 +57,10 @@ def test_the_wheel_holds_everything_that_heron_reads(wheel):
     experiments = Path("heron", "experiments")
     texts = ("*.yaml", "*.txt", "templates/*", "adding/*.md")
     assert files(wheel / experiments, *texts) == files(ROOT / "experiments", *texts)
-    for folder in (Path("heron", "base", "templates"), Path("heron", "commands", "help")):
+    own, tools = Path("heron"), Path("heron_tools")
+    assert files(wheel / tools, *texts) == files(ROOT / "src" / tools, *texts)
+    assert files(wheel / tools, "*.py") == files(ROOT / "src" / tools, "*.py")
+    for folder in (own / "base" / "templates", own / "commands" / "help"):
         assert files(wheel / folder, "*") == files(ROOT / "src" / folder, "*")
     modules = files(ROOT / "src" / "heron", "*.py")
     modules |= {Path("experiments", path) for path in files(ROOT / "experiments", "*.py")}

@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from heron.annotation.sheets import assign_raters
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import fingerprint, sha256_file
 from heron.config.constraints import Seed
@@ -22,6 +21,7 @@ from heron.languages.spelling import Spell, around_difference
 from heron.results.systems import SummarySystem, read_systems
 from heron.tasks.analyze_options import BertScoreOptions
 from heron.tasks.summarization.bertscore import require_asked
+from heron_tools.annotation.sheets import assign_raters
 
 from .form import write_forms
 from .measuring import measure, references, sign_measures

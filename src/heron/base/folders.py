@@ -136,5 +136,7 @@ def _installed() -> tuple[Fork, ...]:
         top, *inner = entry.module.split(".")
         spec = importlib.util.find_spec(top)
         locations = (spec.submodule_search_locations or ()) if spec else ()
-        forks.append(Fork(entry.module, Path(next(iter(locations), top), *inner)))
+        folder = Path(next(iter(locations), top), *inner)
+        if folder.is_dir() or folder.with_suffix(".py").is_file():  # else it has been deleted
+            forks.append(Fork(entry.module, folder))
     return tuple(forks)

@@ -26,22 +26,21 @@ Shown = tuple[str, list[Table]]  # what is printed, and its tables for JSON
 
 @dataclass
 class Options(DataFolders):
-    """`heron data [name] [fetch=true] [card=FILE] [data.key=value ...]`, and where data are."""
+    """`heron data [name] [fetch=true] [data.key=value ...]`, and where data are."""
 
     name: str | None = None
     fetch: bool = False
-    card: Path | None = None  # where to write a card for the Hugging Face Hub
 
 
 def run(arguments: Sequence[str]) -> int:
-    """List all data sets, show one in full (after `fetch=true`), or write its card."""
+    """List all data sets, or show one in full (after `fetch=true`)."""
     options, words = parse_with_data(Options, arguments, first="name")
     data_dir = options.paths_data or default_data_dir()
     cache_dir = options.paths_cache or default_cache_dir()
     configs = data_sets()
     if options.name is None:
-        for word in ("fetch=true",) * options.fetch + ("card=FILE",) * bool(options.card):
-            raise ConfigError(f"{word} needs a name: {', '.join(configs)}")
+        if options.fetch:
+            raise ConfigError(f"fetch=true needs a name: {', '.join(configs)}")
         if words:
             raise ConfigError(
                 f"{words[0]} needs the name of a data set: heron data NAME {words[0]}"
@@ -53,11 +52,6 @@ def run(arguments: Sequence[str]) -> int:
     config = configure(options.name, words)
     if options.fetch and (problems := fetch(inspect(config, data_dir, cache_dir), data_dir)):
         raise DataError(problems)
-    if options.card is not None:
-        from heron.audit.card import write_card  # start-up time
-
-        print_lines(write_card(config, data_dir, cache_dir, options.card))
-        return 0
     text, tables = describe(config, data_dir, cache_dir)
     print_lines(text, tables=tables)
     return 0

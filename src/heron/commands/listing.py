@@ -18,6 +18,7 @@ class Command:
     # Gets the words after the command's name; returns the exit code.
     run: Callable[[Sequence[str]], int | None]
     help: Path  # a text file; its first line is the command's summary
+    resumes: bool = False  # whether the same command goes on after an interruption
 
 
 # Commands of forks, of one or two words (`judge`, `build trc`); heron's own are in `heron.cli`.
@@ -47,6 +48,11 @@ def split_name(arguments: Sequence[str], own: Sequence[str]) -> tuple[str, list[
 def fork_command(name: str) -> Callable[[Sequence[str]], int | None]:
     """Find the function that runs a fork's command."""
     return FORK_COMMANDS[name].run
+
+
+def resumes(name: str, own: Sequence[str]) -> bool:
+    """Tell whether a command of a fork goes on after an interruption."""
+    return name not in own and FORK_COMMANDS[name].resumes
 
 
 def help_text(name: str, own: Sequence[str]) -> str:

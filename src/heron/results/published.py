@@ -1,11 +1,20 @@
-"""The papers' printed numbers: `experiments/<paper>/published.yaml`."""
+"""The papers' printed numbers, `experiments/<paper>/published.yaml`, and what recomputes them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from heron.base.folders import experiment_roots
+from heron.base.registry import Registry
 from heron.base.yaml_files import read_yaml
+
+# What papers and forks add to `heron reproduce` and `heron claims`, see `heron_tools.reproduction`.
+# Tables and figures that are computed without a sweep, by `<paper>:<key>` (`trc:T3`).
+TARGETS: Registry[Callable[[Any], Any]] = Registry("target")
+# Statistics of data sets beside their paper's numbers, by data set.
+STATISTICS: Registry[Callable[[Any], Any]] = Registry("data set with published statistics")
+# The claims of a paper and their calculations, by paper.
+CLAIMS: Registry[Callable[[], Iterable[Any]]] = Registry("paper with claims")
 
 
 def find_published(report: str, roots: Sequence[Path] | None = None) -> Path | None:

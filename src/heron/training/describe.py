@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from heron.base import ranks
-from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
 from heron.base.terminal import say
 from heron.data.config import TRAIN
@@ -18,8 +17,6 @@ from heron.data.features import Features
 from heron.tasks.config import Config
 from heron.tasks.task import task_of
 
-known_findings = on_demand("heron.audit.findings:warnings")  # of a higher layer
-
 _MOST_UNKNOWN = 0.1  # share of tokens; texts in an encoder's own language have about 0.01
 _FEWEST_ROWS = 10
 _FEWEST_STEPS = 3  # of the optimizer, an epoch
@@ -28,10 +25,11 @@ _FEWEST_STEPS = 3  # of the optimizer, an epoch
 def say_findings(config: Config, folder: RunFolder) -> None:
     """Print the known faults of the data, from an audit or the data set's own page."""
     cache = Path(config.paths.cache)
-    # Start-up time: without any finding, nothing of the audit is imported.
     if ranks.is_first() and (config.data.findings or any((cache / "audit").glob("*.json"))):
+        from heron.data.findings import known_problems  # start-up time
+
         sources = folder.read_status()["sources"]
-        for finding in known_findings(config.data, sources, cache):
+        for finding in known_problems(config.data, sources, cache):
             say(f"{config.data.name}: {finding}")
 
 

@@ -9,9 +9,8 @@ from heron.base.folders import experiment_roots
 from heron.base.tables import write_table
 from heron.base.yaml_files import read_yaml
 from heron.cli import main
-from heron.reproduction.registries import STATISTICS
-from heron.reproduction.targets import Estimate, Filled
-from heron.results.published import find_published
+from heron.results.published import STATISTICS, find_published
+from heron_tools.reproduction.targets import Estimate, Filled
 
 PNG = b"\x89PNG"
 
@@ -220,9 +219,9 @@ def test_a_data_set_of_a_paper_stands_beside_what_the_paper_printed(tmp_path, mo
         "data: [chronicle_nli]\n"
         "tables: {sizes: {title: Sizes, columns: [rows], rows: {train: [8], test: [6]}}}"
     )
-    for module in ("heron.reproduction.registries", "heron.reproduction.results"):
+    for module in ("heron.results.published", "heron_tools.reproduction.results"):
         monkeypatch.setattr(f"{module}.STATISTICS", {"chronicle_nli": statistics})
-    monkeypatch.setattr("heron.reproduction.results.all_published", lambda: [paper])
+    monkeypatch.setattr("heron_tools.reproduction.results.all_published", lambda: [paper])
     words = ["data=chronicle_nli", f"out={tmp_path / 'out'}", f"paths.cache={tmp_path / 'cache'}"]
     assert analyze(*words) == 0
     shown = capsys.readouterr().out

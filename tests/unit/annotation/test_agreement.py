@@ -10,7 +10,10 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
-from heron.annotation.agreement import (
+from heron.base.errors import ConfigError, DataError
+from heron.base.tables import read_table
+from heron.cli import main
+from heron_tools.annotation.agreement import (
     agreements,
     cohen,
     fleiss,
@@ -19,10 +22,7 @@ from heron.annotation.agreement import (
     rating_differences,
     relax,
 )
-from heron.annotation.labels import Labels, Layout, read_labels
-from heron.base.errors import ConfigError, DataError
-from heron.base.tables import read_table
-from heron.cli import main
+from heron_tools.annotation.labels import Labels, Layout, read_labels
 
 A = ["yes", "no", "no", "maybe", "yes", "no", "maybe", "no", "yes", "yes"]
 B = ["yes", "no", "maybe", "maybe", "no", "no", "maybe", "yes", "yes", "yes"]

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.annotation.sheets import assign_raters, draw_rows, parse_questions
 from heron.base.errors import ConfigError
 from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.tables import read_table, write_table
@@ -18,6 +17,7 @@ from heron.cli import main
 from heron.data.examples import Example
 from heron.results.shipped import read_shipped
 from heron.training.overrides import configure
+from heron_tools.annotation.sheets import assign_raters, draw_rows, parse_questions
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 from tests.unit.audit.builders import by_id, pair, pairs
 
-from heron.audit.drift import find_drift, total_variation
+from heron_tools.audit.drift import find_drift, total_variation
 
 counts = st.lists(st.integers(0, 50), min_size=3, max_size=3).filter(any)
 

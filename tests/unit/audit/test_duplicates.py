@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.audit.builders import by_id, event, pair, pairs
 
-from heron.audit.duplicates import find_duplicates
 from heron.data.examples import Example
+from heron_tools.audit.duplicates import find_duplicates
 
 SENTENCES = ["Casa e mare.", "casa  e mare", "Drum lung.", "Un pod", "un pod!"]
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.audit.builders import by_id, event, pair, pairs, sentence
 
-from heron.audit.near import bands, find_near_duplicates, find_neighbours, jaccard, shingle
-from heron.audit.texts import loose
+from heron_tools.audit.near import bands, find_near_duplicates, find_neighbours, jaccard, shingle
+from heron_tools.audit.texts import loose
 
 
 def grams(text: str) -> set[str]:

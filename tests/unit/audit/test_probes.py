@@ -5,9 +5,9 @@ import random
 import pytest
 from tests.unit.audit.builders import by_id, event, pair, pairs, sentence
 
-from heron.audit import probes
-from heron.audit.probes import find_by_probes
-from heron.audit.shortcuts import labelled
+from heron_tools.audit import probes
+from heron_tools.audit.probes import find_by_probes
+from heron_tools.audit.shortcuts import labelled
 
 LABELS = ["a", "b"]
 

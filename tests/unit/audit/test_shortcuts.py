@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 from tests.unit.audit.builders import by_id, event, pair, pairs, sentence
 
-from heron.audit.features import best_words, measure, typical_words, vocabulary
-from heron.audit.rules import across_folds, fit, folds, score
-from heron.audit.shortcuts import find_shortcuts, labelled
+from heron_tools.audit.features import best_words, measure, typical_words, vocabulary
+from heron_tools.audit.rules import across_folds, fit, folds, score
+from heron_tools.audit.shortcuts import find_shortcuts, labelled
 
 LABELS = ["a", "b"]
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.audit.builders import by_id, sentence
 
-from heron.audit.summaries import densest, find_in_summaries, fragments
 from heron.base.tables import write_table
 from heron.cli import main
 from heron.data.examples import Example
+from heron_tools.audit.summaries import densest, find_in_summaries, fragments
 from tiers import quick
 
 token = st.lists(st.sampled_from("abcd"), max_size=12)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.audit.texts import fields, loose, words
 from heron.data.examples import Example, Span
+from heron_tools.audit.texts import fields, loose, words
 
 
 @given(st.text())

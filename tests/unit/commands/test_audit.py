@@ -9,6 +9,7 @@ import random
 from html.parser import HTMLParser
 
 import pytest
+from huggingface_hub import DatasetCard
 from tests.unit.audit.builders import sentence
 
 from heron.cli import main
@@ -159,20 +160,20 @@ def test_strict_leaves_with_1_only_where_something_is_serious(folder):
 
 
 def test_what_is_serious_is_kept_for_training(audited):
-    from heron.audit.findings import warnings
     from heron.base.files import sha256_file
+    from heron.data.findings import known_problems
     from heron.training.overrides import configure
 
     folder, _ = audited
     config = configure("own_nli", ["data.language=ro"])
     sources = {name: sha256_file(folder / f"data/{name}.csv") for name in ("train", "test")}
-    lines = warnings(config, sources, folder / "cache")
+    lines = known_problems(config, sources, folder / "cache")
     assert [line.partition(":")[0] for line in lines] == [
         "duplicates.train.test",
         "conflicts.train.test",
     ]
     config.duplicates = "drop"
-    assert warnings(config, sources, folder / "cache") == []
+    assert known_problems(config, sources, folder / "cache") == []
 
 
 def test_rows_that_are_left_out_are_counted_by_reason(folder):
@@ -222,3 +223,26 @@ def test_misspelt_words_name_the_nearest(folder, capsys, words, message):
     error = capsys.readouterr().err
     assert message in error
     assert "Traceback" not in error
+
+
+def test_a_card_has_licence_statistics_and_findings_and_no_row(tmp_path, capsys):
+    lines = ["premise,hypothesis,label"]
+    for row in range(40):
+        label = ("entailment", "neutral")[row % 2]
+        lines.append(f"SECRETPREMISE {row} word,SECRETHYPOTHESIS {row},{label}")
+    for split, first in (("train", 1), ("test", 30)):  # test holds rows of train
+        (tmp_path / f"{split}.csv").write_text("\n".join([lines[0], *lines[first:]]))
+    files = [f"data.files.{split}.path={tmp_path}/{split}.csv" for split in ("train", "test")]
+    words = [*files, "data.language=en", "data.licence=CC BY-SA 4.0", "data.title=Weather"]
+    card = tmp_path / "card" / "README.md"
+    assert main(["audit", "own_nli", f"card={card}", f"out={tmp_path}/audit", *words]) == 0
+    assert str(card) in capsys.readouterr().out
+    read = DatasetCard.load(card)
+    assert (read.data.license, read.data.language) == ("cc-by-sa-4.0", "en")
+    assert (read.data.size_categories, read.data.pretty_name) == (["n<1K"], "Weather")
+    assert read.data.task_categories == ["text-classification"]
+    assert "| train | 40 | 0 | 0 | 20 | 20 |" in read.text
+    assert "| premise words | hypothesis words |" in read.text
+    assert "### serious: duplicates.train.test" in read.text
+    assert "SECRETPREMISE 1" not in read.content
+    assert str(tmp_path) not in read.content

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from heron.cli import main
-from heron.reports.dashboard import POINTS, curves, dashboard_data, write_dashboard
-from heron.reports.workspace import build_workspace
 from heron.results.collect import collect
 from heron.training.compose import compose_and_run
+from heron_tools.dashboard.page import POINTS, curves, dashboard_data, write_dashboard
+from heron_tools.dashboard.workspace import build_workspace
 from made_up_sweeps import make_sweep
 
 

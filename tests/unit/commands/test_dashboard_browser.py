@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from browser import Browser, find_browser
-from heron.reports.dashboard import write_dashboard
+from heron_tools.dashboard.page import write_dashboard
 from made_up_sweeps import make_sweep
 
 CHROMIUM = find_browser()

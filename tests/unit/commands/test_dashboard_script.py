@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-import heron.base
-from heron.reports.dashboard import dashboard_data
+import heron_tools.dashboard
 from heron.results.collect import collect
+from heron_tools.dashboard.page import dashboard_data
 from made_up_sweeps import make_sweep
 
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="needs Node to run the page's script")
-CORE = Path(heron.base.__file__).parent / "templates" / "dash_core.js"
+CORE = Path(heron_tools.dashboard.__file__).parent / "templates" / "dash_core.js"
 
 
 @pytest.fixture(scope="module")

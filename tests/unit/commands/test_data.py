@@ -4,7 +4,6 @@ import hashlib
 import sys
 
 import pytest
-from huggingface_hub import DatasetCard
 
 from heron.base.folders import conf_dir
 from heron.cli import main
@@ -201,31 +200,3 @@ def test_fetch_offline_lists_every_file_and_leaves_with_2(capsys):
 def test_misspelt_words_name_the_nearest(capsys, words, message):
     assert main(["data", *words]) == 2
     assert message in capsys.readouterr().err
-
-
-def test_a_card_has_licence_statistics_and_findings_and_no_row(tmp_path, capsys):
-    lines = ["premise,hypothesis,label"]
-    for row in range(40):
-        label = ("entailment", "neutral")[row % 2]
-        lines.append(f"SECRETPREMISE {row} word,SECRETHYPOTHESIS {row},{label}")
-    for split, first in (("train", 1), ("test", 30)):  # test holds rows of train
-        (tmp_path / f"{split}.csv").write_text("\n".join([lines[0], *lines[first:]]))
-    files = [f"data.files.{split}.path={tmp_path}/{split}.csv" for split in ("train", "test")]
-    words = [*files, "data.language=en", "data.licence=CC BY-SA 4.0", "data.title=Weather"]
-    card = tmp_path / "card" / "README.md"
-    assert main(["data", "own_nli", f"card={card}", *words]) == 0
-    assert capsys.readouterr().out.strip() == str(card)
-    read = DatasetCard.load(card)
-    assert (read.data.license, read.data.language) == ("cc-by-sa-4.0", "en")
-    assert (read.data.size_categories, read.data.pretty_name) == (["n<1K"], "Weather")
-    assert read.data.task_categories == ["text-classification"]
-    assert "| train | 40 | 0 | 0 | 20 | 20 |" in read.text
-    assert "| premise words | hypothesis words |" in read.text
-    assert "### serious: duplicates.train.test" in read.text
-    assert "SECRETPREMISE 1" not in read.content
-    assert str(tmp_path) not in read.content
-
-
-def test_a_card_needs_a_name(capsys):
-    assert main(["data", "card=README.md"]) == 2
-    assert "card=FILE needs a name: " in capsys.readouterr().err

@@ -119,8 +119,8 @@ def noted() -> Iterator[dict[str, list[Table]]]:
         return False
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("audit.report", "commands.sweep", "base.terminal"):
-            patch.setattr(f"heron.{module}.gather", note)
+        for module in ("heron_tools.audit.report", "heron.commands.sweep", "heron.base.terminal"):
+            patch.setattr(f"{module}.gather", note)
         yield found
 
 

@@ -9,10 +9,10 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.tables import write_table
 from heron.base.yaml_files import read_yaml
 from heron.cli import main
-from heron.reproduction.registries import TARGETS
-from heron.reproduction.targets import Request
 from heron.results import shipped
+from heron.results.published import TARGETS
 from heron_forks.hesum import targets
+from heron_tools.reproduction.targets import Request
 from small_study import answer_json, sample
 
 DATA = os.environ.get("HERON_DATA", "")

@@ -12,14 +12,14 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.tables import write_table
 from heron.base.yaml_files import read_yaml
 from heron.models.config import EncoderConfig, HeadConfig
-from heron.reproduction.registries import TARGETS
-from heron.reproduction.targets import Request
+from heron.results.published import TARGETS
 from heron.results.shipped import read_shipped
 from heron.tasks.config import Config, TaskConfig
 from heron.training.overrides import configure
 from heron.training.stored import to_yaml
 from heron_forks.parashoot import targets
 from heron_forks.parashoot.answer_sheet import write_sheet
+from heron_tools.reproduction.targets import Request
 from small_answers import HOSTILE, KINDS, make_answered_run, write_squad
 
 DATA = os.environ.get("HERON_DATA", "")

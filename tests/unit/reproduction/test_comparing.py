@@ -13,15 +13,20 @@ from heron.base.cells import Formatted, Table
 from heron.base.errors import ConfigError
 from heron.base.table_files import to_latex
 from heron.base.yaml_files import read_yaml
-from heron.reproduction.comparing import (
+from heron.results.collect import collect
+from heron_tools.reproduction.comparing import (
     against_published,
     compare_runs,
     compare_values,
     comparison_table,
 )
-from heron.reproduction.results import of_function, of_runs, write_paper_report, write_reproduction
-from heron.reproduction.targets import Estimate, Filled, Target, read_targets
-from heron.results.collect import collect
+from heron_tools.reproduction.results import (
+    of_function,
+    of_runs,
+    write_paper_report,
+    write_reproduction,
+)
+from heron_tools.reproduction.targets import Estimate, Filled, Target, read_targets
 
 ROOT = Path(__file__).resolve().parents[3]
 TRC = read_yaml(ROOT / "experiments/trc/published.yaml")

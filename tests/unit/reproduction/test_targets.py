@@ -4,9 +4,9 @@ import pytest
 
 from heron.base.errors import ConfigError, DataError
 from heron.cli import main
-from heron.reproduction.registries import TARGETS
-from heron.reproduction.status import missing_for, status_table
-from heron.reproduction.targets import choose_targets, read_targets
+from heron.results.published import TARGETS
+from heron_tools.reproduction.status import missing_for, status_table
+from heron_tools.reproduction.targets import choose_targets, read_targets
 
 PAPERS = {
     "lchaim": "T1 T2 T3 T4 F1 F2 F3 F4",

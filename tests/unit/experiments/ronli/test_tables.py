@@ -8,9 +8,9 @@ import pytest
 
 from heron.base.errors import ConfigError, DataError
 from heron.dynamics.groups import GROUPS
-from heron.reproduction.registries import TARGETS
-from heron.reproduction.results import of_function
-from heron.reproduction.targets import Request, read_targets
+from heron.results.published import TARGETS
+from heron_tools.reproduction.results import of_function
+from heron_tools.reproduction.targets import Request, read_targets
 from small_runs import TINY, heron, in_folder
 
 DATA = os.environ.get("HERON_DATA", "")

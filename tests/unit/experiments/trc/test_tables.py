@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from heron.base.errors import DataError
-from heron.reproduction.comparing import against_published
-from heron.reproduction.registries import TARGETS
-from heron.reproduction.results import of_function
-from heron.reproduction.targets import Request, read_targets
+from heron.results.published import TARGETS
+from heron_tools.reproduction.comparing import against_published
+from heron_tools.reproduction.results import of_function
+from heron_tools.reproduction.targets import Request, read_targets
 
 DATA = os.environ.get("HERON_DATA", "")
 

@@ -1,1 +1,0 @@
-"""People's labels: sheets to fill in, agreement, majority and adjudication."""

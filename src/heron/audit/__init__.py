@@ -1,1 +1,0 @@
-"""`heron audit`: leakage and shortcuts of a data set, found before anyone trains on it."""

@@ -1,0 +1,112 @@
+"""What is known to be wrong with a data set's files: findings stored by their hashes.
+
+An audit stores what it has found in `<cache>/audit`, keyed by the hashes of the split files and by
+the options that change their text; `heron train` prints the serious findings.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from heron.base.files import fingerprint, read_json, write_json
+from heron.data.config import SPLITS, DataConfig
+
+# The data set's option that answers a finding, by its check, and the values that do. Other findings
+# cannot be answered in the data: scores must be read beside a baseline.
+_REMEDIES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "casing": ("normalize_case", ("capitalize", "lower")),
+    "duplicates": ("duplicates", ("drop", "mark")),
+}
+_MEASURED = ("normalize_case",)  # an audit under the same option has measured its effect
+_VERSION = 1
+
+
+def text_options(config: DataConfig) -> dict[str, Any]:
+    """List the options that decide which rows of the files are used, and their texts and labels."""
+    return {
+        "unicode": asdict(config.unicode),
+        "normalize_case": config.normalize_case,
+        "phrases": config.phrases.remove,
+        "summaries": asdict(config.summaries),
+        "columns": asdict(config.columns),
+        "label_field": dict(config.label_field),
+        "label_aliases": dict(config.label_aliases),
+    }
+
+
+def store(
+    config: DataConfig,
+    sha256: Mapping[str, str],
+    findings: Sequence[Mapping[str, Any]],
+    cache: Path,
+) -> Path:
+    """Store the findings of an audit, without their rows, by the split files' hashes."""
+    content = {
+        "version": _VERSION,
+        "data": config.name,
+        "sha256": dict(sha256),
+        "options": text_options(config),
+        "findings": list(findings),
+    }
+    key = fingerprint(content["sha256"], content["options"])
+    path = cache / "audit" / f"{key[:32]}.json"
+    write_json(path, content)
+    return path
+
+
+def known_problems(config: DataConfig, sources: Mapping[str, str], cache: Path) -> list[str]:
+    """List the known problems of the data that no option answers.
+
+    A line for each serious finding of a stored audit of these files (`sources`: hash by split), or
+    of some of them, and for each entry of `data.findings`, but for those that `data.normalize_case`
+    or `data.duplicates` answers.
+    """
+    audit = _latest(config, sources, cache)
+    measured = audit.get("options") == text_options(config)
+    lines = {
+        finding["id"]: finding["title"]
+        for finding in audit.get("findings", [])
+        if finding["severity"] == "serious" and not _answered(finding["id"], config, measured)
+    }
+    found = {check_of(id) for id in lines}
+    for id, sentence in config.findings.items():
+        if check_of(id) not in found and not _answered(id, config):
+            lines[id] = " ".join(sentence.split())
+    return [f"{id}: {sentence}" for id, sentence in lines.items()]
+
+
+def check_of(id: str) -> str:
+    """Name the check that found something: its id up to the first dot."""
+    return id.partition(".")[0]
+
+
+def _answered(id: str, config: DataConfig, measured: bool = False) -> bool:
+    """Tell whether an option of the data set answers a finding.
+
+    Conflicts between two splits are answered like duplicates; not if `measured` under that option.
+    """
+    across = check_of(id) == "conflicts" and id.count(".") == 2
+    key, values = _REMEDIES.get("duplicates" if across else check_of(id), ("", ()))
+    if not key or (measured and key in _MEASURED):
+        return False
+    return getattr(config, key) in values
+
+
+def _latest(config: DataConfig, sources: Mapping[str, str], cache: Path) -> Mapping[str, Any]:
+    """Find the audit of most of these files, under these options if there is one."""
+    wanted = {(split, sources[split]) for split in SPLITS if split in sources}
+    options = text_options(config)
+    best: Mapping[str, Any] = {}
+    rank = (0, False, 0.0)
+    for path in sorted((cache / "audit").glob("*.json")):
+        try:
+            audit = read_json(path)
+            files = set(audit["sha256"].items())
+            usable = audit["version"] == _VERSION and bool(files) and files <= wanted
+            found = (len(files), audit["options"] == options, path.stat().st_mtime)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            continue  # damaged: as if it were not there
+        if usable and found > rank:
+            best, rank = audit, found
+    return best

@@ -1,0 +1,249 @@
+"""Sheets on which people label or rate rows of a data set, and what they answered.
+
+A sheet is CSV: texts that a spreadsheet would run have an apostrophe in front. It shows no class;
+the key, which is not for raters, does.
+
+Legend: R raters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.files import read_json, write_json
+from heron.base.tables import Table, cell_text, table_stem
+from heron.data.examples import Example
+from heron_tools.annotation.people import read_from_people, write_for_people
+
+LABEL = "label"  # the question for the class of a row
+_SCALE = re.compile(r"(?P<name>\w+):(?P<low>\d+)-(?P<high>\d+)")
+_CHOICE = re.compile(r"(?P<name>\w+):(?P<words>\w+(?:/\w+)+)")
+TEXTS = ("text", "text_pair")
+COLUMNS = ("guid", "rater", *TEXTS)  # of sheets and of answers, beside the questions
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What a study asks, and of which rows; `key.json`."""
+
+    task: str
+    data: str
+    split: str
+    questions: Mapping[str, Sequence[str]]  # allowed answers, by column
+    gold: Mapping[str, str]  # class of each row, by guid; empty without classes
+    raters: Sequence[str]
+    per_row: int
+    scales: Sequence[str]  # the questions whose answers are averaged
+
+
+def parse_questions(
+    ask: Sequence[str], classes: Sequence[str], shown: Collection[str] = ()
+) -> dict[str, list[str]]:
+    """Read questions: `label`, a scale `fluency:1-5`, or words `valid:yes/no`.
+
+    Args:
+        ask: the questions.
+        classes: of the data set; empty without any.
+        shown: further columns of the sheet.
+
+    Raises:
+        ConfigError: another form, or `label` for a data set without classes; a question asked
+            twice, or named like another column of sheets or answers, or like the question for the
+            class.
+    """
+    found: dict[str, list[str]] = {}
+    for word in ask:
+        name = word.partition(":")[0]
+        why = ""
+        if name in found:
+            why = "asked twice"
+        elif name in (*COLUMNS, *shown):
+            why = "sheets or answers have a column of this name"
+        elif name == LABEL != word:
+            why = f"'{LABEL}' is the question for the class"
+        if why:
+            raise ConfigError(f"ask={word}: {why}; name each question differently")
+        if word == LABEL and classes:
+            found[LABEL] = list(classes)
+        elif (scale := _SCALE.fullmatch(word)) and int(scale["low"]) < int(scale["high"]):
+            low, high = int(scale["low"]), int(scale["high"])
+            found[scale["name"]] = [str(step) for step in range(low, high + 1)]
+        elif choice := _CHOICE.fullmatch(word):
+            found[choice["name"]] = choice["words"].split("/")
+        else:
+            labels = f"{LABEL} ({', '.join(classes)}), " if classes else ""
+            raise ConfigError(f"ask={word}: expected {labels}name:1-5 or name:yes/no")
+    return found
+
+
+def scales_of(ask: Sequence[str]) -> list[str]:
+    """List the questions that are scales."""
+    return [scale["name"] for word in ask if (scale := _SCALE.fullmatch(word))]
+
+
+def draw_rows(examples: Sequence[Example], rows: int, by_label: bool, seed: int) -> list[Example]:
+    """Draw rows without replacement, with each class in its share; the seed decides by guid."""
+    rows = min(rows, len(examples))
+    groups: dict[str, list[Example]] = defaultdict(list)
+    for example in sorted(examples, key=lambda each: each.guid):
+        groups[str(example.label) if by_label else ""].append(example)
+    random = np.random.default_rng(seed)
+    exact = {name: rows * len(of) / len(examples) for name, of in groups.items()}
+    counts = {name: int(share) for name, share in exact.items()}
+    # What is left goes to the classes that lost most by rounding.
+    rest = sorted(groups, key=lambda name: (counts[name] - exact[name], name))
+    for name in rest[: rows - sum(counts.values())]:
+        counts[name] += 1
+    drawn = [
+        of[place]
+        for name, of in groups.items()
+        for place in random.permutation(len(of))[: counts[name]]
+    ]
+    return [drawn[place] for place in random.permutation(len(drawn))]
+
+
+def assign_raters(
+    rows: int, raters: int, per_row: int, random: np.random.Generator
+) -> list[list[int]]:
+    """Give each row to `per_row` raters; the numbers of its raters for each row, ascending.
+
+    Loads differ by one row at most. Of equally free raters, those who share fewest rows are chosen:
+    every two raters should share some, to show how they agree.
+    """
+    loads = np.zeros(raters, np.int64)
+    together_RR = np.zeros((raters, raters), np.int64)
+    chosen: list[list[int]] = []
+    for _ in range(rows):
+        team: list[int] = []
+        for _ in range(per_row):
+            free = [one for one in random.permutation(raters).tolist() if one not in team]
+            team.append(min(free, key=lambda one: (loads[one], together_RR[one, team].sum())))
+        loads[team] += 1
+        together_RR[np.ix_(team, team)] += 1
+        chosen.append(sorted(team))
+    return chosen
+
+
+def write_sheets(
+    drawn: Sequence[Example], key: Key, out: Path, shown: Mapping[str, Sequence[str]], seed: int
+) -> list[Path]:
+    """Write a sheet for each rater, each row in `per_row` of them, and the key.
+
+    Args:
+        drawn: the rows.
+        key: what is asked, and of whom.
+        out: a folder without a key.
+        shown: further columns that raters see, a text for each row, such as the original of a
+            translation, or a summary.
+        seed: decides who gets which row.
+
+    Raises:
+        ConfigError: `out` has a key already: sheets may be with people.
+    """
+    path = out / "key.json"
+    if path.exists():
+        raise ConfigError(f"{path} exists: sheets may be with people; choose another out=DIR")
+    random = np.random.default_rng([seed, 1])  # not the draw's
+    teams = assign_raters(len(drawn), len(key.raters), key.per_row, random)
+    paths = []
+    columns = [name for name in TEXTS if any(getattr(e, name) is not None for e in drawn)]
+    for number, rater in enumerate(key.raters):
+        ours = [row for row, team in enumerate(teams) if number in team]
+        texts = {name: [getattr(drawn[row], name) or "" for row in ours] for name in columns}
+        texts |= {name: [of[row] for row in ours] for name, of in shown.items()}
+        empty = {name: [""] * len(ours) for name in key.questions}
+        paths.append(out / f"{rater}.csv")
+        write_for_people(paths[-1], {"guid": [drawn[row].guid for row in ours], **texts, **empty})
+    write_json(path, asdict(key))
+    return [*paths, path]
+
+
+def read_key(path: Path) -> Key:
+    """Read `key.json`; a DataError says that it is none."""
+    fix = "the key.json that `heron annotate draw` wrote beside the sheets"
+    try:
+        found = read_json(path)
+    except OSError as error:
+        what = f"cannot be read: {(error.strerror or str(error)).lower()}"
+        raise DataError(Problem(str(path), what, fix)) from error
+    except ValueError as error:
+        raise DataError(Problem(str(path), "is no JSON", fix)) from error
+    names = {field.name for field in fields(Key)}
+    if not isinstance(found, dict) or set(found) | {"scales"} != names:
+        raise DataError(Problem(str(path), "is no key of sheets", fix))
+    if "scales" not in found:  # a key of an earlier version
+        found["scales"] = [
+            name
+            for name, allowed in found["questions"].items()
+            if name != LABEL and all(map(str.isdigit, allowed))
+        ]
+    return Key(**found)
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What people answered."""
+
+    rows: Sequence[tuple[str, str, Mapping[str, str]]]  # guid, rater, answers by question
+    unfinished: Mapping[str, int]  # rows without all answers, by rater
+
+
+def read_answers(paths: Sequence[Path], key: Key) -> Answers:
+    """Read filled sheets; the file's name is the rater's.
+
+    Raises:
+        DataError: sheets of nobody in the study, or of somebody who has one already; answers that
+            are not allowed, rows that nobody drew, columns that are missing; all of them, by file
+            and line.
+    """
+    rows: list[tuple[str, str, Mapping[str, str]]] = []
+    unfinished: dict[str, int] = {}
+    problems: list[Problem] = []
+    for path in paths:
+        rater = table_stem(path)
+        if rater not in key.raters or rater in unfinished:
+            what = "a second sheet of" if rater in unfinished else "nobody in the study is called"
+            fix = f"one sheet of each, named {', '.join(f'{name}.csv' for name in key.raters)}"
+            problems.append(Problem(str(path), f"{what} '{rater}'", fix))
+            continue
+        table = read_from_people(path)
+        table.require("guid", *key.questions)
+        problems += table.duplicates("guid")
+        unfinished[rater] = 0
+        for index, row in enumerate(table.rows):
+            guid = cell_text(row["guid"])
+            if key.gold and guid not in key.gold:
+                problems.append(Problem(table.where(index), f"no row '{guid}'", "rows of the key"))
+                continue
+            found, wrong = _answers(table, index, row, key.questions)
+            problems += wrong
+            if len(found) == len(key.questions):
+                rows.append((guid, rater, found))
+            elif not wrong:
+                unfinished[rater] += 1
+    if problems:
+        raise DataError(problems)
+    return Answers(rows, unfinished)
+
+
+def _answers(
+    table: Table, index: int, row: Mapping[str, Any], questions: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, str], list[Problem]]:
+    """Read the cells of a row; letters in another case count."""
+    found, problems = {}, []
+    for name, allowed in questions.items():
+        given = cell_text(row[name]).strip()
+        answer = next((each for each in allowed if each.lower() == given.lower()), None)
+        if answer is not None:
+            found[name] = answer
+        elif given:
+            problems.append(Problem(table.where(index), f"{name} '{given}'", ", ".join(allowed)))
+    return found, problems

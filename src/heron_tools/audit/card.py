@@ -1,0 +1,96 @@
+"""The card (README.md) of a data set, in the Hugging Face Hub's format."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from huggingface_hub import DatasetCardData
+
+from heron import __version__
+from heron.base.cells import SYNTHETIC, Cell, Table
+from heron.base.files import write_file
+from heron.base.table_files import to_markdown
+from heron.data.config import DataConfig
+from heron.languages import get_language
+from heron.results.shipped import Shipped
+from heron.tasks.analyze_options import AnalyzeOptions
+from heron.tasks.task import task_of
+from heron_tools.audit.findings import Finding
+from heron_tools.audit.report import measure_table
+
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+_LICENCE = re.compile(r"CC BY(-NC)?(-SA|-ND)? \d\.\d|CC0 1\.0|MIT")
+
+
+def write_card(shipped: Shipped, findings: Sequence[Finding], path: Path) -> Path:
+    """Describe the split files that are there, and what was found in them; no row is in it."""
+    config = shipped.config
+    statistics = task_of(config).statistics(config, AnalyzeOptions(data=config.name))
+    tables = statistics.describe(shipped).tables
+    parts = [
+        f"---\n{_metadata(shipped)}\n---\n",
+        f"# {config.title or config.name}\n",
+        *([f"**{SYNTHETIC.capitalize()}.**\n"] if config.synthetic else []),
+        "\n".join(_facts(shipped)) + "\n",
+        to_markdown(_sizes(shipped)).replace("### ", "## ", 1),
+        f"## Statistics\n\nOf all rows, by `heron analyze data={config.name}`.\n",
+        *map(to_markdown, tables),
+        "## Known problems\n",
+        *(f"- {name}: {' '.join(text.split())}\n" for name, text in config.findings.items()),
+        "\n".join(_found(findings, config)),
+    ]
+    return write_file(path, "\n".join(parts))
+
+
+def _metadata(shipped: Shipped) -> str:
+    config = shipped.config
+    rows = sum(map(len, shipped.splits.values()))
+    size = next((name for most, name in _SIZES if rows < most), "n>1M")
+    known = _LICENCE.fullmatch(config.licence)
+    return DatasetCardData(
+        language=config.language,
+        license=known.group().lower().replace(" ", "-") if known else "other",
+        task_categories=[task_of(config).hub_name],
+        size_categories=[size],
+        pretty_name=config.title or config.name,
+        tags=["synthetic"] if config.synthetic else None,
+    ).to_yaml()
+
+
+def _facts(shipped: Shipped) -> Iterator[str]:
+    config, task = shipped.config, task_of(shipped.config)
+    does = f"for a model that {task.does}" if task.does else ""
+    facts = {
+        "task": f"{config.task}, {does}" if does else config.task,
+        "language": get_language(config.language).name,
+        "classes": ", ".join(config.label_order) if task.has_classes else "",
+        "licence": config.licence or "not known",
+        "citation": config.citation,
+        "homepage": config.homepage,
+        **{f"{split}, sha256": f"`{value}`" for split, value in shipped.sha256.items()},
+        **{f"{split}, missing": "nothing is said of it here" for split in shipped.missing},
+    }
+    yield from (f"- {name}: {value}" for name, value in facts.items() if value)
+
+
+def _sizes(shipped: Shipped) -> Table:
+    labels = shipped.config.label_order
+    rows: list[tuple[Cell, ...]] = []
+    for split, examples in shipped.splits.items():
+        found = [example.label for example in examples]
+        groups = len({example.group for example in examples if example.group})
+        rows.append((split, len(examples), groups, *(found.count(label) for label in labels)))
+    note = "Groups are documents or articles; 0: rows are independent."
+    return Table("Splits", ("split", "rows", "groups", *labels), tuple(rows), note)
+
+
+def _found(findings: Sequence[Finding], config: DataConfig) -> Iterator[str]:
+    yield f"Found by `heron audit {config.name}` (heron {__version__}), serious ones first.\n"
+    # A split that is missing has been named, and its place is of this computer.
+    for finding in (one for one in findings if one.check != "missing"):
+        yield f"### {finding.severity}: {finding.id}\n"
+        yield f"{finding.title}.\n"
+        if finding.advice:
+            yield f"What to do: {finding.advice}.\n"
+        if table := measure_table(finding):
+            yield to_markdown(table).partition("\n\n")[2]  # without its heading

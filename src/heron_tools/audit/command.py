@@ -1,0 +1,50 @@
+"""`heron audit data=<name>`: look for leakage and shortcuts before anyone trains."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heron.base.folders import default_cache_dir, default_data_dir
+from heron.base.terminal import print_lines
+from heron.config.constraints import Share
+from heron.config.options import DataFolders, parse_with_data
+from heron.training.overrides import configure
+
+
+@dataclass
+class AuditOptions(DataFolders):
+    """Options of `heron audit`."""
+
+    data: str  # name of the data set
+    out: Path | None = None  # default `runs/audit/<name>`
+    near: Share = 0.8  # two texts are near duplicates from this overlap on, a fraction
+    strict: bool = False  # exit with 1 if a finding is serious
+    card: Path | None = None  # where to write a card for the Hugging Face Hub
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Audit a data set; returns the exit code: 1 if `strict` and a finding is serious, else 0."""
+    options, overrides = parse_with_data(AuditOptions, arguments, first="data")
+    # start-up time: a wrong option is reported before these libraries load
+    from heron.data.findings import store
+    from heron.results.shipped import read_shipped
+    from heron_tools.audit.card import write_card
+    from heron_tools.audit.checks import audit, show_progress
+    from heron_tools.audit.findings import in_order
+    from heron_tools.audit.report import Report, print_summary, write
+
+    config = configure(options.data, overrides)
+    cache = options.paths_cache or default_cache_dir()
+    shipped = read_shipped(config, options.paths_data or default_data_dir(), cache)
+    with show_progress() as step:
+        findings = in_order(audit(shipped, options.near, step))
+    report = Report(shipped, findings, [f"data={options.data}", *overrides])
+    files = write(report, options.out or Path("runs") / "audit" / config.name)
+    if options.near == AuditOptions.near:  # `heron train` tells of the near copies of the default
+        found = [finding.as_json(rows=False) for finding in findings]
+        store(shipped.config, shipped.sha256, found, cache)
+    if options.card is not None:
+        files = [*files, write_card(shipped, findings, options.card)]
+    print_summary(report)
+    print_lines(*files)
+    return int(options.strict and any(finding.severity == "serious" for finding in findings))

@@ -1,0 +1,59 @@
+"""`Finding`: a result of the audit; `heron.data.findings` stores them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from heron.data.findings import check_of
+
+Severity = Literal["info", "warning", "serious"]
+SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "info")
+
+Measure = Mapping[str, str | int | float | None]
+
+
+class Row(NamedTuple):
+    """A row that a finding is about."""
+
+    split: str  # where it is
+    guid: str  # its id there
+    label: str | None  # its gold label; None where unlabelled
+    group: int  # rows of one number belong together (copies of one another); counts from 1
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One result of a check."""
+
+    id: str  # the check and the place, `duplicates.validation.test`
+    # `serious` changes the meaning of scores, `warning` may, `info` is good to know.
+    severity: Severity
+    title: str  # one sentence
+    # Lines of a table, all with the same keys; shares are fractions from 0 to 1.
+    measures: Sequence[Measure] = ()
+    rows: Sequence[Row] = ()  # the rows it is about, the worst first
+    advice: str = ""  # what to do, with the config key that helps
+    meaning: str = ""  # how to read the numbers and which rows are listed; may be empty
+
+    @property
+    def check(self) -> str:
+        """The check that found it: its id up to the first dot."""
+        return check_of(self.id)
+
+    def as_json(self, rows: bool = True) -> dict[str, Any]:
+        """Turn it into plain dictionaries, with or without its rows."""
+        value: dict[str, Any] = {
+            "id": self.id,
+            "severity": self.severity,
+            "title": self.title,
+            "meaning": self.meaning,
+            "advice": self.advice,
+            "measures": [dict(measure) for measure in self.measures],
+            "row_count": len(self.rows),
+        }
+        return value | ({"rows": [row._asdict() for row in self.rows]} if rows else {})
+
+
+def in_order(findings: Sequence[Finding]) -> list[Finding]:
+    """Sort by severity, the serious ones first; within one severity as they were found."""
+    return sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))

@@ -1,0 +1,133 @@
+"""Probes: what a linear classifier learns from one part of the text, and what from all of it.
+
+A hypothesis by itself neither follows nor contradicts: whatever predicts its label is an artifact
+of how the data was made. Probes see character n-grams with case, as a cased encoder does.
+
+Source: Gururangan et al. 2018, "Annotation Artifacts in Natural Language Inference Data".
+
+Legend: N examples, F features.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import hstack
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+
+from heron_tools.audit.findings import Finding, Severity
+from heron_tools.audit.rules import (
+    FOLDS,
+    Ids,
+    Labelled,
+    Score,
+    folds,
+    majority,
+    predict_splits,
+    say_scores,
+    score,
+)
+from heron_tools.audit.texts import EVIDENCE, fields
+
+MOST_ROWS = 8_000  # of one split; more change a probe little and take minutes
+_FEATURES = 30_000
+_NGRAMS = (2, 5)  # characters
+_CHARACTERS = 2_000  # of a text; longer ones are cut
+_SERIOUS_GAIN, _WARNING_GAIN = 0.10, 0.03
+_CERTAIN = 3.0  # standard deviations
+_ALL = "all"
+
+Progress = Callable[[int, int], object]
+
+
+def find_by_probes(
+    parts: Mapping[str, Labelled], labels: Sequence[str], progress: Progress | None = None
+) -> list[Finding]:
+    """Fit a probe on each field and on all of them together: `<field>_only`.
+
+    The first split is scored by five folds, the others by a probe that was fitted on the first; of
+    long splits 8,000 rows, evenly spread. The evidence of an event relation (its events, the text
+    between them) is never more than information.
+    """
+    parts = {split: _thinned(part) for split, part in parts.items()}
+    if not parts or len(np.unique(next(iter(parts.values())).gold_N)) < 2:
+        return []
+    texts = {split: [fields(e) for e in part.examples] for split, part in parts.items()}
+    names = list(next(iter(texts.values()))[0])
+    matrices = {name: _vectorize(name, texts) for name in names}
+    if len(names) > 1:
+        matrices[_ALL] = {
+            s: hstack([matrices[name][s] for name in names], format="csr") for s in parts
+        }
+    scores: dict[str, list[Score]] = {}
+    for done, (name, by_split) in enumerate(matrices.items(), 1):
+        scores[name] = _scores(by_split, parts, len(labels))
+        if progress:
+            progress(done, len(matrices))
+    return [_finding(name, scores) for name in names]
+
+
+def _thinned(part: Labelled) -> Labelled:
+    """Take evenly spread rows of a long split."""
+    if len(part.examples) <= MOST_ROWS:
+        return part
+    chosen = np.linspace(0, len(part.examples) - 1, MOST_ROWS).astype(np.int64)
+    return Labelled([part.examples[i] for i in chosen.tolist()], part.gold_N[chosen])
+
+
+def _vectorize(name: str, texts: Mapping[str, Sequence[Mapping[str, str]]]) -> dict[str, Any]:
+    """Weigh the n-grams of one field in every split, by their rarity in the first."""
+    vectorizer = TfidfVectorizer(
+        analyzer="char_wb",
+        ngram_range=_NGRAMS,
+        lowercase=False,
+        sublinear_tf=True,
+        max_features=_FEATURES,
+        dtype=np.float32,
+    )
+    by_split = {s: [row.get(name, "")[:_CHARACTERS] for row in rows] for s, rows in texts.items()}
+    # Each distinct text once: premises and windows come with several rows.
+    distinct = list(dict.fromkeys(next(iter(by_split.values()))))
+    vectorizer.fit(distinct if any(text.strip() for text in distinct) else ["-"])
+    return {split: _transform(vectorizer, rows) for split, rows in by_split.items()}
+
+
+def _transform(vectorizer: Any, texts: Sequence[str]) -> Any:
+    place = {text: i for i, text in enumerate(dict.fromkeys(texts))}
+    return vectorizer.transform(place)[[place[text] for text in texts]]
+
+
+def _scores(
+    by_split: Mapping[str, Any], parts: Mapping[str, Labelled], classes: int
+) -> list[Score]:
+    part = next(iter(parts.values()))
+    predicted = predict_splits(by_split, parts, folds(part.examples), _predict)
+    usual = majority(part.gold_N, classes)
+    return [score(s, one.gold_N, predicted[s], usual, classes) for s, one in parts.items()]
+
+
+def _predict(fitted_NF: Any, gold_N: Ids, inputs_NF: Any) -> Ids:
+    if len(np.unique(gold_N)) < 2:
+        return np.full(inputs_NF.shape[0], gold_N[0], np.int64)
+    return LogisticRegression(tol=1e-3, max_iter=200).fit(fitted_NF, gold_N).predict(inputs_NF)
+
+
+def _finding(name: str, scores: Mapping[str, Sequence[Score]]) -> Finding:
+    best = max(scores[name], key=lambda s: s.gain)
+    level: Severity = "info"
+    if best.z >= _CERTAIN and best.gain >= _WARNING_GAIN and name not in EVIDENCE:
+        level = "serious" if best.gain >= _SERIOUS_GAIN else "warning"
+    whole = f", {scores[_ALL][0].accuracy:.3f} with all texts" if _ALL in scores else ""
+    shown = {name: scores[name]} | ({"all texts": scores[_ALL]} if _ALL in scores else {})
+    return Finding(
+        f"{name}_only",
+        level,
+        f"a linear probe on the {name} alone scores {say_scores(scores[name])}{whole}",
+        [{"sees": seen} | s.measure() for seen, each in shown.items() for s in each],
+        advice=f"report a system that sees the {name} alone beside every score",
+        meaning=(
+            f"Tf-idf of character {_NGRAMS[0]}- to {_NGRAMS[1]}-grams and logistic regression; "
+            f"{FOLDS} folds inside the first split, on the others fitted on the first."
+        ),
+    )

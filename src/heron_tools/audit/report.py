@@ -1,0 +1,210 @@
+"""The report of an audit: a page, the same in Markdown, `findings.json`, a printed summary."""
+
+import html
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rich.console import Console
+from rich.text import Text
+
+from heron import __version__
+from heron.base.cells import Cell, Formatted, Table
+from heron.base.errors import visible
+from heron.base.files import write_file, write_json
+from heron.base.pages import render
+from heron.base.table_files import to_markdown
+from heron.base.terminal import gather, output
+from heron.data.examples import Example
+from heron.data.findings import text_options
+from heron.data.markers import event_markers, mark
+from heron.languages import get_language
+from heron.results.shipped import Shipped
+from heron_tools.audit.findings import SEVERITIES, Finding, Row
+from heron_tools.audit.texts import (
+    ARTICLE,
+    HYPOTHESIS,
+    PREMISE,
+    SUMMARY,
+    has_summaries,
+    is_pair,
+    second_of,
+)
+
+_MARKDOWN_ROWS, _HTML_ROWS = 20, 200  # of one finding; findings.json has all
+_MARKDOWN_TEXT, _HTML_TEXT = 160, 1_200  # characters
+_TINY = 0.0005  # would be shown as 0.000
+
+
+class _ShownRow(NamedTuple):
+    row: Row
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """The findings on a data set, serious ones first, and the words that named and changed it."""
+
+    shipped: Shipped
+    findings: Sequence[Finding]
+    overrides: Sequence[str]
+
+    @property
+    def title(self) -> str:
+        """The heading."""
+        return f"Audit of {self.shipped.config.title or self.shipped.config.name}"
+
+    @property
+    def counts(self) -> str:
+        """Count the findings by severity."""
+        found = Counter(finding.severity for finding in self.findings)
+        return ", ".join(f"{found[severity]} {severity}" for severity in SEVERITIES)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of a row's texts."""
+        if is_pair(self.shipped.splits):
+            return PREMISE, HYPOTHESIS
+        return (ARTICLE, SUMMARY) if has_summaries(self.shipped.splits) else ("text",)
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """Where the data comes from, by name."""
+        shipped = self.shipped
+        facts = [
+            ("asked for", " ".join(self.overrides)),
+            ("language", get_language(shipped.config.language).name),
+            *((f"{split}, sha256", value) for split, value in shipped.sha256.items()),
+            *((f"{split}, missing", str(path)) for split, path in shipped.missing.items()),
+            ("heron", __version__),
+        ]
+        return [(name, value) for name, value in facts if value]
+
+    @cached_property
+    def examples(self) -> Mapping[tuple[str, str], Example]:
+        """The examples by split and guid."""
+        return {(s, e.guid): e for s, rows in self.shipped.splits.items() for e in rows}
+
+    def rows(self, finding: Finding, limit: int) -> list[_ShownRow]:
+        """List the first rows of a finding, with their texts; events have their markers."""
+        markers = event_markers(self.shipped.config)
+        shown = []
+        for row in finding.rows[:limit]:
+            example = self.examples[row.split, row.guid]
+            texts: tuple[str, ...] = (example.text,)
+            if (second := second_of(example)) is not None:
+                texts = example.text, second
+            elif example.spans:
+                texts = (mark(example.text, example.spans, markers).text,)
+            shown.append(_ShownRow(row, texts))
+        return shown
+
+    def as_json(self) -> dict[str, Any]:
+        """Turn the report into plain dictionaries, with all rows of each finding."""
+        config = self.shipped.config
+        return {
+            "heron": __version__,
+            "data": config.name,
+            "overrides": list(self.overrides),
+            "sha256": self.shipped.sha256,
+            "missing": list(self.shipped.missing),
+            "options": text_options(config),
+            "rows": {split: len(rows) for split, rows in self.shipped.splits.items()},
+            "findings": [finding.as_json() for finding in self.findings],
+        }
+
+
+def write(report: Report, folder: Path) -> list[Path]:
+    """Write the three files into `folder`; returns their paths."""
+    findings = folder / "findings.json"
+    page = write_file(folder / "audit.html", _page(report))
+    text = write_file(folder / "audit.md", "\n".join(_markdown(report)))
+    write_json(findings, report.as_json())
+    return [page, text, findings]
+
+
+def print_summary(report: Report) -> None:
+    """Print one line for each finding that is more than information."""
+    shown = [finding for finding in report.findings if finding.severity != "info"]
+    columns = ("severity", "id", "finding", "advice")
+    rows = tuple((f.severity, f.id, f.title, f.advice) for f in shown)
+    title = f"{report.title}: {report.counts}"
+    if gather(tables=[Table(title, columns, rows)]):
+        return
+    console = Console(file=output().file, highlight=False)
+    console.soft_wrap = not console.is_terminal
+    console.print(Text(visible(title), "bold"))
+    for finding in shown:
+        style = "bold red" if finding.severity == "serious" else "yellow"
+        line = Text.assemble((f"{finding.severity:<8}", style), f" {finding.id}: ")
+        console.print(line + Text(visible(finding.title)))
+        if finding.advice:
+            console.print(Text(visible(f"{'':<9}{finding.advice}"), "dim"))
+
+
+def measure_table(finding: Finding) -> Table | None:
+    """Make a table of a finding's numbers; None where it has none."""
+    if not finding.measures:
+        return None
+    columns = tuple(finding.measures[0])
+    rows = tuple(tuple(_cell(line[c]) for c in columns) for line in finding.measures)
+    return Table("Numbers", columns, rows, finding.meaning)
+
+
+def _cell(value: str | int | float | None) -> Cell:
+    is_tiny = isinstance(value, float) and 0 < abs(value) < _TINY
+    return Formatted(value, ".1e") if is_tiny else value  # type: ignore[arg-type]
+
+
+def _shorten(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _page(report: Report) -> str:
+    config = report.shipped.config
+    language = get_language(config.language)
+    return render(
+        "audit.html.j2",
+        Path(__file__).parent / "templates",
+        title=report.title,
+        synthetic="Synthetic data: not a research result." if config.synthetic else "",
+        counts=report.counts,
+        facts=report.facts,
+        findings=[(f, measure_table(f), report.rows(f, _HTML_ROWS)) for f in report.findings],
+        columns=report.columns,
+        language=language.code,
+        direction=language.direction,
+        markers=tuple(event_markers(config)),
+        width=_HTML_TEXT,
+        shorten=_shorten,
+    )
+
+
+def _markdown(report: Report) -> Iterator[str]:
+    yield f"# {html.escape(report.title, quote=False)}\n"
+    yield f"{report.counts}.\n"
+    yield from (f"- {name}: `{value}`" for name, value in report.facts)
+    yield ""
+    for finding in report.findings:
+        yield f"## {finding.severity}: {finding.id}\n"
+        yield f"{html.escape(finding.title, quote=False)}.\n"
+        if finding.advice:
+            yield f"What to do: {html.escape(finding.advice, quote=False)}.\n"
+        if table := measure_table(finding):
+            yield to_markdown(table)
+        if finding.rows:
+            yield to_markdown(_rows_table(report, finding))
+
+
+def _rows_table(report: Report, finding: Finding) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for row, texts in report.rows(finding, _MARKDOWN_ROWS):
+        shown = (_shorten(text, _MARKDOWN_TEXT) for text in texts)
+        rows.append((row.group, row.split, row.guid, row.label or "", *shown))
+    more = len(finding.rows) - len(rows)
+    note = f"{more:,} more in findings.json." if more else ""
+    columns = ("group", "split", "guid", "label", *report.columns)
+    return Table("Rows", columns, tuple(rows), note)

@@ -1,0 +1,33 @@
+"""`heron dashboard DIR`: a page to explore a sweep with, and the same in a W&B workspace."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heron.base.terminal import print_lines
+from heron.config.options import parse_folder
+from heron.results.collect import collect
+from heron_tools.dashboard.page import write_dashboard
+
+
+@dataclass
+class DashboardOptions:
+    """Options of `heron dashboard`."""
+
+    folder: Path  # of a sweep
+    out: Path | None = None  # default: into `folder`
+    wandb: bool = False  # save a W&B workspace of the sweep too; needs an account
+    entity: str | None = None  # the W&B user or team; default: the account's own
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run `heron dashboard DIR [out=DIR] [wandb=true] [entity=NAME]`; returns the exit code."""
+    missing = "name a sweep: heron dashboard runs/<sweep>"
+    options = parse_folder(DashboardOptions, arguments, missing)
+    print_lines(write_dashboard(options.folder, options.out))
+    if options.wandb:
+        from heron_tools.dashboard.workspace import save_workspace  # start-up time
+
+        name, runs = options.folder.resolve().name, collect(options.folder)
+        print_lines(save_workspace(name, runs, options.entity))
+    return 0

@@ -1,0 +1,39 @@
+"""The papers' tables, figures and claims: what fills each, and heron's numbers beside theirs."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from heron.base.folders import default_cache_dir, default_data_dir
+from heron.commands.listing import FORK_COMMANDS, Command
+from heron.tasks import FORK_ANALYSES
+
+
+def reproduce(words: Sequence[str]) -> int:
+    """Run `heron reproduce`."""
+    from heron_tools.reproduction.reproduce import run
+
+    return run(words)
+
+
+def claims(words: Sequence[str]) -> int:
+    """Run `heron claims`."""
+    from heron_tools.reproduction.claims import run
+
+    return run(words)
+
+
+def beside_published(options: Any) -> list[Any]:
+    """Show a data set's statistics beside those that its paper printed (`heron analyze data=`)."""
+    from heron_tools.reproduction.results import published_statistics
+    from heron_tools.reproduction.targets import Request
+
+    cache = options.paths_cache or default_cache_dir()
+    request = Request(options.paths_data or default_data_dir(), cache, options.seed)
+    return published_statistics(options.data, request)
+
+
+FORK_ANALYSES.register("beside_published", beside_published)
+for _run in (reproduce, claims):
+    _help = Path(__file__).with_name(f"{_run.__name__}.txt")
+    FORK_COMMANDS.register(_run.__name__, Command(_run, _help, resumes=_run is reproduce))

@@ -1,0 +1,154 @@
+"""The papers' arithmetic and prose, recomputed from their published numbers: `heron claims`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from heron.base.cells import Table
+from heron.base.errors import ConfigError
+from heron.base.files import write_file, write_json
+from heron.base.table_files import to_markdown
+from heron.base.terminal import print_lines, print_tables
+from heron.base.yaml_files import read_yaml
+from heron.config.constraints import OneOf
+from heron.config.options import parse_options
+from heron.results.published import CLAIMS, find_published, published_value
+
+HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be decided"
+_COLUMNS = ("claim", "where", "the paper says", "recomputed", "verdict", "calculation")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One statement of a paper, and what its own numbers give."""
+
+    name: str  # such as `total`, unique in its paper
+    where: str  # section, table or figure
+    printed: str  # what the paper says, in short
+    value: float | None  # what the calculation gives; None where it gives no number
+    calculation: str  # with the numbers in it
+    holds: bool | None  # None: cannot be decided from what is published
+
+    @property
+    def verdict(self) -> str:
+        """Whether it holds, in words."""
+        return {True: HOLDS, False: FAILS, None: OPEN}[self.holds]
+
+
+class Published:
+    """The published numbers of a paper, by table and by the names of row and column."""
+
+    def __init__(self, paper: str):
+        path = find_published(paper)
+        if path is None:
+            raise ConfigError(f"experiments/{paper} has no published.yaml")
+        self._tables: Mapping[str, Any] = read_yaml(path)["tables"]
+
+    def __call__(self, table: str, *names: str, printed: bool = False) -> float:
+        """Find a number, corrected unless `printed`; fractions from 0 to 1, or counts."""
+        *rows, column = names
+        content = self._tables[table]
+        cell = content.get("rows") or content["groups"]
+        for row in rows:
+            cell = cell[row]
+        columns = list(content.get("scores") or content.get("columns") or content["classes"])
+        found = cell[columns.index(column)]
+        return float(
+            found["printed"] if printed and isinstance(found, Mapping) else published_value(found)
+        )
+
+    def names(self, table: str, *rows: str) -> list[str]:
+        """List the names of a table's rows, or of those within `rows`."""
+        content = self._tables[table]["rows"]
+        for row in rows:
+            content = content[row]
+        return list(content)
+
+
+def whole(share: float, rows: int, decimals: int) -> bool:
+    """Tell whether some number of rows gives `share` when it is rounded or cut to `decimals`."""
+    near, unit = (math.floor(share * rows), math.ceil(share * rows)), 10**decimals
+    written = (made(count / rows * unit) / unit for count in near for made in (round, math.floor))
+    return any(abs(each - share) < 1e-9 for each in written)
+
+
+def f1_range(precision: float, recall: float, half: float, rows: int = 0) -> tuple[float, float]:
+    """Compute the lowest and highest F1 of a precision and a recall that are rounded by `half`.
+
+    Args:
+        precision, recall: as printed, fractions.
+        half: of the last printed digit.
+        rows: of the class, if known: the recall is a whole number of them. Where none is, the
+            lowest F1 is above the highest.
+    """
+    low, high = recall - half, recall + half
+    if rows:
+        low, high = math.ceil(low * rows) / rows, math.floor(high * rows) / rows
+    pairs = (max(precision - half, 0.0), max(low, 0.0)), (precision + half, high)
+    least, most = (2 * p * r / (p + r) if p + r else 0.0 for p, r in pairs)
+    return least, most
+
+
+def claims_table(paper: str, claims: Iterable[Claim]) -> Table:
+    """Lay out claims, with the number of those that do not hold in the title."""
+    claims = list(claims)
+    failed = sum(claim.holds is False for claim in claims)
+    rows = tuple(
+        (
+            claim.name,
+            claim.where,
+            claim.printed,
+            None if claim.value is None else _number(claim.value),
+            claim.verdict,
+            claim.calculation,
+        )
+        for claim in claims
+    )
+    return Table(f"{paper}: {len(claims)} claims, {failed} do not hold", _COLUMNS, rows)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:.4g}"
+
+
+def record(claim: Claim) -> dict[str, Any]:
+    """Write a claim as plain values, its verdict included."""
+    return {**asdict(claim), "verdict": claim.verdict}
+
+
+VERDICTS = {"holds": HOLDS, "failed": FAILS, "open": OPEN}
+
+
+@dataclass
+class ClaimsOptions:
+    """Options of `heron claims`."""
+
+    paper: str = ""  # empty: all
+    only: Annotated[str, OneOf("", *VERDICTS)] = ""
+    out: Path | None = None  # a folder for `claims.md` and `claims.json`
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Print the claims of one paper or of all; returns the exit code."""
+    words = [word if "=" in word else f"paper={word}" for word in arguments]
+    options = parse_options(ClaimsOptions, words)
+    papers = [options.paper] if options.paper else sorted(CLAIMS)
+    found = {paper: list(CLAIMS[paper]()) for paper in papers}
+    verdict = VERDICTS.get(options.only)
+    chosen = {
+        paper: [each for each in claims if verdict in (None, each.verdict)]
+        for paper, claims in found.items()
+    }
+    tables = [claims_table(paper, claims) for paper, claims in chosen.items()]
+    print_tables(tables)
+    if options.out:
+        text = "\n".join(map(to_markdown, tables))
+        print_lines(write_file(options.out / "claims.md", text))
+        path = options.out / "claims.json"
+        write_json(path, {paper: list(map(record, claims)) for paper, claims in chosen.items()})
+        print_lines(path)
+    return 0

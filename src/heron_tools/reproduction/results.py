@@ -1,0 +1,258 @@
+"""What `heron reproduce` found for a target: its tables, its files, and the report of a paper."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import shlex
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from heron.base.cells import Table, show
+from heron.base.errors import ConfigError
+from heron.base.files import read_json, write_file, write_json
+from heron.base.pages import render
+from heron.base.table_files import to_latex, to_markdown
+from heron.base.tables import write_table
+from heron.base.yaml_files import read_yaml
+from heron.reports.papers import DECIMALS, PaperView, check_published, paper_view
+from heron.reports.run import data_url
+from heron.results.collect import RunRecord
+from heron.results.published import STATISTICS, all_published, find_published
+from heron.training.status import provenance
+from heron_tools.reproduction.comparing import (
+    DAGGER,
+    compare_runs,
+    compare_values,
+    comparison_table,
+    marks_of,
+    note_of,
+)
+from heron_tools.reproduction.targets import Filled, Request, Target
+
+RESULT = "result.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """The tables and files of one target."""
+
+    target: Target
+    tables: Sequence[Table]
+    figures: Mapping[str, bytes]
+    files: Mapping[str, Any]
+    sources: Mapping[str, Any]  # hashes of data, folders of runs: what the numbers rest on
+
+
+def read_published(target: Target) -> dict[str, Any]:
+    """Read the published numbers of a target's paper; empty where it has none."""
+    path = find_published(f"{target.paper}/{target.table}")
+    return (read_yaml(path) or {}) if path else {}
+
+
+def published_parts(target: Target, published: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Find the tables of a target: `table4`, `table4_classes`."""
+    return {
+        name: table
+        for name, table in published.get("tables", {}).items()
+        if name == target.table or name.startswith(f"{target.table}_")
+    }
+
+
+def of_function(target: Target, filled: Filled) -> Reproduction:
+    """Set what a function found beside the paper's numbers; notes stand below the first table."""
+    tables = _beside(read_published(target), filled, target.title)
+    return Reproduction(target, tables, filled.figures, filled.files, {})
+
+
+def published_statistics(data: str, request: Request) -> list[Table]:
+    """Set a data set's statistics beside its paper's; empty where no paper is about it."""
+    filled = STATISTICS[data](dataclasses.replace(request, data=data))
+    papers = map(read_yaml, all_published())
+    about = (p for p in papers if p and data in (*p.get("data", ()), *p.get("substitutes", ())))
+    return next((_beside(paper, filled, data) for paper in about), [])
+
+
+def _beside(paper: Mapping[str, Any], filled: Filled, title: str) -> list[Table]:
+    """Compare each table; notes stand below the first one."""
+    published = paper.get("tables", {})
+    tables = []
+    for name, values in filled.values.items():
+        table = published.get(name, {})
+        rows, depth = compare_values(table, values)
+        headings = ["row" if depth == 1 else f"row {n + 1}" for n in range(depth)]
+        # Rows may have fewer names than the longest.
+        rows = [
+            row._replace(names=(*names, *[""] * (depth - len(names)), column))
+            for row in rows
+            for *names, column in [row.names]
+        ]
+        named, decimals = table.get("title", title), table.get("decimals")
+        columns = [*headings, "number"]
+        tables.append(comparison_table(named, columns, rows, decimals, note_of(table)))
+    tables += filled.tables or ([] if tables else [Table(title, ("files",), ())])
+    if filled.notes:
+        note = " ".join(filter(None, (tables[0].note, *filled.notes)))
+        tables[0] = dataclasses.replace(tables[0], note=note)
+    return tables
+
+
+def of_runs(target: Target, runs: Sequence[RunRecord], typed: Collection[str] = ()) -> Reproduction:
+    """Set the scores of runs beside the paper's numbers; a figure has a table and curves.
+
+    Settings whose keys the user has `typed` are marked in every cell.
+
+    Raises:
+        ConfigError: the paper has no published numbers to compare with.
+    """
+    published = read_published(target)
+    parts = published_parts(target, published)
+    path = find_published(f"{target.paper}/{target.table}")
+    if path is not None:
+        check_published(published, [name for name in parts if "scores" in parts[name]], path)
+    tables, figures = [], dict[str, bytes]()
+    for table in parts.values():
+        if "scores" not in table:
+            continue
+        rows, headings = compare_runs(published, table, runs, typed)
+        decimals = table.get("decimals", DECIMALS)
+        note = note_of(table)
+        tables.append(comparison_table(table["title"], headings, rows, decimals, note))
+    if path is not None and target.table in published.get("figures", {}):
+        view = paper_view(f"{target.paper}/{target.table}", runs, path)
+        marks = marks_of(runs, published["data"], typed)
+        tables += [_marked(table, marks) for table in view.tables.values()]
+        title = f"{view.title} ({DAGGER} {marks})" if marks else view.title
+        figures = _curves(target, view._replace(title=title))
+    if not tables:
+        raise ConfigError(
+            f"{target.name}: published.yaml of {target.paper} has no {target.table} with scores"
+        )
+    sources = {
+        run.job: {"folder": str(run.path), "data": dict(run.status.get("sources") or {})}
+        for run in runs
+    }
+    return Reproduction(target, tables, figures, {}, sources)
+
+
+def _marked(table: Table, marks: str) -> Table:
+    """Mark what was reproduced of a figure: all but its shares and the paper's numbers."""
+    if not marks:
+        return table
+    rows = [
+        (*row[:2], *(None if cell is None else f"{show(cell)} {DAGGER}" for cell in row[2:]))
+        for row in table.rows
+    ]
+    note = f"{table.note} {DAGGER} {marks}."
+    return Table(table.title, table.columns, tuple(rows), note)
+
+
+def _curves(target: Target, view: PaperView) -> dict[str, bytes]:
+    from heron.reports.sweep_figures import fraction_figure  # start-up time: matplotlib
+
+    return {f"{target.table}.png": fraction_figure(view)} if view.curves else {}
+
+
+def write_reproduction(found: Reproduction, folder: Path, words: Sequence[str]) -> list[Path]:
+    """Write a target's result as Markdown, LaTeX, HTML and JSON, with its figures and files.
+
+    Args:
+        found: the result.
+        folder: of all targets; this one's is `<paper>/<key>` in it.
+        words: the command's words, for the record.
+    """
+    target = found.target
+    here = folder / target.paper / target.key
+    heading = f"{target.name} · {target.title}"
+    paths = []
+    for name, figure in found.figures.items():
+        paths.append(write_file(here / name, figure))
+    for name, content in found.files.items():
+        if isinstance(content, Mapping):
+            write_table(here / name, content)
+            paths.append(here / name)
+        else:
+            paths.append(write_file(here / name, content))
+    markdown = "\n".join([f"# {heading}\n", *map(to_markdown, found.tables)])
+    if target.note:
+        markdown += f"\n{target.note}\n"
+    stored = {
+        "target": target.name,
+        "title": target.title,
+        "note": target.note,
+        "command": shlex.join(["heron", "reproduce", *words]),
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        **{key: value for key, value in provenance().items() if key in ("git", "versions")},
+        "sources": found.sources,
+        "figures": list(found.figures),
+        "files": list(found.files),
+        "tables": [
+            {
+                "title": table.title,
+                "columns": table.columns,
+                "rows": [[show(cell) for cell in row] for row in table.rows],
+                "note": table.note,
+            }
+            for table in found.tables
+        ],
+    }
+    paths.append(write_file(here / "result.md", markdown))
+    paths.append(write_file(here / "result.tex", "\n".join(map(to_latex, found.tables))))
+    write_json(here / RESULT, stored)
+    page = paper_page(heading, [stored], here.parent)
+    return [*paths, here / RESULT, write_file(here / "result.html", page)]
+
+
+def paper_page(
+    title: str, results: Sequence[Mapping[str, Any]], folder: Path, more: Sequence[Table] = ()
+) -> str:
+    """Build a page of results: tables, figures, links to files, and where they come from.
+
+    Args:
+        title: of the page.
+        results: as `write_reproduction` stores them.
+        folder: of the paper's targets; figures are read from it.
+        more: further tables, such as the paper's claims.
+    """
+    sections = []
+    for result in results:
+        here = folder / result["target"].partition(":")[2]
+        figures = [(name, data_url((here / name).read_bytes())) for name in result["figures"]]
+        tables = [
+            Table(t["title"], tuple(t["columns"]), tuple(map(tuple, t["rows"])), t["note"])
+            for t in result["tables"]
+        ]
+        sections.append({**result, "tables": tables, "figures": figures, "key": here.name})
+    return render(
+        "reproduction.html.j2",
+        Path(__file__).parent / "templates",
+        title=title,
+        synthetic="",
+        sections=sections,
+        more=more,
+        one=not more,
+    )
+
+
+def write_paper_report(
+    paper: str, targets: Sequence[Target], folder: Path, more: Sequence[Table]
+) -> Path:
+    """Write one page with all that has been reproduced of a paper, and `more`.
+
+    Raises:
+        ConfigError: nothing has been reproduced.
+    """
+    stored = {target: folder / paper / target.key / RESULT for target in targets}
+    results = [read_json(path) for path in stored.values() if path.is_file()]
+    if not results and not more:
+        raise ConfigError(
+            f"{folder / paper} holds no results yet: heron reproduce {targets[0].name}"
+        )
+    left = [(t.name, t.title) for t, path in stored.items() if not path.is_file()]
+    tables = [*more, Table("Not reproduced here", ("target", "title"), tuple(left))]
+    title = f"{paper}: tables, figures and claims"
+    return write_file(
+        folder / paper / "report.html", paper_page(title, results, folder / paper, tables)
+    )
