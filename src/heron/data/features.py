@@ -62,6 +62,30 @@ class Features:
     # What the task has counted, by name: the number, and what to warn of after it ("" for nothing).
     counts: dict[str, tuple[int, str]] = field(default_factory=dict)
 
+    @classmethod
+    def of_rows(
+        cls,
+        examples: Sequence[Example],
+        ids: Sequence[np.ndarray],
+        cut: Sequence[bool],
+        **rest: Any,
+    ) -> Features:
+        """Make features of examples with one sequence each and no second text.
+
+        `rest` are further fields, and `labels_R`.
+        """
+        tokens_T, offsets_S = flatten(ids)
+        return cls(
+            tokens_T=tokens_T,
+            offsets_S=offsets_S,
+            second_S=np.full(len(ids), -1, dtype=np.int32),
+            sequences_R=np.arange(len(ids), dtype=np.int32),
+            truncated_R=np.asarray(cut, dtype=bool),
+            guids=[example.guid for example in examples],
+            refused=[],
+            **rest,
+        )
+
     @property
     def lengths_S(self) -> np.ndarray:
         """Tokens per sequence, int64."""

@@ -21,6 +21,12 @@ from transformers import pipeline
 fill = pipeline("fill-mask", model="{place}")
 fill(f"a text with one {{fill.tokenizer.mask_token}} word")
 """
+_PREDICT = """\
+from transformers import pipeline
+
+predict = pipeline("{task}", model="{place}")
+predict({text})
+"""
 _ANSWER = """\
 import torch
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
@@ -109,6 +115,8 @@ def usage_code(plain: Plain, place: str) -> str:
         )
     elif plain.loads_as == "AutoModelForMaskedLM":
         code = _FILL.format(place=place)
+    elif plain.loads_as not in (OWN_CLASS, "AutoModelForSequenceClassification"):
+        code = _PREDICT.format(task=task_of(config).hub_name, place=place, text=_example(plain))
     else:
         how = config.encoder.truncation if config.head.input == "pair" else "longest_first"
         own = plain.loads_as == OWN_CLASS

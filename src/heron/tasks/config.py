@@ -442,8 +442,11 @@ def _form_problem(config: Config) -> str:
             f"head.input={head.input}: task={task} reads {' or '.join(forms)}; head={head.name} is "
             "for another task"
         )
-    of_tokens = ("question", "article", "masked")
-    poolings = of_tokens if head.pooling == "tokens" else POOLINGS[head.pooling].inputs
+    if head.pooling == "tokens":
+        own = [rules for rules in map(TASKS.__getitem__, TASKS) if not rules.has_classes]
+        poolings = tuple(form for rules in own for form in rules.forms)
+    else:
+        poolings = POOLINGS[head.pooling].inputs
     if (poolings and head.input not in poolings) or (not poolings and head.input == "window"):
         needed = " or ".join(poolings or [form for form in forms if form != "window"])
         why = ": a window holds many pairs" if head.input == "window" else ""

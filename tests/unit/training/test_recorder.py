@@ -57,7 +57,7 @@ class Module:
 
     def output(self, rows, logits_RC):
         rows_R = torch.tensor(rows)
-        return StepOutput(None, None, logits_RC, self.gold_R[rows_R], rows_R)
+        return StepOutput(None, None, self.gold_R[rows_R], rows_R, logits_RC=logits_RC)
 
     def step(self, batch):
         assert not self.training

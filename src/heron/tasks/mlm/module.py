@@ -17,7 +17,7 @@ from torch import Tensor
 from heron.data.collate import IGNORED, Batch
 from heron.data.datamodule import DataModule
 from heron.metrics.torch_metrics import RowScores
-from heron.tasks.base import Output, TaskModule, copied
+from heron.tasks.base import Output, TaskModule
 from heron.tasks.mlm.head import MaskedEncoder, MaskedHead
 from heron.tasks.mlm.masking import mask_tokens, texts_of_rows
 from heron.tasks.mlm.predictions import MaskedPredictions, score_sums
@@ -27,20 +27,14 @@ MASKED = "masked"  # the column of the tokens that are hidden; the others are `I
 
 
 @dataclass(frozen=True, slots=True)
-class MaskedOutput:
-    """The result of one forward pass; see `Output`. Without the last three in training."""
+class MaskedOutput(Output):
+    """An `Output` with a loss over masked tokens. Without the last three in training."""
 
-    loss: Tensor | None  # mean over masked tokens; 0 without any
-    weight: Tensor | None  # number of masked tokens
-    labels_R: Tensor
-    rows_R: Tensor
     # Over the masked tokens of each row: their number, and the sums of log probabilities, of right
     # predictions and of margins.
     sums_R4: Tensor | None = None
     gold_N: Tensor | None = None  # the masked tokens, row by row
     best_N: Tensor | None = None  # the most probable token for each
-
-    to = copied
 
 
 class MaskedScores(RowScores):

@@ -15,7 +15,7 @@ from heron.data.config import VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
 from heron.metrics.torch_metrics import SpanScores
-from heron.tasks.base import Output, TaskModule, copied, in_file_order
+from heron.tasks.base import Output, TaskModule, in_file_order
 from heron.tasks.qa.features import Answers
 from heron.tasks.qa.head import (
     NEVER,
@@ -29,19 +29,17 @@ from heron.tasks.qa.head import (
 from heron.tasks.qa.predictions import SpanPredictions, answers_of, collect_spans
 
 
-@dataclass(frozen=True, slots=True)
-class SpanOutput:
-    """The result of one forward pass over some questions; see `Output`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpanOutput(Output):
+    """An `Output` of questions, whose loss is the mean over windows.
 
-    loss: Tensor | None  # mean over the batch's windows; None where an answer is not known
-    weight: Tensor | None  # number of windows
-    labels_R: Tensor  # class ids (answer, no_answer), or `UNLABELLED`, int64
-    rows_R: Tensor
+    It observes the probability of the answer's two borders (of "not here" in windows without it),
+    averaged over the windows; whether the best span of all windows ("not here" included where there
+    is no answer) is the target; and the score of the target minus the best other score.
+    """
+
     owners_B: Tensor  # the row of each window, int64 from 0 to R - 1
-    observed_R3: Tensor | None = None  # see `ExtractionModule.observe`; None without a loss
-    candidates: Candidates | None = None  # of each window; None in training, and without rows
-
-    to = copied
+    candidates: Candidates | None  # of each window; None in training, and without rows
 
 
 class ExtractionModule(TaskModule):
@@ -81,18 +79,8 @@ class ExtractionModule(TaskModule):
             candidates = best_spans(logits, task.max_answer_tokens, task.n_best)
         labels_R, rows_R = batch.labels_R[:rows], batch.rows_R[:rows]
         owners_B = batch.owners_B[:windows]
-        return SpanOutput(loss, weight, labels_R, rows_R, owners_B, observed_R3, candidates)
-
-    def observe(self, output: Output) -> Tensor:
-        """List what the recorder stores, float32 [R, 3]; see `TaskModule.observe`.
-
-        The probability of the answer's two borders (of "not here" in windows without it), averaged
-        over the windows; whether the best span of all windows ("not here" included where there is
-        no answer) is the target; and the score of the target minus the best other score.
-        """
-        assert isinstance(output, SpanOutput)
-        assert output.observed_R3 is not None
-        return output.observed_R3
+        more: Any = {"owners_B": owners_B, "candidates": candidates}
+        return SpanOutput(loss, weight, labels_R, rows_R, observed_R3, **more)
 
     def _likelihood(self, logits: SpanLogits, batch: Batch) -> tuple[Tensor, Tensor]:
         """Compute the log probability of each window's answer, and its loss; [B] both."""
@@ -128,7 +116,7 @@ class ExtractionModule(TaskModule):
         return log_p_BK[:, 0], -(1 - smoothing) * taught_B / choices - smoothing * spread_B
 
     def _observed(self, logits: SpanLogits, log_p_B: Tensor, batch: Batch) -> Tensor:
-        """Compute the values of `observe`."""
+        """Compute `SpanOutput.observed_R3`."""
         answers_B2 = Answers.of(batch).first_B2
         first_B, last_B = answers_B2.unbind(dim=1)
         band_BLW = logits.band_BLW(self.config.task.max_answer_tokens)

@@ -43,18 +43,11 @@ def summary_features(
         summaries = [e.target for e in chunk if e.target is not None]
         known = iter(_encode_targets(summaries, tokenizer, options))
         targets += [(token_ids([]), False) if e.target is None else next(known) for e in chunk]
-    tokens_T, offsets_S = flatten([ids for ids, _ in articles])
     targets_T, target_offsets_R = flatten([ids for ids, _ in targets])
-    rows = len(examples)
-    return Features(
-        tokens_T=tokens_T,
-        offsets_S=offsets_S,
-        second_S=np.full(rows, -1, dtype=np.int32),
-        sequences_R=np.arange(rows, dtype=np.int32),
+    return Features.of_rows(
+        examples,
+        *zip(*articles, strict=True) if articles else ([], []),
         labels_R=options.label_ids(examples),
-        truncated_R=np.asarray([cut for _, cut in articles], dtype=bool),
-        guids=[example.guid for example in examples],
-        refused=[],
         columns={TARGET: Column(targets_T, "row", IGNORED, target_offsets_R)},
         counts={"targets_cut": (sum(cut for _, cut in targets), _CUT)},
     )
