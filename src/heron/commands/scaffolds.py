@@ -1,7 +1,7 @@
 """What `heron new` writes: the code of a page of `experiments/adding`, under another name.
 
 The pages are the templates, so that nothing is kept twice; a test runs their code as it stands
-there. A data set's YAML is a copy of `conf/data/own_<...>.yaml`.
+there. A data set's YAML is a copy of `conf/data/own_<...>.yaml`; a task may be a copy of a fork.
 """
 
 import re
@@ -17,6 +17,12 @@ from heron.base.registry import load
 _FORK = "village"  # the pages' fork
 _BLOCK = re.compile(r'^```\w+ title="(?P<file>[^"]+)"\n(?P<code>.*?)^```$', re.M | re.S)
 _COMMANDS = re.compile(r"^```bash\n(.*?)^```$", re.M | re.S)
+_FILES = """# Change the title above, the classes, the columns and these.
+files:
+  train: {{path: {0}/train.csv}}
+  test: {{path: {0}/test.csv}}
+validation: {{fraction: 0.2, by: row, seed: 0}}
+"""
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -72,7 +78,7 @@ class Scaffold:
             yield write_file(self.start, before + self.imports)
 
 
-def scaffold(kind: str, name: str, fork: str = "", task: str = "") -> Scaffold:
+def scaffold(kind: str, name: str, fork: str = "", task: str = "", like: str = "") -> Scaffold:
     """Make the files of a new addition.
 
     Args:
@@ -80,6 +86,7 @@ def scaffold(kind: str, name: str, fork: str = "", task: str = "") -> Scaffold:
         name: of the addition, as a configuration names it.
         fork: folder in `experiments/`; empty: `name`.
         task: of a data set; empty: `nli`.
+        like: of a task: a fork to copy that registers a task of its own name; empty: the page's.
 
     Raises:
         ConfigError: an unknown kind or task, a name that cannot be used or that is taken.
@@ -88,10 +95,14 @@ def scaffold(kind: str, name: str, fork: str = "", task: str = "") -> Scaffold:
         raise ConfigError(f"no kind '{kind}'.{nearest(kind, KINDS, listed=True)}")
     if task and kind != "dataset":
         raise ConfigError(f"task={task} is an option of heron new dataset only")
+    if like and kind != "task":
+        raise ConfigError(f"like={like} is an option of heron new task only")
     fork = fork or name
     for what, said in (("name", name), ("fork", fork)):
         _check_name(what, said)
     _check_new(kind, name)
+    if like:
+        return _copied(like, name, fork)
     page = (conf_dir().parent / "experiments" / "adding" / f"{kind}.md").read_text(encoding="utf-8")
     example = KINDS[kind].example
 
@@ -116,6 +127,35 @@ def scaffold(kind: str, name: str, fork: str = "", task: str = "") -> Scaffold:
         renamed("".join(imports)),
         [renamed(line) for line in _COMMANDS.findall(page)[-1].splitlines()],
     )
+
+
+def _copied(like: str, name: str, fork: str) -> Scaffold:
+    """Copy a fork's task, head and data sets under another name; data sets need your files."""
+    found = [root / "experiments" / like for root in (*experiment_roots(), conf_dir().parent)]
+    source = next(
+        (folder for folder in found if (folder / f"conf/task/{like}.yaml").is_file()), None
+    )
+    if source is None:
+        raise ConfigError(f"like={like}: no fork in experiments/ with conf/task/{like}.yaml")
+
+    def renamed(text: str) -> str:
+        text = text.replace(f"heron_forks.{like}.", f"heron_forks.{fork}.task_{name}.")
+        return re.sub(rf"(?<![^\W_]){like}(?![^\W_])", name, text)
+
+    files = {f"task_{name}/{path.name}": path.read_text("utf-8") for path in source.glob("*.py")}
+    for group in ("task", "head"):
+        path = source / "conf" / group / f"{like}.yaml"
+        files[f"conf/{group}/{name}.yaml"] = path.read_text("utf-8")
+    data = min(source.glob("conf/data/*.yaml"))
+    text = re.sub(
+        r"^(files|holdout|validation):.*?(?=^\w|\Z)", "", data.read_text("utf-8"), flags=re.M | re.S
+    )
+    text = re.sub(rf"\b{data.stem}\b", f"{name}_own", text) + _FILES.format(name)
+    files[f"conf/data/{name}_own.yaml"] = text
+    folder = _root(fork) / "experiments" / fork
+    written = {folder / file: renamed(text) for file, text in files.items()}
+    imports = f"from .task_{name} import task\n"
+    return Scaffold(written, folder / "__init__.py", imports, [f"heron train data={name}_own"])
 
 
 def _check_name(what: str, name: str) -> None:
