@@ -18,13 +18,13 @@ from unittest import mock
 from compositions import raw
 from heron.base.errors import HeronError
 from heron.cli import main
-from heron.commands.prompt import ExportOptions, TuneOptions, parted, spelt_out
 from heron.config import options
 from heron.config.compose import explained, open_hydra, read_flags
 from heron.config.constraints import all_keys
 from heron.config.parsing import parse
 from heron.config.words import PARSER
 from heron.tasks.config import resolve
+from heron_tools.prompting.command import ExportOptions, TuneOptions, parted, spelt_out
 
 FENCED = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.M | re.S)
 INLINE = re.compile(r"`(heron [^`]+=[^`]+)`")

@@ -17,7 +17,7 @@ from heron.base.errors import ConfigError, nearest
 from heron.base.yaml_files import read_yaml
 from heron.metrics.summary_statistics import SHARES
 from heron.results.published import all_published
-from heron.tasks.summarization.profile import UNITS, Definition, Shares
+from heron_tools.analysis.summary_profile import UNITS, Definition, Shares
 
 _KEYS = ("texts", "summaries", "systems", "beside")
 # Names in published.yaml of the columns of Table 1, in their order.
@@ -41,7 +41,7 @@ Printed = Mapping[str, Mapping[str, float | None]]
 class PublishedStatistics:
     """A paper's numbers: fractions, counts and lengths; None where it prints nothing.
 
-    See `heron.tasks.summarization.statistics.Published`.
+    See `heron_tools.analysis.summary_statistics.Published`.
 
     Args:
         paper: authors and title.

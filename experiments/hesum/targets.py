@@ -14,10 +14,10 @@ from heron.base.errors import ConfigError
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.languages.morphology import load_morphology
-from heron.prompting.prompts import Prompter, as_text
 from heron.results.shipped import choose_present, read_shipped
-from heron.tasks.analyze_options import AnalyzeOptions
-from heron.tasks.summarization.profile import (
+from heron.training.compose import compose
+from heron_tools.analysis.options import AnalyzeOptions
+from heron_tools.analysis.summary_profile import (
     MARKED_MORPHEMES,
     WHITESPACE,
     Pair,
@@ -26,14 +26,14 @@ from heron.tasks.summarization.profile import (
     merge,
     profile,
 )
-from heron.tasks.summarization.statistics import (
+from heron_tools.analysis.summary_statistics import (
     ALL,
     morphology_table,
     share_table,
     similarity,
     text_table,
 )
-from heron.training.compose import compose
+from heron_tools.prompting.prompts import Prompter, as_text
 from heron_tools.reproduction.targets import Estimate, Filled, Names, Request
 
 from .judging.reading import find_forms, read_forms

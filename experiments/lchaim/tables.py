@@ -9,22 +9,22 @@ from pathlib import Path
 
 import numpy as np
 
-from heron.analysis.run import open_analysis
 from heron.base.cards import cut_text
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.tables import cell_text, read_table
 from heron.data.examples import Example
 from heron.metrics.intervals import score_intervals
-from heron.prompting.prompts import Prompter, as_text
 from heron.results.shipped import Shipped, choose_present, read_shipped
-from heron.tasks.analyze_options import AnalyzeOptions
-from heron.tasks.label_analysis import split_categories
-from heron.tasks.label_statistics import jaccard
 from heron.training.compose import compose
 from heron.training.overrides import configure
+from heron_tools.analysis.label_statistics import jaccard
+from heron_tools.analysis.labels import split_categories
+from heron_tools.analysis.options import AnalyzeOptions
+from heron_tools.analysis.run import open_analysis
 from heron_tools.annotation.agreement import rating_differences
 from heron_tools.annotation.labels import Layout, read_labels
+from heron_tools.prompting.prompts import Prompter, as_text
 from heron_tools.reproduction.targets import Estimate, Filled, Names, Request, run_mark
 
 DATA, SUBSTITUTE = "lchaim", "control_dev"

@@ -26,7 +26,6 @@ from heron.base.libraries import silence_libraries
 from heron.base.table_files import to_markdown
 from heron.base.tables import write_table
 from heron.base.terminal import begin, print_lines, print_tables
-from heron.commands.prompt import spelt_out
 from heron.config.constraints import Seed, field_types
 from heron.config.options import parse_options
 from heron.data.built import write_config
@@ -36,11 +35,12 @@ from heron.data.readers import load_with_report
 from heron.dynamics.difficulty import cosine
 from heron.languages import LANGUAGES
 from heron.models.config import HeadConfig
-from heron.prompting.config import PromptingConfig
-from heron.prompting.translation import Translator
 from heron.tasks.config import Config
 from heron.training.compose import compose
 from heron.training.curriculum import APART, pool_texts
+from heron_tools.prompting.command import spelt_out
+from heron_tools.prompting.config import PromptingConfig
+from heron_tools.prompting.translation import Translator
 
 MINIMUM = 0.75
 SIMILARITY = "sentence-transformers/all-MiniLM-L6-v2"  # the paper's

@@ -3,16 +3,16 @@
 from collections.abc import Iterator, Sequence
 
 from heron.languages.words import folded_words
-from heron.prompting.answers import Answer, Request
-from heron.prompting.backends import estimate_tokens
-from heron.prompting.config import PromptingConfig
 from heron.tasks.config import Config
+from heron_tools.prompting.answers import Answer, Request
+from heron_tools.prompting.backends import estimate_tokens
+from heron_tools.prompting.config import PromptingConfig
 
 
 class Alike:
     """Compares the words of the question with those of each example in the prompt.
 
-    See `heron.prompting.backends.Backend`. Without examples, it gives no answer.
+    See `heron_tools.prompting.backends.Backend`. Without examples, it gives no answer.
     """
 
     def __init__(self, config: Config, settings: PromptingConfig):

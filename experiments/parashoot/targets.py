@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from heron.analysis.run import open_analysis
 from heron.base.cells import Interval, Table
 from heron.base.errors import ConfigError
 from heron.base.pages import render
@@ -24,10 +23,12 @@ from heron.languages import get_language
 from heron.metrics.rates import group_ids, share
 from heron.metrics.span_classes import CLUSTERS, OTHER, OVERLAPS
 from heron.results.shipped import Shipped, read_shipped
-from heron.tasks.analysis import RunAnalysis
-from heron.tasks.analyze_options import AnalyzeOptions
-from heron.tasks.qa.analysis import AnswerAnalysis, overlap_table
-from heron.tasks.qa.statistics import (
+from heron.training.overrides import configure
+from heron.training.stored import read_stored
+from heron_tools.analysis.answers import AnswerAnalysis, overlap_table
+from heron_tools.analysis.base import RunAnalysis
+from heron_tools.analysis.options import AnalyzeOptions
+from heron_tools.analysis.question_statistics import (
     ALL,
     SplitStatistics,
     length_table,
@@ -36,8 +37,7 @@ from heron.tasks.qa.statistics import (
     size_table,
     word_tables,
 )
-from heron.training.overrides import configure
-from heron.training.stored import read_stored
+from heron_tools.analysis.run import open_analysis
 from heron_tools.reproduction.targets import Estimate, Filled, Names, Request
 
 from .answer_sheet import MINIMAL, TOO_LONG, TOO_SHORT, measure_ceiling, quality_table, read_sheet

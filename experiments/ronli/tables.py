@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import f1_score
 
-from heron.analysis.run import open_analysis
 from heron.base.cards import cut_text
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError, Problem
@@ -23,10 +22,11 @@ from heron.languages.morphology import load_morphology
 from heron.reports.map import draw_map
 from heron.reports.map_data import group_examples, read_mapped
 from heron.results.shipped import Shipped, choose_present, read_shipped
-from heron.tasks.analyze_options import AnalyzeOptions
-from heron.tasks.label_statistics import OVERALL, split_statistics
-from heron.tasks.slices import find_tokenizer
 from heron.training.overrides import configure
+from heron_tools.analysis.label_statistics import OVERALL, split_statistics
+from heron_tools.analysis.options import AnalyzeOptions
+from heron_tools.analysis.run import open_analysis
+from heron_tools.analysis.slices import find_tokenizer
 from heron_tools.annotation.agreement import agreements
 from heron_tools.annotation.labels import Labels
 from heron_tools.reproduction.targets import Estimate, Filled, Names, Request, run_mark

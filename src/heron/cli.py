@@ -14,8 +14,8 @@ from heron.base.signals import exit_code, interruptible, terminable
 
 # Each is `heron.commands.<name>`, with its help in `commands/help/<name>.txt`; forks add more.
 COMMANDS = (
-    *("train", "prompt", "options", "predict", "evaluate", "score", "sweep", "report"),
-    *("export", "analyze", "map", "noise", "compare", "data", "new", "demo"),
+    *("train", "options", "predict", "evaluate", "score", "sweep", "report"),
+    *("map", "noise", "compare", "data", "new", "demo"),
 )
 _LISTING = "heron.commands.listing"  # only for help and for commands of forks
 # oneDNN caches 1,024 kernels, each with its memory, and batches of texts keep bringing new shapes:
@@ -43,19 +43,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    if not arguments or arguments[0] in ("-h", "--help", "help"):
-        print(load(f"{_LISTING}:overview")(COMMANDS))
-        return 0
-    if arguments[0] in ("-V", "--version"):
+    name, rest = (arguments or ["help"])[0], arguments[1:]
+    if name in ("-V", "--version"):
         print(f"heron {__version__}")
         return 0
-    name, rest = arguments[0], arguments[1:]
     os.environ.setdefault(*_KERNELS)  # before torch is imported; workers inherit it
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault(*SPINS)
     try:
         if (bidi := os.environ.get("HERON_BIDI", "on")) not in ("on", "off"):
             raise ConfigError(f"HERON_BIDI={bidi}: must be on or off")
+        if name in ("-h", "--help", "help"):
+            print(load(f"{_LISTING}:overview")(COMMANDS))
+            return 0
         if name not in COMMANDS:
             name, rest = load(f"{_LISTING}:split_name")(arguments, COMMANDS)
         if "-h" in rest or "--help" in rest:

@@ -24,10 +24,10 @@ from heron.config.constraints import Count, Natural
 from heron.data.readers import load_run_data
 from heron.data.tokenizer import load_tokenizer
 from heron.models.config import EncoderConfig
-from heron.prompting.answers import Answer, Request
-from heron.prompting.config import ModelConfig, PromptingConfig, SamplingConfig
-from heron.prompting.local import LocalModel
 from heron.training.compose import compose
+from heron_tools.prompting.answers import Answer, Request
+from heron_tools.prompting.config import ModelConfig, PromptingConfig, SamplingConfig
+from heron_tools.prompting.local import LocalModel
 
 from .frame import Found, Times, compare, main, time_rounds
 

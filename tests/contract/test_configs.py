@@ -22,11 +22,11 @@ from heron.data import TASKS as RULES
 from heron.data.config import read_config
 from heron.data.markers import event_markers
 from heron.models.config import EncoderConfig, HeadConfig
-from heron.prompting.config import PromptingConfig
 from heron.tasks.checks import tasks_of_baseline
 from heron.tasks.config import BaselineConfig, resolve
 from heron.training.compose import compose_and_run
 from heron.training.run_names import run_path
+from heron_tools.prompting.config import PromptingConfig
 from tiers import one_in, quick
 
 CONF = conf_dir()

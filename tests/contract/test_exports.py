@@ -13,7 +13,7 @@ from heron.models.encoder import segments
 from heron.tasks.task import ClassTask
 from heron.training.compose import compose
 from heron.training.inference import open_trained
-from heron.training.plain import write_plain
+from heron_tools.export.plain import write_plain
 from page_commands import FENCED
 from small_exports import Exported, encoder_of_kind
 from small_heron import ROOT

@@ -12,8 +12,8 @@ from heron.languages.hebrew import HEBREW
 from heron.metrics.span_classes import question_clusters
 from heron.results.shipped import read_shipped
 from heron.tasks import FORK_ANALYSES
-from heron.tasks.qa.statistics import ALL, question_statistics
 from heron.training.overrides import configure
+from heron_tools.analysis.question_statistics import ALL, question_statistics
 
 DATA = os.environ.get("HERON_DATA", "")
 pytestmark = [

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import prompting as benchmark
 from heron.base.errors import HeronError
-from heron.prompting.answers import Answer
+from heron_tools.prompting.answers import Answer
 
 
 def test_other_answers_are_refused():

@@ -1,15 +1,13 @@
-"""Pages of texts: cards, highlighted markers, and texts that are cut to fit a page."""
+"""Pages of texts: highlighted markers, and texts that are cut to fit a page."""
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from markupsafe import Markup, escape
 
-from heron.base.cells import SYNTHETIC
-from heron.base.pages import clean_text, escape_json, render
+from heron.base.pages import clean_text, escape_json
 
 SHORTEST = 40  # characters; a text cut to less says nothing
 
@@ -34,17 +32,6 @@ def highlight(text: str, markers: Sequence[str]) -> Markup:
         else:
             parts.append(shown)
     return Markup("").join([*parts, *[Markup("</mark>")] * depth])
-
-
-def cards_page(
-    template: str, title: str, synthetic: bool, content: Mapping[str, Any], **values: Any
-) -> str:
-    """Build a page that shows each row of a split as a card, and says if texts are synthetic.
-
-    The template extends `cards.html.j2`; its script shows `content`, in JSON's types.
-    """
-    banner, data = SYNTHETIC if synthetic else "", Markup(escape_json(content))
-    return render(template, title=title, synthetic=banner, data=data, **values)
 
 
 def fit_length(texts: Iterable[str], room: int, most: int) -> int | None:

@@ -12,7 +12,6 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
 
 from heron.base.cells import show, sort_value
-from heron.base.registry import on_demand
 
 # `<` ends the script element ("</script>") or opens a comment; the other two end a JSON line in
 # older engines. Escapes mean the same to a JSON reader.
@@ -35,7 +34,8 @@ def _environment(folder: Path | None) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    highlight = on_demand("heron.base.cards:highlight")
+    from heron.base.cards import highlight  # it imports this module
+
     environment.filters.update(show=show, sort_value=sort_value, highlight=highlight)
     environment.tests["number_like"] = lambda cell: not isinstance(cell, str)
     return environment

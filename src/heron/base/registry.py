@@ -32,7 +32,10 @@ def on_demand(place: str) -> Callable[..., Any]:
     return call
 
 
-_load_forks = on_demand("heron.base.forks:load_forks")
+def _load_forks() -> None:
+    from heron.base.forks import load_forks
+
+    load_forks(experiment_roots())
 
 
 class Registry(Generic[Entry]):
@@ -62,7 +65,7 @@ class Registry(Generic[Entry]):
         if name in self._builtin:
             return cast(Entry, load(self._builtin[name]))
         if name not in self._added:
-            _load_forks(experiment_roots())
+            _load_forks()
         if name not in self._added:
             what = f"no {self.kind} '{name}'"
             if self.key:
@@ -81,5 +84,5 @@ class Registry(Generic[Entry]):
 
     def __iter__(self) -> Iterator[str]:
         """List all names: heron's own in their order, then forks'."""
-        _load_forks(experiment_roots())
+        _load_forks()
         return iter([*self._builtin, *self._added])

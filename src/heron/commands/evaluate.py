@@ -12,7 +12,6 @@ from heron.base.cells import Formatted, Table, show
 from heron.base.columns import aligned
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.files import write_json
-from heron.base.registry import on_demand
 from heron.base.run_folder import open_run
 from heron.base.tables import table_stem
 from heron.base.terminal import print_lines, print_tables
@@ -22,17 +21,15 @@ from heron.data.readers import of_split
 from heron.data.user_files import read_rows
 from heron.metrics.names import further_scores
 from heron.results.collect import cell_of, headline_of
-from heron.tasks.analyze_options import BertScoreOptions
-from heron.tasks.summarization.bertscore import require_asked, sign_asked, write_scores
+from heron.tasks.summarization.bertscore import (
+    BertScoreOptions,
+    require_asked,
+    sign_asked,
+    write_scores,
+)
 from heron.tasks.task import text_scores
 from heron.training import overrides
 from heron.training.overrides import advising, override, read_points, sort_words
-
-# Start-up time: a wrong option does not wait for torch.
-open_with_settings = on_demand("heron.training.inference:open_with_settings")
-predict_each = on_demand("heron.training.inference:predict_each")
-read_splits = on_demand("heron.training.inference:read_splits")
-require_unseen = on_demand("heron.training.inference:require_unseen")
 
 # Keys for scoring a run's own splits, and for scoring a file.
 _OF_SPLITS = (*overrides.SETTINGS, overrides.RUN_CODE, *overrides.PLACES)
@@ -70,14 +67,16 @@ def run(arguments: Sequence[str]) -> int:
             "split=validation, then score the chosen value alone"
         )
     folders = [open_run(path) for path in options.run]
+    from heron.training.inference import open_with_settings
+
     with advising(takes):
         paths = {"data": str(options.data)} if options.data else None
         systems = open_with_settings(folders, paths, points, words.run_code)
-        for task in (system.config.task for system in systems if asked):
+        for task in (system.config.task for system in systems):
             scores = text_scores(task.name)
-            if scores is None or not scores.by_encoder:
+            if asked and (scores is None or not scores.by_encoder):
                 raise ConfigError(f"bertscore= scores summaries, not task={task.name}")
-            task.bertscore = asked
+            task.bertscore = asked or task.bertscore
         require_asked(systems[0].config.task.bertscore)  # before minutes of predictions
         split, examples = _examples(systems[0], options, words.data)
         found, signature = _score(systems, examples, "" if options.input else split)
@@ -112,7 +111,9 @@ def _score(
     systems: Sequence[Any], examples: Sequence[Example], split: str
 ) -> tuple[list[Mapping[str, float]], str | None]:
     """Score every system on the same rows; also returns BERTScore's signature."""
-    each = predict_each(systems, examples)
+    from heron.training.inference import predict_each
+
+    each: Any = predict_each(systems, examples)
     found: list[Mapping[str, float]] = []
     for system, (predictions, refused) in zip(systems, each, strict=True):
         task = system.config.task
@@ -131,6 +132,8 @@ def _examples(
 ) -> tuple[str, list[Example]]:
     """Read the examples to score, and name them; says how many rows of a file are left out."""
     split, path = options.split, options.input
+    from heron.training.inference import read_splits, require_unseen
+
     if path is None:
         splits = read_splits(trained, words)
         if split not in splits:

@@ -14,7 +14,6 @@ from annotated_types import MinLen
 
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.registry import on_demand
 from heron.base.run_folder import open_run
 from heron.base.tables import table_stem, write_chunks
 from heron.base.terminal import print_lines
@@ -27,9 +26,6 @@ if TYPE_CHECKING:
     from heron.data.config import DataConfig
     from heron.training.inference import Trained
 
-# Start-up time: a wrong option does not wait for torch.
-open_trained = on_demand("heron.training.inference:open_trained")
-task_of = on_demand("heron.tasks.task:task_of")
 
 _TAKES = TAKES["predict"]
 _TEXTS = ("text", "text_pair", "context", "question")
@@ -70,6 +66,8 @@ def run(arguments: Sequence[str]) -> int:
     _check(options)
     given = {"cache": options.cache, "data": options.data}
     paths = {name: str(folder) for name, folder in given.items() if folder}
+    from heron.training.inference import open_trained
+
     trained = open_trained(folders, paths, points[0], words.run_code)
     with advising(_TAKES):
         data = override(trained.config.data, words.data)
@@ -131,6 +129,8 @@ def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path | No
 def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -> int:
     """Read one text the way a file with one row is read (markers, Unicode and all); predict it."""
     columns = data.columns
+    from heron.tasks.task import task_of
+
     asks = task_of(trained.config).texts[1] == "question"
     for name in ("context", "question"):
         if not asks and getattr(options, name) is not None:

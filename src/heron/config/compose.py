@@ -24,11 +24,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from heron.base.errors import ConfigError
 from heron.base.folders import add_forks, conf_dir, conf_dirs
-from heron.base.registry import on_demand
 from heron.config.words import PARSER, key_of, rewrite
-
-# Start-up time: for shorthands, sweeps and errors only.
-spell_out_encoder = on_demand("heron.config.shorthands:spell_out_encoder")
 
 
 def typed_words(whole: DictConfig) -> list[str]:
@@ -97,6 +93,8 @@ def read_flags(arguments: Sequence[str]) -> Namespace:
     searched = [*added, *_searched(words)]
     add_forks(searched)
     if "encoder" in map(key_of, words):
+        from heron.config.shorthands import spell_out_encoder  # start-up time
+
         words = spell_out_encoder(words, searched)
     flags.overrides = words
     return flags

@@ -7,7 +7,7 @@ pydantic checks them, OmegaConf ignores them. A class whose fields depend on eac
 import dataclasses
 import re
 import types
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from inspect import signature
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
@@ -15,7 +15,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 from annotated_types import Ge, Gt, Interval, Len
 
 from heron.base.errors import nearest
-from heron.base.registry import load
+from heron.base.registry import Registry, load
 
 LAST_SEED = 2**32 - 1  # NumPy, scikit-learn and Lightning take 32 bits
 MISSING = "???"  # of a field that has no default, as OmegaConf writes it
@@ -67,9 +67,14 @@ class Matches(Rule):
         return value
 
 
+# Parts of the configuration that are not known where it is defined, by the key: functions that give
+# the dataclass.
+PARTS: Registry[Callable[[], Any]] = Registry("part of the configuration")
+
+
 @dataclasses.dataclass(frozen=True)
 class Part(Rule):
-    """A dataclass inside the configuration; one named `module:name` is imported for a value only.
+    """A dataclass inside the configuration, or the name of one in `PARTS`.
 
     With `as_written` the value is checked as one of that type, and stays what it was.
     """
@@ -78,8 +83,11 @@ class Part(Rule):
     as_written: bool = False
 
     def type(self) -> Any:
-        """Find the dataclass."""
-        return load(self.place) if isinstance(self.place, str) else self.place
+        """Find the dataclass; `Any` where nobody has registered it."""
+        if not isinstance(self.place, str):
+            return self.place
+        found = PARTS.find(self.place)
+        return found() if found else Any
 
     def check(self, value: Any) -> Any:
         """Read the value, unless there is none."""

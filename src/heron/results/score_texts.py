@@ -24,9 +24,8 @@ from heron.results.score_rows import (
     refuse_itself,
     typed_columns,
 )
-from heron.tasks.analyze_options import BertScoreOptions
 from heron.tasks.qa.squad import is_squad
-from heron.tasks.summarization.bertscore import compute_asked, require_asked
+from heron.tasks.summarization.bertscore import BertScoreOptions, compute_asked, require_asked
 from heron.tasks.task import TextScores, text_scores
 from heron.training.overrides import TAKES, advising, override
 

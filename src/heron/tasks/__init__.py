@@ -48,11 +48,6 @@ BASELINES.register(
 )
 for _name in ("lead", "textrank", "oracle"):
     BASELINES.register(_name, Baseline(_EXTRACTIVE, _EXTRACTIVE, ("summarization",)))
-_fit, _load, _problems, _splits, _tables = (
-    on_demand(f"heron.prompting.system:{name}")
-    for name in ("fit_prompted", "load_prompted", "problems", "asked_splits", "tables")
-)
-BASELINES.register("prompted", Baseline(_fit, _load, (), _problems, splits=_splits, tables=_tables))
 
 
 # What forks add to `heron analyze`: `draw_sheet` and `score_sheet`, `published_statistics`.

@@ -35,13 +35,11 @@ from heron.dynamics.config import CurriculumConfig, DynamicsConfig
 from heron.metrics import METRICS
 from heron.metrics.config import BertScoreConfig
 from heron.models import CLASSIFIERS, POOLINGS
-from heron.models.config import OPEN, EncoderConfig, HeadConfig, OptimConfig
+from heron.models.config import OPEN, EncoderConfig, Freeze, HeadConfig, OptimConfig, Rate
 from heron.tasks import BASELINES
 
 if TYPE_CHECKING:  # start-up time
     from omegaconf import DictConfig
-
-    from heron.tasks.stages import StageConfig
 
 
 @dataclass
@@ -283,6 +281,33 @@ class SweeperConfig:
 
 
 @dataclass
+class StageConfig:
+    """One stage of sequential fine-tuning; null keeps the run's own value."""
+
+    # a data set of `conf/data`, with the run's classes or of another task. Of another task, the
+    # stage has that task's head and settings (`conf/task`), and passes on its encoder only.
+    data: str
+    max_epochs: int | None = None  # passes over its train split
+    lr: Rate | None = None  # peak learning rate of the encoder
+    head_lr: Rate | None = None  # peak learning rate of the head
+    freeze: Freeze | None = None  # as `encoder.freeze`; `all` trains a probe
+    # start from the previous stage's head, not from a new one; null: if that has the same task
+    keep_head: bool | None = None
+    # dotted keys that differ in this stage, such as `{batching.size: 8, optim.warmup_steps: 500,
+    # head.classifier: linear}`
+    changes: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """Read a data set's name alone, too."""
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_before_validator_function(
+            lambda given: {"data": given} if isinstance(given, str) else given, handler(source)
+        )
+
+
+@dataclass
 class Config(Checked):
     """Everything one run needs."""
 
@@ -297,10 +322,8 @@ class Config(Checked):
     ckpt_path: str | None = None
     report: str | None = None  # the paper's table to compare a sweep with, such as `trc/table4`
     # data sets to train on one after the other: names, or mappings as in
-    # `heron.tasks.stages.StageConfig`; empty: train once, on `data`
-    stages: list[Annotated[Any, Part("heron.tasks.stages:StageConfig", as_written=True)]] = field(
-        default_factory=list
-    )
+    # `StageConfig`; empty: train once, on `data`
+    stages: list[Annotated[Any, Part(StageConfig, as_written=True)]] = field(default_factory=list)
     # further data sets with the same classes; their test splits (validation where there is none)
     # are predicted and scored as `<data set>.<split>`
     also_test: list[str] = field(default_factory=list)
@@ -312,8 +335,7 @@ class Config(Checked):
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     head: HeadConfig = field(default_factory=HeadConfig)
     baseline: BaselineConfig = field(default_factory=BaselineConfig)
-    # of `baseline=prompted`
-    prompting: Annotated[Any, Part("heron.prompting.config:PromptingConfig")] = None
+    prompting: Annotated[Any, Part("prompting")] = None  # of `baseline=prompted`
     optim: OptimConfig = field(default_factory=OptimConfig)
     batching: BatchingConfig = field(default_factory=BatchingConfig)
     trainer: TrainerConfig = field(default_factory=TrainerConfig)
@@ -369,8 +391,6 @@ class Config(Checked):
         """Read `stages`; a ConfigError names the number of a wrong one, from 0, and its key."""
         if not self.stages:
             return []
-        from heron.tasks.stages import StageConfig  # start-up time
-
         return [parse(StageConfig, each, f"stages.{n}.") for n, each in enumerate(self.stages)]
 
     def is_validated(self) -> bool:

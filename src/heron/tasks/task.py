@@ -32,8 +32,6 @@ if TYPE_CHECKING:  # these load torch, or much of it
     from heron.languages.language import Language
     from heron.metrics.paired import Floats
     from heron.models.encoder import Encoder
-    from heron.tasks.analysis import DataStatistics, RunAnalysis, Split
-    from heron.tasks.analyze_options import AnalyzeOptions
     from heron.tasks.base import Predictions, TaskModule
     from heron.tasks.exported_heads import HeadWeights
 
@@ -115,14 +113,6 @@ class Task(TaskRules):
     score_names: Callable[[Config], list[str]]  # the scores of a run, without their intervals
     # How predictions are scored outside a run.
     scores: Callable[[], ClassScores | TextScores] = ClassScores
-    # The analyses of a run's split, for `heron analyze run=`.
-    analysis: Callable[[Split, AnalyzeOptions], RunAnalysis] = on_demand(
-        "heron.tasks.label_analysis:LabelAnalysis"
-    )
-    # The statistics of a data set, for `heron analyze data=`.
-    statistics: Callable[[DataConfig, AnalyzeOptions], DataStatistics] = on_demand(
-        "heron.tasks.label_statistics:LabelStatistics"
-    )
     # What a system writes, such as a summary; empty where it chooses a class or a span.
     writes: str = ""
     hub_name: str = "other"  # what the Hugging Face Hub calls the task

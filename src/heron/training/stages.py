@@ -28,8 +28,7 @@ from heron.data.readers import data_set, every_set
 from heron.data.sources import locate
 from heron.dynamics.config import CurriculumConfig
 from heron.models.config import HeadConfig, SoftConfig, SuspectsConfig
-from heron.tasks.config import Config, TaskConfig, TrainerConfig
-from heron.tasks.stages import StageConfig
+from heron.tasks.config import Config, StageConfig, TaskConfig, TrainerConfig
 from heron.training.exported import trained_encoder
 from heron.training.overrides import set_keys
 from heron.training.stored import from_yaml, read_own, to_yaml

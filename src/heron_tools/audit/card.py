@@ -13,7 +13,7 @@ from heron.base.table_files import to_markdown
 from heron.data.config import DataConfig
 from heron.languages import get_language
 from heron.results.shipped import Shipped
-from heron.tasks.analyze_options import AnalyzeOptions
+from heron.tasks import FORK_ANALYSES
 from heron.tasks.task import task_of
 from heron_tools.audit.findings import Finding
 from heron_tools.audit.report import measure_table
@@ -25,8 +25,8 @@ _LICENCE = re.compile(r"CC BY(-NC)?(-SA|-ND)? \d\.\d|CC0 1\.0|MIT")
 def write_card(shipped: Shipped, findings: Sequence[Finding], path: Path) -> Path:
     """Describe the split files that are there, and what was found in them; no row is in it."""
     config = shipped.config
-    statistics = task_of(config).statistics(config, AnalyzeOptions(data=config.name))
-    tables = statistics.describe(shipped).tables
+    statistics = FORK_ANALYSES.find("statistics")
+    tables = statistics(shipped) if statistics else []
     parts = [
         f"---\n{_metadata(shipped)}\n---\n",
         f"# {config.title or config.name}\n",

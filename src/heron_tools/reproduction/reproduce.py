@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, nearest
 from heron.base.folders import default_cache_dir, default_data_dir
-from heron.base.registry import on_demand
 from heron.base.terminal import begin, print_lines, print_tables
 from heron.config.constraints import Seed, field_types
 from heron.config.options import DataFolders, parse_options
@@ -24,21 +23,6 @@ if TYPE_CHECKING:  # these load Hydra
     from heron.sweeps.launch import Plan
     from heron.training.compose import Composition
     from heron.training.process import Job
-
-# Start-up time: the list of targets needs none of these.
-_of_function = on_demand("heron_tools.reproduction.results:of_function")
-_of_runs = on_demand("heron_tools.reproduction.results:of_runs")
-_write = on_demand("heron_tools.reproduction.results:write_reproduction")
-_write_paper_report = on_demand("heron_tools.reproduction.results:write_paper_report")
-_claims_table = on_demand("heron_tools.reproduction.claims:claims_table")
-_plan_jobs = on_demand("heron.sweeps.launch:plan_jobs")
-_report = on_demand("heron.commands.train:report")
-_spelt_out = on_demand("heron.commands.prompt:spelt_out")
-_compose_and_run = on_demand("heron.training.compose:compose_and_run")
-_run_jobs = on_demand("heron.sweeps.launch:run_planned")
-_plan_prompts = on_demand("heron.prompting.plan:plan")
-_collect = on_demand("heron.results.collect:collect")
-_is_offline = on_demand("huggingface_hub.constants:is_offline_mode")
 
 
 Folders = tuple[Path, Path]  # of data sets, and the cache
@@ -83,9 +67,11 @@ def run(arguments: Sequence[str]) -> int:
         found, code = _computed(target, options, folders, overrides), 0
     else:
         found, code = _trained(target, options, folders, overrides)
+    from heron_tools.reproduction.results import write_reproduction
+
     if found is not None:
         print_tables(found.tables)
-        print_lines(*_write(found, options.out, arguments))
+        print_lines(*write_reproduction(found, options.out, arguments))
     return code
 
 
@@ -105,7 +91,9 @@ def _computed(
         print_tables([status_table([target], *folders)])
         return None
     request = Request(*folders, options.seeds[0], options.files, options.encoder)
-    return _of_function(target, TARGETS[target.name](request))
+    from heron_tools.reproduction.results import of_function
+
+    return of_function(target, TARGETS[target.name](request))
 
 
 def _trained(
@@ -115,10 +103,16 @@ def _trained(
     if options.files:
         raise ConfigError(f"from=: {target.name} trains its own runs; leave it out")
     plan, absent, typed = _plan(target, options, folders, overrides)
+    from heron.commands.train import report
+    from heron.results.collect import collect
+    from heron.sweeps.launch import run_planned
+    from heron_tools.prompting.plan import plan as plan_prompts
+    from heron_tools.reproduction.results import of_runs
+
     if options.dry_run:
         print_tables([_jobs_table(target, plan.jobs, absent, plan.refused)])
         if target.prompted and plan.jobs:
-            print_tables([_plan_prompts([job.config for job in plan.jobs])])
+            print_tables([plan_prompts([job.config for job in plan.jobs])])
         return None, 0
     jobs = [job for job in plan.jobs if job.folder not in absent]
     refused = [
@@ -127,12 +121,12 @@ def _trained(
     ]
     code = 2
     if jobs:
-        code = int(_run_jobs(jobs, refused, _report))
+        code = int(run_planned(jobs, refused, report))
     for overrides_, reason in [] if jobs else refused:
         print(f"heron reproduce: {overrides_}: {reason}", file=sys.stderr)
-    runs = [run for job in jobs if job.folder.path.is_dir() for run in _collect(job.folder.path)]
+    runs = [run for job in jobs if job.folder.path.is_dir() for run in collect(job.folder.path)]
     if any(run.done for run in runs):
-        return _of_runs(target, runs, typed), code
+        return of_runs(target, runs, typed), code
     print(f"heron reproduce: no run of {target.name} is finished", file=sys.stderr)
     return None, code or 2
 
@@ -148,16 +142,20 @@ def _plan(
         *typed,
         *(f"paths.data={folders[0]}", f"paths.cache={folders[1]}"),
     ]
+    from heron.sweeps.launch import plan_jobs
+    from heron.training.compose import compose_and_run
+    from heron_tools.prompting.command import spelt_out
+
     if target.prompted:
-        typed, words = _spelt_out(["experiment=", *typed])[1:], _spelt_out(words)
+        typed, words = spelt_out(["experiment=", *typed])[1:], spelt_out(words)
     found: list[Composition] = []
-    _compose_and_run("train", [*words, *([] if "-m" in words else ["-m"])], found.append)
+    compose_and_run("train", [*words, *([] if "-m" in words else ["-m"])], found.append)
     chosen = [each for each in found if _is_chosen(each.overrides, options.only)]
     if not chosen:
         values = [word.partition("=")[2] for each in found for word in each.overrides]
         hint = nearest(options.only or "", list(dict.fromkeys(values)))
         raise ConfigError(f"only={options.only}: no run has this value.{hint}")
-    plan = _plan_jobs(chosen)
+    plan = plan_jobs(chosen)
     own = {f"experiment={target.experiment}", *(word for word in words if word[:6] == "paths.")}
     plan.refused = [(_short(name, own), reason) for name, reason in plan.refused]
     reasons = {job.folder: _absent_model(job) for job in plan.jobs}
@@ -178,7 +176,14 @@ def _is_chosen(overrides: Sequence[str], only: str | None) -> bool:
 def _absent_model(job: Job) -> str:
     """Say which model a run lacks where nothing may be downloaded; empty for none."""
     name, baseline = job.config.encoder.name, job.config.baseline.name
-    if baseline != "none" or job.folder.state() == "done" or has_model(name) or not _is_offline():
+    from huggingface_hub.constants import is_offline_mode
+
+    if (
+        baseline != "none"
+        or job.folder.state() == "done"
+        or has_model(name)
+        or not is_offline_mode()
+    ):
         return ""
     return f"{name} is not on this computer, and downloads are off; encoder=DIR replaces it"
 
@@ -207,6 +212,9 @@ def _report_paper(options: ReproduceOptions, chosen: Sequence[Target]) -> int:
     if len(papers) > 1:
         raise ConfigError(f"report=true needs a paper: {', '.join(sorted(papers))}")
     (paper,) = papers
-    more = [_claims_table(paper, CLAIMS[paper]())] if paper in CLAIMS else []
-    print_lines(_write_paper_report(paper, chosen, options.out, more))
+    from heron_tools.reproduction.claims import claims_table
+    from heron_tools.reproduction.results import write_paper_report
+
+    more = [claims_table(paper, CLAIMS[paper]())] if paper in CLAIMS else []
+    print_lines(write_paper_report(paper, chosen, options.out, more))
     return 0

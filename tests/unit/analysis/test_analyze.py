@@ -18,7 +18,7 @@ PNG = b"\x89PNG"
 @pytest.fixture(autouse=True)
 def fast_figures(monkeypatch):
     """Replace the figure, which takes most of the time; it has a test of its own."""
-    monkeypatch.setattr("heron.analysis.figures.slices_figure", lambda *inputs: PNG)
+    monkeypatch.setattr("heron_tools.analysis.figures.slices_figure", lambda *inputs: PNG)
 
 
 def analyze(*words):

@@ -5,10 +5,10 @@ import struct
 import numpy as np
 import pytest
 
-from heron.analysis.figures import slices_figure
 from heron.base.cells import Interval
-from heron.tasks.label_analysis import LabelAnalysis
-from heron.tasks.slices import Slice, Slicing
+from heron_tools.analysis.figures import slices_figure
+from heron_tools.analysis.labels import LabelAnalysis
+from heron_tools.analysis.slices import Slice, Slicing
 
 pytestmark = pytest.mark.usefixtures("drawn")
 

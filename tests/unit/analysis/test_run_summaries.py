@@ -7,7 +7,6 @@ import json
 import numpy as np
 import pytest
 
-from heron.analysis.run import open_analysis
 from heron.base.cells import SYNTHETIC
 from heron.base.errors import ConfigError, DataError
 from heron.base.files import read_json
@@ -19,10 +18,11 @@ from heron.languages.words import folded_words
 from heron.metrics.summary import extractive_scores, item_rouge, split_sentences
 from heron.metrics.summary_statistics import summary_statistics
 from heron.results import shipped as reading
-from heron.tasks.analyze_options import parse
-from heron.tasks.summarization import analysis
-from heron.tasks.summarization.analysis import novel_places
 from heron.training.stored import from_yaml, to_yaml
+from heron_tools.analysis import summaries as analysis
+from heron_tools.analysis.options import parse
+from heron_tools.analysis.run import open_analysis
+from heron_tools.analysis.summaries import novel_places
 from small_summaries import HOSTILE, article_of, gold_of, make_summary_run, written_for
 
 N = 40
@@ -40,7 +40,7 @@ BY = ("article_length", "summary_length", "compression", "novelty")
 def fast_figures(monkeypatch, request):
     """Replace the figure where a test is not about it."""
     if "drawn" not in request.node.name:
-        monkeypatch.setattr("heron.analysis.figures.slices_figure", lambda *inputs: PNG)
+        monkeypatch.setattr("heron_tools.analysis.figures.slices_figure", lambda *inputs: PNG)
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from tests.unit.languages.test_conllu import SAMPLE
 
-from heron.analysis.run import open_analysis
 from heron.base.cells import SYNTHETIC
 from heron.base.files import read_json
 from heron.base.tables import read_table, write_table
@@ -16,9 +15,10 @@ from heron.metrics.bertscore import bertscore
 from heron.metrics.config import BertScoreConfig
 from heron.models.config import HeadConfig
 from heron.tasks import FORK_ANALYSES
-from heron.tasks.analyze_options import parse
 from heron.tasks.config import Config, PathsConfig, TaskConfig
 from heron.training.stored import to_yaml
+from heron_tools.analysis.options import parse
+from heron_tools.analysis.run import open_analysis
 
 ROOT = Path(__file__).resolve().parents[3]
 PUBLISHED = ROOT / "experiments/hesum/published.yaml"
@@ -32,7 +32,7 @@ SUMMARIES = ["הילדים באו לבית הספר בזמן.", "אין שינו
 def fast_figures(monkeypatch):
     """Replace the figure, which takes most of the time; it has a test of its own."""
     monkeypatch.setattr(
-        "heron.tasks.summarization.statistics.summaries_figure", lambda *inputs: b"PNG"
+        "heron_tools.analysis.summary_statistics.summaries_figure", lambda *inputs: b"PNG"
     )
 
 
@@ -225,7 +225,7 @@ def test_texts_for_another_tool_come_back_as_its_analyses(folder, capsys):
 def test_a_wrong_option_says_what_is_allowed_and_no_data_is_read(
     folder, capsys, monkeypatch, words, said
 ):
-    monkeypatch.setattr("heron.analysis.data.read_shipped", None)
+    monkeypatch.setattr("heron_tools.analysis.data.read_shipped", None)
     assert analyze(folder, *words) == 2
     assert said in capsys.readouterr().err
 
@@ -310,7 +310,7 @@ def test_statistics_and_slices_of_a_run_leave_the_same_rows_out_and_only_slices_
     columns["prediction"][2] = None
     write_table(path, columns)
     assert open_analysis(parse([f"run={run}"])[0]).unlabelled == 2
-    monkeypatch.setattr("heron.tasks.summarization.analysis.item_rouge", None)
+    monkeypatch.setattr("heron_tools.analysis.summaries.item_rouge", None)
     assert main(["analyze", f"run={run}", "by=statistics"]) == 0
     stored = read_json(run / "analysis" / "test-statistics.json")
     assert {name: one["rows"] for name, one in stored["sets"].items()} == {"gold": 10, "system": 10}

@@ -119,7 +119,7 @@ def test_an_installed_package_is_a_fork(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv(VARIABLE, "")
     folders._installed.cache_clear()
     try:
-        assert find_forks([]) == [Fork("village_heron", package)]
+        assert Fork("village_heron", package) in find_forks([])
         load_forks([])
         assert "village_heron" in sys.modules
     finally:

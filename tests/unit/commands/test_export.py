@@ -13,12 +13,12 @@ from heron.base.files import damaged_files, read_json, write_json
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
 from heron.data.markers import with_markers
-from heron.reports.model_card import hub_id, without_folders, write_card
 from heron.results.collect import RunRecord
 from heron.training.inference import open_trained, read_splits
-from heron.training.onnx_export import export_onnx
-from heron.training.plain import OWN_CLASS, Plain
 from heron.training.stored import read_stored, to_yaml
+from heron_tools.export.model_card import hub_id, without_folders, write_card
+from heron_tools.export.onnx_export import export_onnx
+from heron_tools.export.plain import OWN_CLASS, Plain
 from small_baselines import train as train_baseline
 from small_exports import run_card
 from small_runs import heron, train

@@ -4,8 +4,8 @@ import pytest
 
 from heron.languages.morphology import load_morphology
 from heron.languages.romanian import ROMANIAN
-from heron.tasks.summarization.profile import Pair, definitions, profile
 from heron_forks.hesum.published_statistics import PublishedStatistics
+from heron_tools.analysis.summary_profile import Pair, definitions, profile
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.languages.morphology import Analysis
-from heron.metrics.diversity import WINDOW, diversity, mattr, type_token_ratio
+from heron_tools.analysis.diversity import WINDOW, diversity, mattr, type_token_ratio
 
 TOKENS = st.lists(st.sampled_from("abcdef"), max_size=60)
 

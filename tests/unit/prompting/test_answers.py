@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from heron.base.errors import ConfigError, DataError
-from heron.prompting.answers import Answer, Request, Store, model_key
-from heron.prompting.backends import BatchFiles
-from heron.prompting.config import ModelConfig, PromptingConfig, SamplingConfig, TrafficConfig
+from heron_tools.prompting.answers import Answer, Request, Store, model_key
+from heron_tools.prompting.backends import BatchFiles
+from heron_tools.prompting.config import ModelConfig, PromptingConfig, SamplingConfig, TrafficConfig
 from small_prompts import completion, compose
 
 MODEL = ModelConfig(name="m", backend="batch")

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from heron.prompting.prompts import Prompter, as_text
-from heron.prompting.system import fit_prompted
 from heron.tasks.task import task_of
+from heron_tools.prompting.prompts import Prompter, as_text
+from heron_tools.prompting.system import fit_prompted
 from small_prompts import compose, examples_of, words
 from small_runs import heron
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError
-from heron.prompting.answers import Request
-from heron.prompting.config import ModelConfig, PromptingConfig, SamplingConfig
-from heron.prompting.local import LocalModel, _count_common
+from heron_tools.prompting.answers import Request
+from heron_tools.prompting.config import ModelConfig, PromptingConfig, SamplingConfig
+from heron_tools.prompting.local import LocalModel, _count_common
 from small_prompts import compose, save_causal_model
 
 SHARED = "Read the text and decide . one two three four five six seven eight nine ten . "

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.prompting.parsing import RULES, parse_class, parse_text
+from heron_tools.prompting.parsing import RULES, parse_class, parse_text
 
 LETTERS = {"contradiction": "ס", "entailment": "מ", "neutral": "נ"}
 WORDS = {"contradiction": "contradiction", "entailment": "entailment", "neutral": "neutral"}

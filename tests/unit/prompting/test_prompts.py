@@ -10,7 +10,7 @@ from heron.base.errors import ConfigError
 from heron.config.describe import options
 from heron.data.examples import Example, Span
 from heron.languages import LANGUAGES, get_language
-from heron.prompting.prompts import Prompter, as_text
+from heron_tools.prompting.prompts import Prompter, as_text
 from small_prompts import compose, examples_of
 
 PREMISE, HYPOTHESIS = "דנה יצאה לחיפה.", "דנה בירושלים."
@@ -154,7 +154,7 @@ def test_files_of_requests_hold_chats_only(tmp_path):
 def test_a_language_without_words_for_prompts_is_named(tmp_path, monkeypatch):
     found = prompter(tmp_path, "data=chronicle_nli", "prompting.prompt.language=en")
     without = replace(get_language("en"), wording=None)
-    monkeypatch.setattr("heron.prompting.prompts.get_language", lambda code: without)
+    monkeypatch.setattr("heron_tools.prompting.prompts.get_language", lambda code: without)
     with pytest.raises(ConfigError, match="language=en: this language has no words for prompts"):
         found.messages(PAIR)
 

@@ -14,12 +14,12 @@ from heron.base.run_folder import RunFolder
 from heron.config.constraints import choices, key_types
 from heron.data.examples import Example
 from heron.languages import LANGUAGES
-from heron.prompting.config import ModelConfig, PromptingConfig
-from heron.prompting.system import CONTENT_FREE, PromptedModel, fit_prompted
 from heron.tasks.task import task_of
 from heron.training.compose import compose as compose_words
 from heron.training.run_names import config_key
 from heron.training.stored import from_yaml, to_yaml
+from heron_tools.prompting.config import ModelConfig, PromptingConfig
+from heron_tools.prompting.system import CONTENT_FREE, PromptedModel, fit_prompted
 from small_prompts import compose, examples_of, save_causal_model, words
 from small_runs import heron
 
@@ -300,7 +300,7 @@ def test_a_dry_run_counts_calls_and_costs_and_asks_nothing(tmp_path, monkeypatch
 
 
 def test_only_a_true_dry_run_asks_nothing(monkeypatch, capsys):
-    monkeypatch.setattr("heron.commands.prompt.train", lambda words: 7)
+    monkeypatch.setattr("heron_tools.prompting.command.train", lambda words: 7)
     for word in ("dry_run=False", "dry_run=no", "shots=1"):
         assert heron("prompt", word) == 7
     assert heron("prompt", "dry_run=perhaps") == 2

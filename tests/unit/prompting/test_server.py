@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from heron.base.errors import ConfigError
-from heron.prompting import server as server_module
-from heron.prompting.answers import Request
-from heron.prompting.config import ModelConfig, PromptingConfig, TrafficConfig
-from heron.prompting.server import Rate, Server
+from heron_tools.prompting import server as server_module
+from heron_tools.prompting.answers import Request
+from heron_tools.prompting.config import ModelConfig, PromptingConfig, TrafficConfig
+from heron_tools.prompting.server import Rate, Server
 from small_prompts import completion, compose, half_a_body, hang, hang_up, serving, words
 from small_runs import heron
 

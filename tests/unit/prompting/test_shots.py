@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError
 from heron.data.examples import Example
-from heron.prompting.config import PromptingConfig
-from heron.prompting.shots import Shots, read_pool
+from heron_tools.prompting.config import PromptingConfig
+from heron_tools.prompting.shots import Shots, read_pool
 from small_prompts import compose, examples_of
 
 LABELS = ["a", "b", "c"]

@@ -9,9 +9,9 @@ import pytest
 
 from heron.base.errors import ConfigError, HeronError
 from heron.data.examples import Example, Span
-from heron.prompting import server as server_module
-from heron.prompting.system import fit_prompted
-from heron.prompting.translation import Translator, model_name
+from heron_tools.prompting import server as server_module
+from heron_tools.prompting.system import fit_prompted
+from heron_tools.prompting.translation import Translator, model_name
 from small_prompts import compose, examples_of, serving, words
 from small_runs import heron
 

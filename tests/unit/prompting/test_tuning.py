@@ -8,8 +8,8 @@ import pytest
 
 from heron.base.yaml_files import read_yaml
 from heron.data.examples import Example
-from heron.prompting.config import PromptConfig
-from heron.prompting.tuning import climb, compare, interval, line_changes
+from heron_tools.prompting.config import PromptConfig
+from heron_tools.prompting.tuning import climb, compare, interval, line_changes
 from small_prompts import words
 from small_runs import heron
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError
 from heron.data.examples import Example
-from heron.tasks.label_statistics import jaccard, shape
-from heron.tasks.slices import category_slices, find_tokenizer, quantile_bins
+from heron_tools.analysis.label_statistics import jaccard, shape
+from heron_tools.analysis.slices import category_slices, find_tokenizer, quantile_bins
 
 
 @given(st.lists(st.integers(0, 8), max_size=50), st.integers(1, 6))

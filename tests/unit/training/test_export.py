@@ -12,12 +12,12 @@ from transformers import (
 
 from heron.base.files import SEAL
 from heron.models.encoder import segments
-from heron.reports.model_code import usage_code
 from heron.tasks.qa.features import Answers
 from heron.tasks.task import task_of
 from heron.training.compose import compose
 from heron.training.exported import load_exported
-from heron.training.plain import Plain
+from heron_tools.export.model_code import usage_code
+from heron_tools.export.plain import Plain
 from small_exports import Exported
 
 

@@ -12,7 +12,7 @@ from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
 from heron.reports.run import score_table
 from heron.results.collect import collect
-from heron.tasks.stages import StageConfig
+from heron.tasks.config import StageConfig
 from heron.training import job, outcome
 from heron.training.export import POINTER
 from heron.training.inference import open_trained, read_splits

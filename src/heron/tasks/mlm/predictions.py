@@ -114,11 +114,3 @@ def text_scores() -> TextScores:
         read=_no_gold,
         golds=lambda example: [],
     )
-
-
-def no_analysis(split: Any, options: Any) -> Any:
-    """Refuse `heron analyze run=`."""
-    raise ConfigError(
-        "run=: not for runs of task=mlm; predictions/<split>.parquet has the loss and the accuracy "
-        "of each text"
-    )

@@ -71,6 +71,5 @@ TASK = Task(
     module=on_demand("heron.tasks.mlm.module:MaskedModule"),
     score_names=lambda config: ["accuracy", "perplexity"],
     scores=on_demand("heron.tasks.mlm.predictions:text_scores"),
-    analysis=on_demand("heron.tasks.mlm.predictions:no_analysis"),
     reading=reading,
 )

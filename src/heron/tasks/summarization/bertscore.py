@@ -6,6 +6,7 @@ This module imports quickly; torch and transformers are loaded when scores are c
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from heron.base.folders import default_cache_dir
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder, Scores
 from heron.base.tables import read_table
+from heron.config.parsing import parse
 from heron.metrics.config import BertScoreConfig
 from heron.tasks.config import Config
 
@@ -78,3 +80,31 @@ def write_scores(out: Path, name: str, scores: Mapping[str, float], signature: s
     write_json(out, {name: scores})
     if signature:
         write_json(path, {name: {"bertscore": signature}})
+
+
+@dataclass(kw_only=True)
+class BertScoreOptions:
+    """Options of every command that scores summaries; see `BertScoreConfig`."""
+
+    bertscore: str | None = None  # encoder, hub id or folder; none: no BERTScore
+    bertscore_layer: int | None = None  # layer of the encoder, from 1
+    bertscore_idf: bool = False  # weight tokens by inverse document frequency in the references
+    # `skip`, `cut` or `windows`: texts that are too long for the encoder
+    bertscore_long: str = "skip"
+    bertscore_precision: str = "32-true"  # `32-true` or `bf16-mixed`
+    bertscore_baseline: str | None = None  # file with LAYER,P,R,F to rescale by
+
+    def bertscore_config(self) -> BertScoreConfig | None:
+        """Read the options; None where BERTScore is not asked for.
+
+        Raises:
+            ConfigError: an unknown value, or no layer for the encoder.
+        """
+        values = {
+            name.removeprefix("bertscore_"): value
+            for name, value in vars(self).items()
+            if name.startswith("bertscore_")
+        }
+        names = {name: f"bertscore_{name}" for name in values} | {"model": "bertscore"}
+        config = parse(BertScoreConfig, {"model": self.bertscore, **values}, names=names)
+        return config if config.model else None

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-from heron.analysis.run import open_analysis
 from heron.base.errors import ConfigError, DataError
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table, write_table
 from heron.metrics.intervals import score_intervals
 from heron.results.published import STATISTICS, TARGETS
-from heron.tasks.analyze_options import AnalyzeOptions
 from heron.training.overrides import configure
+from heron_tools.analysis.options import AnalyzeOptions
+from heron_tools.analysis.run import open_analysis
 from heron_tools.reproduction.results import of_function, published_statistics
 from heron_tools.reproduction.targets import Request, read_targets
 from small_runs import TINY, heron, in_folder

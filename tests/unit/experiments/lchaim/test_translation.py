@@ -8,7 +8,7 @@ import pytest
 from heron.base.tables import read_table, write_table
 from heron.base.yaml_files import read_yaml
 from heron.cli import main
-from heron.prompting import server as server_module
+from heron_tools.prompting import server as server_module
 from small_prompts import serving
 
 pytestmark = pytest.mark.real  # takes ten seconds; changes seldom

@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heron.analysis.figures import slices_figure
 from heron.base.cells import Interval
 from heron.base.pages import clean_text
 from heron.data.config import Columns, DataConfig
 from heron.data.examples import Example, PredictedRow, Span
 from heron.metrics.rates import group_mean
 from heron.metrics.span import item_scores
-from heron.tasks.analysis import Split
-from heron.tasks.analyze_options import parse
-from heron.tasks.qa.analysis import AnswerAnalysis, overlap_table
+from heron_tools.analysis.answers import AnswerAnalysis, overlap_table
+from heron_tools.analysis.base import Split
+from heron_tools.analysis.figures import slices_figure
+from heron_tools.analysis.options import parse
 from small_answers import CLASSES, CONTEXT, KINDS
 
 BY = ("question_word", "answer_length", "question_length", "overlap_class")

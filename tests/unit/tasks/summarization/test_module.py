@@ -18,7 +18,6 @@ from heron.data.collate import IGNORED, Collator
 from heron.data.config import TEST, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.metrics.names import rouge_names
-from heron.reports.model_code import usage_code
 from heron.tasks.config import GenerationConfig as Generation
 from heron.tasks.summarization.module import part_of
 from heron.tasks.summarization.predictions import (
@@ -31,8 +30,9 @@ from heron.tasks.summarization.seq2seq import generation_settings
 from heron.training.build import build_module
 from heron.training.inference import _trainer
 from heron.training.outcome import predict_split
-from heron.training.plain import Plain
 from heron.training.stored import from_yaml, to_yaml
+from heron_tools.export.model_code import usage_code
+from heron_tools.export.plain import Plain
 
 SMALL = (
     "data=chronicle_summaries",

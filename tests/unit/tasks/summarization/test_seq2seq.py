@@ -23,13 +23,13 @@ from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
 from heron.data.collate import Batch
 from heron.models.optim import build_optimizer
-from heron.reports.model_code import usage_code
 from heron.tasks.summarization.seq2seq import Seq2Seq, load_seq2seq
 from heron.training.build import build_encoder, build_head
 from heron.training.export import export
 from heron.training.exported import load_exported
 from heron.training.inference import inference_module
-from heron.training.plain import Plain
+from heron_tools.export.model_code import usage_code
+from heron_tools.export.plain import Plain
 from tiers import quick
 
 CHRONICLE = ("data=chronicle_summaries", "task.generation.max_new_tokens=6")

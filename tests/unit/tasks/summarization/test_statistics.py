@@ -10,7 +10,7 @@ from heron.languages.hebrew import HEBREW
 from heron.languages.morphology import load_morphology
 from heron.languages.romanian import ROMANIAN
 from heron.metrics.summary_statistics import by_words, summary_statistics
-from heron.tasks.summarization.profile import (
+from heron_tools.analysis.summary_profile import (
     Pair,
     compare_profiles,
     definitions,
@@ -18,7 +18,7 @@ from heron.tasks.summarization.profile import (
     merge,
     profile,
 )
-from heron.tasks.summarization.statistics import summaries_figure, system_table
+from heron_tools.analysis.summary_statistics import summaries_figure, system_table
 
 texts = st.lists(st.sampled_from(["casa", "case", "un", "mare,", "și"]), max_size=12).map(" ".join)
 pairs = st.lists(

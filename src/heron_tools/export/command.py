@@ -1,0 +1,76 @@
+"""`heron export`: a run as a Hugging Face folder with a model card; uploaded only when asked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heron.base.cells import Table
+from heron.base.columns import aligned
+from heron.base.errors import ConfigError
+from heron.base.files import atomic_folder
+from heron.base.run_folder import open_run
+from heron.base.terminal import print_lines
+from heron.config.options import parse_options
+
+
+@dataclass
+class ExportOptions:
+    """Options of `heron export`."""
+
+    run: Path  # a finished run folder
+    out: Path  # a new folder
+    onnx: bool = False  # write model.onnx as well
+    push: str | None = None  # id on the hub, owner/name, to upload to
+    dry_run: bool = False  # with `push`: list the files, upload nothing
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Write the folder and list its files; returns the exit code."""
+    options = parse_options(ExportOptions, arguments)
+    if options.dry_run and options.push is None:
+        raise ConfigError("dry_run=true lists what push=OWNER/NAME would upload; name one")
+    folder = open_run(options.run)
+    if options.out.exists() and (not options.out.is_dir() or any(options.out.iterdir())):
+        raise ConfigError(f"out={options.out} is not empty: name a new folder, or remove it")
+    # start-up time: a wrong option does not wait for torch
+    from heron_tools.export.model_card import write_card
+    from heron_tools.export.model_code import PLACE
+    from heron_tools.export.onnx_export import export_onnx, require_onnx
+    from heron_tools.export.plain import write_plain
+
+    if options.onnx:
+        require_onnx()
+    lines = []
+    with atomic_folder(options.out) as target:
+        plain = write_plain(folder, target)
+        if options.onnx:
+            lines.append(export_onnx(plain, target))
+    name = (options.push or options.out.resolve().name).rpartition("/")[2]
+    write_card(folder, plain, options.out, name, options.push or PLACE)
+    written = [(path.stat().st_size, path) for path in sorted(options.out.iterdir())]
+    table = Table("files", ("bytes", "path"), tuple((size, str(path)) for size, path in written))
+    shown = aligned([(f"{size:>14,}", str(path)) for size, path in written])
+    print_lines(*shown, tables=[table], files=[path for _, path in written])
+    lines.append(f"loads as {plain.loads_as}; {options.out / 'README.md'} has the code")
+    if options.push is not None and not options.dry_run:
+        lines.append(_upload(options.out, options.push))
+    elif options.push is not None:
+        lines.append(f"not uploaded to {options.push}: dry run")
+    print_lines(*lines)
+    return 0
+
+
+def _upload(folder: Path, name: str) -> str:
+    """Upload a folder as a model, private where it is new; returns its address."""
+    from huggingface_hub import HfApi  # start-up time
+
+    api = HfApi()
+    try:
+        api.create_repo(name, private=True, exist_ok=True)
+        return f"uploaded: {api.upload_folder(repo_id=name, folder_path=folder)}"
+    except Exception as error:  # no token, no such owner, no network: several kinds
+        what = str(error).strip().splitlines()[0]
+        raise ConfigError(
+            f"push={name}: not uploaded ({what}); {folder} is complete. `hf auth login` signs in, "
+            f"hf upload {name} {folder} uploads it later"
+        ) from error

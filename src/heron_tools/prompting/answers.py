@@ -1,0 +1,97 @@
+"""Requests to a model, its answers, and the store that keeps every answer once.
+
+An answer is stored under the hash of all that can change it (model, revision, prompt, sampling,
+scoring), in `<paths.cache>/answers/<model>.sqlite`, as soon as it arrives. A second run therefore
+sends nothing, and a cut run loses no answer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from heron.base.files import fingerprint, locked
+from heron.data.hub import identity
+from heron.models.config import EncoderConfig
+from heron_tools.prompting.config import PromptingConfig
+from heron_tools.prompting.prompts import Message
+
+_TABLE = "create table if not exists answers (key text primary key, value text)"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question to a model."""
+
+    key: str  # hash of all that can change the answer
+    messages: tuple[Message, ...]
+    choices: tuple[str, ...] = ()  # the allowed answers, of `constrained` and `likelihood`
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model gave."""
+
+    text: str = ""  # what it wrote; of `likelihood`, the most probable answer
+    # `stop`, `length` (cut at `max_tokens`), `filtered` (refused by a filter of the server), or
+    # `failed` (no answer after all attempts; it is not stored)
+    finish: str = "stop"
+    logprobs: tuple[float, ...] = ()  # of `likelihood`: of each choice, natural logarithm
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+    attempts: int = 1
+    error: str = ""  # of a failed request, the last error
+
+
+def model_key(settings: PromptingConfig) -> str:
+    """Hash what can change every answer: the model, how it is asked, and how it writes."""
+    model = settings.model
+    place = {"name": model.name, "revision": model.revision, "form": model.form, "url": model.url}
+    if model.backend == "local" and Path(model.name).is_dir():
+        place |= identity(EncoderConfig(name=model.name))  # it may hold another model tomorrow
+    rest = {"dtype": model.dtype, "scoring": settings.scoring, **asdict(settings.sampling)}
+    return fingerprint(place, rest)
+
+
+class Store:
+    """Answers of one model on disk; several processes may share it."""
+
+    def __init__(self, cache: Path, model: str):
+        name = re.sub(r"[^\w.-]+", "_", model.rstrip("/").rsplit("/", 1)[-1])
+        self.path = cache / "answers" / f"{name}.sqlite"
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with locked(self.path.with_suffix(".lock")), closing(self._open()) as database, database:
+            database.execute("pragma journal_mode=wal")  # of the file: readers beside one writer
+            database.execute(_TABLE)
+
+    def _open(self) -> sqlite3.Connection:
+        return sqlite3.connect(self.path, timeout=60)
+
+    def find(self, keys: Iterable[str]) -> dict[str, Answer]:
+        """Read the answers that are there, by key."""
+        found: dict[str, Answer] = {}
+        with closing(self._open()) as database:
+            for key in keys:
+                row = database.execute("select value from answers where key = ?", (key,)).fetchone()
+                if row:
+                    values = json.loads(row[0])
+                    found[key] = Answer(**{**values, "logprobs": tuple(values["logprobs"])})
+        return found
+
+    def keep(self, answers: Iterable[tuple[str, Answer]]) -> Iterator[tuple[str, Answer]]:
+        """Store each answer as it arrives, then pass it on; the first answer to a key stays."""
+        with closing(self._open()) as database:
+            for key, answer in answers:
+                if answer.finish != "failed":
+                    with database:
+                        value = json.dumps(asdict(answer), ensure_ascii=False)
+                        database.execute(
+                            "insert or ignore into answers values (?, ?)", (key, value)
+                        )
+                yield key, answer

@@ -1,0 +1,441 @@
+"""Models on this machine, by transformers: write, write one of the answers, or score the answers.
+
+The tokens that all prompts begin with (instruction, examples) are read once; each batch begins from
+their keys and values. Batches hold prompts of similar length.
+
+Shape suffixes: B rows of a batch, L their tokens after the shared ones, V vocabulary, K choices.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise, permutations
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from heron.base.errors import ConfigError
+from heron.base.libraries import silence_libraries
+from heron.data.batching import budget
+from heron.data.hub import loading, origin
+from heron.models.config import EncoderConfig
+from heron.tasks.config import Config
+from heron_tools.prompting.answers import Answer, Request
+from heron_tools.prompting.config import ModelConfig, PromptingConfig
+from heron_tools.prompting.prompts import as_text
+
+_LEAST_SHARED = 8  # tokens; fewer are not worth a pass of their own
+
+
+class _Prompt(NamedTuple):
+    """A request to the model."""
+
+    key: str  # of the request
+    text: str
+    ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """Token ids of a prompt, or of a prompt with an answer behind it."""
+
+    ids: tuple[int, ...]
+    prompt: _Prompt
+
+
+class LocalModel:
+    """See `heron_tools.prompting.backends.Backend`.
+
+    Raises:
+        ConfigError: the model cannot be loaded, or `form=chat` without a chat template.
+    """
+
+    shares_prefix = True  # False reads every prompt from its first token, for comparison
+
+    def __init__(self, config: Config, settings: PromptingConfig):
+        silence_libraries()
+        self.settings, self.most_tokens = settings, budget(config.batching)
+        self.accelerator = config.trainer.accelerator
+        self.seed = config.seed
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """The model's tokenizer."""
+        from transformers import AutoTokenizer  # start-up time
+
+        model = self.settings.model
+        with _loading(model) as place:
+            tokenizer = AutoTokenizer.from_pretrained(model.name, **place)
+        if model.form == "chat" and tokenizer.chat_template is None:
+            raise ConfigError(
+                f"prompting.model.name={model.name}: its tokenizer has no chat template; set "
+                "prompting.model.form=completion"
+            )
+        return tokenizer
+
+    @cached_property
+    def model(self) -> Any:
+        """The model, in eval mode, on the device that `trainer.accelerator` allows."""
+        from transformers import AutoModelForCausalLM  # start-up time
+
+        settings = self.settings.model
+        gpu = self.accelerator in ("auto", "gpu", "cuda") and torch.cuda.is_available()
+        with _loading(settings) as place:
+            model: Any = AutoModelForCausalLM.from_pretrained(
+                settings.name, dtype=settings.dtype, use_safetensors=True, **place
+            )
+        model.eval()
+        return model.cuda() if gpu else model
+
+    def count_tokens(self, request: Request) -> int:
+        """Count the tokens of a request."""
+        return len(self._encode([self._text(request)])[0])
+
+    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[str, Answer]]:
+        """See `Backend`."""
+        way = self._most_probable if self.settings.scoring == "likelihood" else self._write
+        for choices in dict.fromkeys(request.choices for request in requests):
+            prompts = []
+            group = [request for request in requests if request.choices == choices]
+            texts = [self._text(request) for request in group]
+            room = self._room(choices)
+            for request, text, ids in zip(group, texts, self._encode(texts), strict=True):
+                if len(ids) <= room:
+                    prompts.append(_Prompt(request.key, text, tuple(ids)))
+                else:
+                    error = (
+                        f"the prompt has {len(ids)} tokens; beside an answer, {room} can be read"
+                    )
+                    yield request.key, Answer(finish="failed", error=error)
+            yield from way(prompts, choices)
+
+    def _room(self, choices: Sequence[str]) -> float:
+        """Count the tokens that a prompt may have."""
+        most = getattr(self.model.config, "max_position_embeddings", None) or float("inf")
+        longest = max((1 + len(ids) for ids in self._encode_plain(choices)), default=0)
+        return most - (longest or self.settings.sampling.max_tokens)
+
+    def _text(self, request: Request) -> str:
+        if self.settings.model.form == "completion":
+            return as_text(request.messages)
+        text: str = self.tokenizer.apply_chat_template(
+            list(request.messages), tokenize=False, add_generation_prompt=True
+        )
+        return text
+
+    def _encode(self, texts: Sequence[str]) -> list[list[int]]:
+        if not texts:
+            return []
+        # A chat template has its special tokens.
+        special = self.settings.model.form == "completion"
+        encoded = self.tokenizer(list(texts), add_special_tokens=special)["input_ids"]
+        # An end token that the tokenizer adds would end the answer before it begins.
+        ends = (self.tokenizer.eos_token_id, self.tokenizer.sep_token_id)
+        return [ids[:-1] if special and ids and ids[-1] in ends else ids for ids in encoded]
+
+    def _encode_plain(self, texts: Sequence[str]) -> list[list[int]]:
+        if not texts:
+            return []
+        found: list[list[int]] = self.tokenizer(list(texts), add_special_tokens=False)["input_ids"]
+        return found
+
+    def _with_choices(self, prompt: _Prompt, choices: Sequence[str]) -> list[list[int]]:
+        """Encode a prompt with each choice behind it.
+
+        Only the last line is encoded again, if its tokens are the same alone.
+        """
+        text = prompt.text
+        space = "" if self.settings.model.form == "chat" or text[-1:].isspace() else " "
+        last = text[text.rstrip().rfind("\n") + 1 :]
+        alone, *ends = self._encode_plain([last, *(f"{last}{space}{each}" for each in choices)])
+        before = len(prompt.ids) - len(alone)
+        if before >= 0 and list(prompt.ids[before:]) == alone:
+            return [[*prompt.ids[:before], *end] for end in ends]
+        return self._encode([f"{text}{space}{choice}" for choice in choices])
+
+    # Likelihood
+
+    def _most_probable(
+        self, prompts: Sequence[_Prompt], choices: Sequence[str]
+    ) -> Iterator[tuple[str, Answer]]:
+        """Score every choice: the sum of its tokens' log-probabilities after the prompt."""
+        wanted: dict[_Prompt, list[tuple[_Row, list[int]]]] = {}  # by choice: row, its answer
+        answers: dict[_Row, list[list[int]]] = {}  # of each row, which several choices may share
+        for prompt in prompts:
+            whole = self._with_choices(prompt, choices)
+            if not self.settings.calibrate:  # else the longer answer may win
+                _check_beginnings(choices, whole)
+            shared = _count_common([prompt.ids, *map(tuple, whole)])
+            # The last token is predicted, and need not be read.
+            pairs = [(_Row(tuple(ids[:-1]), prompt), ids[shared:]) for ids in whole]
+            wanted[prompt] = pairs
+            for row, answer in pairs:
+                answers.setdefault(row, []).append(answer)
+        left = {prompt: len({row for row, _ in pairs}) for prompt, pairs in wanted.items()}
+        scores: dict[tuple[_Row, tuple[int, ...]], float] = {}
+        for batch, score, seconds in self._read(answers):
+            for row in batch:
+                scores |= {(row, tuple(answer)): score(row, answer) for answer in answers[row]}
+                left[row.prompt] -= 1
+                if left[row.prompt]:
+                    continue
+                found = [scores[each, tuple(answer)] for each, answer in wanted[row.prompt]]
+                yield (
+                    row.prompt.key,
+                    Answer(
+                        choices[int(np.argmax(found))],
+                        logprobs=tuple(found),
+                        input_tokens=len(row.prompt.ids),
+                        seconds=seconds,
+                    ),
+                )
+
+    def _read(self, answers: dict[_Row, list[list[int]]]) -> Iterator[Any]:
+        """Read rows in batches; yields each batch, a look-up of scores, and seconds per row."""
+        rows = list(answers)
+        # The position whose logits give the first token of a row's longest answer.
+        firsts = {row: len(row.ids) - max(map(len, answers[row])) for row in rows}
+        shared, cache = self._shared([row.ids for row in rows], min(firsts.values(), default=0))
+        for batch in self._batches(rows, shared):
+            begun = time.monotonic()
+            first = min(firsts[row] for row in batch)
+            logprobs = self._logprobs([row.ids for row in batch], shared, cache, first)
+            number = {row: index for index, row in enumerate(batch)}
+
+            def score(row: _Row, answer: list[int]) -> float:
+                at = len(row.ids) - len(answer) - first  # noqa: B023
+                places = torch.arange(at, at + len(answer))
+                found = logprobs[number[row], places, torch.tensor(answer)]  # noqa: B023
+                return float(found.double().sum())
+
+            yield batch, score, (time.monotonic() - begun) / len(batch)
+
+    @torch.inference_mode()
+    def _logprobs(
+        self, ids: Sequence[Sequence[int]], shared: int, cache: Any, first: int
+    ) -> Tensor:
+        """Compute log-probabilities [B, L, V] from position `first` on."""
+        tokens_BL, mask_BL, positions_BL = self._batch(ids, shared)
+        output = self.model(
+            input_ids=tokens_BL,
+            attention_mask=self._with_shared(mask_BL, shared),
+            position_ids=positions_BL,
+            past_key_values=_repeated(cache, len(ids)),
+            use_cache=cache is not None,
+            logits_to_keep=torch.arange(
+                first - shared, tokens_BL.shape[1], device=tokens_BL.device
+            ),
+        )
+        logprobs_BLV: Tensor = output.logits.float().log_softmax(-1).cpu()
+        return logprobs_BLV
+
+    # Writing
+
+    def _write(
+        self, prompts: Sequence[_Prompt], choices: Sequence[str]
+    ) -> Iterator[tuple[str, Answer]]:
+        """Write an answer behind each prompt, token by token; with choices, one of them."""
+        rows = [_Row(prompt.ids, prompt) for prompt in prompts]
+        last = min((len(row.ids) for row in rows), default=1) - 1
+        shared, cache = self._shared([row.ids for row in rows], last)
+        for batch in self._batches(rows, shared):
+            begun = time.monotonic()
+            allowed = [self._continuations(row.prompt, choices) for row in batch]
+            written = self._continue([row.ids for row in batch], shared, cache, allowed)
+            seconds = (time.monotonic() - begun) / len(batch)
+            for row, ids, paths in zip(batch, written, allowed, strict=True):
+                text = self.tokenizer.decode(ids, skip_special_tokens=True)
+                if choices:
+                    text = choices[paths.index(tuple(ids))]
+                text, is_cut = self._until_stop(text)
+                ends = len(ids) < self.settings.sampling.max_tokens or is_cut or bool(choices)
+                yield (
+                    row.prompt.key,
+                    Answer(
+                        text.strip(),
+                        "stop" if ends else "length",
+                        input_tokens=len(row.ids),
+                        output_tokens=len(ids),
+                        seconds=seconds,
+                    ),
+                )
+
+    def _continuations(self, prompt: _Prompt, choices: Sequence[str]) -> list[tuple[int, ...]]:
+        """List the tokens of each choice behind a prompt; empty where anything may be written."""
+        if not choices:
+            return []
+        # Where the first token of an answer joins the prompt's last one, the answer alone counts.
+        before = len(prompt.ids)
+        paths = [
+            tuple(ids[before:]) if tuple(ids[:before]) == prompt.ids else tuple(alone)
+            for ids, alone in zip(
+                self._with_choices(prompt, choices), self._encode_plain(choices), strict=True
+            )
+        ]
+        _check_beginnings(choices, paths)
+        return paths
+
+    @torch.inference_mode()
+    def _continue(
+        self,
+        ids: Sequence[Sequence[int]],
+        shared: int,
+        cache: Any,
+        allowed: Sequence[list[tuple[int, ...]]],
+    ) -> list[list[int]]:
+        """Write behind each prompt of a batch until its end token, or `max_tokens`."""
+        tokens_BL, mask_BL, positions_BL = self._batch(ids, shared)
+        past = _repeated(cache, len(ids))
+        mask_BL = self._with_shared(mask_BL, shared)
+        last_B = torch.tensor([len(each) - shared - 1 for each in ids], device=tokens_BL.device)
+        ends = {self.tokenizer.eos_token_id, *_listed(self.model.generation_config.eos_token_id)}
+        written: list[list[int]] = [[] for _ in ids]
+        going = [True] * len(ids)
+        source = torch.Generator().manual_seed(self.seed)
+        most = self.settings.sampling.max_tokens
+        most = max((len(path) for paths in allowed for path in paths), default=most)
+        first = int(last_B.min())
+        kept_L = torch.arange(first, tokens_BL.shape[1], device=tokens_BL.device)
+        at_B = last_B - first
+        for step in range(most):
+            output = self.model(
+                input_ids=tokens_BL,
+                attention_mask=mask_BL,
+                position_ids=positions_BL,
+                past_key_values=past,
+                use_cache=True,
+                logits_to_keep=kept_L,
+            )
+            past = output.past_key_values
+            logits_BV = output.logits[torch.arange(len(ids)), at_B].float().cpu()
+            chosen = [
+                self._choose(logits_BV[row], written[row], allowed[row], source)
+                for row in range(len(ids))
+            ]
+            for row, token in enumerate(chosen):
+                if going[row] and token not in ends:
+                    written[row].append(token)
+                path = tuple(written[row])
+                going[row] &= token not in ends and path not in allowed[row]
+            if not any(going) or step == most - 1:
+                break
+            tokens_BL = torch.tensor(chosen, device=tokens_BL.device)[:, None]
+            positions_BL = (last_B + shared + 1 + step)[:, None]
+            mask_BL = torch.cat([mask_BL, torch.ones_like(mask_BL[:, :1])], dim=1)
+            at_B, kept_L = torch.zeros_like(last_B), torch.zeros_like(kept_L[:1])
+        return written
+
+    def _choose(
+        self,
+        logits_V: Tensor,
+        written: Sequence[int],
+        allowed: Sequence[tuple[int, ...]],
+        source: torch.Generator,
+    ) -> int:
+        if allowed:
+            done = len(written)
+            after = [p[done] for p in allowed if list(p[:done]) == list(written) and len(p) > done]
+            # A finished row goes on with anything; it is not looked at.
+            return max(after, key=lambda token: float(logits_V[token])) if after else 0
+        sampling = self.settings.sampling
+        if not sampling.temperature:
+            return int(logits_V.argmax())
+        shares_V, order_V = torch.softmax(logits_V / sampling.temperature, 0).sort(descending=True)
+        kept = int((shares_V.cumsum(0) < sampling.top_p).sum()) + 1
+        drawn = torch.multinomial(shares_V[:kept], 1, generator=source)
+        return int(order_V[drawn])
+
+    def _until_stop(self, text: str) -> tuple[str, bool]:
+        found = [text.find(stop) for stop in self.settings.sampling.stop]
+        places = [place for place in found if place >= 0]
+        return (text[: min(places)], True) if places else (text, False)
+
+    # Batches
+
+    @torch.inference_mode()
+    def _shared(self, rows: Sequence[tuple[int, ...]], most: int) -> tuple[int, Any]:
+        """Read the tokens that all rows begin with; returns their number, and keys and values.
+
+        At most the first `most`: the logits of those that follow are needed.
+        """
+        is_shared = len(rows) > 1 and self.shares_prefix
+        count = min(_count_common(rows), most) if is_shared else 0
+        if count < _LEAST_SHARED:
+            return 0, None
+        tokens_1L = torch.tensor([rows[0][:count]], device=self.model.device)
+        return count, self.model(tokens_1L, use_cache=True, logits_to_keep=1).past_key_values
+
+    def _batches(self, rows: Sequence[_Row], shared: int) -> Iterator[list[_Row]]:
+        """Divide rows into batches of similar length, the longest first, by padded tokens."""
+        order = sorted(rows, key=lambda row: len(row.ids), reverse=True)
+        borders = [0]
+        for index in range(len(order)):
+            longest = len(order[borders[-1]].ids) - shared
+            if (index - borders[-1] + 1) * longest > self.most_tokens and index > borders[-1]:
+                borders.append(index)
+        for start, end in pairwise([*borders, len(order)]):
+            yield list(order[start:end])
+
+    def _batch(self, ids: Sequence[Sequence[int]], shared: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Pad what follows the shared tokens at the right; tokens, mask and positions, int64."""
+        device = self.model.device
+        rows = [torch.tensor(each[shared:], device=device) for each in ids]
+        tokens_BL = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+        lengths_B1 = torch.tensor([[len(row)] for row in rows], device=device)
+        places_L = torch.arange(tokens_BL.shape[1], device=device)
+        mask_BL = (places_L < lengths_B1).long()
+        return tokens_BL, mask_BL, (places_L + shared).expand_as(tokens_BL)
+
+    def _with_shared(self, mask_BL: Tensor, shared: int) -> Tensor:
+        return torch.cat([mask_BL.new_ones(len(mask_BL), shared), mask_BL], dim=1)
+
+
+@contextmanager
+def _loading(model: ModelConfig) -> Iterator[dict[str, Any]]:
+    """Say where to load from; errors name the key of prompts."""
+    try:
+        with loading(model.name):
+            yield origin(EncoderConfig(name=model.name, revision=model.revision))
+    except ConfigError as error:
+        said = str(error).replace("encoder.name", "prompting.model.name")
+        raise ConfigError(said) from error
+
+
+def _check_beginnings(choices: Sequence[str], paths: Sequence[Sequence[int]]) -> None:
+    """Refuse an answer whose tokens begin those of another, which would never be chosen."""
+    for (short, begun), (long, path) in permutations(zip(choices, paths, strict=True), 2):
+        if len(begun) < len(path) and list(path[: len(begun)]) == list(begun):
+            raise ConfigError(
+                f"prompting.prompt.answers: the tokens of '{short}' begin those of '{long}', which "
+                "would never be chosen; choose words that differ at the start, or scoring=generate"
+            )
+
+
+def _count_common(rows: Sequence[Any]) -> int:
+    """Count the tokens that all rows begin with."""
+    first, last = min(rows), max(rows)  # all others lie between them
+    return next(
+        (i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first)
+    )
+
+
+def _repeated(cache: Any, rows: int) -> Any:
+    """Give each row of a batch the shared keys and values; None without any."""
+    if cache is None:
+        return None
+    repeated = copy.deepcopy(cache)
+    for layer in repeated.layers:  # as views: they are copied when a row's own ones are added
+        layer.keys = layer.keys.expand(rows, *layer.keys.shape[1:])
+        layer.values = layer.values.expand(rows, *layer.values.shape[1:])
+    return repeated
+
+
+def _listed(ids: Any) -> list[int]:
+    return ids if isinstance(ids, list) else [ids]

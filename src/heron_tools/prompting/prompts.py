@@ -1,0 +1,166 @@
+"""Prompts: the messages that ask a language model about one row, with examples before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+from jinja2 import StrictUndefined, TemplateError
+from jinja2.sandbox import SandboxedEnvironment
+
+from heron.base.errors import ConfigError
+from heron.base.yaml_files import read_yaml
+from heron.data.examples import Example
+from heron.data.markers import with_markers
+from heron.languages import get_language
+from heron.tasks.config import Config
+from heron.tasks.task import task_of, text_scores
+from heron_tools.prompting.config import PromptConfig
+
+Message = dict[Literal["role", "content"], str]
+# What stands for a row's texts where a model is asked without any.
+# Source: Zhao et al. 2021, Calibrate Before Use.
+CONTENT_FREE = ("N/A", "[MASK]", "")
+
+
+@dataclass(frozen=True)
+class Prompter:
+    """Renders the prompt of a run for any row.
+
+    Raises:
+        ConfigError: the language has no words for prompts, a template cannot be rendered, or two
+            classes have one answer.
+    """
+
+    config: Config
+    prompt: PromptConfig
+
+    @cached_property
+    def words(self) -> Mapping[str, Any]:
+        """The language's words for prompts."""
+        code = self.prompt.language or self.config.data.language
+        wording = get_language(code).wording
+        words = (read_yaml(wording) if wording else {}).get("prompting")
+        if not words:
+            raise ConfigError(
+                f"prompting.prompt.language={code}: this language has no words for prompts; add "
+                "`prompting:` to its YAML of wording, as src/heron/languages/english.yaml has it"
+            )
+        return {**words, "labels": words.get("labels") or {}}
+
+    @cached_property
+    def answers(self) -> dict[str, str]:
+        """The answer for each class, in the order of the classes; empty where texts are asked."""
+        if not task_of(self.config).has_classes:
+            return {}
+        own, words = self.prompt.answers, self.words["labels"]
+        if unknown := [name for name in own if name not in self.config.data.label_order]:
+            raise ConfigError(
+                f"prompting.prompt.answers: {', '.join(unknown)}: no class of "
+                f"{self.config.data.name}, which has {', '.join(self.config.data.label_order)}"
+            )
+        found = {n: str(own.get(n, words.get(n, n))) for n in self.config.data.label_order}
+        if len(set(found.values())) < len(found):
+            raise ConfigError(f"prompting.prompt.answers: each class needs its own answer: {found}")
+        return found
+
+    @cached_property
+    def known(self) -> dict[str, Any]:
+        """What all templates know."""
+        data = self.config.data
+        output = self.config.prompting.translation.output or data.language
+        return {
+            "words": dict(self.words),
+            "labels": list(self.answers.values()),
+            "classes": list(data.label_order),
+            "output": self.words.get("languages", {}).get(output, output),
+        }
+
+    @cached_property
+    def lead(self) -> str:
+        """What precedes an answer, `Answer:`."""
+        return self._render("answer", {})
+
+    def right_answer(self, example: Example) -> str:
+        """Return the right answer of an example, the first of several; empty for "no answer"."""
+        if self.answers:
+            return self.answers[str(example.label)]
+        scores = text_scores(self.config.task.name)
+        assert scores is not None
+        golds = scores.golds(example)
+        return golds[0] if golds else ""
+
+    def gold(self, answer: str) -> str:
+        """Write a right answer as a prompt shows it."""
+        return answer or str(self.words["unanswerable"])
+
+    def messages(
+        self,
+        example: Example,
+        shots: Sequence[Example] = (),
+        answers: Sequence[str] | None = None,
+    ) -> list[Message]:
+        """Write the messages that ask about a row, after examples with their answers.
+
+        Args:
+            answers: of the examples, where they are not the right answers of their rows.
+        """
+        head = self._render("instruction", {})
+        asked = [*(self._question(shot) for shot in shots), self._question(example)]
+        golds = [self.gold(each) for each in answers or map(self.right_answer, shots)]
+        if self.prompt.examples == "turns":
+            turns: list[Message] = []
+            for question, gold in zip(asked, golds, strict=False):
+                turns += [_user(question), {"role": "assistant", "content": gold}]
+            turns.append(_user(asked[-1]))
+            first = _user(f"{head}\n\n{turns[0]['content']}")
+            return [first, *turns[1:]]
+        answered = [f"{q}{_space(q)}{gold}" for q, gold in zip(asked, golds, strict=False)]
+        return [_user("\n\n".join([head, *answered, asked[-1]]))]
+
+    def without_texts(self, example: Example, filler: str) -> Example:
+        """Replace a row's texts by a filler, for calibration."""
+        pair = None if example.text_pair is None else filler
+        return replace(example, text=filler, text_pair=pair, spans=())
+
+    def values(self, example: Example) -> dict[str, Any]:
+        """List what templates know of a row."""
+        shown = with_markers(example, self.config.data) if self.answers else example.text
+        own = self.config.data.columns.side
+        side = {name: str(example.side[name]) for name in own if example.side.get(name) is not None}
+        return {"text": shown, "text_pair": example.text_pair or "", "side": side}
+
+    def _question(self, example: Example) -> str:
+        row = self.values(example)
+        item = self._render("item", row)
+        return f"{item}\n{self.lead}" if self.lead else item
+
+    def _render(self, name: str, row: Mapping[str, Any]) -> str:
+        values = {**self.known, **row}
+        try:
+            text: str = _compiled(getattr(self.prompt, name)).render(values)
+        except TemplateError as error:
+            raise ConfigError(f"prompting.prompt.{name}: {error}") from error
+        return text.strip("\n")
+
+
+# Templates may come from anybody: they cannot reach Python's objects, and a misspelt name is an
+# error instead of an empty text.
+_ENVIRONMENT = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
+_compiled = _ENVIRONMENT.from_string
+
+
+def _user(text: str) -> Message:
+    return {"role": "user", "content": text}
+
+
+def _space(question: str) -> str:
+    """What stands between a question and its answer: nothing after a line's end."""
+    return "" if question.endswith("\n") else " "
+
+
+def as_text(messages: Sequence[Message]) -> str:
+    """Join messages to the one text that a model without a chat template completes."""
+    return "\n\n".join(message["content"] for message in messages)

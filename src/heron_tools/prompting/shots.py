@@ -1,0 +1,104 @@
+"""Examples in a prompt, drawn from a pool that shares nothing with the rows asked about."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+from heron.base.errors import ConfigError
+from heron.base.folders import data_set_file
+from heron.data.config import TRAIN, read_config
+from heron.data.examples import Example, text_key
+from heron.data.readers import load
+from heron.tasks.config import Config
+from heron_tools.prompting.config import PromptingConfig
+
+
+def read_pool(config: Config, settings: PromptingConfig, own: Sequence[Example]) -> list[Example]:
+    """Read the labelled rows that examples may be drawn from: `own`, or those of `pool`.
+
+    Raises:
+        ConfigError: the pool is for another task, has other classes or no train split.
+        DataError: its files are missing or wrong.
+    """
+    if not settings.shots:
+        return []
+    name = settings.pool
+    if name in (None, config.data.name):
+        pool = own
+    else:
+        found = config.others.get(name) or read_config(data_set_file(name))
+        if found.task != config.data.task or set(found.label_order) != set(config.data.label_order):
+            raise ConfigError(
+                f"prompting.pool={name}: is for task={found.task} with the classes "
+                f"{', '.join(found.label_order)}; {config.data.name} is for "
+                f"task={config.data.task} with {', '.join(config.data.label_order)}"
+            )
+        pool = load(found, Path(config.paths.data), Path(config.paths.cache)).get(TRAIN, [])
+    known = [each for each in pool if each.label is not None or each.target is not None]
+    if not known:
+        raise ConfigError(f"prompting.pool={name or config.data.name}: it has no train split")
+    return known
+
+
+class Shots:
+    """Draws the examples of each question.
+
+    Args:
+        pool: rows that may be drawn.
+        asked: the rows that are asked about. No example has the guid or the texts of one of them.
+
+    Raises:
+        ConfigError: the pool has too few rows, or lacks a class that `balanced` needs.
+    """
+
+    def __init__(
+        self,
+        settings: PromptingConfig,
+        pool: Sequence[Example],
+        asked: Sequence[Example],
+        labels: Sequence[str],
+        seed: int,
+    ):
+        self.settings, self.seed = settings, seed
+        texts, guids = {text_key(each) for each in asked}, {each.guid for each in asked}
+        apart = settings.pool is not None  # guids of two data sets may be equal by chance
+        self.pool = [
+            each
+            for each in pool
+            if text_key(each) not in texts and (apart or each.guid not in guids)
+        ]
+        self.left_out = len(pool) - len(self.pool)
+        if len(self.pool) < settings.shots:
+            raise ConfigError(
+                f"prompting.shots={settings.shots}: only {len(self.pool)} rows of the pool can be "
+                f"examples ({self.left_out} others are questions)"
+            )
+        self.by_label = {label: [e for e in self.pool if e.label == label] for label in labels}
+        if settings.draw == "balanced" and settings.shots:
+            lacking = [label for label, rows in self.by_label.items() if not rows]
+            if lacking or not labels:
+                what = f"the pool has no row of {', '.join(lacking)}" if lacking else "no classes"
+                raise ConfigError(f"prompting.draw=balanced: {what}; set prompting.draw=random")
+        self._same = self._draw("") if settings.same else []
+
+    def of(self, example: Example) -> list[Example]:
+        """Choose the examples for a question: the same for all, or by its guid."""
+        return self._same if self.settings.same else self._draw(example.guid)
+
+    def _draw(self, name: str) -> list[Example]:
+        digest = hashlib.sha256(f"{self.seed}:{name}".encode()).digest()
+        source = random.Random(int.from_bytes(digest, "big"))
+        count = self.settings.shots
+        if self.settings.draw == "random":
+            return source.sample(self.pool, count)
+        labels = list(self.by_label)
+        source.shuffle(labels)  # of a number that is no multiple, which classes have one more
+        left = {label: source.sample(rows, len(rows)) for label, rows in self.by_label.items()}
+        drawn: list[Example] = []
+        while len(drawn) < count:
+            drawn += [left[label].pop() for label in labels if left[label]][: count - len(drawn)]
+        source.shuffle(drawn)
+        return drawn

@@ -1,0 +1,228 @@
+"""Machine translation around a prompt: the rows' texts before it, the answer behind it.
+
+Source: HeSum appendix B, Table 8 (instruction, article and summary each in Hebrew or English).
+Deviates: the paper used Google Translate; any model or interface may be named here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from heron.base.errors import ConfigError, HeronError
+from heron.base.files import fingerprint
+from heron.base.progress import tracked
+from heron.base.registry import Registry
+from heron.data.batching import budget
+from heron.data.examples import Example
+from heron.data.hub import identity, loading, origin
+from heron.metrics.summary import split_sentences
+from heron.models.config import EncoderConfig
+from heron.tasks.config import Config
+from heron.tasks.task import task_of
+from heron_tools.prompting.answers import Answer, Request, Store
+from heron_tools.prompting.config import ModelConfig, PromptingConfig
+from heron_tools.prompting.server import Server
+
+_BEAMS = 4  # of the search, as translation models are evaluated
+
+
+class Translator:
+    """Translates texts between the data's language and those of a run's prompts.
+
+    Each translation is stored once, in `<paths.cache>/answers/translation-<model>.sqlite`.
+    """
+
+    def __init__(self, config: Config, settings: PromptingConfig):
+        self.config, self.settings = config, settings.translation
+        self.backend = TRANSLATORS[self.settings.backend](config, settings)
+        self.home = config.data.language
+
+    def asked(self, examples: Sequence[Example]) -> list[Example]:
+        """Translate the texts of rows."""
+        to = self.settings.input
+        if to is None:
+            return list(examples)
+        has_events = task_of(self.config).has_classes
+        if marked := next((row.guid for row in examples if row.spans and has_events), None):
+            raise ConfigError(
+                f"prompting.translation.input={to}: a translation loses where the events of "
+                f"{marked} are; leave it out"
+            )
+        texts = self.translate([row.text for row in examples], self.home, to)
+        pairs = self.translate([row.text_pair or "" for row in examples], self.home, to)
+        return [
+            replace(row, text=text, text_pair=pair or row.text_pair, spans=())
+            for row, text, pair in zip(examples, texts, pairs, strict=True)
+        ]
+
+    def shown(self, answers: Sequence[str]) -> list[str]:
+        """Translate right answers of examples, which are shown as the model shall answer."""
+        back = self.settings.output
+        return list(answers) if back is None else self.translate(answers, self.home, back)
+
+    def answered(self, texts: Sequence[str]) -> list[str]:
+        """Translate answers to the data's language."""
+        back = self.settings.output
+        return list(texts) if back is None else self.translate(texts, back, self.home)
+
+    def requests(self, texts: Sequence[str], source: str, target: str) -> list[Request]:
+        """List the translations that texts need; none where source and target are equal."""
+        wanted = dict.fromkeys(text for text in texts if text.strip())
+        codes = dict(self.settings.codes)
+        place: list[Any] = [self.settings.model, self.settings.url, source, target]
+        place += [codes] if codes else []
+        if self.settings.backend == "local":
+            folder = model_name(self.settings.model, source, target)
+            if Path(folder).is_dir():  # it may hold another model tomorrow
+                place.append(identity(EncoderConfig(name=folder)))
+        return [
+            Request(
+                fingerprint(place, text),
+                ({"role": "user", "content": text},),
+                (source, target),
+            )
+            for text in wanted
+            if source != target
+        ]
+
+    @property
+    def store(self) -> Store:
+        """Where translations are kept."""
+        return Store(Path(self.config.paths.cache), f"translation-{self._name}")
+
+    @property
+    def _name(self) -> str:
+        return (self.settings.model or str(self.settings.url)).rstrip("/").rsplit("/", 1)[-1]
+
+    def translate(self, texts: Sequence[str], source: str, target: str) -> list[str]:
+        """Translate each text; empty ones stay.
+
+        Raises:
+            HeronError: a text could not be translated; those that have been are stored.
+        """
+        requests = {each.key: each for each in self.requests(texts, source, target)}
+        found = self.store.find(requests)
+        left = [each for key, each in requests.items() if key not in found]
+        arriving = iter(self.store.keep(self.backend.answer(left)) if left else ())
+        for _ in tracked(range(len(left)), "translating", self.config.trainer.enable_progress_bar):
+            key, answer = next(arriving)
+            found[key] = answer
+        if failed := [each for each in found.values() if each.finish != "stop"]:
+            raise HeronError(
+                f"{len(failed)} of {len(requests)} texts could not be translated: "
+                f"{failed[0].error or failed[0].finish}. The same command asks for them again"
+            )
+        by_text = {r.messages[0]["content"]: found[r.key].text for r in requests.values()}
+        return [by_text.get(text, text) for text in texts]
+
+
+def model_name(model: str | None, source: str, target: str) -> str:
+    """Name the model for two languages: `{source}` and `{target}` stand for their codes."""
+    try:
+        return str(model).format(source=source, target=target)
+    except (LookupError, ValueError, AttributeError) as error:
+        raise ConfigError(
+            f"prompting.translation.model={model}: only {{source}} and {{target}} may stand in "
+            "braces"
+        ) from error
+
+
+class LocalTranslation:
+    """A sequence-to-sequence model of transformers, sentence by sentence.
+
+    Raises:
+        ConfigError: the model cannot be loaded.
+    """
+
+    def __init__(self, config: Config, settings: PromptingConfig):
+        self.settings, self.most_tokens = settings.translation, budget(config.batching)
+        self._loaded: dict[str, tuple[Any, Any]] = {}
+
+    def count_tokens(self, request: Request) -> int:
+        """See `Backend`."""
+        raise NotImplementedError
+
+    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[str, Answer]]:
+        """See `Backend`; `choices` of a request are its two languages."""
+        for request in requests:
+            source, target = request.choices
+            sentences = split_sentences(request.messages[0]["content"])
+            yield request.key, Answer(" ".join(self._sentences(sentences, source, target)))
+
+    def _sentences(self, sentences: Sequence[str], source: str, target: str) -> Iterable[str]:
+        import torch  # start-up time
+
+        tokenizer, model = self._model(source, target)
+        codes, options = self.settings.codes, {}
+        if codes:  # one model for many languages, such as NLLB
+            tokenizer.src_lang = codes.get(source, source)
+            target_id = tokenizer.convert_tokens_to_ids(codes.get(target, target))
+            options["forced_bos_token_id"] = target_id
+        limit = getattr(model.config, "max_position_embeddings", None) or 512
+        for sentence in sentences:
+            read = tokenizer(sentence, truncation=True, max_length=limit, return_tensors="pt")
+            read.pop("token_type_ids", None)
+            with torch.inference_mode():
+                ids = model.generate(**read, num_beams=_BEAMS, max_length=limit, **options)
+            yield tokenizer.decode(ids[0], skip_special_tokens=True).strip()
+
+    def _model(self, source: str, target: str) -> tuple[Any, Any]:
+        from transformers import AutoModelForSeq2SeqLM, AutoTokenizer  # start-up time
+
+        name = model_name(self.settings.model, source, target)
+        if name not in self._loaded:
+            with loading(name):
+                place = origin(EncoderConfig(name=name))
+                tokenizer = AutoTokenizer.from_pretrained(name, **place)
+                model = AutoModelForSeq2SeqLM.from_pretrained(name, use_safetensors=True, **place)
+            self._loaded[name] = tokenizer, model.eval()
+        return self._loaded[name]
+
+
+class TranslationServer(Server):
+    """An interface like LibreTranslate's or Google's: `q`, `source` and `target`, by HTTP."""
+
+    def __init__(self, config: Config, settings: PromptingConfig):
+        own = settings.translation
+        model = ModelConfig(own.model or "translation", "server", url=own.url, key=own.key)
+        super().__init__(config, replace(settings, model=model))
+
+    @cached_property
+    def _key(self) -> dict[str, str]:
+        key = os.environ.get(self.settings.model.key)
+        return {"api_key": key} if key else {}
+
+    def _once(self, request: Request) -> Answer:
+        source, target = request.choices
+        text = request.messages[0]["content"]
+        body = {"q": text, "source": source, "target": target, "format": "text", **self._key}
+        response = self.client.post(
+            str(self.settings.model.url),
+            cast_to=httpx.Response,
+            body=body,
+            options={"headers": {"X-goog-api-key": self._key.get("api_key", "")}},
+        )
+        found = response.json()
+        try:
+            if "data" in found:
+                found = found["data"]["translations"][0]
+            return Answer(str(found["translatedText"]).strip())
+        except (LookupError, TypeError) as error:
+            raise ValueError(f"no translation: {found!s:.80}") from error
+
+
+TRANSLATORS: Registry[Any] = Registry(
+    "translator",
+    {
+        "local": "heron_tools.prompting.translation:LocalTranslation",
+        "server": "heron_tools.prompting.translation:TranslationServer",
+    },
+    key="prompting.translation.backend",
+)
