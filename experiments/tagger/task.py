@@ -7,7 +7,7 @@ import numpy as np
 
 from heron.base.registry import Registry, on_demand
 from heron.data import TASKS
-from heron.tasks.task import Task, TextScores
+from heron.tasks.task import About, ModelParts, Task, TextScores
 
 from .reader import OUTSIDE, TAGGED_WORDS, open_sentences
 
@@ -88,15 +88,15 @@ TASK = Task(
     formats=Registry("data format"),
     head="tagger",
     has_classes=False,  # of sentences: the label of one is the tag of its first entity
-    hub_name="token-classification",
-    does="finds the named entities of a sentence",
-    data_keys=("data.columns.label",),
     features=on_demand("heron_forks.tagger.module:tag_features"),
-    head_module=on_demand("heron.models.heads:build_classifier"),
-    head_in_transformers=on_demand("heron_forks.tagger.module:head_in_transformers"),
-    module=on_demand("heron_forks.tagger.module:TaggingModule"),
+    model=ModelParts(
+        module=on_demand("heron_forks.tagger.module:TaggingModule"),
+        head=on_demand("heron.models.heads:build_classifier"),
+        in_transformers=on_demand("heron_forks.tagger.module:head_in_transformers"),
+    ),
     score_names=lambda config: list(entity_scores(config.data.label_order, [], [])),
     scores=text_scores,
+    about=About(hub_name="token-classification", does="finds the named entities of a sentence"),
 )
 TASK.formats.register("tagged_words", TAGGED_WORDS)
 TASKS.register("tagger", TASK)

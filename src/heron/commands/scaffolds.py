@@ -101,10 +101,7 @@ def scaffold(kind: str, name: str, fork: str = "", task: str = "", like: str = "
     for what, said in (("name", name), ("fork", fork)):
         _check_name(what, said)
     _check_new(kind, name)
-    if like:
-        return _copied(like, name, fork)
-    page = (conf_dir().parent / "experiments" / "adding" / f"{kind}.md").read_text(encoding="utf-8")
-    example = KINDS[kind].example
+    example = like or KINDS[kind].example
 
     def renamed(text: str) -> str:
         new = {example: name, _FORK: fork}
@@ -113,7 +110,7 @@ def scaffold(kind: str, name: str, fork: str = "", task: str = "", like: str = "
             rf"(?<![^\W_])({example}|{_FORK})(?![^\W_])", lambda found: new[found[1]], text
         )
 
-    blocks = {found["file"]: found["code"] for found in _BLOCK.finditer(page)}
+    blocks, commands = _of_fork(like) if like else _of_page(kind)
     imports = [line for line in blocks.get("__init__.py", "").splitlines(True) if example in line]
     files = {renamed(file): renamed(code) for file, code in blocks.items() if example in file}
     if kind == "dataset":
@@ -125,37 +122,40 @@ def scaffold(kind: str, name: str, fork: str = "", task: str = "", like: str = "
         {(root if file.startswith("tests/") else folder) / file: files[file] for file in files},
         folder / "__init__.py",
         renamed("".join(imports)),
-        [renamed(line) for line in _COMMANDS.findall(page)[-1].splitlines()],
+        [renamed(line) for line in commands],
     )
 
 
-def _copied(like: str, name: str, fork: str) -> Scaffold:
-    """Copy a fork's task, head and data sets under another name; data sets need your files."""
-    found = [root / "experiments" / like for root in (*experiment_roots(), conf_dir().parent)]
-    source = next(
-        (folder for folder in found if (folder / f"conf/task/{like}.yaml").is_file()), None
-    )
+def _of_page(kind: str) -> tuple[dict[str, str], list[str]]:
+    """Read the files and the commands of a page."""
+    page = (conf_dir().parent / "experiments" / "adding" / f"{kind}.md").read_text(encoding="utf-8")
+    blocks = {found["file"]: found["code"] for found in _BLOCK.finditer(page)}
+    return blocks, _COMMANDS.findall(page)[-1].splitlines()
+
+
+def _of_fork(like: str) -> tuple[dict[str, str], list[str]]:
+    """Read a fork that registers a task of its own name, as if a page showed it."""
+    found = (root / "experiments" / like for root in (*experiment_roots(), conf_dir().parent))
+    source = next((each for each in found if (each / f"conf/task/{like}.yaml").is_file()), None)
     if source is None:
         raise ConfigError(f"like={like}: no fork in experiments/ with conf/task/{like}.yaml")
-
-    def renamed(text: str) -> str:
-        text = text.replace(f"heron_forks.{like}.", f"heron_forks.{fork}.task_{name}.")
-        return re.sub(rf"(?<![^\W_]){like}(?![^\W_])", name, text)
-
-    files = {f"task_{name}/{path.name}": path.read_text("utf-8") for path in source.glob("*.py")}
+    data, name = min(source.glob("conf/data/*.yaml")), f"{like}_own"
+    read = {
+        path: re.sub(rf"\b{data.stem}\b", name, path.read_text(encoding="utf-8"))
+        for path in (*source.glob("*.py"), *source.rglob("*.yaml"))
+    }
+    own = f"heron_forks.{like}.", f"heron_forks.{_FORK}.task_{like}."
+    files = {
+        f"task_{like}/{path.name}": text.replace(*own)
+        for path, text in read.items()
+        if path.suffix == ".py"
+    }
     for group in ("task", "head"):
-        path = source / "conf" / group / f"{like}.yaml"
-        files[f"conf/{group}/{name}.yaml"] = path.read_text("utf-8")
-    data = min(source.glob("conf/data/*.yaml"))
-    text = re.sub(
-        r"^(files|holdout|validation):.*?(?=^\w|\Z)", "", data.read_text("utf-8"), flags=re.M | re.S
-    )
-    text = re.sub(rf"\b{data.stem}\b", f"{name}_own", text) + _FILES.format(name)
-    files[f"conf/data/{name}_own.yaml"] = text
-    folder = _root(fork) / "experiments" / fork
-    written = {folder / file: renamed(text) for file, text in files.items()}
-    imports = f"from .task_{name} import task\n"
-    return Scaffold(written, folder / "__init__.py", imports, [f"heron train data={name}_own"])
+        files[f"conf/{group}/{like}.yaml"] = read[source / f"conf/{group}/{like}.yaml"]
+    splits = re.compile(r"^(files|holdout|validation):.*?(?=^\w|\Z)", re.M | re.S)
+    files[f"conf/data/{name}.yaml"] = splits.sub("", read[data]) + _FILES.format(like)
+    files["__init__.py"] = f"from .task_{like} import task\n"
+    return files, [f"heron train data={name}"]
 
 
 def _check_name(what: str, name: str) -> None:

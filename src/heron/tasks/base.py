@@ -160,6 +160,7 @@ class TaskModule(pl.LightningModule):
     that updates `validation_scores`.
     """
 
+    averages = True  # whether the logits of several runs can be averaged
     weights_C: Tensor | None
     validation_scores: Any  # `metric`
     _first: Tensor  # weight of the first batch of an optimizer step, in all processes

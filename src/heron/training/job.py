@@ -12,7 +12,7 @@ from heron.base.run_folder import RunFolder, Scores
 from heron.data.datamodule import DataModule
 from heron.models.precision import with_precision
 from heron.tasks.config import Config
-from heron.tasks.task import task_of
+from heron.tasks.task import text_scores
 from heron.training.attempt import attempt
 from heron.training.build import build_module
 from heron.training.callbacks import check_classes
@@ -50,11 +50,13 @@ def run_job(
     threads = own_threads(config.trainer.threads)
     with threads, attempt(config, folder, overrides, wait) as this:
         if not this.is_over:
-            if ranks.is_first():  # such as BERTScore's encoder
-                task_of(config).require_metrics(config)
+            texts = text_scores(config.task.name)
+            if texts and ranks.is_first():  # such as BERTScore's encoder
+                texts.require(config)
             check_classes(config)
             this.scores = _train_and_score(config, folder, overrides)
-            task_of(config).sign_metrics(config, folder, this.scores or {})
+            if texts:
+                texts.sign(config, folder, this.scores or {})
     return this.scores or {}
 
 

@@ -71,7 +71,7 @@ def test_the_card_cuts_texts_as_heron_does_and_fills_masks():
     assert f'truncation="{pair.encoder.truncation}", max_length=128)' in code
     masked = compose(["data=hebrew_text"])
     assert 'pipeline("fill-mask"' in usage_code(Plain(masked, "AutoModelForMaskedLM"), "FOLDER")
-    assert task_of(masked).hub_name == "fill-mask"
+    assert task_of(masked).about.hub_name == "fill-mask"
 
 
 def test_transformers_finds_the_same_starts_and_ends(tiny_encoder, chronicle_config, tmp_path):

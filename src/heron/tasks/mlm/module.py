@@ -63,6 +63,7 @@ class MaskedModule(TaskModule):
     Source: Devlin et al. 2019, section 3.1.
     """
 
+    averages = False
     encoder: MaskedEncoder
     head: MaskedHead
 

@@ -116,6 +116,7 @@ class SummarizationModule(TaskModule):
     Source: HeSum, section 4 and appendix B.
     """
 
+    averages = False
     encoder: Seq2Seq
 
     def metric(self) -> RougeScores:
