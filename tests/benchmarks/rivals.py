@@ -328,7 +328,7 @@ def trainer_rows(features: Features, order_R: Sequence[int] | np.ndarray) -> lis
             {
                 "input_ids": features.tokens_T[start:end].tolist(),
                 "attention_mask": [1] * int(end - start),
-                "markers": features.markers_R2[row].tolist(),
+                "markers": features.columns["markers"].array[row].tolist(),
                 "labels": int(features.labels_R[row]),
             }
         )

@@ -124,7 +124,7 @@ def with_heron(encoder: Path, made: Path) -> Measured:
 
     imports = time.process_time() - started
     tokenizer = AutoTokenizer.from_pretrained(encoder)
-    options = FeatureOptions("pair", ("", "", "", ""), MOST, (), truncation="longest_first")
+    options = FeatureOptions("pair", MOST, (), truncation="longest_first")
     with (made / "pairs.jsonl").open(encoding="utf-8") as file:
         rows = map(json.loads, file)
         examples = [Example(r["guid"], r["premise"], r["hypothesis"], (), None) for r in rows]

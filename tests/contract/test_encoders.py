@@ -294,11 +294,11 @@ def test_a_summary_costs_what_it_costs_in_transformers(family, tokenizer, tasks,
     )
     encoder = build_seq2seq(config, tokenizer).eval()
     batch = collate(np.arange(2))
-    known_BM = batch.target_RM != IGNORED
+    known_BM = batch.columns["target"] != IGNORED
     with torch.no_grad():
         logits_NV = encoder(batch)
         given = {"input_ids": batch.tokens_BL, "attention_mask": batch.mask_BL}
-        loss = own(**given, **encoder._extras(batch), labels=batch.target_RM).loss
+        loss = own(**given, **encoder._extras(batch), labels=batch.columns["target"]).loss
         alone_NV = torch.cat([encoder(collate(np.array([row]))) for row in range(2)])
-    torch.testing.assert_close(F.cross_entropy(logits_NV, batch.target_RM[known_BM]), loss)
+    torch.testing.assert_close(F.cross_entropy(logits_NV, batch.columns["target"][known_BM]), loss)
     assert largest_gap(alone_NV, logits_NV) < 1e-5

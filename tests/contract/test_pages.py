@@ -160,7 +160,7 @@ def test_the_table_of_data_sets_is_that_of_their_files() -> None:
     expected = []
     for name in data_sets():
         config = read_config(data_set_file(name))
-        if name.startswith("own_") or "macedonian" in name:
+        if name.startswith("own_") or conf_dir() not in data_set_file(name).parents:
             continue
         splits = (f"{file.rows:,} {split}" for split, file in config.files.items())
         rows = f"{config.generator.size:,} generated" if config.generator else " + ".join(splits)

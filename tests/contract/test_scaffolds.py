@@ -183,3 +183,16 @@ def test_every_kind_has_a_page_with_a_test(said):
     for kind in KINDS:
         page = conf_dir().parent / "experiments" / "adding" / f"{kind}.md"
         assert f"`heron new {kind} {KINDS[kind].example} fork=village" in page.read_text("utf-8")
+
+
+def test_a_task_may_begin_as_a_copy_of_a_fork_with_tensors_of_its_own(tmp_path):
+    with commands_in(tmp_path) as run:
+        run("new", "task", "chunks", "fork=mine", "like=tagger")
+    rows = [("mr ann bee", "O B-PER E-PER"), ("in oslo", "O S-GPE")] * 10
+    for split in ("train", "test"):
+        write_table(tmp_path / "data" / "chunks" / f"{split}.csv", ("words", "tags"), rows)
+    with commands_in(tmp_path) as run:
+        run("train", *SMALL, "data=chunks_own", "data.language=en", "run.job=all")
+        run("new", "task", "other", "like=absent", wanted=2)
+    (found,) = (tmp_path / "runs").glob("*/all/scores.json")
+    assert "f1/PER" in json.loads(found.read_text(encoding="utf-8"))["test"]

@@ -22,7 +22,6 @@ from heron.base import ranks
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
-from heron.tasks.qa.soft_answers import AllAnswers
 from heron.training.build import build_module
 from heron.training.compose import compose
 from made_up_texts import sentences
@@ -104,7 +103,7 @@ def teach(module: Any, data: DataModule, kind: str) -> None:
     optim.lr, optim.head_lr = 0.0, None
     optim.label_smoothing = 0.2 if "smoothed" in kind else 0.0
     if data.config.task.name == "qa":
-        module.all_answers = AllAnswers(data.features[TRAIN]) if "soft" in kind else None
+        optim.soft.answers = "soft" in kind
     elif classes > 1:
         module.weights_C = 4 * torch.rand(classes, generator=draw) if "weights" in kind else None
         soft_RC = torch.rand(len(data.features[TRAIN]), classes, generator=draw)

@@ -151,7 +151,7 @@ def _reading(config: DataConfig) -> dict[str, str]:
         "format": config.format,
         "columns": f"{columns.text}, {columns.text_pair}" if columns.text_pair else columns.text,
         "label": ", ".join(labels) if task.has_classes else "",
-        **task.reading(config),
+        **task.about.reading(config),
         "aliases": ", ".join(aliases),
         "unlabelled": unlabelled if config.no_label else "",
         "normalize_case": config.normalize_case if columns.text_pair and task.has_classes else "",

@@ -18,6 +18,7 @@ class NewOptions:
     name: str
     fork: str = ""  # folder in `experiments/`; empty: the name
     task: str = ""  # of a data set; empty: nli
+    like: str = ""  # of a task: a fork that is one, such as one with tensors of its own
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -27,7 +28,7 @@ def run(arguments: Sequence[str]) -> int:
         raise ConfigError(f"say what and a name: heron new {'|'.join(KINDS)} NAME [fork=FORK]")
     rest = [word for word in arguments if "=" in word]
     options = parse_options(NewOptions, [f"kind={words[0]}", f"name={words[1]}", *rest])
-    new = scaffold(options.kind, options.name, options.fork, options.task)
+    new = scaffold(options.kind, options.name, options.fork, options.task, options.like)
     tests = []
     for path in new.write():
         shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path

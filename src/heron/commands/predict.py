@@ -131,7 +131,7 @@ def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -
     columns = data.columns
     from heron.tasks.task import task_of
 
-    asks = task_of(trained.config).texts[1] == "question"
+    asks = task_of(trained.config).about.texts[1] == "question"
     for name in ("context", "question"):
         if not asks and getattr(options, name) is not None:
             takes = "text= and text_pair=" if columns.text_pair else "text="

@@ -1,7 +1,7 @@
 """What `heron new` writes: the code of a page of `experiments/adding`, under another name.
 
 The pages are the templates, so that nothing is kept twice; a test runs their code as it stands
-there. A data set's YAML is a copy of `conf/data/own_<...>.yaml`.
+there. A data set's YAML is a copy of `conf/data/own_<...>.yaml`; a task may be a copy of a fork.
 """
 
 import re
@@ -17,6 +17,12 @@ from heron.base.registry import load
 _FORK = "village"  # the pages' fork
 _BLOCK = re.compile(r'^```\w+ title="(?P<file>[^"]+)"\n(?P<code>.*?)^```$', re.M | re.S)
 _COMMANDS = re.compile(r"^```bash\n(.*?)^```$", re.M | re.S)
+_FILES = """# Change the title above, the classes, the columns and these.
+files:
+  train: {{path: {0}/train.csv}}
+  test: {{path: {0}/test.csv}}
+validation: {{fraction: 0.2, by: row, seed: 0}}
+"""
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -72,7 +78,7 @@ class Scaffold:
             yield write_file(self.start, before + self.imports)
 
 
-def scaffold(kind: str, name: str, fork: str = "", task: str = "") -> Scaffold:
+def scaffold(kind: str, name: str, fork: str = "", task: str = "", like: str = "") -> Scaffold:
     """Make the files of a new addition.
 
     Args:
@@ -80,6 +86,7 @@ def scaffold(kind: str, name: str, fork: str = "", task: str = "") -> Scaffold:
         name: of the addition, as a configuration names it.
         fork: folder in `experiments/`; empty: `name`.
         task: of a data set; empty: `nli`.
+        like: of a task: a fork to copy that registers a task of its own name; empty: the page's.
 
     Raises:
         ConfigError: an unknown kind or task, a name that cannot be used or that is taken.
@@ -88,12 +95,13 @@ def scaffold(kind: str, name: str, fork: str = "", task: str = "") -> Scaffold:
         raise ConfigError(f"no kind '{kind}'.{nearest(kind, KINDS, listed=True)}")
     if task and kind != "dataset":
         raise ConfigError(f"task={task} is an option of heron new dataset only")
+    if like and kind != "task":
+        raise ConfigError(f"like={like} is an option of heron new task only")
     fork = fork or name
     for what, said in (("name", name), ("fork", fork)):
         _check_name(what, said)
     _check_new(kind, name)
-    page = (conf_dir().parent / "experiments" / "adding" / f"{kind}.md").read_text(encoding="utf-8")
-    example = KINDS[kind].example
+    example = like or KINDS[kind].example
 
     def renamed(text: str) -> str:
         new = {example: name, _FORK: fork}
@@ -102,7 +110,7 @@ def scaffold(kind: str, name: str, fork: str = "", task: str = "") -> Scaffold:
             rf"(?<![^\W_])({example}|{_FORK})(?![^\W_])", lambda found: new[found[1]], text
         )
 
-    blocks = {found["file"]: found["code"] for found in _BLOCK.finditer(page)}
+    blocks, commands = _of_fork(like) if like else _of_page(kind)
     imports = [line for line in blocks.get("__init__.py", "").splitlines(True) if example in line]
     files = {renamed(file): renamed(code) for file, code in blocks.items() if example in file}
     if kind == "dataset":
@@ -114,8 +122,40 @@ def scaffold(kind: str, name: str, fork: str = "", task: str = "") -> Scaffold:
         {(root if file.startswith("tests/") else folder) / file: files[file] for file in files},
         folder / "__init__.py",
         renamed("".join(imports)),
-        [renamed(line) for line in _COMMANDS.findall(page)[-1].splitlines()],
+        [renamed(line) for line in commands],
     )
+
+
+def _of_page(kind: str) -> tuple[dict[str, str], list[str]]:
+    """Read the files and the commands of a page."""
+    page = (conf_dir().parent / "experiments" / "adding" / f"{kind}.md").read_text(encoding="utf-8")
+    blocks = {found["file"]: found["code"] for found in _BLOCK.finditer(page)}
+    return blocks, _COMMANDS.findall(page)[-1].splitlines()
+
+
+def _of_fork(like: str) -> tuple[dict[str, str], list[str]]:
+    """Read a fork that registers a task of its own name, as if a page showed it."""
+    found = (root / "experiments" / like for root in (*experiment_roots(), conf_dir().parent))
+    source = next((each for each in found if (each / f"conf/task/{like}.yaml").is_file()), None)
+    if source is None:
+        raise ConfigError(f"like={like}: no fork in experiments/ with conf/task/{like}.yaml")
+    data, name = min(source.glob("conf/data/*.yaml")), f"{like}_own"
+    read = {
+        path: re.sub(rf"\b{data.stem}\b", name, path.read_text(encoding="utf-8"))
+        for path in (*source.glob("*.py"), *source.rglob("*.yaml"))
+    }
+    own = f"heron_forks.{like}.", f"heron_forks.{_FORK}.task_{like}."
+    files = {
+        f"task_{like}/{path.name}": text.replace(*own)
+        for path, text in read.items()
+        if path.suffix == ".py"
+    }
+    for group in ("task", "head"):
+        files[f"conf/{group}/{like}.yaml"] = read[source / f"conf/{group}/{like}.yaml"]
+    splits = re.compile(r"^(files|holdout|validation):.*?(?=^\w|\Z)", re.M | re.S)
+    files[f"conf/data/{name}.yaml"] = splits.sub("", read[data]) + _FILES.format(like)
+    files["__init__.py"] = f"from .task_{like} import task\n"
+    return files, [f"heron train data={name}"]
 
 
 def _check_name(what: str, name: str) -> None:

@@ -15,25 +15,29 @@ def no_problems(_config: object) -> Iterable[str]:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Rules:
+    """Which settings a task allows."""
+
+    long_forms: tuple[str, ...] = ()  # input forms that `encoder.overflow=windows` can read
+    classifiers: tuple[str, ...] = ()  # values of `head.classifier` that no other task has
+    keys: tuple[str, ...] = ()  # keys of a run's configuration that no other task has
+    # Lists which of a run's settings cannot work for the task.
+    problems: Callable[[Any], Iterable[str]] = no_problems
+    # Lists which of a data set's settings cannot work for the task.
+    data_problems: Callable[[Any], Iterable[str]] = no_problems
+
+
+@dataclass(frozen=True, kw_only=True)
 class TaskRules:
-    """What a task allows in a configuration; `heron.tasks.task.Task` adds everything else."""
+    """What a configuration asks of a task; `heron.tasks.task.Task` adds everything else."""
 
     forms: tuple[str, ...]  # input forms, of `head.input`
-    long_forms: tuple[str, ...] = ()  # those that `encoder.overflow=windows` can read
     formats: Registry[Any]  # file formats, of `data.format`; forks may register more
     head: str  # option of `conf/head` where the command line names none
     # Whether an example has one of several classes; otherwise `data.label_order` only lists kinds
     # of examples.
     has_classes: bool = True
-    classifiers: tuple[str, ...] = ()  # values of `head.classifier` that no other task has
-    keys: tuple[str, ...] = ()  # keys of a run's configuration that no other task has
-    # Keys, each with all keys below it, that only some tasks' data sets have; every such task lists
-    # them.
-    data_keys: tuple[str, ...] = ()
-    # Lists which of a run's settings cannot work for the task.
-    problems: Callable[[Any], Iterable[str]] = no_problems
-    # Lists which of a data set's settings cannot work for the task.
-    data_problems: Callable[[Any], Iterable[str]] = no_problems
+    rules: Rules = Rules()
     # Of tasks with classes: gets class names and the mode of `relaxed_*` scores, and returns the
     # function from confusion matrices (`Cells` beyond 100 classes) to headline scores; None:
     # `heron.metrics.classification.plain_scores`.

@@ -1,19 +1,19 @@
 """`Batch`: padded tensors of some units: their sequences and all their rows.
 
 Shape suffixes: U units, B sequences, L tokens of the longest, R rows of these sequences, C classes,
-M tokens of the longest target; X rows or sequences, P pooled.
+X rows or sequences, P pooled.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from heron.data.features import Features
+from heron.data.features import Axis, Column, Features
 
 IGNORED = -100  # in targets: padding, without loss
 
@@ -27,33 +27,28 @@ class Batch:
     second_B: Tensor  # where the second text begins in each sequence, or -1
     owners_B: Tensor  # the (first) row of each sequence, from 0 to R - 1
     sequences_R: Tensor  # the (first) sequence of each row, from 0 to B - 1
-    spans_R4: Tensor  # first and last word piece of events 1 and 2, or -1
-    markers_R2: Tensor  # opening markers of events 1 and 2, or -1
     labels_R: Tensor  # class ids, or `UNLABELLED`
     rows_R: Tensor  # index of each row in its `Features`; `Features.guids` names it
     # Output of a frozen encoder and the pooling, float32, as stored by `models/feature_cache.py`;
     # there are no tokens then.
     pooled_XP: Tensor | None = None
-    # Of questions: first and last token of the gold answer, see `Features.answers_S2`; and, bool,
-    # whether a token lies in the text that holds the answer.
-    answers_B2: Tensor | None = None
-    context_BL: Tensor | None = None
-    target_RM: Tensor | None = None  # of summaries: token ids, padded with `IGNORED`
+    # The task's own, see `Features.columns`; those of tokens are padded [B, L, ...].
+    columns: dict[str, Tensor] = field(default_factory=dict)
     is_stand_in: bool = False  # it only keeps a process without a share in step
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Batch:
         """Copy every tensor to a device; Lightning calls this."""
-        moved: dict[str, Any] = {
-            field.name: value.to(device, non_blocking=non_blocking)
-            for field in fields(self)
-            if isinstance(value := getattr(self, field.name), Tensor)
-        }
-        return replace(self, **moved)
 
-    def with_events_swapped(self) -> Batch:
-        """Swap event 1 and event 2 of every row."""
-        spans_R4, markers_R2 = self.spans_R4[:, [2, 3, 0, 1]], self.markers_R2[:, [1, 0]]
-        return replace(self, spans_R4=spans_R4, markers_R2=markers_R2)
+        def moved(value: Any) -> Any:
+            if isinstance(value, dict):
+                return {name: moved(each) for name, each in value.items()}
+            return value.to(device, non_blocking=non_blocking) if torch.is_tensor(value) else value
+
+        return Batch(**{each.name: moved(getattr(self, each.name)) for each in fields(self)})
+
+    def with_columns(self, **changed: Tensor) -> Batch:
+        """Add columns, or replace them."""
+        return replace(self, columns={**self.columns, **changed})
 
     def __len__(self) -> int:
         return len(self.rows_R)
@@ -83,29 +78,33 @@ class Collator:
         # The first sequence and the first row of each unit, counted within the batch.
         first_sequence_U = np.searchsorted(unit_B, np.arange(len(units_U)))
         first_row_U = np.searchsorted(unit_R, np.arange(len(units_U)))
-        context_BL = target_RM = None
-        if features.chars_T2 is not None and vectors_XP is None:
-            start_BL = _padded(features.chars_T2[:, 0], features.offsets_S, sequences_B, -1)[0]
-            context_BL = torch.from_numpy(start_BL >= 0)
-        if features.targets_T is not None and features.target_offsets_R is not None:
-            targets = _padded(features.targets_T, features.target_offsets_R, rows_R, IGNORED)
-            target_RM = torch.from_numpy(targets[0])
-        answers_S2 = features.answers_S2
         return Batch(
             tokens_BL=torch.from_numpy(tokens_BL),
             mask_BL=torch.from_numpy(mask_BL),
             second_B=_gather(features.second_S, sequences_B),
             owners_B=torch.from_numpy(first_row_U[unit_B]),
             sequences_R=torch.from_numpy(first_sequence_U[unit_R]),
-            spans_R4=_gather(features.spans_R4, rows_R),
-            markers_R2=_gather(features.markers_R2, rows_R),
             labels_R=_gather(features.labels_R, rows_R),
             rows_R=torch.from_numpy(rows_R),
             pooled_XP=pooled_XP,
-            answers_B2=None if answers_S2 is None else _gather(answers_S2, sequences_B),
-            context_BL=context_BL,
-            target_RM=target_RM,
+            columns={
+                name: self._column(
+                    column, {"sequence": sequences_B, "row": rows_R, "unit": units_U}
+                )
+                for name, column in features.columns.items()
+                if vectors_XP is None or column.axis != "token"
+            },
         )
+
+    def _column(self, column: Column, entries: dict[Axis, np.ndarray]) -> Tensor:
+        """Gather a column's entries of a batch, given the sequences, the rows and the units."""
+        array, offsets = column.array, column.offsets
+        axis: Axis = column.axis
+        if axis == "token":
+            axis, offsets = "sequence", self.features.offsets_S
+        if offsets is None:
+            return _gather(array, entries[axis])
+        return torch.from_numpy(_padded(array, offsets, entries[axis], column.fill)[0])
 
     def sequences(self, units_U: np.ndarray) -> np.ndarray:
         """List the sequences of some units, in a batch's order."""
@@ -113,12 +112,13 @@ class Collator:
 
 
 def _padded(
-    values: np.ndarray, offsets: np.ndarray, rows: np.ndarray, fill: int
+    values: np.ndarray, offsets: np.ndarray, entries: np.ndarray, fill: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Put the values of some rows side by side, int64 `[rows, longest]`; also gives the lengths."""
-    starts = offsets[rows]
-    lengths = offsets[rows + 1] - starts
-    found = np.full((len(rows), int(lengths.max(initial=0))), fill, dtype=np.int64)
+    """Put the lists of some entries side by side, `[entries, longest, ...]`; also their lengths."""
+    starts = offsets[entries]
+    lengths = offsets[entries + 1] - starts
+    shape = (len(entries), int(lengths.max(initial=0)), *values.shape[1:])
+    found = np.full(shape, fill, dtype=_dtype(values))
     for place, (start, length) in enumerate(zip(starts, lengths, strict=True)):
         found[place, :length] = values[start : start + length]
     return found, lengths
@@ -132,5 +132,10 @@ def _ranges(borders_V: np.ndarray, units_U: np.ndarray) -> tuple[np.ndarray, np.
     return np.arange(len(unit_N)) + (borders_V[units_U] - before_U)[unit_N], unit_N
 
 
-def _gather(values: np.ndarray, rows_R: np.ndarray) -> Tensor:
-    return torch.from_numpy(np.ascontiguousarray(values[rows_R]).astype(np.int64))
+def _gather(values: np.ndarray, entries: np.ndarray) -> Tensor:
+    return torch.from_numpy(np.ascontiguousarray(values[entries]).astype(_dtype(values)))
+
+
+def _dtype(values: np.ndarray) -> Any:
+    """Integers become int64; other values keep their type."""
+    return np.int64 if values.dtype.kind in "iu" else values.dtype

@@ -318,14 +318,14 @@ class DataConfig(Checked):
 
     def problems(self) -> Iterator[str]:
         """List what cannot work together, by the data set's task as well."""
-        rules = TASKS[self.task]
-        if self.format not in rules.formats:
-            known = " or ".join(rules.formats)
+        own = TASKS[self.task]
+        if self.format not in own.formats:
+            known = " or ".join(own.formats)
             yield f"data.format={self.format}: data.task={self.task} reads {known}"
         else:
-            yield from rules.data_problems(self)
-        if self.texts != TextsConfig() and "data.texts" not in rules.data_keys:
-            yield f"data.texts: not for data.task={self.task}, whose rows are more than a text"
+            yield from own.rules.data_problems(self)
+            if self.texts != TextsConfig() and own.formats[self.format].collect is None:
+                yield f"data.texts: not for data.task={self.task}, whose rows are more than a text"
         if self.markers and len(set(self.markers)) != 4:
             yield (
                 f"data.markers={self.markers}: name four different strings (start and end of "

@@ -28,7 +28,6 @@ from heron.data.features import (
     load_features,
     require_none_refused,
 )
-from heron.data.markers import event_markers
 from heron.data.readers import every_set, load_run_data, no_rows
 from heron.data.rows import task_named
 from heron.data.sources import locate
@@ -351,13 +350,12 @@ def _remove_limits(tokenizer: Any) -> None:
 def feature_options(config: Config, training: bool = False) -> FeatureOptions:
     """Collect the options of tokenization, for a split to train on or another."""
     encoder = ("max_length", "truncation", "overflow", "stride", "separator", "trailing_separator")
-    options = FeatureOptions(
+    return FeatureOptions(
         input=config.head.input,
-        markers=event_markers(config.data),
         label_order=tuple(config.data.label_order),
         **{name: getattr(config.encoder, name) for name in encoder},
+        own=task_named(config.data.task).feature_options(config, training),
     )
-    return task_named(config.data.task).feature_options(options, config, training)
 
 
 def plan_stored(units: Units, most: int = 4096) -> list[np.ndarray]:

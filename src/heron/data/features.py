@@ -5,28 +5,43 @@ one: in the window form all pairs of a text share one sequence; a premise and a 
 encoded separately, or a long premise in overlapping windows, are several sequences of one row. A
 *unit* is a smallest set of sequences and rows that belong together; it is never split over batches.
 
+What a task stores beside the fields that all tasks have are its `columns`; how they are cut,
+stored and put into batches is decided by their axis alone.
+
 Shape suffixes: T tokens of the split, S sequences, R rows, U units.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from heron.base import array_store
 from heron.base.errors import DataError, Problem
 from heron.data.examples import Example
-from heron.data.markers import Markers
 
-FEATURES_VERSION = 6
+FEATURES_VERSION = 7
 UNLABELLED = -100
+_COLUMN, _OFFSETS = "column ", "offsets "  # before its name, in the names of files
+Axis = Literal["token", "sequence", "row", "unit"]
 
-# How well tokens match a gold answer's characters; `Features.fits_R` holds the index.
-FITS = EXACT, INEXACT, CUT, TOKENLESS = ("exact", "inexact", "cut", "tokenless")
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """An array with one entry for each token, sequence, row or unit of a split.
+
+    With `offsets`, int64, an entry is a list: entry e is `array[offsets[e]:offsets[e + 1]]`. Lists,
+    and the tokens of a sequence, are padded by `fill` in batches.
+    """
+
+    array: np.ndarray
+    axis: Axis
+    fill: int = -1
+    offsets: np.ndarray | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,30 +54,37 @@ class Features:
     # encoders that tell two segments apart; -1 where there is none
     second_S: np.ndarray
     sequences_R: np.ndarray  # int32, the (first) sequence of each row, never falling
-    # int32, first and last word piece of event 1, then of event 2 (both inclusive, counted from the
-    # start of the sequence), or -1
-    spans_R4: np.ndarray
-    markers_R2: np.ndarray  # int32, the opening marker of each event, or -1
     labels_R: np.ndarray  # int32, index into `label_order`, or `UNLABELLED`
     truncated_R: np.ndarray  # bool, whether the length limit cut the row's text
     guids: list[str]  # one per row
     refused: list[Problem]  # examples that could not be used, with the reason; they have no row
-    # Of questions, else None. int32, first and last token of the gold answer in each sequence (both
-    # inclusive, counted from its start); 0, 0 where the answer is not in this window or there is
-    # none; -1, -1 where none is known
-    answers_S2: np.ndarray | None = None
-    # int32, each gold answer that lies in a sequence: the sequence, first and last token; in order
-    golds_A3: np.ndarray | None = None
-    # int32, the characters of `Example.text` of each token, end exclusive; -1 for tokens outside of
-    # it (question, special tokens) and for mere blanks
-    chars_T2: np.ndarray | None = None
-    # int8, index into `FITS`: the tokens have the gold answer's characters exactly; more or fewer
-    # (a border inside a token); it is cut (whole in no window); or it has no token; -1 without one
-    fits_R: np.ndarray | None = None
-    # Of summaries, else None: as for sequences; a row without a target has an empty one.
-    targets_T: np.ndarray | None = None  # int32
-    target_offsets_R: np.ndarray | None = None  # int64, one more entry than rows
-    target_cut_R: np.ndarray | None = None  # bool, whether the length limit cut the target
+    columns: dict[str, Column] = field(default_factory=dict)  # the task's own, by name
+    # What the task has counted, by name: the number, and what to warn of after it ("" for nothing).
+    counts: dict[str, tuple[int, str]] = field(default_factory=dict)
+
+    @classmethod
+    def of_rows(
+        cls,
+        examples: Sequence[Example],
+        ids: Sequence[np.ndarray],
+        cut: Sequence[bool],
+        **rest: Any,
+    ) -> Features:
+        """Make features of examples with one sequence each and no second text.
+
+        `rest` are further fields, and `labels_R`.
+        """
+        tokens_T, offsets_S = flatten(ids)
+        return cls(
+            tokens_T=tokens_T,
+            offsets_S=offsets_S,
+            second_S=np.full(len(ids), -1, dtype=np.int32),
+            sequences_R=np.arange(len(ids), dtype=np.int32),
+            truncated_R=np.asarray(cut, dtype=bool),
+            guids=[example.guid for example in examples],
+            refused=[],
+            **rest,
+        )
 
     @property
     def lengths_S(self) -> np.ndarray:
@@ -116,7 +138,6 @@ class FeatureOptions:
     """Options of tokenization; part of the cache key. See also `HeadConfig`, `EncoderConfig`."""
 
     input: str
-    markers: Markers  # opening and closing marker of event 1, then of event 2
     max_length: int  # tokens per sequence at most, special tokens included
     label_order: tuple[str, ...]  # class names; a label's index is its class id
     truncation: str = "only_first"
@@ -124,9 +145,7 @@ class FeatureOptions:
     stride: int = 64
     separator: str | None = None  # between premise and hypothesis; None: the tokenizer's template
     trailing_separator: bool = False  # write it after the hypothesis as well
-    training: bool = False  # of questions: refuse those whose answer is in no window
-    max_target: int = 0  # of summaries: tokens of a target at most, special tokens included
-    target_start: bool = True  # of summaries: keep the special token put before a text
+    own: Any = None  # of the task, see `Task.feature_options`: hashable, any dataclass or value
 
     def label_ids(self, examples: Sequence[Example]) -> np.ndarray:
         """Number the labels of some examples, int32."""
@@ -135,10 +154,12 @@ class FeatureOptions:
         return np.asarray(labels, dtype=np.int32)
 
 
-def flatten(sequences: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Concatenate token ids, int32; returns tokens_T and offsets_S."""
+def flatten(
+    sequences: Sequence[np.ndarray], shape: tuple[int, ...] = ()
+) -> tuple[np.ndarray, np.ndarray]:
+    """Concatenate token ids, or other entries of a shape, int32; returns tokens_T and offsets_S."""
     lengths = [len(ids) for ids in sequences]
-    tokens_T = np.concatenate([np.empty(0, dtype=np.int32), *sequences])
+    tokens_T = np.concatenate([np.empty((0, *shape), dtype=np.int32), *sequences])
     return tokens_T, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
@@ -165,11 +186,21 @@ def load_features(cache: Path, key: str, build: Callable[[], Features]) -> Featu
 
     def parts() -> tuple[array_store.Arrays, dict[str, Any]]:
         features = build()
-        values = {each.name: getattr(features, each.name) for each in fields(features)}
-        arrays = {name: v for name, v in values.items() if isinstance(v, np.ndarray)}
+        named = [(each.name, getattr(features, each.name)) for each in fields(features)]
+        for name, column in features.columns.items():
+            named += [(_COLUMN + name, column.array), (_OFFSETS + name, column.offsets)]
+        arrays = {name: value for name, value in named if isinstance(value, np.ndarray)}
+        columns = {name: (each.axis, each.fill) for name, each in features.columns.items()}
         refused = [asdict(problem) for problem in features.refused]
-        return arrays, {"guids": features.guids, "refused": refused}
+        rest = {"guids": features.guids, "refused": refused, "counts": features.counts}
+        return arrays, {**rest, "columns": columns}
 
     arrays, rest = array_store.load_or_build(cache, "features", key, parts)
-    refused = [Problem(**problem) for problem in rest["refused"]]
-    return Features(**arrays, guids=rest["guids"], refused=refused)
+    columns = {
+        name: Column(arrays.pop(_COLUMN + name), axis, fill, arrays.pop(_OFFSETS + name, None))
+        for name, (axis, fill) in rest.pop("columns").items()
+    }
+    refused = [Problem(**problem) for problem in rest.pop("refused")]
+    counts = {name: (number, warning) for name, (number, warning) in rest.pop("counts").items()}
+    stored: dict[str, Any] = {**arrays, **rest}
+    return Features(columns=columns, refused=refused, counts=counts, **stored)

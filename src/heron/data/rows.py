@@ -181,6 +181,16 @@ class TableReader(ABC):
         self.lines.setdefault(guid, line)
         return guid
 
+    def example(
+        self, index: int, guid: str, text: str, side: Mapping[str, Any], group: Any, **fields: Any
+    ) -> Example:
+        """Make a row's example; to `side` come its place in the file and `data.columns.side`."""
+        row, line, columns = self.table.rows[index], self.table.lines[index], self.config.columns
+        usual = {"file": self.table.path.name, "line": line}
+        usual |= {column: row.get(column) for column in columns.side}
+        group = "" if is_missing(group) else cell_text(group)
+        return Example(guid, text, group=group, side={**usual, **side}, **fields)
+
     def problem(self, line: int, what: str, fix: Fix) -> None:
         """Record what is wrong with a row, and how to fix it."""
         self.problems.append(Problem(f"{self.table.path}:{line}", what, fix))
@@ -223,14 +233,12 @@ class RowReader(TableReader):
             return None
         text, text_pair, spans = self.texts(self, row, line)
         group = named.pop("group")
-        side = {"file": self.table.path.name, "line": line}
-        side |= {column: row.get(column) for column in columns.side} | named
         if columns.truth is not None:
-            side["truth"] = self._class(self.truth_reader, row.get(columns.truth), line)
+            named["truth"] = self._class(self.truth_reader, row.get(columns.truth), line)
         if len(self.problems) > found:
             return None
-        group = "" if is_missing(group) else cell_text(group)
-        return Example(guid, text, text_pair, spans, label, group=group, side=side)
+        texts = {"text_pair": text_pair, "spans": spans, "label": label}
+        return self.example(index, guid, text, named, group, **texts)
 
     def text(self, row: Mapping[str, Any], line: int, column: str) -> str:
         """Normalise one text; where there is none, a problem, and an empty text."""

@@ -103,7 +103,7 @@ _FORMS = (
     *("marked", "window", "pair", "separate", "premise", "hypothesis"),
     *("question", "article", "text", "masked"),
 )
-_OF_TASKS = ("span", "biaffine", "seq2seq", "warm_start", "mlm")  # see `TaskRules.classifiers`
+_OF_TASKS = ("span", "biaffine", "seq2seq", "warm_start", "mlm")  # see `Rules.classifiers`
 
 
 @dataclass

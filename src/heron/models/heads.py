@@ -6,7 +6,10 @@ Poolings of texts give one vector per sequence, those of events one per row; see
 Shape suffixes: B sequences, L tokens, D hidden, R rows, P pooled, C classes; X rows or sequences.
 """
 
+from __future__ import annotations
+
 from itertools import pairwise
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -36,12 +39,32 @@ def mean(states_BLD: Tensor, batch: Batch) -> Tensor:
     return (states_BLD * mask_BL1).sum(dim=1) / mask_BL1.sum(dim=1)
 
 
+class Events(NamedTuple):
+    """The columns of a batch whose rows have two marked events; int64."""
+
+    # First and last word piece of event 1, then of event 2 (both inclusive, counted from the start
+    # of the sequence).
+    spans_R4: Tensor
+    markers_R2: Tensor  # the opening marker of each event; -1 in texts without markers
+
+    @classmethod
+    def of(cls, batch: Batch) -> Events:
+        """View a batch."""
+        return cls(batch.columns["spans"], batch.columns["markers"])
+
+
+def events_swapped(batch: Batch) -> Batch:
+    """Swap event 1 and event 2 of every row."""
+    spans_R4, markers_R2 = Events.of(batch)
+    return batch.with_columns(spans=spans_R4[:, [2, 3, 0, 1]], markers=markers_R2[:, [1, 0]])
+
+
 def event_start(states_BLD: Tensor, batch: Batch) -> Tensor:
     """Take the states of both opening markers: pooled_RP with P = 2 D, event 1 first.
 
     Source: TRC section 4, Event Start State (ESS).
     """
-    return _at(states_BLD, batch.sequences_R, batch.markers_R2).flatten(1)
+    return _at(states_BLD, batch.sequences_R, Events.of(batch).markers_R2).flatten(1)
 
 
 def mention_pool(states_BLD: Tensor, batch: Batch) -> Tensor:
@@ -52,9 +75,10 @@ def mention_pool(states_BLD: Tensor, batch: Batch) -> Tensor:
     positions_L = torch.arange(states_BLD.shape[1], device=states_BLD.device)
     states_RLD = states_BLD[batch.sequences_R]
     pooled = []
+    spans_R4 = Events.of(batch).spans_R4
     for first, last in ((0, 1), (2, 3)):
-        inside_RL = (positions_L >= batch.spans_R4[:, first, None]) & (
-            positions_L <= batch.spans_R4[:, last, None]
+        inside_RL = (positions_L >= spans_R4[:, first, None]) & (
+            positions_L <= spans_R4[:, last, None]
         )
         outside = torch.finfo(states_RLD.dtype).min
         pooled.append(states_RLD.masked_fill(~inside_RL[..., None], outside).amax(dim=1))
@@ -68,7 +92,7 @@ def span_ends(states_BLD: Tensor, batch: Batch) -> Tensor:
         pooled_RP with P = 8 D: a, b, a * b, a - b, where a and b are the joined states of the
         first and last piece of events 1 and 2.
     """
-    ends_R4D = _at(states_BLD, batch.sequences_R, batch.spans_R4)
+    ends_R4D = _at(states_BLD, batch.sequences_R, Events.of(batch).spans_R4)
     a_RP, b_RP = ends_R4D[:, :2].flatten(1), ends_R4D[:, 2:].flatten(1)
     return torch.cat([a_RP, b_RP, a_RP * b_RP, a_RP - b_RP], dim=1)
 
@@ -177,8 +201,9 @@ def join_windows(values_BX: Tensor, batch: Batch, how: str) -> Tensor:
 
 def distance_bucket(batch: Batch) -> Tensor:
     """Bucket the signed distance between the two mentions' first pieces; returns int64 [R]."""
-    borders = torch.tensor(_DISTANCE_BORDERS, device=batch.spans_R4.device)
-    distance_R = batch.spans_R4[:, 2] - batch.spans_R4[:, 0]
+    spans_R4 = Events.of(batch).spans_R4
+    borders = torch.tensor(_DISTANCE_BORDERS, device=spans_R4.device)
+    distance_R = spans_R4[:, 2] - spans_R4[:, 0]
     bucket_R = torch.bucketize(distance_R.abs(), borders, right=True)
     return bucket_R + (len(borders) + 1) * (distance_R < 0)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.tables import read_table
+from heron.base.tables import SUFFIXES, read_table, table_format
 from heron.base.terminal import print_lines
 from heron.data.config import Columns, DataConfig
 from heron.data.examples import Example
@@ -139,7 +139,7 @@ def _data_set(options: TextOptions, kind: TextScores, words: Sequence[str]) -> D
     if config.task != options.task:
         raise ConfigError(f"data={options.data} is for task={config.task}, not {options.task}")
     config.language = options.language or config.language
-    if not is_squad(options.gold):
+    if table_format(options.gold) in SUFFIXES and not is_squad(options.gold):
         config.columns = _columns(options.gold, config.columns, words)
     return config
 

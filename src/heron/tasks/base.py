@@ -6,7 +6,7 @@ Shape suffixes: R rows, K recorded values.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,6 +24,7 @@ from heron.base.random_state import random_state, restore_random_state
 from heron.base.registry import on_demand
 from heron.base.secrets import redacted
 from heron.data.collate import Batch
+from heron.data.config import VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.data.readers import of_split
@@ -35,33 +36,6 @@ from heron.tasks.config import Config
 _load_checkpoint = on_demand("heron.training.inference:load_checkpoint")
 # What every task records of a training row; classification adds its logits.
 OBSERVED = ("p_gold", "correct", "margin")
-
-
-class Output(Protocol):
-    """The result of one forward pass, for the recorder, the scores and the predictions."""
-
-    @property
-    def loss(self) -> Tensor | None:
-        """Mean over the batch (of several processes: over this one's share); None without gold."""
-
-    @property
-    def weight(self) -> Tensor | None:
-        """What the loss is a mean over: labelled rows, or their class weights' sum, or tokens.
-
-        0 where the batch has no such row, or only keeps a process in step. Means of several batches
-        and processes are weighted by it.
-        """
-
-    @property
-    def labels_R(self) -> Tensor:
-        """Class ids, or `UNLABELLED`, int64."""
-
-    @property
-    def rows_R(self) -> Tensor:
-        """Index of each row in `Features.guids`, int64."""
-
-    def to(self, device: torch.device | str) -> Output:
-        """Copy to a device, without gradients; Lightning calls this."""
 
 
 class Predictions(Protocol):
@@ -109,6 +83,26 @@ def copied(output: Any, device: torch.device | str) -> Any:
     return replace(output, **moved)
 
 
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The result of one forward pass, for the recorder, the scores and the predictions.
+
+    Tasks add what their predictions need.
+    """
+
+    # Mean over the batch (of several processes: over this one's share); None without gold.
+    loss: Tensor | None
+    # What the loss is a mean over: labelled rows, or their class weights' sum, or tokens; 0 where
+    # there is none, or the batch only keeps a process in step. Means of several batches and
+    # processes are weighted by it.
+    weight: Tensor | None
+    labels_R: Tensor  # class ids, or `UNLABELLED`, int64
+    rows_R: Tensor  # index of each row in `Features.guids`, int64
+    observed_R3: Tensor | None = None  # see `TaskModule.observe`; None where it is not needed
+
+    to = copied
+
+
 def in_file_order(data: DataModule, split: str) -> tuple[list[Example], np.ndarray]:
     """List the examples of a split that have a row, and the row of each, int64.
 
@@ -128,14 +122,47 @@ def group_column(examples: Sequence[Example]) -> dict[str, list[str | None]]:
     return {"group": groups} if any(groups) else {}
 
 
+@dataclass(frozen=True, slots=True)
+class TextPredictions:
+    """A text for each example, whose gold one is its `target`; see `Predictions`.
+
+    A task adds `scores`.
+    """
+
+    examples: list[Example]
+    texts: list[str]
+
+    @property
+    def guids(self) -> list[str]:
+        """See `Predictions`."""
+        return [example.guid for example in self.examples]
+
+    def columns(self, examples: Sequence[Example], config: Config) -> dict[str, Any]:
+        """See `Predictions`: guid, gold, prediction, text, group."""
+        columns = {"gold": [e.target for e in self.examples], "prediction": self.texts}
+        texts = [example.text for example in self.examples]
+        return {"guid": self.guids, **columns, "text": texts, **group_column(self.examples)}
+
+    def answers(self, config: Config) -> dict[str, list[Any]]:
+        """See `Predictions`: guid, prediction."""
+        return {"guid": self.guids, "prediction": self.texts}
+
+    def lines(self, config: Config) -> list[str]:
+        """Format the first text."""
+        return self.texts[:1]
+
+
 class TaskModule(pl.LightningModule):
     """An encoder, a head and their optimizer.
 
-    Tasks add `logits`, `mean`, `output`, `observe`, `collect`, `metric`, and `validation_step`,
-    which updates `validation_scores`.
+    Tasks add `logits`, `output` and `collect`; `mean` where logits are no tensor, `observe` where
+    their outputs have no `observed_R3`, and for large splits `metric`, with a `validation_step`
+    that updates `validation_scores`.
     """
 
+    averages = True  # whether the logits of several runs can be averaged
     weights_C: Tensor | None
+    validation_scores: Any  # `metric`
     _first: Tensor  # weight of the first batch of an optimizer step, in all processes
     _total: Tensor  # weight of all batches of the step so far
 
@@ -156,7 +183,7 @@ class TaskModule(pl.LightningModule):
         self.head = head
         self.validation_scores = self.metric()
         self.schedule: LambdaLR | None = None
-        self._tested: dict[int, list[Any]] = {}  # outputs by loader
+        self._kept: dict[int, list[Any]] = {}  # outputs by loader
         self._random: dict[str, Any] | None = None  # to be restored
         # Found now: FSDP flattens parameters before the optimizer is built.
         self.matrices = frozenset(id(p) for p in self.parameters() if p.ndim > 1)
@@ -175,9 +202,9 @@ class TaskModule(pl.LightningModule):
     def learn_from(self, data: DataModule) -> None:
         """Prepare what train rows teach beside their labels (`optim.soft`, `optim.suspects`)."""
 
-    def metric(self) -> Metric:
-        """Make what scores validation; its `compute` returns scores by name."""
-        raise NotImplementedError
+    def metric(self) -> Metric | None:
+        """Make what scores validation, by name; None: all outputs are kept and collected."""
+        return None
 
     def logits(self, batch: Batch) -> Any:
         """Compute logits in the task's own form."""
@@ -185,7 +212,7 @@ class TaskModule(pl.LightningModule):
 
     def mean(self, several: Sequence[Any]) -> Any:
         """Average the logits of several modules on one batch."""
-        raise NotImplementedError
+        return torch.stack(list(several)).mean(dim=0)
 
     def output(self, logits: Any, batch: Batch) -> Output:
         """Compute a batch's output, with its loss, from logits."""
@@ -207,7 +234,8 @@ class TaskModule(pl.LightningModule):
             is right (0 or 1), the gold logit minus the largest other one (NaN where there is none),
             and K further values, for classification the logits.
         """
-        raise NotImplementedError
+        assert output.observed_R3 is not None
+        return output.observed_R3
 
     def observe_all(self, outputs: Sequence[Any]) -> Tensor:
         """Do for several batches, in order, what `observe` does for one."""
@@ -275,10 +303,21 @@ class TaskModule(pl.LightningModule):
             size: Any = float(output.weight)  # the mean of integers would be rounded
             self.log("validation/loss", output.loss, prog_bar=True, batch_size=size, sync_dist=True)
 
+    def validation_step(self, batch: Batch, batch_idx: int) -> None:
+        """Keep a batch's output; scores are computed once, over the whole split."""
+        output = self.step(batch)
+        self.log_validation_loss(output)
+        self._keep(output, 0)
+
     def on_validation_epoch_end(self) -> None:
         """Log every score of the split, of all processes, under `validation/`."""
-        scores = self.validation_scores.compute()
-        self.validation_scores.reset()
+        if self.validation_scores is None:
+            config = replace(self.config, task=replace(self.config.task, bootstrap=0))
+            outputs = self._of_all(self._kept.pop(0, []))
+            scores = self.collect(outputs, self.data(), VALIDATION).scores(config)
+        else:
+            scores = self.validation_scores.compute()
+            self.validation_scores.reset()
         self.log_dict({f"validation/{name}": value for name, value in scores.items()})
 
     def _is_shown(self) -> bool:
@@ -329,12 +368,15 @@ class TaskModule(pl.LightningModule):
 
     def test_step(self, batch: Batch, batch_idx: int, dataloader_idx: int = 0) -> None:
         """Predict one batch; scores are computed once, over the whole split."""
-        output = move_data_to_device(self.predict_step(batch, batch_idx), torch.device("cpu"))
-        self._tested.setdefault(dataloader_idx, []).append(output)
+        self._keep(self.predict_step(batch, batch_idx), dataloader_idx)
+
+    def _keep(self, output: Any, loader: int) -> None:
+        kept = move_data_to_device(output, torch.device("cpu"))
+        self._kept.setdefault(loader, []).append(kept)
 
     def on_test_epoch_end(self) -> None:
         """Log every score of each of `DataModule.tests` under its name, as in `scores.json`."""
-        data, tested, self._tested = self.data(), self._tested, {}
+        data, tested, self._kept = self.data(), self._kept, {}
         for number, split in enumerate(data.tests):
             outputs = self._of_all(tested.get(number, []))
             scores = self.collect(outputs, data, split).scores(of_split(self.config, split))

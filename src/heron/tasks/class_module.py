@@ -22,8 +22,8 @@ from heron.data.features import UNLABELLED
 from heron.metrics.torch_metrics import ClassificationScores
 from heron.models import LOSSES
 from heron.models.encoder import Encoder
-from heron.models.heads import Head
-from heron.tasks.base import Output, TaskModule, copied, in_file_order
+from heron.models.heads import Head, events_swapped
+from heron.tasks.base import Output, TaskModule, in_file_order
 from heron.tasks.config import Config
 from heron.tasks.labels import LabelPredictions, decode
 
@@ -32,19 +32,11 @@ soft_loss = on_demand("heron.tasks.soft_targets:soft_loss")
 soft_targets = on_demand("heron.tasks.soft_targets:soft_targets")
 
 
-@dataclass(frozen=True, slots=True)
-class StepOutput:
-    """The result of one forward pass; see `Output`. logits_RC is float32."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepOutput(Output):
+    """An `Output` with logits."""
 
-    loss: Tensor | None
-    weight: Tensor | None
-    logits_RC: Tensor
-    labels_R: Tensor
-    rows_R: Tensor
-
-    def to(self, device: torch.device | str) -> StepOutput:
-        """Copy every tensor to a device, without gradients; Lightning calls this."""
-        return copied(self, device)
+    logits_RC: Tensor  # float32
 
 
 class ClassificationModule(TaskModule):
@@ -82,10 +74,6 @@ class ClassificationModule(TaskModule):
         """Compute logits_RC, float32."""
         return self.step(batch).logits_RC
 
-    def mean(self, several: Sequence[Tensor]) -> Tensor:
-        """Average logits_RC."""
-        return torch.stack(list(several)).mean(dim=0)
-
     def output(self, logits: Tensor, batch: Batch) -> StepOutput:
         """See `TaskModule.output`."""
         return _output(*self._loss(logits, batch), logits, batch)
@@ -100,7 +88,7 @@ class ClassificationModule(TaskModule):
         loss, weight = self._loss(logits_RC, batch)
         if self.inverse_C is not None:
             # Columns in the order of the inverse labels, so that the gold label stays the same.
-            swapped_RC = self.head(states_BLD, batch.with_events_swapped())[:, self.inverse_C]
+            swapped_RC = self.head(states_BLD, events_swapped(batch))[:, self.inverse_C]
             loss = (loss + self._loss(swapped_RC, batch)[0]) / 2
             logits_RC = (logits_RC.log_softmax(dim=1) + swapped_RC.log_softmax(dim=1)) / 2
         return _output(loss, weight, logits_RC, batch)
@@ -123,7 +111,7 @@ class ClassificationModule(TaskModule):
             torch.cat([getattr(output, name) for output in outputs])
             for name in ("labels_R", "rows_R")
         )
-        return self.observe(StepOutput(None, None, logits_RC, labels_R, rows_R))
+        return self.observe(StepOutput(None, None, labels_R, rows_R, logits_RC=logits_RC))
 
     def _loss(self, logits_RC: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
         """Compute the mean loss over the labelled rows, 0 where there are none, and its weight.
@@ -177,4 +165,5 @@ class ClassificationModule(TaskModule):
 def _output(loss: Tensor, weight: Tensor, logits_RC: Tensor, batch: Batch) -> StepOutput:
     """Make a batch's output, without rows where they are only placeholders."""
     rows = 0 if batch.is_stand_in else len(batch)
-    return StepOutput(loss, weight, logits_RC[:rows], batch.labels_R[:rows], batch.rows_R[:rows])
+    labels_R, rows_R = batch.labels_R[:rows], batch.rows_R[:rows]
+    return StepOutput(loss, weight, labels_R, rows_R, logits_RC=logits_RC[:rows])

@@ -108,7 +108,7 @@ class TaskConfig:
     metrics: list[Annotated[str, OneOf(registry=METRICS)]] = field(default_factory=list)
 
 
-# See `TaskRules.keys`.
+# See `Rules.keys`.
 _KEYS_OF_TASKS = ("head.distance", "task.bertscore.model", "task.decoding", "optim.soft.answers")
 
 
@@ -374,14 +374,14 @@ class Config(Checked):
                 f"chooses it by `defaults: [{chosen}, {{override /head@_global_.head: ...}}]`"
             )
             return  # head and settings may be the other task's, too
-        rules = TASKS[task.name]
+        own = TASKS[task.name]
         for key in _KEYS_OF_TASKS:
             if key.startswith("head.") and self.baseline.name != "none":
                 continue  # no head is built
-            if attrgetter(key)(self) and key not in rules.keys:
-                fitting = [other for other in TASKS if key in TASKS[other].keys]
+            if attrgetter(key)(self) and key not in own.rules.keys:
+                fitting = [other for other in TASKS if key in TASKS[other].rules.keys]
                 yield f"{key} needs task={' or '.join(fitting)}"
-        for key in () if rules.has_classes else self.optim.target_options():
+        for key in () if own.has_classes else self.optim.target_options():
             yield f"{key} needs a task with classes, not task={task.name}"
         for label in sorted(set(self.batching.multipliers) - set(data.label_order)):
             hint = nearest(label, data.label_order)
@@ -401,7 +401,7 @@ class Config(Checked):
 
                 yield from curriculum_problems(self)
             yield from _selection_problems(self)
-        yield from rules.problems(self)
+        yield from own.rules.problems(self)
 
     def read_stages(self) -> list[StageConfig]:
         """Read `stages`; a ConfigError names the number of a wrong one, from 0, and its key."""
@@ -478,8 +478,11 @@ def _form_problem(config: Config) -> str:
             f"head.input={head.input}: task={task} reads {' or '.join(forms)}; head={head.name} is "
             "for another task"
         )
-    of_tokens = ("question", "article", "masked")
-    poolings = of_tokens if head.pooling == "tokens" else POOLINGS[head.pooling].inputs
+    if head.pooling == "tokens":
+        own = [each for each in map(TASKS.__getitem__, TASKS) if not each.has_classes]
+        poolings = tuple(form for each in own for form in each.forms)
+    else:
+        poolings = POOLINGS[head.pooling].inputs
     if (poolings and head.input not in poolings) or (not poolings and head.input == "window"):
         needed = " or ".join(poolings or [form for form in forms if form != "window"])
         why = ": a window holds many pairs" if head.input == "window" else ""
@@ -489,13 +492,13 @@ def _form_problem(config: Config) -> str:
 
 def _head_problems(config: Config) -> Iterator[str]:
     head, encoder, task = config.head, config.encoder, config.task.name
-    if head.classifier not in TASKS[task].classifiers and head.classifier not in CLASSIFIERS:
-        fitting = [other for other in TASKS if head.classifier in TASKS[other].classifiers]
+    if head.classifier not in TASKS[task].rules.classifiers and head.classifier not in CLASSIFIERS:
+        fitting = [other for other in TASKS if head.classifier in TASKS[other].rules.classifiers]
         if fitting:
             yield f"head.classifier={head.classifier} needs task={' or '.join(fitting)}"
     if head.both_ways and (head.input != "window" or not config.data.inverse):
         yield "head.both_ways=true needs head.input=window and data.inverse"
-    if encoder.overflow == "windows" and head.input not in (long := TASKS[task].long_forms):
+    if encoder.overflow == "windows" and head.input not in (long := TASKS[task].rules.long_forms):
         needed = f"head.input={' or '.join(long)}" if long else "another task"
         yield f"encoder.overflow=windows needs {needed}, not head.input={head.input}"
     if encoder.separator is not None and head.input != "pair":

@@ -16,7 +16,7 @@ from heron.metrics.calibration import calibration_scores
 from heron.metrics.classification import bootstrap_intervals, score_task
 from heron.tasks.base import group_column
 from heron.tasks.config import Config
-from heron.tasks.task import task_of
+from heron.tasks.task import ClassScores, task_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +99,10 @@ def decode(
     examples: Sequence[Example], probabilities_RC: np.ndarray, config: Config
 ) -> np.ndarray | None:
     """Choose the classes of all rows together if `task.decoding` says so."""
-    choose = task_of(config).decode
-    if config.task.decoding is None or choose is None:
+    scores = task_of(config).scores()
+    if config.task.decoding is None or not isinstance(scores, ClassScores) or not scores.decode:
         return None
-    decoded_R: np.ndarray = choose(examples, probabilities_RC, config.data.label_order)
+    decoded_R: np.ndarray = scores.decode(examples, probabilities_RC, config.data.label_order)
     return decoded_R
 
 

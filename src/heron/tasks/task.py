@@ -7,13 +7,13 @@ the parts of its own task only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from heron.base.errors import ConfigError, nearest
 from heron.base.registry import Registry, on_demand
-from heron.data import TASKS, TaskRules
+from heron.data import TASKS, Rules, TaskRules
 from heron.data.config import DataConfig, second_text_problems
 from heron.data.rows import Format, Rows
 from heron.metrics.classification import score_task
@@ -41,8 +41,6 @@ if TYPE_CHECKING:  # these load torch, or much of it
 
 __all__ = ["TASKS", "Task", "task_of"]
 
-# Keys of data with a class for each row; see `TaskRules.data_keys`.
-LABEL_KEYS = ("data.columns.label", "data.columns.truth", "data.label_aliases", "data.no_label")
 CLASSES = "classification"  # also scores rows of any other task with classes
 
 
@@ -53,6 +51,9 @@ class ClassScores:
     metric: str = "macro_f1"  # the metric that `heron compare` compares by default
     right: str = "accuracy"  # the score whose value for a row is 1 where the row is right
     usual_labels: tuple[str, ...] = ()  # classes with these names in every data set, in order
+    # Chooses classes for all rows together (`task.decoding`): gets examples, probabilities_RC and
+    # the names of the classes; returns class ids [R].
+    decode: Callable[[Sequence[Example], Any, Sequence[str]], Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +84,42 @@ class TextScores:
         lambda examples, texts, config: {}
     )
     by_encoder: bool = False  # whether BERTScore can compare the texts
+    # Checks, before a run, that what its scores need is installed; raises ConfigError.
+    require: Callable[[Config], None] = lambda config: None
+    # Writes the signatures of scores that a model computes (BERTScore) to `status.json`.
+    sign: Callable[[Config, RunFolder, Scores], None] = lambda config, folder, scores: None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelParts:
+    """What a task builds its model from."""
+
+    # Builds the task's module; see `TaskModule`.
+    module: Callable[[Config, Encoder, nn.Module, Tensor | None], TaskModule]
+    # Loads the encoder for a tokenizer; without a tokenizer, as a run exported it.
+    encoder: Callable[[Config, Any], Encoder] = on_demand("heron.models.encoder:build_encoder")
+    # Builds a new head for an encoder's width and a number of outputs.
+    head: Callable[[HeadConfig, int, int], nn.Module] = on_demand("heron.models.heads:new_head")
+    # How many numbers the head gives for each row or token.
+    outputs: Callable[[Config, Encoder], int] = lambda config, encoder: len(config.data.label_order)
+    # The head's weights, renamed for a model class of transformers; None where none fits.
+    in_transformers: Callable[[nn.Module, Encoder, Any, Config], HeadWeights | None] = (
+        lambda head, encoder, tokenizer, config: None
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """What people read of a task."""
+
+    hub_name: str = "other"  # what the Hugging Face Hub calls the task
+    does: str = ""  # what a model of the task does, a verb and its objects
+    # What a system writes, such as a summary; empty where it chooses a class or a span.
+    writes: str = ""
+    # Options of `heron predict` for the first and the second text.
+    texts: tuple[str, str] = ("text", "text_pair")
+    # Further lines of `heron data NAME`: how the task reads the files.
+    reading: Callable[[DataConfig], dict[str, str]] = lambda data: {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,48 +127,18 @@ class Task(TaskRules):
     """One task; `TaskRules` has what it asks of a configuration."""
 
     formats: Registry[Format]  # file formats of its data sets, see `heron.data.rows`
-    averages: bool = True  # whether the logits of several runs can be averaged
     features: Callable[[Sequence[Example], Any, FeatureOptions], Features]  # tokenizes a split
-    # Adapts the options of `features` to a configuration and to training.
-    feature_options: Callable[[FeatureOptions, Config, bool], FeatureOptions] = (
-        lambda options, config, training: options
-    )
+    # Chooses `FeatureOptions.own`, given whether a split is trained on.
+    feature_options: Callable[[Config, bool], Any] = lambda config, training: None
     # Strings that the tokenizer reads as one token each.
     added_tokens: Callable[[Config], tuple[str, ...]] = lambda config: ()
-    # Loads the encoder for a tokenizer; without a tokenizer, as a run exported it.
-    encoder: Callable[[Config, Any], Encoder] = on_demand("heron.models.encoder:build_encoder")
-    # Builds a new head for an encoder's width and a number of outputs.
-    head_module: Callable[[HeadConfig, int, int], nn.Module] = on_demand(
-        "heron.models.heads:new_head"
-    )
-    # How many numbers the head gives for each row or token.
-    outputs: Callable[[Config, Encoder], int] = lambda config, encoder: len(config.data.label_order)
-    # The head's weights, renamed for a model class of transformers; None where none fits.
-    head_in_transformers: Callable[[nn.Module, Encoder, Any, Config], HeadWeights | None] = (
-        lambda head, encoder, tokenizer, config: None
-    )
-    # Builds the task's module; see `TaskModule`.
-    module: Callable[[Config, Encoder, nn.Module, Tensor | None], TaskModule]
+    model: ModelParts
+    about: About = About()
     score_names: Callable[[Config], list[str]]  # the scores of a run, without their intervals
     # How predictions are scored outside a run.
     scores: Callable[[], ClassScores | TextScores] = ClassScores
-    # What a system writes, such as a summary; empty where it chooses a class or a span.
-    writes: str = ""
-    hub_name: str = "other"  # what the Hugging Face Hub calls the task
-    does: str = ""  # what a model of the task does, a verb and its objects
-    # Chooses classes for all rows together (`task.decoding`): gets examples, probabilities_RC and
-    # the names of the classes; returns class ids [R].
-    decode: Callable[[Sequence[Example], Any, Sequence[str]], Any] | None = None
-    # Further lines of `heron data NAME`: how the task reads the files.
-    reading: Callable[[DataConfig], dict[str, str]] = lambda data: {}
     # Predictions from what a language model wrote for each example; None: classes are read from it.
     from_texts: Callable[[Sequence[Example], Sequence[str], Config], Predictions] | None = None
-    # Options of `heron predict` for the first and the second text.
-    texts: tuple[str, str] = ("text", "text_pair")
-    # Checks that what the scores need is installed; raises ConfigError.
-    require_metrics: Callable[[Config], None] = lambda config: None
-    # Writes the signatures of scores that a model computes (BERTScore) to `status.json`.
-    sign_metrics: Callable[[Config, RunFolder, Scores], None] = lambda config, folder, scores: None
 
     def monitored_names(self, config: Config) -> list[str]:
         """List what `trainer.monitor` may be: the task's scores, and the loss."""
@@ -145,8 +152,8 @@ def task_of(config: Config | DataConfig) -> Task:
 
 def new_head(config: Config, encoder: Encoder) -> nn.Module:
     """Build a run's head, with new weights, for its encoder."""
-    task = task_of(config)
-    return task.head_module(config.head, encoder.width, task.outputs(config, encoder))
+    parts = task_of(config).model
+    return parts.head(config.head, encoder.width, parts.outputs(config, encoder))
 
 
 def scores_of(task: str) -> ClassScores | TextScores:
@@ -187,7 +194,7 @@ _name_as_transformers = on_demand("heron.tasks.exported_heads:class_head_in_tran
 
 
 def class_head_in_transformers(head: Any, encoder: Any, tokenizer: Any, config: Config) -> Any:
-    """See `Task.head_in_transformers`; the classes of transformers read the first token."""
+    """See `ModelParts.in_transformers`; the classes of transformers read the first token."""
     if config.head.pooling != "cls":
         return None
     return _name_as_transformers(head, encoder, tokenizer, config)
@@ -197,9 +204,10 @@ def class_head_in_transformers(head: Any, encoder: Any, tokenizer: Any, config: 
 class ClassTask(Task):
     """A task that gives each row one class; see `Task`."""
 
-    data_keys: tuple[str, ...] = LABEL_KEYS
-    hub_name: str = "text-classification"
-    data_problems: Callable[[DataConfig], Iterable[str]] = class_data_problems
-    head_in_transformers: Callable[..., Any] = class_head_in_transformers
-    module: Callable[..., Any] = on_demand("heron.tasks.class_module:ClassificationModule")
+    rules: Rules = field(default_factory=lambda: Rules(data_problems=class_data_problems))
+    model: ModelParts = ModelParts(
+        module=on_demand("heron.tasks.class_module:ClassificationModule"),
+        in_transformers=class_head_in_transformers,
+    )
+    about: About = About(hub_name="text-classification")
     score_names: Callable[[Config], list[str]] = class_score_names

@@ -50,8 +50,6 @@ def text_features(examples: Sequence[Example], tokenizer: Any, options: FeatureO
         offsets_S=offsets_S,
         second_S=np.asarray(second, dtype=np.int32),
         sequences_R=np.asarray(first_R, dtype=np.int32),
-        spans_R4=np.full((len(kept), 4), -1, dtype=np.int32),
-        markers_R2=np.full((len(kept), 2), -1, dtype=np.int32),
         labels_R=options.label_ids(kept),
         truncated_R=np.asarray(truncated_R, dtype=bool),
         guids=[example.guid for example in kept],

@@ -13,20 +13,13 @@ from heron.base.terminal import say
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example, count_mended, text_key
-from heron.data.features import CUT, FITS, INEXACT, TOKENLESS, Features
+from heron.data.features import Features
 from heron.tasks.config import Config
 from heron.tasks.task import task_of
 
 _MOST_UNKNOWN = 0.1  # share of tokens; texts in an encoder's own language have about 0.01
 _FEWEST_ROWS = 10
 _FEWEST_STEPS = 3  # of the optimizer, an epoch
-
-# Warnings about answers that their tokens do not cover exactly.
-_FIT_MEANS = {
-    INEXACT: "begin or end inside a token: the best a system can answer is longer or shorter",
-    CUT: "are whole in no window: no system can find them",
-    TOKENLESS: "map to no token of this tokenizer: no system can find them",
-}
 
 
 def say_findings(config: Config, folder: RunFolder) -> None:
@@ -57,10 +50,9 @@ def describe(
     Without `features`, of systems that read words, there are no counts of tokens.
 
     Returns:
-        `splits` (rows, and with features: sequences, refused, truncated rows, of questions how many
-        answers their tokens hold exactly, inexactly or not, of articles `targets_cut`), `dropped`,
-        `shared`: how many examples two splits have in common, and `mended` answers, where there are
-        any.
+        `splits` (rows, and with features: sequences, refused, truncated rows, and what the task has
+        counted), `dropped`, `shared`: how many examples two splits have in common, and `mended`
+        answers, where there are any.
     """
     splits = {
         split: {"rows": len(rows), **(_sizes(features[split]) if features else {})}
@@ -75,11 +67,9 @@ def describe(
             named = ", ".join(problem.where for problem in features[split].refused[:3])
             more = ", ..." if refused > 3 else ""
             say(f"{split}: left out {refused} that max_length does not hold: {named}{more}")
-        if cut := sizes.get("targets_cut"):
-            say(f"{split}: {cut} summaries are cut at task.max_target_tokens")
-        for fit, meaning in _FIT_MEANS.items():
-            if answers := sizes.get(f"answers_{fit}"):
-                say(f"{split}: {answers} answers {meaning}")
+        for number, warning in features[split].counts.values() if features else ():
+            if number and warning:
+                say(f"{split}: {number} {warning}")
     mended = {s: counts for s, rows in examples.items() if (counts := count_mended(rows))}
     for split, counts in mended.items():
         say(f"{split}: answers {', '.join(f'{n} {deed}' for deed, n in counts.items())}")
@@ -147,15 +137,11 @@ def _unknown(data: DataModule) -> float:
 
 
 def _sizes(features: Features) -> dict[str, int]:
-    """Count rows, and answers by how well tokens cover them, or summaries that are cut."""
-    sizes = {
+    """Count rows, and what the task counts."""
+    return {
         "rows": len(features),
         "sequences": len(features.lengths_S),
         "refused": len(features.refused),
         "truncated": int(features.truncated_R.sum()),
+        **{name: number for name, (number, _) in features.counts.items()},
     }
-    if features.target_cut_R is not None:
-        sizes["targets_cut"] = int(features.target_cut_R.sum())
-    elif features.fits_R is not None:
-        sizes |= {f"answers_{fit}": int((features.fits_R == i).sum()) for i, fit in enumerate(FITS)}
-    return sizes

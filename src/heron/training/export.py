@@ -56,7 +56,7 @@ def export(
             folder / POINTER, {"name": config.encoder.name, "files": identity(config.encoder)}
         )
     else:
-        in_task = task_of(config).head_in_transformers
+        in_task = task_of(config).model.in_transformers
         _save_model(folder, encoder, known or in_task(head, encoder, tokenizer, config))
         tokenizer.save_pretrained(folder)
     save_file({k: v.contiguous() for k, v in head.state_dict().items()}, folder / HEAD)

@@ -40,7 +40,7 @@ def load_exported(folder: RunFolder, run_code: bool = False) -> tuple[Config, En
     config = dataclasses.replace(config, encoder=exported)
     if (folder.model / POINTER).is_file():
         _check_pointer(folder, config)
-    encoder = task_of(config).encoder(config, None)
+    encoder = task_of(config).model.encoder(config, None)
     head = new_head(config, encoder)
     load_head(head, folder.model)
     return config, encoder.eval(), head.eval()

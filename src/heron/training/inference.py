@@ -100,7 +100,7 @@ def predict_each(systems: Sequence[Trained], examples: Sequence[Example]) -> lis
     """
     alike: dict[Any, list[int]] = {}
     for place, system in enumerate(systems):
-        key = place if task_of(system.config).writes else feature_options(system.config)
+        key = place if task_of(system.config).about.writes else feature_options(system.config)
         alike.setdefault(key, []).append(place)
     found: dict[int, Predicted] = {}
     for places in alike.values():
@@ -176,7 +176,7 @@ def load_checkpoint(path: Path) -> TaskModule:
             exported = dataclasses.replace(config.encoder, name=folder, trust_remote_code=False)
             exported.revision = exported.num_layers = None
             there = dataclasses.replace(config, encoder=exported)
-            encoder = task_of(config).encoder(there, None)
+            encoder = task_of(config).model.encoder(there, None)
         module = inference_module(config, encoder, new_head(config, encoder))
     else:
         run = open_run(path.parent.parent)
@@ -208,7 +208,7 @@ class Ensemble(_Modules):
         runs = [member for member in members if isinstance(member, TrainedEncoder)]
         if len(runs) < len(members):
             raise ConfigError("baselines cannot be averaged: name runs with an encoder")
-        if unfit := [run.config for run in runs if not task_of(run.config).averages]:
+        if unfit := [run.config for run in runs if not run.module.averages]:
             raise ConfigError(
                 f"predictions of several runs of task={unfit[0].task.name} cannot be averaged: "
                 "name one run"
@@ -390,4 +390,4 @@ def prediction_trainer(config: Config, folder: Path, **machine: Any) -> pl.Train
 
 def inference_module(config: Config, encoder: Encoder, head: nn.Module) -> TaskModule:
     """Put a trained encoder and head into the module of the run's task, in eval mode."""
-    return task_of(config).module(config, encoder, head, None).eval()
+    return task_of(config).model.module(config, encoder, head, None).eval()

@@ -12,7 +12,7 @@ from heron.base.run_folder import RunFolder, Scores
 from heron.data.datamodule import DataModule
 from heron.models.precision import with_precision
 from heron.tasks.config import Config
-from heron.tasks.task import task_of
+from heron.tasks.task import text_scores
 from heron.training.build import build_module
 from heron.training.checkpointing import ended_early
 from heron.training.describe import describe_run, say_findings
@@ -53,11 +53,13 @@ def run_job(
         if not run.begin():
             return run.read_scores()
         with run.running():
-            if ranks.is_first():  # such as BERTScore's encoder
-                task_of(config).require_metrics(config)
+            texts = text_scores(config.task.name)
+            if texts and ranks.is_first():  # such as BERTScore's encoder
+                texts.require(config)
             check_classes(config)
             scores = _train_and_score(config, folder, overrides)
-            task_of(config).sign_metrics(config, folder, scores or {})
+            if texts:
+                texts.sign(config, folder, scores or {})
         run.end(scores)
     return scores or {}
 

@@ -50,7 +50,7 @@ def _metadata(shipped: Shipped) -> str:
     return DatasetCardData(
         language=config.language,
         license=known.group().lower().replace(" ", "-") if known else "other",
-        task_categories=[task_of(config).hub_name],
+        task_categories=[task_of(config).about.hub_name],
         size_categories=[size],
         pretty_name=config.title or config.name,
         tags=["synthetic"] if config.synthetic else None,
@@ -59,7 +59,7 @@ def _metadata(shipped: Shipped) -> str:
 
 def _facts(shipped: Shipped) -> Iterator[str]:
     config, task = shipped.config, task_of(shipped.config)
-    does = f"for a model that {task.does}" if task.does else ""
+    does = f"for a model that {task.about.does}" if task.about.does else ""
     facts = {
         "task": f"{config.task}, {does}" if does else config.task,
         "language": get_language(config.language).name,

@@ -24,7 +24,7 @@ Progress = Callable[[int, int], object]
 def audit(shipped: Shipped, near: float, step: Callable[[str], Progress]) -> list[Finding]:
     """Run every check; `near` is the least overlap of near duplicates, `step` shows progress."""
     labels = shipped.config.label_order
-    if task_of(shipped.config).writes:
+    if task_of(shipped.config).about.writes:
         return [
             *_completeness(shipped),
             *find_duplicates(shipped.splits),
@@ -65,7 +65,7 @@ def _completeness(shipped: Shipped) -> list[Finding]:
         why = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
         title = f"{reasons.total():,} rows were left out: {why}"
         findings.append(Finding("unlabelled", "info", title, measures))
-    if task_of(shipped.config).writes:
+    if task_of(shipped.config).about.writes:
         return findings
     if not is_pair(shipped.splits):
         title = "not pairs of texts: overlap, hypothesis and premise were not looked at"

@@ -69,7 +69,7 @@ def _metadata(run: RunRecord, plain: Plain, name: str) -> str:
     names = [metric for metric in headline_metrics([run]) if metric in scores]
     results = [
         EvalResult(
-            task_type=task.hub_name,
+            task_type=task.about.hub_name,
             dataset_type=data.name,
             dataset_name=data.title or data.name,
             dataset_split=TEST,
@@ -81,7 +81,7 @@ def _metadata(run: RunRecord, plain: Plain, name: str) -> str:
     return ModelCardData(
         language=data.language,
         library_name="transformers",
-        pipeline_tag=task.hub_name if task.hub_name != "other" else None,
+        pipeline_tag=task.about.hub_name if task.about.hub_name != "other" else None,
         base_model=hub_id(run),
         tags=["heron", *(["synthetic-data"] if data.synthetic else [])],
         model_name=name,
@@ -102,7 +102,7 @@ def _introduction(run: RunRecord, config: Config) -> str:
     own = hub_id(run) or Path(encoder).name
     started = "random weights" if encoder == "scratch" else f"`{own}`"
     classes = f" Classes: {', '.join(data.label_order)}." if task_of(config).has_classes else ""
-    does = task_of(config).does or f"was trained for the task {config.task.name}"
+    does = task_of(config).about.does or f"was trained for the task {config.task.name}"
     return (
         f"A model that {does}, in {get_language(data.language).name}.{classes} Its encoder started "
         f"from {started}; its head is `{config.head.name}` (pooling {config.head.pooling}, "

@@ -18,6 +18,12 @@ from transformers import pipeline
 fill = pipeline("fill-mask", model="{place}")
 fill(f"a text with one {{fill.tokenizer.mask_token}} word")
 """
+_PREDICT = """\
+from transformers import pipeline
+
+predict = pipeline("{task}", model="{place}")
+predict({text})
+"""
 _ANSWER = """\
 import torch
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
@@ -80,7 +86,7 @@ read["global_attention_mask"][:, 0] = 1
 def usage_code(plain: Plain, place: str) -> str:
     """Write code that gives heron's predictions without heron, as a block of Markdown."""
     config = plain.config
-    first, second = (f'"a {name.replace("_pair", "")}"' for name in task_of(config).texts)
+    first, second = (f'"a {name.replace("_pair", "")}"' for name in task_of(config).about.texts)
     length = config.encoder.max_length
     from heron.tasks.summarization.seq2seq import generation_options
 
@@ -108,6 +114,10 @@ def usage_code(plain: Plain, place: str) -> str:
         )
     elif plain.loads_as == "AutoModelForMaskedLM":
         code = _FILL.format(place=place)
+    elif plain.loads_as not in (OWN_CLASS, "AutoModelForSequenceClassification"):
+        code = _PREDICT.format(
+            task=task_of(config).about.hub_name, place=place, text=_example(plain)
+        )
     else:
         how = config.encoder.truncation if config.head.input == "pair" else "longest_first"
         own = plain.loads_as == OWN_CLASS

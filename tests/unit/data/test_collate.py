@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.data.collate import Batch, Collator
-from heron.data.features import Features
+from heron.data.features import Column, Features
 
 PAD = 99
 
@@ -19,6 +19,7 @@ def made_up_features(lengths, rows_per_sequence, seed=0):
     random = np.random.default_rng(seed)
     sequences_R = np.repeat(np.arange(len(lengths)), rows_per_sequence)
     rows = len(sequences_R)
+    starts_R = np.cumsum([0, *range(rows)])  # row r has r words
     limit_R1 = np.asarray(lengths)[sequences_R][:, None]
     return Features(
         tokens_T=np.concatenate(
@@ -27,12 +28,18 @@ def made_up_features(lengths, rows_per_sequence, seed=0):
         offsets_S=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
         second_S=np.full(len(lengths), -1, np.int32),
         sequences_R=sequences_R.astype(np.int32),
-        spans_R4=np.sort(random.integers(0, limit_R1, (rows, 4)), axis=1).astype(np.int32),
-        markers_R2=random.integers(0, limit_R1, (rows, 2)).astype(np.int32),
         labels_R=random.integers(0, 4, rows).astype(np.int32),
         truncated_R=np.zeros(rows, bool),
         guids=[f"g{row}" for row in range(rows)],
         refused=[],
+        columns={
+            "places": Column(random.integers(0, limit_R1, (rows, 6)).astype(np.int32), "row"),
+            "known": Column(random.random(rows) < 0.5, "row"),
+            "share": Column(np.arange(len(lengths), dtype=np.float32), "sequence"),
+            "number": Column(np.arange(len(lengths), dtype=np.int32), "unit"),
+            "tags": Column(np.arange(sum(lengths), dtype=np.int16), "token", fill=-7),
+            "words": Column(np.arange(starts_R[-1]), "row", offsets=starts_R),
+        },
     )
 
 
@@ -73,33 +80,49 @@ def test_rows_point_into_their_own_sequence(case):
     batch = Collator(features, PAD)(chosen)
     for index, row in enumerate(batch.rows_R.tolist()):
         sequence = features.sequences_R[row]
-        places = [*features.spans_R4[row], *features.markers_R2[row]]
-        found = batch.tokens_BL[
-            batch.sequences_R[index], torch.cat([batch.spans_R4[index], batch.markers_R2[index]])
-        ]
+        places = features.columns["places"].array[row]
+        found = batch.tokens_BL[batch.sequences_R[index], batch.columns["places"][index]]
         assert found.tolist() == [1000 * sequence + place for place in places]
+
+
+@given(features_and_choice())
+def test_columns_go_by_their_axis(case):
+    features, chosen = case
+    batch, lists = Collator(features, PAD)(chosen), features.columns["words"]
+    assert batch.columns["share"].tolist() == batch.columns["number"].tolist() == chosen.tolist()
+    for place, sequence in enumerate(chosen):
+        tokens = range(*features.offsets_S[sequence : sequence + 2])
+        padding = batch.tokens_BL.shape[1] - len(tokens)
+        assert batch.columns["tags"][place].tolist() == [*tokens, *[-7] * padding]
+    for place, row in enumerate(batch.rows_R.tolist()):
+        found = [word for word in batch.columns["words"][place].tolist() if word != -1]
+        assert found == lists.array[lists.offsets[row] : lists.offsets[row + 1]].tolist()
+    stored = Collator(features, PAD, np.zeros((len(features), 3), np.float32))(chosen)
+    assert stored.columns.keys() == batch.columns.keys() - {"tags"}
 
 
 def tensors(batch):
     """The tensors of a batch by name; `pooled_XP` only where vectors are stored."""
     named = {name: getattr(batch, name) for name in Batch.__dataclass_fields__}
+    named |= batch.columns
     return {name: value for name, value in named.items() if torch.is_tensor(value)}
 
 
-def test_every_tensor_is_int64():
+def test_integers_are_int64_and_other_columns_keep_their_type():
     batch = Collator(made_up_features([3, 5], [1, 2]), PAD)(np.array([1, 0]))
-    assert {tensor.dtype for tensor in tensors(batch).values()} == {torch.int64}
-    needed = [each for each in dataclasses.fields(Batch) if each.default is dataclasses.MISSING]
-    assert list(tensors(batch)) == [each.name for each in needed]
+    other = {"known": torch.bool, "share": torch.float32}
+    assert {
+        name: tensor.dtype for name, tensor in tensors(batch).items() if tensor.dtype != torch.int64
+    } == other
 
 
 def test_memory_mapped_features_can_be_collated(tmp_path):
     features = made_up_features([3, 5], [1, 2])
-    np.save(tmp_path / "spans.npy", features.spans_R4)
-    mapped = np.load(tmp_path / "spans.npy", mmap_mode="r")
-    whole = Collator(features, PAD)(np.array([0, 1]))
-    object.__setattr__(features, "spans_R4", mapped)
-    assert torch.equal(Collator(features, PAD)(np.array([0, 1])).spans_R4, whole.spans_R4)
+    np.save(tmp_path / "places.npy", features.columns["places"].array)
+    mapped = np.load(tmp_path / "places.npy", mmap_mode="r")
+    stored = dataclasses.replace(features, columns={"places": Column(mapped, "row")})
+    whole, found = (Collator(each, PAD)(np.array([0, 1])) for each in (features, stored))
+    assert torch.equal(found.columns["places"], whole.columns["places"])
 
 
 @pytest.mark.parametrize("vectors", [None, np.ones((2, 4), np.float32)], ids=["tokens", "vectors"])
@@ -126,8 +149,7 @@ def several_per_row(sizes, seed=0):
         features,
         second_S=np.arange(sum(sizes), dtype=np.int32) - 1,
         sequences_R=first_R.astype(np.int32),
-        spans_R4=features.spans_R4[:rows],
-        markers_R2=features.markers_R2[:rows],
+        columns={},
         labels_R=features.labels_R[:rows],
         truncated_R=features.truncated_R[:rows],
         guids=features.guids[:rows],

@@ -11,7 +11,7 @@ import pytest
 
 from heron.base import array_store
 from heron.base.errors import Problem
-from heron.data.features import Features, load_features
+from heron.data.features import Column, Features, load_features
 
 KEY = "a" * 64
 FORK = multiprocessing.get_context("fork")
@@ -23,18 +23,22 @@ def made_up_features():
         offsets_S=np.array([0, 3, 7]),
         second_S=np.full(2, -1, np.int32),
         sequences_R=np.array([0, 1], np.int32),
-        spans_R4=np.arange(8, dtype=np.int32).reshape(2, 4),
-        markers_R2=np.full((2, 2), -1, np.int32),
         labels_R=np.array([3, -100], np.int32),
         truncated_R=np.zeros(2, bool),
         guids=["ב", "a"],
         refused=[Problem("c", "cut", "raise it")],
+        columns={
+            "spans": Column(np.arange(8, dtype=np.int32).reshape(2, 4), "row"),
+            "tags": Column(np.arange(3, dtype=np.int32), "row", -100, np.array([0, 3, 3])),
+        },
+        counts={"cut": (1, "are cut")},
     )
 
 
 ARRAYS = [
     each for each, value in asdict(made_up_features()).items() if isinstance(value, np.ndarray)
 ]
+FILES = [*ARRAYS, "column spans", "column tags", "offsets tags"]
 
 
 def must_not_build():
@@ -49,6 +53,15 @@ def assert_is_made_up(features):
         np.testing.assert_array_equal(array, getattr(expected, name))
     assert features.guids == expected.guids
     assert features.refused == expected.refused
+    assert features.counts == expected.counts
+    for name, column in expected.columns.items():
+        found = features.columns[name]
+        assert (found.axis, found.fill) == (column.axis, column.fill)
+        np.testing.assert_array_equal(found.array, column.array)
+        assert (found.offsets is None) == (column.offsets is None)
+    np.testing.assert_array_equal(
+        features.columns["tags"].offsets, expected.columns["tags"].offsets
+    )
 
 
 def test_what_is_stored_is_what_was_built(tmp_path):
@@ -85,7 +98,7 @@ def _flip_a_byte(path):
     ids=["one bit", "deleted", "empty"],
 )
 @pytest.mark.parametrize(
-    "name", [*(f"{array}.npy" for array in ARRAYS), "meta.json", "checksums.json"]
+    "name", [*(f"{array}.npy" for array in FILES), "meta.json", "checksums.json"]
 )
 def test_a_damaged_entry_is_built_again(tmp_path, name, damage):
     load_features(tmp_path, KEY, made_up_features)

@@ -31,8 +31,6 @@ def features_of(lengths=LENGTHS, guids=GUIDS, sequences_R=None):
         offsets_S=np.concatenate([[0], np.cumsum(lengths)]),
         second_S=np.full(len(lengths), -1, np.int32),
         sequences_R=sequences_R.astype(np.int32),
-        spans_R4=np.zeros((rows, 4), np.int32),
-        markers_R2=np.zeros((rows, 2), np.int32),
         labels_R=np.zeros(rows, np.int32),
         truncated_R=np.zeros(rows, bool),
         guids=list(guids),

@@ -45,8 +45,7 @@ def _make_batch(
         second_B=torch.full((len(lengths),), -1),
         owners_B=torch.searchsorted(sequences_R, torch.arange(len(lengths))),
         sequences_R=sequences_R,
-        spans_R4=places_R6[:, [1, 2, 4, 5]],
-        markers_R2=places_R6[:, [0, 3]],
         labels_R=torch.randint(0, 4, (len(sequences_R),), generator=random),
         rows_R=torch.arange(len(sequences_R)),
+        columns={"spans": places_R6[:, [1, 2, 4, 5]], "markers": places_R6[:, [0, 3]]},
     )

@@ -14,6 +14,7 @@ from heron.models.heads import (
     build_classifier,
     combine,
     distance_bucket,
+    events_swapped,
     join_windows,
     pooled_width,
 )
@@ -38,6 +39,11 @@ def random_states(batch):
     return torch.randn(*batch.tokens_BL.shape, WIDTH, generator=random)
 
 
+def rows_of(batch, rows):
+    """The columns of some rows."""
+    return {name: column[rows] for name, column in batch.columns.items()}
+
+
 def single_row(batch, row):
     """The batch that holds one row alone, its sequence unpadded."""
     sequence = int(batch.sequences_R[row])
@@ -50,8 +56,7 @@ def single_row(batch, row):
             tokens_BL=batch.tokens_BL[sequence : sequence + 1, :length],
             mask_BL=batch.mask_BL[sequence : sequence + 1, :length],
             sequences_R=torch.zeros(1, dtype=torch.int64),
-            spans_R4=batch.spans_R4[row : row + 1],
-            markers_R2=batch.markers_R2[row : row + 1],
+            columns=rows_of(batch, slice(row, row + 1)),
             labels_R=batch.labels_R[row : row + 1],
             rows_R=batch.rows_R[row : row + 1],
         ),
@@ -144,10 +149,10 @@ def test_per_event_gives_each_event_a_layer_of_its_own():
 )
 def test_distances_fall_into_doubling_buckets(bucket, distances, make_batch):
     spans = [[3, 3, 3 + apart, 3 + apart] for apart in distances]
-    batch = dataclasses.replace(make_batch(), spans_R4=torch.tensor(spans))
+    batch = make_batch().with_columns(spans=torch.tensor(spans))
     assert set(distance_bucket(batch).tolist()) == {bucket}
     backwards = {bucket + 9 if apart else bucket for apart in distances}
-    assert set(distance_bucket(batch.with_events_swapped()).tolist()) == backwards
+    assert set(distance_bucket(events_swapped(batch)).tolist()) == backwards
 
 
 def test_every_distance_bucket_has_an_embedding():
@@ -183,8 +188,7 @@ def several_sequences(make_batch, config, padding=0):
         batch,
         owners_B=torch.repeat_interleave(torch.arange(len(counts)), counts),
         sequences_R=counts.cumsum(0) - counts,
-        spans_R4=batch.spans_R4[rows],
-        markers_R2=batch.markers_R2[rows],
+        columns=rows_of(batch, rows),
         labels_R=batch.labels_R[rows],
         rows_R=batch.rows_R[rows],
     )
@@ -201,8 +205,7 @@ def row_with_its_sequences(batch, row):
         second_B=batch.second_B[own_B],
         owners_B=torch.zeros(int(own_B.sum()), dtype=torch.int64),
         sequences_R=torch.zeros(1, dtype=torch.int64),
-        spans_R4=batch.spans_R4[row : row + 1],
-        markers_R2=batch.markers_R2[row : row + 1],
+        columns=rows_of(batch, slice(row, row + 1)),
         labels_R=batch.labels_R[row : row + 1],
         rows_R=batch.rows_R[row : row + 1],
     )

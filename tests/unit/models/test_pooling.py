@@ -24,14 +24,14 @@ def row_by_row(name, states_BLD, batch):
     pooled = []
     for row, sequence in enumerate(batch.sequences_R.tolist()):
         states_LD = states_BLD[sequence]
-        first_1, last_1, first_2, last_2 = batch.spans_R4[row].tolist()
+        first_1, last_1, first_2, last_2 = batch.columns["spans"][row].tolist()
         if name == "cls":
             parts = [states_LD[0]]
         elif name in ("last_token", "mean"):
             real_LD = states_LD[batch.mask_BL[sequence] == 1]
             parts = [real_LD[-1] if name == "last_token" else real_LD.mean(dim=0)]
         elif name == "event_start":
-            parts = [states_LD[opening] for opening in batch.markers_R2[row].tolist()]
+            parts = [states_LD[opening] for opening in batch.columns["markers"][row].tolist()]
         elif name == "mention_pool":
             mentions = range(first_1, last_1 + 1), range(first_2, last_2 + 1)
             parts = [torch.stack([states_LD[i] for i in one]).max(dim=0).values for one in mentions]

@@ -7,6 +7,7 @@ from torch.nn import functional as F
 from heron.base.errors import ConfigError
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
+from heron.models.heads import events_swapped
 from heron.training.build import build_module
 from heron.training.inference import prediction_trainer
 
@@ -63,14 +64,14 @@ def test_the_validation_loss_does_not_depend_on_how_the_split_is_divided(
 def test_read_both_ways_a_turned_pair_has_the_inverted_probabilities(built):
     module, batch = built("head=window", "head.both_ways=true")
     straight_RC = module.step(batch).logits_RC.softmax(dim=1)
-    turned_RC = module.step(batch.with_events_swapped()).logits_RC.softmax(dim=1)
+    turned_RC = module.step(events_swapped(batch)).logits_RC.softmax(dim=1)
     torch.testing.assert_close(turned_RC[:, INVERSE], straight_RC)
 
 
 def test_read_one_way_a_turned_pair_is_just_another_pair(built):
     module, batch = built("head=window")
     straight_RC = module.step(batch).logits_RC.softmax(dim=1)
-    turned_RC = module.step(batch.with_events_swapped()).logits_RC.softmax(dim=1)
+    turned_RC = module.step(events_swapped(batch)).logits_RC.softmax(dim=1)
     assert not torch.allclose(turned_RC[:, INVERSE], straight_RC, atol=1e-3)
 
 
@@ -79,7 +80,7 @@ def test_both_readings_are_trained(built):
     states_BLD = module.encoder(batch)
     straight = F.cross_entropy(module.head(states_BLD, batch), batch.labels_R)
     inverted_R = torch.tensor(INVERSE)[batch.labels_R]
-    turned = F.cross_entropy(module.head(states_BLD, batch.with_events_swapped()), inverted_R)
+    turned = F.cross_entropy(module.head(states_BLD, events_swapped(batch)), inverted_R)
     torch.testing.assert_close(module.step(batch).loss, (straight + turned) / 2)
 
 

@@ -18,7 +18,7 @@ CLASSES = ("contradiction", "entailment", "neutral")
 NIQQUD = "שָׁלוֹם עֲלֵיכֶם"
 LETTERS = sorted(set(HEBREW.alphabet + ROMANIAN.alphabet + NIQQUD + ".,?!'\"־׳״") - {" "})
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "<end>"]
-OPTIONS = FeatureOptions("pair", HEBREW.event_markers, 24, CLASSES)
+OPTIONS = FeatureOptions("pair", 24, CLASSES)
 
 # Emoji are unknown to the vocabulary, as in real encoders; words stay short, so lengths vary.
 WORDS = st.text(st.sampled_from([*LETTERS, "🙂", "\u200d", "🔬"]), min_size=1, max_size=6)
@@ -294,8 +294,6 @@ def test_labels_are_numbered_by_the_class_order():
     rows = [example("a", "e", f"g{i}", label) for i, label in enumerate([*CLASSES[::-1], None])]
     features = text_features(rows, BERT, OPTIONS)
     assert features.labels_R.tolist() == [2, 1, 0, UNLABELLED]
-    assert (features.spans_R4 == -1).all()
-    assert (features.markers_R2 == -1).all()
 
 
 def test_no_rows_give_empty_features():

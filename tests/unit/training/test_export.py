@@ -12,6 +12,7 @@ from transformers import (
 
 from heron.base.files import SEAL
 from heron.models.encoder import segments
+from heron.tasks.qa.features import Answers
 from heron.tasks.task import task_of
 from heron.training.compose import compose
 from heron.training.exported import load_exported
@@ -70,7 +71,7 @@ def test_the_card_cuts_texts_as_heron_does_and_fills_masks():
     assert f'truncation="{pair.encoder.truncation}", max_length=128)' in code
     masked = compose(["data=hebrew_text"])
     assert 'pipeline("fill-mask"' in usage_code(Plain(masked, "AutoModelForMaskedLM"), "FOLDER")
-    assert task_of(masked).hub_name == "fill-mask"
+    assert task_of(masked).about.hub_name == "fill-mask"
 
 
 def test_transformers_finds_the_same_starts_and_ends(tiny_encoder, chronicle_config, tmp_path):
@@ -81,7 +82,7 @@ def test_transformers_finds_the_same_starts_and_ends(tiny_encoder, chronicle_con
     with torch.no_grad():
         found = plain(batch.tokens_BL, batch.mask_BL, token_type_ids=segments(batch))
         wanted = run.head(run.encoder(batch), batch)
-    text_BL = batch.context_BL
+    text_BL = Answers.of(batch).context_BL
     for side, expected_BL in (("start", wanted.start_BL), ("end", wanted.end_BL)):
         torch.testing.assert_close(found[f"{side}_logits"][text_BL], expected_BL[text_BL])
 

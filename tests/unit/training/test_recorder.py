@@ -33,8 +33,6 @@ def features_with(labels):
         offsets_S=np.arange(rows + 1),
         second_S=np.full(rows, -1, np.int32),
         sequences_R=np.arange(rows, dtype=np.int32),
-        spans_R4=np.zeros((rows, 4), np.int32),
-        markers_R2=np.zeros((rows, 2), np.int32),
         labels_R=np.asarray(labels, np.int32),
         truncated_R=np.zeros(rows, bool),
         guids=[f"g{row}" for row in range(rows)],
@@ -59,7 +57,7 @@ class Module:
 
     def output(self, rows, logits_RC):
         rows_R = torch.tensor(rows)
-        return StepOutput(None, None, logits_RC, self.gold_R[rows_R], rows_R)
+        return StepOutput(None, None, self.gold_R[rows_R], rows_R, logits_RC=logits_RC)
 
     def step(self, batch):
         assert not self.training

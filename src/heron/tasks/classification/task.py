@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.registry import Registry, on_demand
+from heron.data import Rules
 from heron.data.config import DataConfig, changed_keys, second_text_problems
 from heron.data.rows import Format, Reader, RowReader, Texts, open_table
-from heron.tasks.task import ClassTask
+from heron.tasks.task import About, ClassTask
 
 
 def open_texts(config: DataConfig, files: Mapping[str, Path]) -> Reader:
@@ -36,10 +37,9 @@ FORMATS.register("text_table", Format(open_texts))
 
 TASK = ClassTask(
     forms=("text",),
-    long_forms=("text",),
     formats=FORMATS,
     head="text",
-    does="chooses the class of a text",
-    data_problems=one_text_problems,
+    rules=Rules(long_forms=("text",), data_problems=one_text_problems),
     features=on_demand("heron.tasks.text_features:text_features"),
+    about=About(hub_name="text-classification", does="chooses the class of a text"),
 )

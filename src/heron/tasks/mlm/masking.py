@@ -42,8 +42,6 @@ def text_sequences(
     return replace(
         found,
         sequences_R=np.arange(sequences, dtype=np.int32),
-        spans_R4=np.full((sequences, 4), -1, dtype=np.int32),
-        markers_R2=np.full((sequences, 2), -1, dtype=np.int32),
         labels_R=np.repeat(found.labels_R, counts),
         truncated_R=np.zeros(sequences, dtype=bool),
         guids=guids,

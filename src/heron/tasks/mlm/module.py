@@ -17,28 +17,24 @@ from torch import Tensor
 from heron.data.collate import IGNORED, Batch
 from heron.data.datamodule import DataModule
 from heron.metrics.torch_metrics import RowScores
-from heron.tasks.base import Output, TaskModule, copied
+from heron.tasks.base import Output, TaskModule
 from heron.tasks.mlm.head import MaskedEncoder, MaskedHead
 from heron.tasks.mlm.masking import mask_tokens, texts_of_rows
 from heron.tasks.mlm.predictions import MaskedPredictions, score_sums
 from heron.tasks.token_loss import token_loss
 
+MASKED = "masked"  # the column of the tokens that are hidden; the others are `IGNORED`
+
 
 @dataclass(frozen=True, slots=True)
-class MaskedOutput:
-    """The result of one forward pass; see `Output`. Without the last three in training."""
+class MaskedOutput(Output):
+    """An `Output` with a loss over masked tokens. Without the last three in training."""
 
-    loss: Tensor | None  # mean over masked tokens; 0 without any
-    weight: Tensor | None  # number of masked tokens
-    labels_R: Tensor
-    rows_R: Tensor
     # Over the masked tokens of each row: their number, and the sums of log probabilities, of right
     # predictions and of margins.
     sums_R4: Tensor | None = None
     gold_N: Tensor | None = None  # the masked tokens, row by row
     best_N: Tensor | None = None  # the most probable token for each
-
-    to = copied
 
 
 class MaskedScores(RowScores):
@@ -67,6 +63,7 @@ class MaskedModule(TaskModule):
     Source: Devlin et al. 2019, section 3.1.
     """
 
+    averages = False
     encoder: MaskedEncoder
     head: MaskedHead
 
@@ -75,8 +72,8 @@ class MaskedModule(TaskModule):
         return MaskedScores()
 
     def masked(self, batch: Batch) -> Batch:
-        """Hide tokens, unless the batch is masked; `target_RM` has them, [B, L]."""
-        if batch.target_RM is not None:
+        """Hide tokens, unless the batch is masked; the column `MASKED` has them, [B, L]."""
+        if MASKED in batch.columns:
             return batch
         task = self.config.task
         # Evaluation does not depend on the seed: runs with different seeds can be compared.
@@ -90,18 +87,17 @@ class MaskedModule(TaskModule):
             task.whole_words,
         )
         inputs_BL, gold_BL = (torch.from_numpy(a).to(batch.tokens_BL.device) for a in arrays)
-        return replace(batch, tokens_BL=inputs_BL, target_RM=gold_BL)
+        return replace(batch, tokens_BL=inputs_BL).with_columns(**{MASKED: gold_BL})
 
     def logits(self, batch: Batch) -> Tensor:
         """Score the vocabulary at each masked token; logits_NV."""
         batch = self.masked(batch)
         states_BLD = self.encoder(batch)
-        return self.head(states_BLD[batch.target_RM != IGNORED], self.encoder.embeddings_VD)
+        return self.head(states_BLD[batch.columns[MASKED] != IGNORED], self.encoder.embeddings_VD)
 
     def output(self, logits: Tensor, batch: Batch) -> MaskedOutput:
         """Compute the loss, and what predictions and the recorder need."""
-        target_BL = self.masked(batch).target_RM
-        assert target_BL is not None
+        target_BL = self.masked(batch).columns[MASKED]
         chosen_BL, dynamics = target_BL != IGNORED, self.config.dynamics
         gold_N = target_BL[chosen_BL]
         looks = not self.training or (dynamics.enabled and dynamics.mode == "train")

@@ -64,12 +64,7 @@ class TextReader(TableReader):
             self.dropped.append((COPY, TEXT))
             return None
         self.known.add(text)
-        group = row.get(columns.group or "")
-        side = {"file": self.table.path.name, "line": line}
-        side |= {column: row.get(column) for column in columns.side}
-        return Example(
-            guid, text, label=TEXT, group="" if is_missing(group) else str(group), side=side
-        )
+        return self.example(index, guid, text, {}, row.get(columns.group or ""), label=TEXT)
 
     def _text(self, value: Any, line: int) -> str:
         name = self.config.columns.text

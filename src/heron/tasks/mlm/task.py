@@ -6,9 +6,10 @@ It continues the pretraining of an encoder, before fine-tuning or as the first o
 from collections.abc import Iterator
 
 from heron.base.registry import Registry, on_demand
+from heron.data import Rules
 from heron.data.config import LABEL_KEYS, DataConfig, changed_keys
 from heron.tasks.config import Config
-from heron.tasks.task import Task
+from heron.tasks.task import About, ModelParts, Task
 
 TEXT = "text"  # the one class
 
@@ -52,24 +53,25 @@ def reading(config: DataConfig) -> dict[str, str]:
 
 TASK = Task(
     forms=("masked",),
-    long_forms=("masked",),
     formats=Registry("data format", {"texts": "heron.tasks.mlm.reader:TEXTS"}),
     head="mlm",
-    hub_name="fill-mask",
-    classifiers=("mlm",),
-    keys=("task.mask_share", "task.whole_words"),
-    data_keys=("data.texts",),
-    problems=problems,
-    data_problems=data_problems,
     has_classes=False,
-    averages=False,
+    rules=Rules(
+        long_forms=("masked",),
+        classifiers=("mlm",),
+        keys=("task.mask_share", "task.whole_words"),
+        problems=problems,
+        data_problems=data_problems,
+    ),
     features=on_demand("heron.tasks.mlm.masking:text_sequences"),
-    encoder=on_demand("heron.tasks.mlm.head:build_masked"),
-    head_module=on_demand("heron.tasks.mlm.head:new_head"),
-    outputs=on_demand("heron.tasks.mlm.head:outputs"),
-    head_in_transformers=on_demand("heron.tasks.mlm.head:head_in_transformers"),
-    module=on_demand("heron.tasks.mlm.module:MaskedModule"),
+    model=ModelParts(
+        module=on_demand("heron.tasks.mlm.module:MaskedModule"),
+        encoder=on_demand("heron.tasks.mlm.head:build_masked"),
+        head=on_demand("heron.tasks.mlm.head:new_head"),
+        outputs=on_demand("heron.tasks.mlm.head:outputs"),
+        in_transformers=on_demand("heron.tasks.mlm.head:head_in_transformers"),
+    ),
     score_names=lambda config: ["accuracy", "perplexity"],
     scores=on_demand("heron.tasks.mlm.predictions:text_scores"),
-    reading=reading,
+    about=About(hub_name="fill-mask", reading=reading),
 )

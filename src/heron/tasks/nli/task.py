@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from heron.base.registry import on_demand
+from heron.data import Rules
 from heron.metrics.classification import Fractions, Headline, Matrix, accuracy, plain_scores
 from heron.tasks.config import Config
-from heron.tasks.task import CLASS_FORMATS, ClassTask
+from heron.tasks.task import CLASS_FORMATS, About, ClassTask, class_data_problems
 
 
 def headline(_classes: Sequence[str], _relaxed: str) -> Headline:
@@ -29,11 +30,14 @@ def problems(config: Config) -> Iterator[str]:
 
 TASK = ClassTask(
     forms=("pair", "separate", "premise", "hypothesis"),
-    long_forms=("pair", "premise", "hypothesis"),
     formats=CLASS_FORMATS,
     head="mlp3",
-    does="tells how a hypothesis relates to a premise",
+    rules=Rules(
+        long_forms=("pair", "premise", "hypothesis"),
+        problems=problems,
+        data_problems=class_data_problems,
+    ),
     headline=headline,
-    problems=problems,
     features=on_demand("heron.tasks.text_features:text_features"),
+    about=About(hub_name="text-classification", does="tells how a hypothesis relates to a premise"),
 )

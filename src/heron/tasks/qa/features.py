@@ -6,46 +6,76 @@ Shape suffixes: T tokens of the split, S sequences, R rows, L tokens of one sequ
 one whole context.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from torch import Tensor
 
 from heron.base.errors import Problem
+from heron.data.collate import Batch
 from heron.data.examples import Example, Span
-from heron.data.features import (
-    CUT,
-    EXACT,
-    FITS,
-    INEXACT,
-    TOKENLESS,
-    FeatureOptions,
-    Features,
-    flatten,
-    token_ids,
-)
+from heron.data.features import Column, FeatureOptions, Features, flatten, token_ids
 from heron.tasks.qa.answers import is_mark
 from heron.tasks.word_pieces import second_start
 
+# How well tokens match a gold answer's characters: exactly; more or fewer (a border is inside a
+# token); it is cut (whole in no window); or it has no token. Each with what to warn of.
+EXACT, INEXACT, CUT, TOKENLESS = range(4)
+FITS = {
+    "exact": "",
+    "inexact": "answers begin or end inside a token: the best a system can answer is longer or "
+    "shorter",
+    "cut": "answers are whole in no window: no system can find them",
+    "tokenless": "answers map to no token of this tokenizer: no system can find them",
+}
 _CHUNK = 512  # examples tokenized at once; more would need more memory and save no time
 _SPACES = np.asarray([code for code in range(0x3100) if chr(code).isspace()], dtype=np.uint32)
 TokenSpan = tuple[int, int]  # first and last token of a context, both inclusive
 _JOINER = "\u200d"  # joins the parts of an emoji; some tokenizers drop it
 
 
+class Answers(NamedTuple):
+    """The columns of questions in a batch; K answers of a window at most."""
+
+    # First and last token of each gold answer that lies in a window (both inclusive, counted from
+    # its start), in order, or -1 for fewer; 0, 0 in a window without one; int64.
+    spans_BK2: Tensor
+    # The characters of `Example.text` of each token, end exclusive; -1 for tokens outside of it
+    # (question, special tokens) and for mere blanks; int64.
+    chars_BL2: Tensor
+
+    @classmethod
+    def of(cls, batch: Batch) -> Answers:
+        """View a batch."""
+        return cls(batch.columns["answers"], batch.columns["chars"])
+
+    @property
+    def first_B2(self) -> Tensor:
+        """The first answer of each window; -1 where it is not known whether there is one."""
+        return self.spans_BK2[:, 0]
+
+    @property
+    def context_BL(self) -> Tensor:
+        """Whether a token lies in the text that holds the answer; bool."""
+        return self.chars_BL2[:, :, 0] >= 0
+
+
 def qa_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOptions) -> Features:
     """Tokenize a split of questions.
 
     Each sequence is the question and a window of its context, in the tokenizer's own template for
-    two texts. The question is never cut. The target of a window is the first gold answer that lies
-    completely in it; `Features.golds_A3` lists all of them.
+    two texts. The question is never cut. The targets of a window are the gold answers that lie
+    completely in it.
 
     Args:
         examples: with `text` (the context), `text_pair` (the question), `spans` (gold answers).
         tokenizer: a fast Hugging Face tokenizer.
         options: `overflow` is `windows` (overlapping by `stride` tokens) or `truncate` (only the
-            first window). Questions that leave no room for their context are refused and, with
-            `training`, those whose answer is in no window.
+            first window). Questions that leave no room for their context are refused and, in
+            training (`own`), those whose answer is in no window.
 
     Deviates: Hugging Face's `run_qa` only uses the first gold answer, even in windows that contain
     another one.
@@ -74,23 +104,25 @@ def qa_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOpt
             truncated.append(found[1])
             fits.append(found[2])
     tokens_T, offsets_S = flatten([window.ids_L for window in windows])
-    answers = [window.answer for window in windows]
-    golds = [(place, *gold) for place, window in enumerate(windows) for gold in window.golds]
+    answers = [np.asarray(window.answers, dtype=np.int32) for window in windows]
+    answers_A2, answer_offsets_S = flatten(answers, (2,))
     return Features(
         tokens_T=tokens_T,
         offsets_S=offsets_S,
         second_S=np.asarray([window.second for window in windows], dtype=np.int32),
         sequences_R=np.asarray(first, dtype=np.int32),
-        spans_R4=np.full((len(kept), 4), -1, dtype=np.int32),
-        markers_R2=np.full((len(kept), 2), -1, dtype=np.int32),
         labels_R=options.label_ids(kept),
         truncated_R=np.asarray(truncated, dtype=bool),
         guids=[example.guid for example in kept],
         refused=refused,
-        answers_S2=np.asarray(answers, dtype=np.int32).reshape(-1, 2),
-        golds_A3=np.asarray(golds, dtype=np.int32).reshape(-1, 3),
-        chars_T2=np.concatenate([np.empty((0, 2), np.int32), *(one.chars_L2 for one in windows)]),
-        fits_R=np.asarray(fits, dtype=np.int8),
+        columns={
+            "answers": Column(answers_A2, "sequence", offsets=answer_offsets_S),
+            "chars": Column(flatten([one.chars_L2 for one in windows], (2,))[0], "token"),
+        },
+        counts={
+            f"answers_{fit}": (fits.count(number), warning)
+            for number, (fit, warning) in enumerate(FITS.items())
+        },
     )
 
 
@@ -136,19 +168,18 @@ def token_chars(text: str, offsets_N2: np.ndarray) -> np.ndarray:
 
 
 class _Window(NamedTuple):
-    """One sequence: the question and a part of its context; see `Features`."""
+    """One sequence: the question and a part of its context; see `Answers`."""
 
     ids_L: np.ndarray
     second: int
     chars_L2: np.ndarray
-    answer: TokenSpan
-    golds: list[TokenSpan]
+    answers: list[TokenSpan]
 
 
 def _windows(
     example: Example, encoding: Any, options: FeatureOptions
 ) -> tuple[list[_Window], bool, int] | Problem:
-    """Cut the context of one question; also whether its end is left out, and `Features.fits_R`."""
+    """Cut the context of one question; also whether its end is left out, and which of `FITS`."""
     sources, ids, second = encoding.sequence_ids, encoding.ids, second_start(encoding)
     length = sources.count(1)  # a text without a known character has no tokens
     begin = sources.index(1) if length else len(sources)
@@ -165,8 +196,8 @@ def _windows(
     golds = [token_span(chars_N2, span) for span in example.spans]
     inside = [_golds_inside(golds, *place) for place in places]
     fit = _fit(example, golds, {numbers[0] for numbers in inside if numbers}, chars_N2)
-    if options.training and fit in (FITS.index(CUT), FITS.index(TOKENLESS)):
-        return _no_answer_left(example, FITS[fit], options)
+    if options.own and fit in (CUT, TOKENLESS):
+        return _no_answer_left(example, fit, options)
     windows = []
     for (start, end), numbers in zip(places, inside, strict=True):
         sequence = ids[:begin] + ids[begin + start : begin + end] + ids[begin + length :]
@@ -174,8 +205,8 @@ def _windows(
         chars_L2[begin : begin + end - start] = chars_N2[start:end]
         spans = [gold for n in numbers if (gold := golds[n])]
         here = [(begin + first - start, begin + last - start) for first, last in spans]
-        answer = (-1, -1) if example.label is None else here[0] if here else (0, 0)
-        windows.append(_Window(token_ids(sequence), second, chars_L2, answer, here))
+        answers = [(-1, -1)] if example.label is None else here or [(0, 0)]
+        windows.append(_Window(token_ids(sequence), second, chars_L2, answers))
     return windows, places[-1][1] < length, fit
 
 
@@ -187,14 +218,14 @@ def _golds_inside(golds: Sequence[TokenSpan | None], start: int, end: int) -> li
 def _fit(
     example: Example, golds: Sequence[TokenSpan | None], used: set[int], chars_N2: np.ndarray
 ) -> int:
-    """Return the index into `FITS` of the answers in the windows; see `Features.fits_R`."""
+    """Return the place in `FITS` of the answers in the windows; -1 without any gold answer."""
     if not example.spans:
         return -1
     if not used:
-        return FITS.index(TOKENLESS if all(gold is None for gold in golds) else CUT)
+        return TOKENLESS if all(gold is None for gold in golds) else CUT
     held = ((place, golds[place]) for place in used)
     exact = all(gold and char_span(chars_N2, *gold) == example.spans[n] for n, gold in held)
-    return FITS.index(EXACT if exact else INEXACT)
+    return EXACT if exact else INEXACT
 
 
 def _no_room(example: Example, question: int, options: FeatureOptions) -> Problem:
@@ -210,7 +241,7 @@ def _no_room(example: Example, question: int, options: FeatureOptions) -> Proble
     )
 
 
-def _no_answer_left(example: Example, fit: str, options: FeatureOptions) -> Problem:
+def _no_answer_left(example: Example, fit: int, options: FeatureOptions) -> Problem:
     fixes: tuple[str, ...] = ()
     if fit == TOKENLESS:
         what = "its answer's characters map to no token of this tokenizer"

@@ -19,6 +19,7 @@ from heron.models.encoder import Encoder
 from heron.tasks.base import copied
 from heron.tasks.config import Config
 from heron.tasks.exported_heads import HeadWeights, named
+from heron.tasks.qa.features import Answers
 
 NEVER = -1e4  # the score of what is not allowed; finite, so that sums and gradients are finite
 # Models whose question answering class in transformers has the linear layer `qa_outputs` on every
@@ -75,8 +76,7 @@ class SpanLogits:
 
 def borders(batch: Batch) -> Tensor:
     """Mark the tokens where an answer can begin or end: the text and token 0; bool [B, L]."""
-    assert batch.context_BL is not None
-    allowed_BL = batch.context_BL.clone()
+    allowed_BL = Answers.of(batch).context_BL
     allowed_BL[:, 0] = True
     return allowed_BL
 

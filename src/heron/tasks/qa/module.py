@@ -11,11 +11,12 @@ import torch
 from torch import Tensor
 
 from heron.data.collate import Batch
-from heron.data.config import TRAIN, VALIDATION
+from heron.data.config import VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
 from heron.metrics.torch_metrics import SpanScores
-from heron.tasks.base import Output, TaskModule, copied, in_file_order
+from heron.tasks.base import Output, TaskModule, in_file_order
+from heron.tasks.qa.features import Answers
 from heron.tasks.qa.head import (
     NEVER,
     Candidates,
@@ -26,22 +27,19 @@ from heron.tasks.qa.head import (
     mean_logits,
 )
 from heron.tasks.qa.predictions import SpanPredictions, answers_of, collect_spans
-from heron.tasks.qa.soft_answers import AllAnswers
 
 
-@dataclass(frozen=True, slots=True)
-class SpanOutput:
-    """The result of one forward pass over some questions; see `Output`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpanOutput(Output):
+    """An `Output` of questions, whose loss is the mean over windows.
 
-    loss: Tensor | None  # mean over the batch's windows; None where an answer is not known
-    weight: Tensor | None  # number of windows
-    labels_R: Tensor  # class ids (answer, no_answer), or `UNLABELLED`, int64
-    rows_R: Tensor
+    It observes the probability of the answer's two borders (of "not here" in windows without it),
+    averaged over the windows; whether the best span of all windows ("not here" included where there
+    is no answer) is the target; and the score of the target minus the best other score.
+    """
+
     owners_B: Tensor  # the row of each window, int64 from 0 to R - 1
-    observed_R3: Tensor | None = None  # see `ExtractionModule.observe`; None without a loss
-    candidates: Candidates | None = None  # of each window; None in training, and without rows
-
-    to = copied
+    candidates: Candidates | None  # of each window; None in training, and without rows
 
 
 class ExtractionModule(TaskModule):
@@ -54,12 +52,6 @@ class ExtractionModule(TaskModule):
     """
 
     head: SpanHead
-    all_answers: AllAnswers | None = None  # of train, where all of them are learned
-
-    def learn_from(self, data: DataModule) -> None:
-        """See `TaskModule.learn_from`."""
-        if self.config.optim.soft.answers:
-            self.all_answers = AllAnswers(data.features[TRAIN])
 
     def metric(self) -> SpanScores:
         """See `TaskModule.metric`."""
@@ -77,7 +69,7 @@ class ExtractionModule(TaskModule):
         """Compute the loss, the mean over the windows; in evaluation, find the candidates."""
         rows, windows = (0, 0) if batch.is_stand_in else (len(batch), len(batch.owners_B))
         loss, weight, observed_R3, candidates = None, None, None, None
-        if batch.answers_B2 is not None and bool((batch.answers_B2 >= 0).all()):
+        if bool((Answers.of(batch).first_B2 >= 0).all()):
             log_p_B, loss_B = self._likelihood(logits, batch)
             loss, weight = loss_B.mean(), torch.full_like(loss_B[0], windows)
             with torch.no_grad():
@@ -87,25 +79,14 @@ class ExtractionModule(TaskModule):
             candidates = best_spans(logits, task.max_answer_tokens, task.n_best)
         labels_R, rows_R = batch.labels_R[:rows], batch.rows_R[:rows]
         owners_B = batch.owners_B[:windows]
-        return SpanOutput(loss, weight, labels_R, rows_R, owners_B, observed_R3, candidates)
-
-    def observe(self, output: Output) -> Tensor:
-        """List what the recorder stores, float32 [R, 3]; see `TaskModule.observe`.
-
-        The probability of the answer's two borders (of "not here" in windows without it), averaged
-        over the windows; whether the best span of all windows ("not here" included where there is
-        no answer) is the target; and the score of the target minus the best other score.
-        """
-        assert isinstance(output, SpanOutput)
-        assert output.observed_R3 is not None
-        return output.observed_R3
+        more: Any = {"owners_B": owners_B, "candidates": candidates}
+        return SpanOutput(loss, weight, labels_R, rows_R, observed_R3, **more)
 
     def _likelihood(self, logits: SpanLogits, batch: Batch) -> tuple[Tensor, Tensor]:
         """Compute the log probability of each window's answer, and its loss; [B] both."""
-        assert batch.answers_B2 is not None
-        answers_BK2 = batch.answers_B2[:, None]
-        if self.training and self.all_answers is not None:
-            answers_BK2 = self.all_answers(batch)
+        answers_BK2 = Answers.of(batch).spans_BK2
+        if not (self.training and self.config.optim.soft.answers):
+            answers_BK2 = answers_BK2[:, :1]
         spans_BK2 = answers_BK2.clamp(min=0)
         first_BK, last_BK = spans_BK2.unbind(dim=2)
         smoothing = self.config.optim.label_smoothing
@@ -135,13 +116,13 @@ class ExtractionModule(TaskModule):
         return log_p_BK[:, 0], -(1 - smoothing) * taught_B / choices - smoothing * spread_B
 
     def _observed(self, logits: SpanLogits, log_p_B: Tensor, batch: Batch) -> Tensor:
-        """Compute the values of `observe`."""
-        assert batch.answers_B2 is not None
-        first_B, last_B = batch.answers_B2.unbind(dim=1)
+        """Compute `SpanOutput.observed_R3`."""
+        answers_B2 = Answers.of(batch).first_B2
+        first_B, last_B = answers_B2.unbind(dim=1)
         band_BLW = logits.band_BLW(self.config.task.max_answer_tokens)
         here_B, width_B = first_B > 0, last_B - first_B
         can_be_given_B = here_B & (width_B < band_BLW.shape[2])
-        gold_B = logits.span_B(batch.answers_B2).masked_fill(~here_B, -torch.inf)
+        gold_B = logits.span_B(answers_B2).masked_fill(~here_B, -torch.inf)
         windows_B = torch.arange(len(width_B), device=width_B.device)[can_be_given_B]
         band_BLW[windows_B, first_B[can_be_given_B], width_B[can_be_given_B]] = 2 * NEVER
         other_B = band_BLW.flatten(1).amax(dim=1)

@@ -207,7 +207,7 @@ def answers_of(
     output: Any, features: Features, by_row: dict[int, Example], with_none: bool, config: Config
 ) -> list[tuple[int, list[Answer], float]]:
     """Join one batch's windows: `(row, its answers, its value of none_R)`."""
-    assert features.chars_T2 is not None
+    chars_T2 = features.columns["chars"].array
     found = output.candidates
     if found is None:  # a batch without rows
         return []
@@ -219,9 +219,9 @@ def answers_of(
     first_B = np.searchsorted(owners_B, owners_B)
     sequences_B = features.sequences_R[rows_B] + np.arange(len(owners_B)) - first_B
     tokens_BN2 = features.offsets_S[sequences_B][:, None, None] + spans_BN2
-    last_T = len(features.chars_T2) - 1
-    starts_BN = features.chars_T2[np.minimum(tokens_BN2[:, :, 0], last_T), 0]
-    ends_BN = features.chars_T2[np.minimum(tokens_BN2[:, :, 1], last_T), 1]
+    last_T = len(chars_T2) - 1
+    starts_BN = chars_T2[np.minimum(tokens_BN2[:, :, 0], last_T), 0]
+    ends_BN = chars_T2[np.minimum(tokens_BN2[:, :, 1], last_T), 1]
     joined = []
     for place, row in enumerate(rows_R):
         windows = owners_B == place

@@ -134,8 +134,7 @@ class QuestionReader(TableReader):
         if reason := self._reason(asked, gold, [text for text, _, _ in answers]):
             self.dropped.append((reason, str(label)))
             return None
-        side: dict[str, Any] = {"file": self.table.path.name, "line": line}
-        side |= {column: row.get(column) for column in self.config.columns.side}
+        side: dict[str, Any] = {}
         if context and context != given:
             side[GIVEN] = (given,)
         if label is not None:
@@ -145,14 +144,15 @@ class QuestionReader(TableReader):
             mended.add(MISALIGNED)
         if mended:
             side[MENDED] = sorted(mended)
-        return Example(
+        return self.example(
+            index,
             guid,
             context,
-            question.strip(),
-            tuple(span for _, span, _ in answers),
-            label,
-            group=context if is_missing(group) else str(group),
-            side=side,
+            side,
+            context if is_missing(group) else group,
+            text_pair=question.strip(),
+            spans=tuple(span for _, span, _ in answers),
+            label=label,
         )
 
     def guid(self, value: Any, line: int) -> str:

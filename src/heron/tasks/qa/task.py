@@ -1,14 +1,14 @@
 """Extractive question answering: which span of the text answers the question?"""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from heron.base.registry import Registry, on_demand
+from heron.data import Rules
 from heron.data.config import DataConfig, changed_keys, second_text_problems
 from heron.languages import get_language
 from heron.metrics.span import item_scores, language_profile
 from heron.tasks.config import Config
-from heron.tasks.task import Task
+from heron.tasks.task import About, ModelParts, Task
 
 ANSWER, NO_ANSWER = "answer", "no_answer"
 CLASSIFIERS = ("span", "biaffine")
@@ -70,28 +70,33 @@ def reading(config: DataConfig) -> dict[str, str]:
 
 TASK = Task(
     forms=("question",),
-    long_forms=("question",),
     formats=Registry(
         "data format", dict.fromkeys(("squad_json", "qa_table"), "heron.tasks.qa.reader:QUESTIONS")
     ),
     head="span",
-    hub_name="question-answering",
-    does="finds the answer to a question in a text",
-    classifiers=CLASSIFIERS,
-    keys=("task.max_answer_tokens", "task.n_best", "optim.soft.answers"),
-    data_keys=("data.qa", "data.columns.answer", "data.columns.answer_start"),
-    problems=problems,
-    data_problems=data_problems,
     has_classes=False,
+    rules=Rules(
+        long_forms=("question",),
+        classifiers=CLASSIFIERS,
+        keys=("task.max_answer_tokens", "task.n_best", "optim.soft.answers"),
+        problems=problems,
+        data_problems=data_problems,
+    ),
     features=on_demand("heron.tasks.qa.features:qa_features"),
     # Questions whose answer is cut are left out of splits to train on only.
-    feature_options=lambda options, config, training: replace(options, training=training),
-    head_module=on_demand("heron.tasks.qa.head:new_head"),
-    head_in_transformers=on_demand("heron.tasks.qa.head:span_head_in_transformers"),
-    module=on_demand("heron.tasks.qa.module:ExtractionModule"),
+    feature_options=lambda config, training: training,
+    model=ModelParts(
+        module=on_demand("heron.tasks.qa.module:ExtractionModule"),
+        head=on_demand("heron.tasks.qa.head:new_head"),
+        in_transformers=on_demand("heron.tasks.qa.head:span_head_in_transformers"),
+    ),
     score_names=score_names,
     scores=on_demand("heron.tasks.qa.scores:text_scores"),
-    reading=reading,
-    texts=("context", "question"),
     from_texts=on_demand("heron.tasks.qa.predictions:from_texts"),
+    about=About(
+        hub_name="question-answering",
+        does="finds the answer to a question in a text",
+        texts=("context", "question"),
+        reading=reading,
+    ),
 )

@@ -11,7 +11,7 @@ import numpy as np
 
 from heron.base.errors import Problem
 from heron.data.examples import Example, Span
-from heron.data.features import FeatureOptions, Features, flatten, token_ids
+from heron.data.features import Column, FeatureOptions, Features, flatten, token_ids
 from heron.data.markers import mark
 
 _CHUNK = 4096  # texts tokenized at once; more would need more memory and save no time
@@ -25,8 +25,8 @@ def relation_features(
     The fast tokenizer knows the markers as single tokens when `options.input` is `marked`.
 
     Returns:
-        The features. An example whose event or marker is cut by `max_length`, or overlaps no
-        token, has no row and a problem in `refused`.
+        The features, with the columns of `heron.models.heads.Events`. An example whose event or
+        marker is cut by `max_length`, or overlaps no token, has no row and a problem in `refused`.
     """
     sequences = np.arange(len(examples))
     if options.input == "window":  # examples with the same window share a sequence
@@ -72,12 +72,14 @@ def relation_features(
         offsets_S=offsets_S,
         second_S=np.full(len(used), -1, dtype=np.int32),
         sequences_R=table[:, 0].astype(np.int32),
-        spans_R4=table[:, 1:5].astype(np.int32),
-        markers_R2=table[:, 5:7].astype(np.int32),
         labels_R=options.label_ids(kept),
         truncated_R=table[:, 8].astype(bool),
         guids=[example.guid for example in kept],
         refused=[problem for _, problem in sorted(refused.items())],
+        columns={
+            "spans": Column(table[:, 1:5].astype(np.int32), "row"),
+            "markers": Column(table[:, 5:7].astype(np.int32), "row"),
+        },
     )
 
 
@@ -87,10 +89,10 @@ def _lay_out(
     """Return the text to tokenize for an example, and the spans of its events and markers."""
     if options.input == "window":
         return example.text, example.spans, ()
-    marked = mark(example.text, example.spans, options.markers)
+    marked = mark(example.text, example.spans, options.own)
     # One space separates a closing marker from its event.
     closings = [
-        Span(span.end + 1, span.end + 1 + len(options.markers[2 * event + 1]))
+        Span(span.end + 1, span.end + 1 + len(options.own[2 * event + 1]))
         for event, span in enumerate(marked.spans)
     ]
     return marked.text, marked.spans, (*marked.openings, *closings)

@@ -6,11 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.registry import on_demand
+from heron.data import Rules
 from heron.data.config import DataConfig
 from heron.data.markers import MarkerError, Markers, event_markers, parse_marked
 from heron.data.rows import Format, Reader, RowReader, Texts, open_table
 from heron.tasks.config import Config
-from heron.tasks.task import CLASS_FORMATS, ClassScores, ClassTask, class_data_problems
+from heron.tasks.task import (
+    CLASS_FORMATS,
+    About,
+    ClassScores,
+    ClassTask,
+    class_data_problems,
+)
 
 
 def open_marked(config: DataConfig, files: Mapping[str, Path]) -> Reader:
@@ -64,13 +71,22 @@ TASK = ClassTask(
     forms=("marked", "window"),
     formats=CLASS_FORMATS,
     head="ess",
-    does="tells which of two marked events of a text comes first",
-    keys=("head.distance", "task.decoding"),
+    rules=Rules(
+        keys=("head.distance", "task.decoding"),
+        problems=relation_problems,
+        data_problems=data_problems,
+    ),
     features=on_demand("heron.tasks.relation.features:relation_features"),
+    feature_options=lambda config, training: event_markers(config.data),
     added_tokens=added_tokens,
     headline=on_demand("heron.tasks.relation.scores:relation_headline"),
-    scores=partial(ClassScores, usual_labels=RELATIONS),
-    decode=on_demand("heron.tasks.relation.decoding:decode_windows"),
-    problems=relation_problems,
-    data_problems=data_problems,
+    scores=partial(
+        ClassScores,
+        usual_labels=RELATIONS,
+        decode=on_demand("heron.tasks.relation.decoding:decode_windows"),
+    ),
+    about=About(
+        hub_name="text-classification",
+        does="tells which of two marked events of a text comes first",
+    ),
 )

@@ -47,7 +47,7 @@ def sign_asked(config: BertScoreConfig | None, references: Sequence[str]) -> str
 
 
 def sign_metrics(config: Config, folder: RunFolder, scores: Scores) -> None:
-    """See `Task.sign_metrics`."""
+    """See `TextScores.sign`."""
     if not config.task.bertscore.model or not ranks.is_first():
         return
     found: dict[str, dict[str, str]] = {}

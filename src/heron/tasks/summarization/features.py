@@ -4,15 +4,27 @@ Shape suffixes: R rows.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from heron.data.collate import IGNORED
 from heron.data.examples import Example
-from heron.data.features import FeatureOptions, Features, flatten, token_ids
+from heron.data.features import Column, FeatureOptions, Features, flatten, token_ids
 
+TARGET = (
+    "target"  # the column of the summaries' token ids; a row without a summary has an empty one
+)
+_CUT = "summaries are cut at task.max_target_tokens"
 _Encoded = tuple[np.ndarray, bool]  # token ids, and whether they were cut
 _CHUNK = 256  # examples tokenized at once; encodings of long articles need much memory
+
+
+class SummaryOptions(NamedTuple):
+    """`FeatureOptions.own` of summaries."""
+
+    max_target: int  # tokens of a target at most, special tokens included
+    target_start: bool = True  # keep the special token put before a text
 
 
 def summary_features(
@@ -20,7 +32,7 @@ def summary_features(
 ) -> Features:
     """Tokenize a split of articles with their summaries.
 
-    `max_length` cuts articles (`truncated_R`), `max_target` cuts summaries (`target_cut_R`); the
+    `max_length` cuts articles (`truncated_R`), `SummaryOptions.max_target` cuts summaries; the
     final special token stays. No example is refused. The tokenizer is a fast one.
     """
     articles: list[_Encoded] = []
@@ -31,36 +43,27 @@ def summary_features(
         summaries = [e.target for e in chunk if e.target is not None]
         known = iter(_encode_targets(summaries, tokenizer, options))
         targets += [(token_ids([]), False) if e.target is None else next(known) for e in chunk]
-    tokens_T, offsets_S = flatten([ids for ids, _ in articles])
     targets_T, target_offsets_R = flatten([ids for ids, _ in targets])
-    rows = len(examples)
-    return Features(
-        tokens_T=tokens_T,
-        offsets_S=offsets_S,
-        second_S=np.full(rows, -1, dtype=np.int32),
-        sequences_R=np.arange(rows, dtype=np.int32),
-        spans_R4=np.full((rows, 4), -1, dtype=np.int32),
-        markers_R2=np.full((rows, 2), -1, dtype=np.int32),
+    return Features.of_rows(
+        examples,
+        *zip(*articles, strict=True) if articles else ([], []),
         labels_R=options.label_ids(examples),
-        truncated_R=np.asarray([cut for _, cut in articles], dtype=bool),
-        guids=[example.guid for example in examples],
-        refused=[],
-        targets_T=targets_T,
-        target_offsets_R=target_offsets_R,
-        target_cut_R=np.asarray([cut for _, cut in targets], dtype=bool),
+        columns={TARGET: Column(targets_T, "row", IGNORED, target_offsets_R)},
+        counts={"targets_cut": (sum(cut for _, cut in targets), _CUT)},
     )
 
 
 def _encode_targets(
     texts: Sequence[str], tokenizer: Any, options: FeatureOptions
 ) -> list[_Encoded]:
-    """Encode targets, without their first special token unless `options.target_start`."""
+    """Encode targets, without their first special token unless `target_start`."""
     if not texts:
         return []
+    own: SummaryOptions = options.own
     first = tokenizer("")["input_ids"][:1]
     known = (tokenizer.cls_token_id, tokenizer.bos_token_id)
-    drop = int(not options.target_start and len(first) == 1 and first[0] in known)
-    encoded = _encode(texts, tokenizer, options.max_target + drop)
+    drop = int(not own.target_start and len(first) == 1 and first[0] in known)
+    encoded = _encode(texts, tokenizer, own.max_target + drop)
     return [(ids[drop:], cut) for ids, cut in encoded]
 
 

@@ -7,7 +7,7 @@ N known tokens of all summaries (in `chosen_N`: rows of a split), V vocabulary.
 import hashlib
 import shutil
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,8 @@ from heron.data.config import VALIDATION
 from heron.data.datamodule import DataModule
 from heron.metrics.torch_metrics import RougeScores
 from heron.models.config import HeadConfig
-from heron.tasks.base import Output, TaskModule, copied, in_file_order
+from heron.tasks.base import Output, TaskModule, in_file_order
+from heron.tasks.summarization.features import TARGET
 from heron.tasks.summarization.predictions import (
     SummaryPredictions,
     Written,
@@ -37,19 +38,6 @@ from heron.tasks.summarization.predictions import (
 from heron.tasks.summarization.reader import as_given
 from heron.tasks.summarization.seq2seq import Seq2Seq
 from heron.tasks.token_loss import token_loss
-
-
-@dataclass(frozen=True, slots=True)
-class SummaryOutput:
-    """The result of one forward pass over some articles; see `Output`."""
-
-    loss: Tensor | None  # mean over target tokens; None without any
-    weight: Tensor | None  # number of target tokens
-    labels_R: Tensor  # 0 where a summary is known, or `UNLABELLED`, int64
-    rows_R: Tensor
-    observed_R3: Tensor | None = None  # see `observe`; None if it was not computed
-
-    to = copied
 
 
 class SummaryCache(pl.Callback):
@@ -128,6 +116,7 @@ class SummarizationModule(TaskModule):
     Source: HeSum, section 4 and appendix B.
     """
 
+    averages = False
     encoder: Seq2Seq
 
     def metric(self) -> RougeScores:
@@ -138,13 +127,17 @@ class SummarizationModule(TaskModule):
         """Score every known token of the targets, row by row; logits_NV."""
         return self.encoder(batch)
 
-    def output(self, logits: Tensor, batch: Batch) -> SummaryOutput:
-        """Compute the loss (mean over the target tokens) and the recorder's values."""
-        assert batch.target_RM is not None
-        known_RM = batch.target_RM != IGNORED
+    def output(self, logits: Tensor, batch: Batch) -> Output:
+        """Compute the loss, the mean over the target tokens, and what the recorder stores.
+
+        Over the tokens of a summary: the geometric mean of their probabilities, the share that are
+        the most probable ones, and the mean margin.
+        """
+        target_RM = batch.columns[TARGET]
+        known_RM = target_RM != IGNORED
         dynamics = self.config.dynamics
         records = not self.training or (dynamics.enabled and dynamics.mode == "train")
-        gold_N = batch.target_RM[known_RM]
+        gold_N = target_RM[known_RM]
         loss_N, observed_N3 = token_loss(logits, gold_N, self.config.optim.label_smoothing, records)
         rows = 0 if batch.is_stand_in else len(batch)
         observed_R3, weight = None, known_RM[:rows].sum().float()
@@ -155,23 +148,13 @@ class SummarizationModule(TaskModule):
             observed_RM3[known_RM] = observed_N3
             mean_R3 = (observed_RM3.sum(dim=1) / known_RM.sum(dim=1, keepdim=True))[:rows]
             observed_R3 = torch.cat([mean_R3[:, :1].exp(), mean_R3[:, 1:]], dim=1)
-        return SummaryOutput(loss, weight, batch.labels_R[:rows], batch.rows_R[:rows], observed_R3)
+        return Output(loss, weight, batch.labels_R[:rows], batch.rows_R[:rows], observed_R3)
 
-    def step(self, batch: Batch) -> SummaryOutput:
+    def step(self, batch: Batch) -> Output:
         """Run one batch forward; a batch without targets is not computed."""
-        if batch.target_RM is None or not batch.target_RM.shape[1]:
-            return SummaryOutput(None, None, batch.labels_R, batch.rows_R)
+        if TARGET not in batch.columns or not batch.columns[TARGET].shape[1]:
+            return Output(None, None, batch.labels_R, batch.rows_R)
         return self.output(self.logits(batch), batch)
-
-    def observe(self, output: Output) -> Tensor:
-        """List what the recorder stores for each article, float32 [R, 3]; see `TaskModule.observe`.
-
-        Over the tokens of the summary: the geometric mean of their probabilities (0 to 1), the
-        share that are the most probable ones, and the mean margin (logit minus the largest other).
-        """
-        assert isinstance(output, SummaryOutput)
-        assert output.observed_R3 is not None
-        return output.observed_R3
 
     def predict_step(self, batch: Batch, batch_idx: int, dataloader_idx: int = 0) -> Any:
         """Summarize one batch; during training, compute the output for the recorder."""
@@ -258,4 +241,4 @@ def part_of(batch: Batch, kept_R: Tensor) -> Batch:
         return batch
     names = ("tokens_BL", "mask_BL", "second_B", "labels_R", "rows_R")
     kept: dict[str, Any] = {name: getattr(batch, name)[kept_R] for name in names}
-    return replace(batch, **kept, target_RM=None)
+    return replace(batch, **kept, columns={})

@@ -65,23 +65,11 @@ class ArticleReader(TableReader):
         if reason := self._reason(text, target):
             self.dropped.append((reason, SUMMARY))
             return None
-        group = row.get(columns.group or "")
         texts = number_text(row[columns.text]), number_text(row.get(columns.target))
         given = texts[0].strip(), target and texts[1].strip()
         changed = {GIVEN: given} if given != (text, target) else {}
-        return Example(
-            guid,
-            text,
-            label=None if target is None else SUMMARY,
-            target=target,
-            group="" if is_missing(group) else str(group),
-            side={
-                "file": self.table.path.name,
-                "line": line,
-                **{column: row.get(column) for column in columns.side},
-                **changed,
-            },
-        )
+        label, group = None if target is None else SUMMARY, row.get(columns.group or "")
+        return self.example(index, guid, text, changed, group, label=label, target=target)
 
     def _target(self, row: Mapping[str, Any], line: int) -> str | None:
         """Read the summary; None where it is missing and not needed."""

@@ -17,6 +17,7 @@ from heron.metrics.summary import (
     extractive_scores,
     item_rouge,
 )
+from heron.tasks.summarization.bertscore import require_asked, sign_metrics
 from heron.tasks.summarization.reader import as_given, open_articles
 from heron.tasks.task import TextScores
 
@@ -73,4 +74,6 @@ def text_scores() -> TextScores:
         golds=lambda example: [str(as_given(example)[1])],
         rest=_rest,
         by_encoder=True,
+        require=lambda config: require_asked(config.task.bertscore),
+        sign=sign_metrics,
     )

@@ -33,6 +33,7 @@ from heron.models.precision import precision
 from heron.models.pretrained import check_encoder, choose_attention, count_positions
 from heron.tasks.config import Config
 from heron.tasks.config import GenerationConfig as Generation
+from heron.tasks.summarization.features import TARGET
 
 _PAIR = "encoder-decoder"  # transformers' model type of two joined models
 _DROPOUTS = ("dropout_rate", "dropout", "hidden_dropout_prob", "attention_probs_dropout_prob")
@@ -55,8 +56,8 @@ class Seq2Seq(Encoder):
 
     def forward(self, batch: Batch) -> Tensor:
         """Compute logits_NV of every target token, row by row, in the precision of autocast."""
-        assert batch.target_RM is not None
-        known_BM = batch.target_RM != IGNORED
+        target_RM = batch.columns[TARGET]
+        known_BM = target_RM != IGNORED
         # The output layer needs most memory: it gets the states_BMD of known tokens only.
         with self.model.get_output_embeddings().register_forward_pre_hook(
             lambda layer, inputs: (inputs[0][known_BM], *inputs[1:])
@@ -64,7 +65,7 @@ class Seq2Seq(Encoder):
             return self.model(
                 input_ids=batch.tokens_BL,
                 attention_mask=batch.mask_BL,
-                decoder_input_ids=self._shifted(batch.target_RM),
+                decoder_input_ids=self._shifted(target_RM),
                 use_cache=False,
                 **self._extras(batch),
             ).logits

@@ -1,27 +1,28 @@
 """Abstractive summarization: a few sentences that say what an article says."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from typing import Any
 
 from heron.base.registry import Registry, on_demand
+from heron.data import Rules
 from heron.data.config import LABEL_KEYS, DataConfig, changed_keys
-from heron.data.features import FeatureOptions
 from heron.metrics.names import rouge_names
 from heron.tasks.config import Config
-from heron.tasks.task import Task
+from heron.tasks.task import About, ModelParts, Task
 
-_require_asked = on_demand("heron.tasks.summarization.bertscore:require_asked")
 SUMMARY = "summary"  # the one class
 CLASSIFIERS = ("seq2seq", "warm_start")
 
 
-def feature_options(options: FeatureOptions, config: Config, training: bool) -> FeatureOptions:
+def feature_options(config: Config, training: bool) -> Any:
     """Set the length of targets, and whether they begin with the tokenizer's first token.
 
     A warm-started decoder always receives that token as its first input.
     """
+    from heron.tasks.summarization.features import SummaryOptions  # start-up time
+
     starts = config.head.classifier != "warm_start"
-    return replace(options, max_target=config.task.max_target_tokens, target_start=starts)
+    return SummaryOptions(config.task.max_target_tokens, starts)
 
 
 def problems(config: Config) -> Iterator[str]:
@@ -88,25 +89,27 @@ TASK = Task(
         "data format", {"article_table": "heron.tasks.summarization.reader:ARTICLE_TABLE"}
     ),
     head="warm_start",
-    hub_name="summarization",
-    does="writes a summary of an article",
-    classifiers=CLASSIFIERS,
-    keys=("task.bertscore.model",),
-    data_keys=("data.summaries", "data.columns.target"),
-    problems=problems,
-    data_problems=data_problems,
     has_classes=False,
-    averages=False,
+    rules=Rules(
+        classifiers=CLASSIFIERS,
+        keys=("task.bertscore.model",),
+        problems=problems,
+        data_problems=data_problems,
+    ),
     features=on_demand("heron.tasks.summarization.features:summary_features"),
     feature_options=feature_options,
-    encoder=on_demand("heron.tasks.summarization.seq2seq:build_seq2seq"),
-    head_module=on_demand("heron.tasks.summarization.module:no_head"),
-    module=on_demand("heron.tasks.summarization.module:SummarizationModule"),
+    model=ModelParts(
+        module=on_demand("heron.tasks.summarization.module:SummarizationModule"),
+        encoder=on_demand("heron.tasks.summarization.seq2seq:build_seq2seq"),
+        head=on_demand("heron.tasks.summarization.module:no_head"),
+    ),
     score_names=lambda config: rouge_names(),
     scores=on_demand("heron.tasks.summarization.scores:text_scores"),
-    writes="summary",
     from_texts=on_demand("heron.tasks.summarization.predictions:from_texts"),
-    reading=reading,
-    require_metrics=lambda config: _require_asked(config.task.bertscore),
-    sign_metrics=on_demand("heron.tasks.summarization.bertscore:sign_metrics"),
+    about=About(
+        hub_name="summarization",
+        does="writes a summary of an article",
+        writes="summary",
+        reading=reading,
+    ),
 )

@@ -103,7 +103,7 @@ def tokenizer(tiny_encoder):
 
 
 def options(**changes):
-    return FeatureOptions("masked", ("", "", "", ""), 16, ("text",), **changes)
+    return FeatureOptions("masked", 16, ("text",), **changes)
 
 
 def test_a_long_text_becomes_several_sequences_without_a_lost_token(tokenizer):

@@ -65,17 +65,17 @@ def test_the_loss_is_that_of_transformers_on_the_same_masks(trained):
         batch = module.masked(batch)
         with torch.no_grad():
             ours = module.step(batch).loss
-            theirs = model(batch.tokens_BL, batch.mask_BL, labels=batch.target_RM).loss
+            theirs = model(batch.tokens_BL, batch.mask_BL, labels=batch.columns["masked"]).loss
         torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=0)
 
 
 def test_the_loss_is_the_mean_over_masked_tokens_and_only_they_are_scored(built):
     module, _, batch = built
     batch = module.masked(batch)
-    chosen_BL = batch.target_RM != IGNORED
+    chosen_BL = batch.columns["masked"] != IGNORED
     logits_NV = module.logits(batch)
     assert len(logits_NV) == chosen_BL.sum() < batch.mask_BL.sum() / 4
-    expected = torch.nn.functional.cross_entropy(logits_NV, batch.target_RM[chosen_BL])
+    expected = torch.nn.functional.cross_entropy(logits_NV, batch.columns["masked"][chosen_BL])
     torch.testing.assert_close(module.step(batch).loss, expected)
 
 
@@ -85,7 +85,7 @@ def test_each_epoch_has_new_masks_from_the_seed_and_evaluation_always_the_same(b
     def masks(epoch, seed, training):
         monkeypatch.setattr(type(module), "current_epoch", epoch)
         module.config.seed = seed
-        return module.train(training).masked(batch).target_RM
+        return module.train(training).masked(batch).columns["masked"]
 
     first = masks(0, 0, True)
     assert torch.equal(first, masks(0, 0, True))

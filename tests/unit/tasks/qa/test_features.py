@@ -11,7 +11,7 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from transformers import PreTrainedTokenizerFast
 
 from heron.data.examples import Example, Span
-from heron.data.features import FITS, UNLABELLED, FeatureOptions, load_features
+from heron.data.features import UNLABELLED, FeatureOptions, load_features
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
 from heron.tasks.qa.features import char_span, qa_features, token_chars, token_span
@@ -21,9 +21,7 @@ LETTERS = sorted(set(HEBREW.alphabet + ROMANIAN.alphabet + NIQQUD + ".,?!'\"־׳
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 # Pieces that span several letters, so that an answer can begin or end inside one.
 PIECES = ["של", "לו", "ום", "ul", "lui", "ția", "אב", "20"]
-OPTIONS = FeatureOptions(
-    "question", HEBREW.event_markers, 24, ("answer", "no_answer"), overflow="windows", stride=4
-)
+OPTIONS = FeatureOptions("question", 24, ("answer", "no_answer"), overflow="windows", stride=4)
 INNER = [*LETTERS, *PIECES, "🙂", "👩\u200d🔬", "\u200f", "\u202b", "e\u0302", "\u0301"]
 TEXTS = st.lists(
     st.lists(st.sampled_from(INNER), min_size=1, max_size=5).map("".join), max_size=30
@@ -88,12 +86,19 @@ def windows(features, row=0):
     borders = [*features.sequences_R, len(features.lengths_S)]
     for s in range(borders[row], borders[row + 1]):
         part = slice(features.offsets_S[s], features.offsets_S[s + 1])
-        answer = tuple(map(int, features.answers_S2[s]))
-        yield features.tokens_T[part].tolist(), features.chars_T2[part], answer
+        answers = features.columns["answers"]
+        answer = tuple(map(int, answers.array[answers.offsets[s]]))
+        yield features.tokens_T[part].tolist(), features.columns["chars"].array[part], answer
 
 
-def fit(features, row=0):
-    return FITS[features.fits_R[row]] if features.fits_R[row] >= 0 else None
+def fit(features):
+    """Name how the tokens of the only row match its answer; None without an answer."""
+    names = [name.removeprefix("answers_") for name, (n, _) in features.counts.items() if n]
+    return names[0] if names else None
+
+
+def fits(rows, options=OPTIONS, tokenizer=BERT):
+    return [fit(qa_features([row], tokenizer, options)) for row in rows]
 
 
 def only(text, *spans, tokenizer=BERT, options=OPTIONS, **values):
@@ -319,10 +324,8 @@ def test_no_answer_is_the_first_token_and_an_unlabelled_question_says_nothing():
     found = [next(windows(features, row))[2] for row in range(3)]
     assert found[:2] == [(0, 0), (-1, -1)]
     assert found[2][0] > 0
-    assert [fit(features, row) for row in range(3)] == [None, None, "exact"]
+    assert fits(rows) == [None, None, "exact"]
     assert features.labels_R.tolist() == [1, UNLABELLED, 0]
-    assert (features.spans_R4 == -1).all()
-    assert (features.markers_R2 == -1).all()
 
 
 def test_only_training_refuses_an_answer_that_was_cut_away():
@@ -334,10 +337,10 @@ def test_only_training_refuses_an_answer_that_was_cut_away():
     ]
     asked = qa_features(rows, BERT, cut)
     assert asked.guids == ["behind", "before", "none"]
-    assert [fit(asked, row) for row in range(3)] == ["cut", "exact", None]
+    assert fits(rows, cut) == ["cut", "exact", None]
     assert asked.truncated_R.all()
     assert next(windows(asked))[2] == (0, 0)
-    trained = qa_features(rows, BERT, dataclasses.replace(cut, training=True))
+    trained = qa_features(rows, BERT, dataclasses.replace(cut, own=True))
     assert trained.guids == ["before", "none"]
     (refused,) = trained.refused
     assert refused.where == "behind"
@@ -347,9 +350,9 @@ def test_only_training_refuses_an_answer_that_was_cut_away():
 
 
 def test_training_refuses_an_answer_longer_than_every_window_and_one_without_tokens():
-    training = dataclasses.replace(OPTIONS, training=True)
+    training = dataclasses.replace(OPTIONS, own=True)
     rows = [example(LONG, (0, len(LONG)), guid="long"), example("\u200f אב", (0, 1), guid="mark")]
-    assert [FITS[f] for f in qa_features(rows, STRIPS, OPTIONS).fits_R] == ["cut", "tokenless"]
+    assert fits(rows, tokenizer=STRIPS) == ["cut", "tokenless"]
     long, mark = qa_features(rows, STRIPS, training).refused
     assert "longer than a window of 24 tokens" in long.what
     assert "encoder.stride" in str(long)
@@ -379,21 +382,21 @@ def test_a_context_of_five_thousand_words_is_read_in_windows_to_its_end():
     options = dataclasses.replace(OPTIONS, max_length=384, stride=128)
     features = only(text, (len(text) - 2, len(text)), options=options)
     found = [answer for _, _, answer in windows(features)]
-    assert (features.chars_T2[:, 1].max(), len(found)) == (len(text), 20)
+    assert (features.columns["chars"].array[:, 1].max(), len(found)) == (len(text), 20)
     assert [answer != (0, 0) for answer in found] == [False] * 19 + [True]
 
 
 @pytest.mark.parametrize("text", ["", "  ", "\u200f"])
 def test_a_context_without_tokens_is_a_question_without_answer(text):
     features = only(text, label="no_answer", tokenizer=STRIPS)
-    assert (features.chars_T2 == -1).all()
+    assert (features.columns["chars"].array == -1).all()
     assert len(features.lengths_S) == 1
 
 
 def test_no_questions_give_empty_features():
     features = qa_features([], BERT, OPTIONS)
     assert (len(features), len(features.lengths_S), len(features.units())) == (0, 0, 0)
-    assert features.answers_S2.shape == features.chars_T2.shape == (0, 2)
+    assert {column.array.shape for column in features.columns.values()} == {(0, 2)}
 
 
 def test_the_second_text_begins_behind_the_question_in_every_window():
@@ -413,5 +416,8 @@ def test_rows_are_the_same_however_many_are_encoded_at_once_and_after_storage(
         qa_features(rows, BERT, OPTIONS),
         load_features(tmp_path, "00", lambda: expected),
     ):
-        for name in ("tokens_T", "answers_S2", "chars_T2", "fits_R", "sequences_R"):
+        assert found.counts == expected.counts
+        for name in ("tokens_T", "sequences_R"):
             assert (getattr(found, name) == getattr(expected, name)).all()
+        for name, column in expected.columns.items():
+            assert (found.columns[name].array == column.array).all()

@@ -22,11 +22,12 @@ def batch_of(contexts):
         second_B=nothing,
         owners_B=nothing,
         sequences_R=nothing[:1],
-        spans_R4=nothing[:1],
-        markers_R2=nothing[:1],
         labels_R=nothing[:1],
         rows_R=nothing[:1],
-        context_BL=context_BL,
+        columns={
+            "answers": torch.zeros(len(contexts), 1, 2, dtype=torch.int64),
+            "chars": context_BL.long()[:, :, None].expand(-1, -1, 2) - 1,
+        },
     )
 
 

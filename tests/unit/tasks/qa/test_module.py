@@ -11,10 +11,10 @@ from torch.nn import functional as F
 
 from heron.base.errors import ConfigError
 from heron.data.config import SPLITS, TRAIN, VALIDATION, FileConfig
-from heron.data.datamodule import DataModule
+from heron.data.datamodule import DataModule, feature_options
 from heron.data.examples import Span
-from heron.data.features import FITS, INEXACT
 from heron.languages.unicode import UnicodeOptions
+from heron.tasks.qa.features import Answers, qa_features
 from heron.tasks.qa.head import NEVER
 from heron.tasks.qa.predictions import Answer, SpanPredictions, from_texts
 from heron.training.build import build_module
@@ -43,7 +43,7 @@ def rows_of(batch):
 
 def spans_of(batch, window, longest):
     """Every span that may be given in a window."""
-    inside = batch.context_BL[window].nonzero()[:, 0].tolist()
+    inside = Answers.of(batch).context_BL[window].nonzero()[:, 0].tolist()
     return [(i, j) for i in inside for j in inside if i <= j < i + longest]
 
 
@@ -53,7 +53,7 @@ def test_loss_is_the_mean_cross_entropy_of_start_and_end(built, words):
     with torch.no_grad():
         logits = module.logits(batch)
         loss = module.output(logits, batch).loss
-    first_B, last_B = batch.answers_B2.unbind(dim=1)
+    first_B, last_B = Answers.of(batch).first_B2.unbind(dim=1)
     expected = F.cross_entropy(logits.start_BL, first_B) + F.cross_entropy(logits.end_BL, last_B)
     torch.testing.assert_close(loss, expected / 2)
 
@@ -82,17 +82,14 @@ def test_with_soft_answers_a_window_learns_each_answer_that_lies_in_it(chronicle
         with torch.no_grad():
             logits = module.logits(batch)
             found = module.output(logits, batch).loss
-            assert module.all_answers is not None
-            answers_BK2 = module.all_answers(batch)
+            answers_BK2 = Answers.of(batch).spans_BK2
             each_BK = torch.full(answers_BK2.shape[:2], torch.nan)
-            module.all_answers, kept = None, module.all_answers
             for k in range(answers_BK2.shape[1]):
-                one = replace(batch, answers_B2=answers_BK2[:, k].clamp(min=0))
+                one = batch.with_columns(answers=answers_BK2[:, k : k + 1].clamp(min=0))
                 each_BK[:, k] = module._likelihood(logits, one)[1]
-            module.all_answers = kept
         each_BK[answers_BK2[:, :, 0] < 0] = torch.nan
         torch.testing.assert_close(found, each_BK.nanmean(dim=1).mean())
-        assert (answers_BK2[:, 0] == batch.answers_B2).all()
+        assert (answers_BK2[:, 0] == Answers.of(batch).first_B2).all()
         several += int((answers_BK2[:, 1:, 0] > 0).sum())
         for window, row in enumerate(batch.owners_B.tolist()):
             example = next(
@@ -114,14 +111,14 @@ def test_biaffine_loss_is_the_cross_entropy_over_all_spans_and_none(built):
         logits = module.logits(batch)
         loss = module.output(logits, batch).loss
     losses = []
-    for window in range(len(batch.answers_B2)):
+    for window in range(len(Answers.of(batch).first_B2)):
         spans = spans_of(batch, window, longest=12)
         scores = {
             span: logits.span_B(torch.tensor([span] * len(logits.start_BL)))[window]
             for span in spans
         }
         total = torch.stack([*scores.values(), logits.none_B[window]]).logsumexp(0)
-        gold = tuple(batch.answers_B2[window].tolist())
+        gold = tuple(Answers.of(batch).first_B2[window].tolist())
         losses.append(total - (scores[gold] if gold[0] else logits.none_B[window]))
     torch.testing.assert_close(loss, torch.stack(losses).mean())
 
@@ -131,12 +128,12 @@ def test_smoothing_spreads_a_share_over_the_places_of_the_text_alone(built):
     with torch.no_grad():
         logits = module.logits(batch)
         loss = module.output(logits, batch).loss
-    allowed_BL = batch.context_BL.clone()
+    allowed_BL = Answers.of(batch).context_BL.clone()
     allowed_BL[:, 0] = True
     parts = []
     for scores_BL, gold_B in ((logits.start_BL, 0), (logits.end_BL, 1)):
         for scores_L, allowed_L, gold in zip(
-            scores_BL, allowed_BL, batch.answers_B2[:, gold_B], strict=True
+            scores_BL, allowed_BL, Answers.of(batch).first_B2[:, gold_B], strict=True
         ):
             log_p = scores_L[allowed_L].log_softmax(0)
             own = scores_L.log_softmax(0)[gold]
@@ -149,9 +146,10 @@ def test_biaffine_smoothing_spreads_a_share_over_all_spans_and_none(built):
     with torch.no_grad():
         logits = module.logits(batch)
         loss = module.output(logits, batch).loss
-    longest = max(12, int((batch.answers_B2[:, 1] - batch.answers_B2[:, 0]).max()) + 1)
+    first_B, last_B = Answers.of(batch).first_B2.unbind(dim=1)
+    longest = max(12, int((last_B - first_B).max()) + 1)
     parts = []
-    for window, gold in enumerate(batch.answers_B2.tolist()):
+    for window, gold in enumerate(Answers.of(batch).first_B2.tolist()):
         spans = [(0, 0), *spans_of(batch, window, longest)]
         scores = [
             logits.none_B[window]
@@ -187,7 +185,7 @@ def test_the_recorder_is_told_probability_correctness_and_margin(built, head):
         best_wrong, right = -np.inf, None
         none = min(logits.none_B[w].item() for w in windows)
         for window in windows:
-            gold = tuple(batch.answers_B2[window].tolist())
+            gold = tuple(Answers.of(batch).first_B2[window].tolist())
             for span in spans_of(batch, window, longest=12):
                 everything[window] = torch.tensor(span)
                 score = logits.span_B(everything)[window].item()
@@ -203,7 +201,7 @@ def test_the_recorder_is_told_probability_correctness_and_margin(built, head):
         assert margin == pytest.approx(right - best_wrong, abs=1e-4)
         assert correct == (margin > 0)
     if head == "span":
-        first_B, last_B = batch.answers_B2.unbind(dim=1)
+        first_B, last_B = Answers.of(batch).first_B2.unbind(dim=1)
         p_B = (
             logits.start_BL.softmax(1).gather(1, first_B[:, None])
             * logits.end_BL.softmax(1).gather(1, last_B[:, None])
@@ -228,7 +226,10 @@ def test_answers_are_the_best_spans_over_all_windows(built, words):
         for step, window in enumerate(windows):
             begin = features.offsets_S[features.sequences_R[number] + step]
             for i, j in spans_of(batch, window, longest=12):
-                start, end = features.chars_T2[begin + i, 0], features.chars_T2[begin + j, 1]
+                start, end = (
+                    features.columns["chars"].array[begin + i, 0],
+                    features.columns["chars"].array[begin + j, 1],
+                )
                 score = (logits.start_BL[window, i] + logits.end_BL[window, j]).item()
                 found[start, end] = max(score, found.get((start, end), -np.inf))
         guid = features.guids[number]
@@ -251,7 +252,7 @@ def sure_of_golds(module, data):
         for side, scores_BL in enumerate((logits.start_BL, logits.end_BL)):
             allowed_BL = scores_BL > NEVER
             scores_BL[allowed_BL] = 0.0
-            scores_BL.scatter_(1, batch.answers_B2[:, side : side + 1], 50.0)
+            scores_BL.scatter_(1, Answers.of(batch).first_B2[:, side : side + 1], 50.0)
         outputs.append(module.output(logits, batch))
     return outputs
 
@@ -263,8 +264,12 @@ def test_gold_answers_map_to_themselves(built):
     outputs = sure_of_golds(module, data)
     predictions = module.tune(module.collect(outputs, data, VALIDATION))
     features = data.features[VALIDATION]
-    fits = zip(features.guids, features.fits_R, strict=True)
-    inexact = {guid for guid, fit in fits if FITS[fit] == INEXACT}
+    options = feature_options(data.config)
+    inexact = {
+        example.guid
+        for example in data.examples[VALIDATION]
+        if qa_features([example], data.tokenizer, options).counts["answers_inexact"][0]
+    }
     assert len(inexact) < len(features) / 2
     given = dict(zip(predictions.guids, predictions.texts, strict=True))
     for guid, golds in zip(predictions.guids, predictions.golds, strict=True):

@@ -18,8 +18,16 @@ from heron.tasks.relation.features import relation_features
 
 HE = Markers(*HEBREW.event_markers)
 LABELS = ("BEFORE", "AFTER", "EQUAL", "VAGUE")
-MARKED = FeatureOptions("marked", HE, max_length=128, label_order=LABELS)
-WINDOW = FeatureOptions("window", HE, max_length=128, label_order=LABELS)
+MARKED = FeatureOptions("marked", max_length=128, label_order=LABELS, own=HE)
+WINDOW = FeatureOptions("window", max_length=128, label_order=LABELS, own=HE)
+
+
+def spans_of(features):
+    return features.columns["spans"].array
+
+
+def markers_of(features):
+    return features.columns["markers"].array
 
 
 @pytest.fixture(scope="session")
@@ -106,8 +114,8 @@ def test_window_form_finds_the_pieces_of_every_mention_and_no_others(tokenizer, 
     features = relation_features([example(text, spans)], tokenizer, WINDOW)
     expected = [pieces_of(tokenizer, text, span) for span in spans]
     assert features.refused == []
-    assert features.spans_R4.tolist() == [[f(p) for p in expected for f in (min, max)]]
-    assert features.markers_R2.tolist() == [[-1, -1]]
+    assert spans_of(features).tolist() == [[f(p) for p in expected for f in (min, max)]]
+    assert markers_of(features).tolist() == [[-1, -1]]
 
 
 @given(case=texts_with_spans())
@@ -116,8 +124,8 @@ def test_marked_form_finds_mentions_and_opening_markers(tokenizer, case):
     features = relation_features([example(text, spans)], tokenizer, MARKED)
     marked = mark(text, spans, HE)
     expected = [pieces_of(tokenizer, marked.text, span) for span in marked.spans]
-    assert features.spans_R4.tolist() == [[f(p) for p in expected for f in (min, max)]]
-    ids = features.tokens_T[features.markers_R2[0]].tolist()
+    assert spans_of(features).tolist() == [[f(p) for p in expected for f in (min, max)]]
+    ids = features.tokens_T[markers_of(features)[0]].tolist()
     assert tokenizer.convert_ids_to_tokens(ids) == [HE.start_1, HE.start_2]
 
 
@@ -126,7 +134,7 @@ def test_located_pieces_cover_the_mention_and_reach_beyond_it_by_no_whole_piece(
     text, spans = case
     features = relation_features([example(text, spans)], word_pieces, WINDOW)
     offsets = word_pieces(text, return_offsets_mapping=True)["offset_mapping"]
-    for span, (first, last) in zip(spans, features.spans_R4.reshape(2, 2), strict=True):
+    for span, (first, last) in zip(spans, spans_of(features).reshape(2, 2), strict=True):
         visible = [c for c in range(*span) if not text[c].isspace()]
         assert offsets[first][0] <= visible[0]
         assert offsets[last][1] > visible[-1]
@@ -146,10 +154,10 @@ def test_a_marker_is_one_token_and_stays_outside_its_mention(tokenizer):
     text = "שר נבחר אז עזב"
     features = relation_features([example(text, [(3, 7), (11, 14)])], tokenizer, MARKED)
     tokens = tokenizer.convert_ids_to_tokens(features.tokens_T.tolist())
-    (first_1, last_1, first_2, last_2) = features.spans_R4[0]
+    (first_1, last_1, first_2, last_2) = spans_of(features)[0]
     assert [token for token in tokens if token in HE] == list(HE)
     assert not set(HE) & {*tokens[first_1 : last_1 + 1], *tokens[first_2 : last_2 + 1]}
-    assert features.markers_R2[0].tolist() == [tokens.index(HE.start_1), tokens.index(HE.start_2)]
+    assert markers_of(features)[0].tolist() == [tokens.index(HE.start_1), tokens.index(HE.start_2)]
 
 
 def test_a_mention_ending_in_stripped_points_is_found(accent_stripper):
@@ -210,20 +218,20 @@ def test_a_label_outside_the_order_is_no_row(word_pieces):
 def test_truncation_refuses_exactly_the_rows_it_cuts(word_pieces, case, form, data):
     text, spans = case
     whole = relation_features(
-        [example(text, spans)], word_pieces, FeatureOptions(form, HE, 128, LABELS)
+        [example(text, spans)], word_pieces, FeatureOptions(form, 128, LABELS, own=HE)
     )
     max_length = data.draw(st.integers(4, len(whole.tokens_T)))
     short = relation_features(
-        [example(text, spans)], word_pieces, FeatureOptions(form, HE, max_length, LABELS)
+        [example(text, spans)], word_pieces, FeatureOptions(form, max_length, LABELS, own=HE)
     )
     # The last position of a truncated sequence is [SEP]: content ends before it. In the marked
     # form a closing marker, one token, follows the last mention.
-    last = whole.spans_R4.max() + (form == "marked")
+    last = spans_of(whole).max() + (form == "marked")
     if last < max_length - 1:
         assert short.guids == ["g"]
         assert short.refused == []
-        assert short.spans_R4.tolist() == whole.spans_R4.tolist()
-        assert short.markers_R2.tolist() == whole.markers_R2.tolist()
+        assert spans_of(short).tolist() == spans_of(whole).tolist()
+        assert markers_of(short).tolist() == markers_of(whole).tolist()
     else:
         assert short.guids == []
         assert [problem.where for problem in short.refused] == ["g"]
@@ -233,14 +241,14 @@ def test_truncation_refuses_exactly_the_rows_it_cuts(word_pieces, case, form, da
 def test_a_closing_marker_is_never_cut_off_silently(word_pieces):
     row = example(TEXT[: PLACES[1].end], PLACES[:2])
     whole = relation_features([row], word_pieces, MARKED)
-    short = FeatureOptions("marked", HE, len(whole.tokens_T) - 1, LABELS)
+    short = FeatureOptions("marked", len(whole.tokens_T) - 1, LABELS, own=HE)
     assert [p.where for p in relation_features([row], word_pieces, short).refused] == ["g"]
 
 
 def test_a_cut_row_leaves_the_other_pairs_of_its_window(word_pieces):
     rows = [example(TEXT, (PLACES[i], PLACES[j]), f"{i}-{j}") for i, j in [(4, 5), (0, 1), (0, 5)]]
-    length = relation_features(rows[1:2], word_pieces, WINDOW).spans_R4.max() + 2
-    short = FeatureOptions("window", HE, int(length), LABELS)
+    length = spans_of(relation_features(rows[1:2], word_pieces, WINDOW)).max() + 2
+    short = FeatureOptions("window", int(length), LABELS, own=HE)
     features = relation_features(rows, word_pieces, short)
     assert features.guids == ["0-1"]
     assert [problem.where for problem in features.refused] == ["4-5", "0-5"]
@@ -265,7 +273,7 @@ def test_a_mention_without_any_token_is_refused_with_its_own_reason(accent_strip
 
 def test_refusing_lists_every_cut_guid_and_how_to_go_on(word_pieces):
     rows = [example(TEXT, PLACES[:2], guid) for guid in ("a", "b")]
-    options = FeatureOptions("window", HE, 4, LABELS)
+    options = FeatureOptions("window", 4, LABELS, own=HE)
     features = relation_features(rows, word_pieces, options)
     with pytest.raises(DataError, match="no row would be left") as error:
         require_none_refused(features, "train")
@@ -282,12 +290,15 @@ def test_refusing_lists_every_cut_guid_and_how_to_go_on(word_pieces):
 def test_types_are_the_same_with_rows_and_without(word_pieces, form):
     row = example(TEXT, PLACES[:2])
     full = relation_features([row], word_pieces, form)
-    cut = relation_features([row], word_pieces, FeatureOptions(form.input, HE, 4, LABELS))
+    cut = relation_features([row], word_pieces, FeatureOptions(form.input, 4, LABELS, own=HE))
     assert (len(full), len(cut)) == (1, 0)
-    for name in ("tokens_T", "offsets_S", "sequences_R", "spans_R4", "markers_R2", "labels_R"):
+    for name in ("tokens_T", "offsets_S", "sequences_R", "labels_R"):
         assert getattr(full, name).dtype == (np.int64 if name == "offsets_S" else np.int32)
         assert getattr(cut, name).dtype == getattr(full, name).dtype
         assert getattr(cut, name).shape[1:] == getattr(full, name).shape[1:]
+    for name, column in full.columns.items():
+        assert column.array.dtype == cut.columns[name].array.dtype == np.int32
+        assert column.array.shape[1:] == cut.columns[name].array.shape[1:]
 
 
 @pytest.mark.parametrize("options", [MARKED, WINDOW])
@@ -312,5 +323,7 @@ def test_texts_are_tokenized_a_few_at_a_time_to_the_same_features(
     assert len(asked) > 1
     assert (parts.guids, parts.refused) == (whole.guids, whole.refused)
     assert [problem.where for problem in whole.refused] == ["cut"]
-    for name in ("tokens_T", "offsets_S", "sequences_R", "spans_R4", "markers_R2", "truncated_R"):
+    for name in ("tokens_T", "offsets_S", "sequences_R", "truncated_R"):
         np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
+    for name, column in whole.columns.items():
+        np.testing.assert_array_equal(parts.columns[name].array, column.array)

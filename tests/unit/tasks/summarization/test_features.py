@@ -1,7 +1,5 @@
 """Articles and summaries as token ids: cut, counted, padded, shared."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 import torch
@@ -12,8 +10,7 @@ from transformers import AutoTokenizer
 from heron.data.collate import IGNORED, Collator
 from heron.data.examples import Example
 from heron.data.features import UNLABELLED, FeatureOptions, load_features
-from heron.data.markers import Markers
-from heron.tasks.summarization.features import summary_features
+from heron.tasks.summarization.features import SummaryOptions, summary_features
 
 WORD = "הוועדה התכנסה בבוקר ודחתה את ההצעה לאחר שהשר עזב את האולם".split()  # noqa: SIM905
 
@@ -24,10 +21,9 @@ def tokenizer(tiny_encoder):
 
 
 def options(**changes):
-    known = {"max_length": 16, "max_target": 8, "target_start": False}
-    return FeatureOptions(
-        "article", Markers("1", "2", "3", "4"), label_order=("summary",), **(known | changes)
-    )
+    known = {"max_length": 16, "max_target": 8, "target_start": False} | changes
+    length = known.pop("max_length")
+    return FeatureOptions("article", length, ("summary",), own=SummaryOptions(**known))
 
 
 def example(number, words, summary):
@@ -41,16 +37,19 @@ def test_articles_and_summaries_are_cut_and_keep_their_end(tokenizer):
     features = summary_features([example(0, 40, 40), example(1, 1, 1)], tokenizer, options())
     first_T = features.tokens_T[: features.offsets_S[1]]
     assert (len(first_T), first_T[-1]) == (16, tokenizer.sep_token_id)
-    target_T = features.targets_T[: features.target_offsets_R[1]]
+    target = features.columns["target"]
+    target_T = target.array[: target.offsets[1]]
     assert (len(target_T), target_T[-1]) == (8, tokenizer.sep_token_id)
     assert features.truncated_R.tolist() == [True, False]
-    assert features.target_cut_R.tolist() == [True, False]
+    assert features.counts["targets_cut"][0] == 1
 
 
 def test_the_token_before_a_text_stays_where_the_decoder_must_say_it(tokenizer):
     rows = [example(0, 3, 2)]
-    without = summary_features(rows, tokenizer, options()).targets_T.tolist()
-    with_it = summary_features(rows, tokenizer, options(target_start=True)).targets_T.tolist()
+    without, with_it = (
+        summary_features(rows, tokenizer, each).columns["target"].array.tolist()
+        for each in (options(), options(target_start=True))
+    )
     assert with_it == [tokenizer.cls_token_id, *without]
     assert tokenizer.decode(without, skip_special_tokens=True) == rows[0].target
 
@@ -60,8 +59,8 @@ def test_a_row_without_a_summary_has_an_empty_target(tokenizer):
     features = summary_features(rows, tokenizer, options())
     assert features.labels_R.tolist() == [0, UNLABELLED]
     batch = Collator(features, 0)(np.array([1, 0]))
-    assert (batch.target_RM[0] == IGNORED).all()
-    assert (batch.target_RM[1] != IGNORED).all()
+    assert (batch.columns["target"][0] == IGNORED).all()
+    assert (batch.columns["target"][1] != IGNORED).all()
 
 
 @given(
@@ -75,7 +74,7 @@ def test_a_batch_holds_each_row_s_article_and_target(tokenizer, sizes):
     for place, row in enumerate(units_U):
         article = batch.tokens_BL[place][batch.mask_BL[place] == 1]
         assert tokenizer.decode(article, skip_special_tokens=True) == rows[row].text
-        target = batch.target_RM[place]
+        target = batch.columns["target"][place]
         shown = tokenizer.decode(target[target != IGNORED], skip_special_tokens=True)
         assert shown == (rows[row].target or "")
 
@@ -85,12 +84,7 @@ def test_features_are_the_same_when_they_are_opened_again(tokenizer, tmp_path):
     built = summary_features(rows, tokenizer, options())
     load_features(tmp_path, "0" * 64, lambda: built)
     opened = load_features(tmp_path, "0" * 64, lambda: pytest.fail("built twice"))
-    for field in dataclasses.fields(built):
-        ours, theirs = getattr(opened, field.name), getattr(built, field.name)
-        if isinstance(theirs, np.ndarray):
-            np.testing.assert_array_equal(ours, theirs)
-        else:
-            assert ours == theirs
-    assert torch.equal(
-        Collator(opened, 0)(np.arange(4)).target_RM, Collator(built, 0)(np.arange(4)).target_RM
-    )
+    ours, theirs = (Collator(each, 0)(np.arange(4)) for each in (opened, built))
+    assert torch.equal(ours.tokens_BL, theirs.tokens_BL)
+    assert torch.equal(ours.columns["target"], theirs.columns["target"])
+    assert opened.counts == built.counts

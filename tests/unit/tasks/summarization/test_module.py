@@ -63,7 +63,7 @@ def built(chronicle_config):
 def scores_by_place(module, batch):
     """Score like `module.logits`, laid out as the targets are: [B, M, V], NaN beside the tokens."""
     logits_NV = module.logits(batch)
-    known_RM = batch.target_RM != IGNORED
+    known_RM = batch.columns["target"] != IGNORED
     logits_BMV = logits_NV.new_full((*known_RM.shape, logits_NV.shape[1]), math.nan)
     logits_BMV[known_RM] = logits_NV
     return logits_BMV
@@ -75,7 +75,7 @@ def test_loss_is_the_mean_cross_entropy_over_target_tokens(built, smoothing):
     with torch.no_grad():
         logits_NV = module.logits(batch)
         loss = module.output(logits_NV, batch).loss
-    gold_N = batch.target_RM[batch.target_RM != IGNORED]
+    gold_N = batch.columns["target"][batch.columns["target"] != IGNORED]
     expected = F.cross_entropy(logits_NV, gold_N, label_smoothing=smoothing)
     torch.testing.assert_close(loss, expected)
 
@@ -84,11 +84,11 @@ def test_a_summary_s_token_is_scored_by_the_article_and_the_tokens_before_it_alo
     for words in ((), ("encoder.fast_dropout=false",)):
         module, _, batch = built(*words, "encoder.dropout=0.0")
         module.train()  # where heron's own attention is at work
-        assert (batch.target_RM[:, :9] != IGNORED).all()
+        assert (batch.columns["target"][:, :9] != IGNORED).all()
         logits_BMV = scores_by_place(module, batch)
-        later_RM = batch.target_RM.clone()
+        later_RM = batch.columns["target"].clone()
         later_RM[:, 5:] = 7
-        changed_BMV = scores_by_place(module, dataclasses.replace(batch, target_RM=later_RM))
+        changed_BMV = scores_by_place(module, batch.with_columns(target=later_RM))
         torch.testing.assert_close(logits_BMV[:, :6], changed_BMV[:, :6])
         assert not torch.allclose(logits_BMV[:, 6:9], changed_BMV[:, 6:9])
         other = dataclasses.replace(batch, tokens_BL=batch.tokens_BL.flip(0))
@@ -120,7 +120,7 @@ def test_the_recorder_is_told_probability_correctness_and_margin(built):
         logits_BMV = scores_by_place(module, batch)
         observed_R3 = module.observe(module.step(batch))
     for row in range(len(batch)):
-        gold = [token for token in batch.target_RM[row].tolist() if token != IGNORED]
+        gold = [token for token in batch.columns["target"][row].tolist() if token != IGNORED]
         log_p, right, margins = 0.0, 0, 0.0
         for place, token in enumerate(gold):
             scores_V = logits_BMV[row, place]
@@ -145,7 +145,7 @@ def test_greedy_writing_takes_the_likeliest_token_each_time(built):
             target_RM = torch.full((len(batch), len(told) + 1), 7)
             target_RM[row, : len(told)] = torch.tensor(told, dtype=torch.int64)
             with torch.no_grad():
-                asked = dataclasses.replace(batch, target_RM=target_RM)
+                asked = batch.with_columns(target=target_RM)
                 scores_V = scores_by_place(module, asked)[row, -1]
             told.append(int(scores_V.argmax()))
         assert [token for token in written_RM[row].tolist() if token != pad] == told
@@ -167,7 +167,7 @@ def test_more_beams_find_likelier_summaries(built):
     generation = module.config.task.generation
 
     def log_p(written_RM):
-        told = dataclasses.replace(batch, target_RM=written_RM)
+        told = batch.with_columns(target=written_RM)
         log_p_BMV = scores_by_place(module, told).log_softmax(2)
         return log_p_BMV.gather(2, written_RM[:, :, None]).sum(dim=(1, 2))
 
@@ -193,13 +193,12 @@ def test_predictions_are_whole_and_in_the_order_of_the_file(built):
 def test_a_gold_summary_written_scores_1(built):
     module, data, _ = built()
     features = data.features[TEST]
+    target = features.columns["target"]
     outputs = [
         Written(
             torch.tensor([row]),
             torch.from_numpy(
-                features.targets_T[
-                    features.target_offsets_R[row] : features.target_offsets_R[row + 1]
-                ].astype(np.int64)
+                target.array[target.offsets[row] : target.offsets[row + 1]].astype(np.int64)
             )[None],
         )
         for row in range(len(features))

@@ -106,19 +106,16 @@ def make_batch(vocabulary=60, rows=3, length=20, words=7):
     mask_BL = torch.ones_like(tokens_BL)
     mask_BL[-1, length // 2 :] = tokens_BL[-1, length // 2 :] = 0
     target_RM[-1, words // 2 :] = -100
-    nothing = torch.full((rows, 4), -1)
     count = torch.arange(rows)
     return Batch(
         tokens_BL=tokens_BL,
         mask_BL=mask_BL,
-        second_B=nothing[:, 0],
+        second_B=torch.full((rows,), -1),
         owners_B=count,
         sequences_R=count,
-        spans_R4=nothing,
-        markers_R2=nothing[:, :2],
         labels_R=torch.zeros(rows, dtype=torch.int64),
         rows_R=count,
-        target_RM=target_RM,
+        columns={"target": target_RM},
     )
 
 
@@ -141,13 +138,13 @@ def test_a_pretrained_pair_scores_as_transformers_own_does(kind, tiny_seq2seq, c
         found = plain(
             input_ids=batch.tokens_BL,
             attention_mask=batch.mask_BL,
-            labels=batch.target_RM,
+            labels=batch.columns["target"],
             **extras,
         )
-        known_BM = batch.target_RM != -100
+        known_BM = batch.columns["target"] != -100
         assert not known_BM.all()
         torch.testing.assert_close(ours, found.logits[known_BM])
-        loss = torch.nn.functional.cross_entropy(ours, batch.target_RM[known_BM])
+        loss = torch.nn.functional.cross_entropy(ours, batch.columns["target"][known_BM])
     torch.testing.assert_close(loss, found.loss)
 
 
@@ -188,10 +185,10 @@ def test_every_kind_learns_a_batch_by_heart_and_writes_it(
     encoder = build_encoder(config, tokenizer_of(folder))
     module = inference_module(config, encoder, build_head(config, encoder))
     batch = make_batch()
-    end_RM = batch.target_RM.clone()
+    end_RM = batch.columns["target"].clone()
     end_RM[:-1, -1] = 3  # the token that ends a summary
     end_RM[-1, 2] = 3
-    batch = dataclasses.replace(batch, target_RM=end_RM)
+    batch = batch.with_columns(target=end_RM)
     optimizer = build_optimizer(module.encoder, module.head, config.optim)
     module.train()
     module.encoder.assert_mode(training=True)
@@ -202,7 +199,7 @@ def test_every_kind_learns_a_batch_by_heart_and_writes_it(
         optimizer.step()
     assert loss < 0.1
     written_RM = module.eval().write(batch).written_RM
-    for row, target in zip(written_RM.tolist(), batch.target_RM.tolist(), strict=True):
+    for row, target in zip(written_RM.tolist(), batch.columns["target"].tolist(), strict=True):
         wanted = [token for token in target if token != -100]
         assert row[: len(wanted)] == wanted
 
@@ -239,7 +236,7 @@ def test_an_encoder_that_cannot_decode_gets_a_bert_decoder_with_its_words(
     module = Seq2Seq(model).eval()
     batch = make_batch()
     with torch.no_grad():
-        known = int((batch.target_RM != -100).sum())
+        known = int((batch.columns["target"] != -100).sum())
         assert module(batch).shape == (known, model.decoder.config.vocab_size)
     written_BM = module.write(batch, config.task.generation)
     assert written_BM.shape[0] == 3
