@@ -25,6 +25,7 @@ Scores = dict[str, dict[str, float]]  # `{"<split>": {"<metric>": fraction}}`
 
 # In `model/`; written last, so that they show that all is written.
 HEAD, BASELINE = "head.safetensors", "baseline.json"
+JOURNAL = "study.journal"  # in the folder of a sweep: the trials of its searches
 STALE = 60.0  # seconds without a heartbeat after which another machine's process counts as gone
 GONE = "its process is gone (killed, or out of memory); the same command goes on with the run"
 _updating = threading.RLock()  # a heartbeat writes beside the run

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, first_line
-from heron.base.run_folder import RunFolder
+from heron.base.run_folder import JOURNAL, RunFolder
 from heron.base.terminal import gather, print_lines, print_tables
 from heron.config.constraints import Positive
 from heron.config.options import parse_options
 from heron.metrics.names import with_copied
 from heron.results.collect import RunRecord, collect, headline_metrics, is_run
-from heron.sweeps.ledger import JOURNAL, duration
+from heron.sweeps.ledger import duration
 
 # In this order. `pruned`: ended early by its search.
 _ENDED, _BAD = ("done", "pruned"), ("failed", "broken")

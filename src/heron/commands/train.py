@@ -11,7 +11,6 @@ from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
 
 from heron.base.errors import HeronError
-from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redacted
 from heron.base.signals import Terminated
@@ -23,14 +22,6 @@ from heron.training.compose import Composition
 from heron.training.run import Run, count_ranks
 
 # Start-up time: one run starts no sweep.
-conclude = on_demand("heron.sweeps.launch:conclude")
-run_apart = on_demand("heron.sweeps.launch:run_apart")
-check_start = on_demand("heron.sweeps.devices:check_start")
-repeat = on_demand("heron.commands.repeat:run")
-collect = on_demand("heron.results.collect:collect")
-is_run = on_demand("heron.results.collect:is_run")
-write_report = on_demand("heron.reports.sweep:write_report")
-write_run_report = on_demand("heron.reports.run:write_run_report")
 
 FLAG = "run.from="
 
@@ -44,13 +35,18 @@ def run(arguments: Sequence[str]) -> int:
     begin()
     words = read_agent(arguments)
     if any(word.startswith(FLAG) for word in words):
-        return int(repeat(words))
+        from heron.commands.repeat import run
+
+        return int(run(words))
     try:
         found = run_application("train", words, train)
     except Printed:
         return 2
-    failed = any(each.status == JobStatus.FAILED for each in found)
-    return int(conclude(found)) if failed else 0
+    if any(each.status == JobStatus.FAILED for each in found):
+        from heron.sweeps.launch import conclude
+
+        return conclude(found)
+    return 0
 
 
 def train(config: DictConfig) -> float | None:
@@ -70,12 +66,16 @@ def train(config: DictConfig) -> float | None:
         if not job.is_kept():
             job.check({})
             if count_ranks(settings) > 1:
+                from heron.sweeps.devices import check_start
+
                 check_start(settings, settings.run.isolate is not False)
     except HeronError:
         if folder.is_new():
             folder.discard()
         raise
     if settings.run.isolate or count_ranks(settings) > 1:
+        from heron.sweeps.launch import run_apart
+
         state = run_apart(job).state
     else:
         state = "failed" if job.attempt(in_sweep=False) else "done"
@@ -109,6 +109,8 @@ class Keeper(Callback):
 
     def on_multirun_end(self, config: DictConfig, **_: Any) -> None:
         """Report a sweep, if any of its jobs is done."""
+        from heron.results.collect import is_run
+
         folder = Path(str(config.hydra.sweep.dir))
         if folder.is_dir() and any(map(is_run, folder.iterdir())):
             report(folder)
@@ -116,5 +118,13 @@ class Keeper(Callback):
 
 def report(folder: Path) -> None:
     """Write the report of a run or a sweep, and print where it is."""
-    files = write_run_report(collect(folder)[0], folder) if is_run(folder) else write_report(folder)
+    from heron.reports.run import write_run_report
+    from heron.results.collect import collect, is_run
+
+    if is_run(folder):
+        files: Any = write_run_report(collect(folder)[0], folder)
+    else:
+        from heron.reports.sweep import write_report
+
+        files = write_report(folder)
     print_lines(files.html, files.figure, *files.tables)

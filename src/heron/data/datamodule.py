@@ -15,7 +15,6 @@ from torch.utils.data import DataLoader, Dataset, DistributedSampler, Sequential
 
 from heron.base import ranks
 from heron.base.files import fingerprint, sha256_file
-from heron.base.registry import on_demand
 from heron.data.batching import budget, copies, fit_budget, plan_epoch, plan_evaluation
 from heron.data.collate import Collator
 from heron.data.config import TRAIN, VALIDATION, BatchingConfig
@@ -38,7 +37,6 @@ if TYPE_CHECKING:  # a higher layer's
 
 Splits = dict[str, list[Example]]
 Plan = Callable[[int], list[np.ndarray]]  # an epoch's batches of units
-code_hashes = on_demand("heron.base.forks:code_hashes")  # start-up time
 
 
 class DataModule(pl.LightningDataModule):
@@ -312,8 +310,11 @@ def prepare(config: Config, examples: Splits | None = None, tokenizer: Any = Non
     _remove_limits(tokenizer)  # the last call's would change the keys below
     state = tokenizer.backend_tokenizer.to_str()
     features, keys = {}, {}
-    is_own = task.features.__module__.startswith("heron.")
-    code = () if is_own else (config.data.task, code_hashes(task.features))
+    code: Any = ()
+    if not task.features.__module__.startswith("heron."):
+        from heron.base.forks import code_hashes
+
+        code = (config.data.task, code_hashes(task.features))
     for split, rows in examples.items():
         options = feature_options(config, training=split == TRAIN)
         content = (

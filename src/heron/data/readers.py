@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.folders import data_set_file
-from heron.base.registry import on_demand
 from heron.data.config import SPLITS, TEST, TRAIN, VALIDATION, Columns, DataConfig, read_config
 from heron.data.examples import Example
 from heron.data.rows import SIDE, Rows, find_format
@@ -20,10 +19,6 @@ if TYPE_CHECKING:  # a higher layer's
     from heron.tasks.config import Config
 
 # Start-up time: most data sets ship their splits.
-carve = on_demand("heron.data.splits:carve")
-take_fold = on_demand("heron.data.splits:take_fold")
-sample = on_demand("heron.data.splits:sample")
-apply_duplicates = on_demand("heron.data.splits:apply_duplicates")
 
 UNLABELLED, DUPLICATE = "unlabelled", "duplicate"
 
@@ -60,13 +55,19 @@ def load_with_report(config: DataConfig, data_dir: Path, cache_dir: Path) -> Loa
     files = _read_splits(config, paths)
     carved = {split: rows.examples for split, rows in files.items()}
     if config.folds.count and carved.get(TRAIN):
+        from heron.data.splits import take_fold
+
         carved[TRAIN], carved[VALIDATION] = take_fold(carved[TRAIN], config.folds)
     for split, how in ((TEST, config.holdout), (VALIDATION, config.validation)):
         is_shipped = split in carved or config.folds.count > 0
         if not is_shipped and carved.get(TRAIN) and how.fraction > 0:
+            from heron.data.splits import carve
+
             carved[TRAIN], carved[split] = carve(carved[TRAIN], how)
     splits = dict(carved)
     if config.duplicates != "keep":
+        from heron.data.splits import apply_duplicates
+
         splits = apply_duplicates(carved, config.duplicates)
     dropped = {}
     for split, examples in carved.items():
@@ -77,6 +78,8 @@ def load_with_report(config: DataConfig, data_dir: Path, cache_dir: Path) -> Loa
         if +counts:
             dropped[split] = dict(+counts)
     if TRAIN in splits and config.sample.fraction < 1:
+        from heron.data.splits import sample
+
         splits[TRAIN] = sample(splits[TRAIN], config.sample)
     return Loaded({split: splits[split] for split in SPLITS if split in splits}, dropped)
 

@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING, Any
 from transformers import PreTrainedTokenizerFast
 
 from heron.base.files import fingerprint, stored_folder
-from heron.base.registry import on_demand
 
 if TYPE_CHECKING:  # a higher layer's
     from heron.models.config import EncoderConfig
-
-pretrained_tokenizer = on_demand("heron.data.hub:pretrained_tokenizer")  # start-up time
 
 
 def load_tokenizer(
@@ -27,6 +24,8 @@ def load_tokenizer(
     if config.name == "scratch":
         tokenizer = _trained(sorted(set(texts)), config.scratch.vocabulary, cache)
     else:
+        from heron.data.hub import pretrained_tokenizer
+
         tokenizer = pretrained_tokenizer(config)
     # Plain strings, not AddedToken(lstrip, rstrip): those swallow spaces and shift the offsets.
     tokenizer.add_tokens(list(markers), special_tokens=True)

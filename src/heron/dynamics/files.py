@@ -22,12 +22,9 @@ from pydantic import TypeAdapter
 
 from heron.base.errors import DataError, Problem
 from heron.base.files import atomic_open
-from heron.base.registry import on_demand
 from heron.base.tables import require_rows
 
 # Only dynamics of other tools need them.
-foreign_paths = on_demand("heron.dynamics.jsonl:record_paths")
-read_foreign = on_demand("heron.dynamics.jsonl:read_record")
 
 VERSION = 1
 METADATA = b"heron.dynamics"
@@ -136,7 +133,9 @@ def record_paths(folder: Path | str) -> list[Path]:
             if inside.name == "dynamics":  # a run's own
                 _require_all({key for key, _ in keyed}, inside)
             return [path for _, path in sorted(keyed)]
-    return foreign_paths(folder)
+    from heron.dynamics.jsonl import record_paths
+
+    return record_paths(folder)
 
 
 def _require_all(keys: set[tuple[int, int]], folder: Path) -> None:
@@ -152,7 +151,9 @@ def _require_all(keys: set[tuple[int, int]], folder: Path) -> None:
 def _read(path: Path, columns: Sequence[str]) -> pa.Table:
     """Read columns of one record of either format, its metadata checked."""
     if path.suffix == ".jsonl":
-        table: pa.Table = read_foreign(path)
+        from heron.dynamics.jsonl import read_record
+
+        table: pa.Table = read_record(path)
         return table.select(columns)
     try:
         with pyarrow.parquet.ParquetFile(path, memory_map=True) as file:

@@ -15,15 +15,12 @@ from transformers import BertConfig, BertModel, PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
 from heron.base.errors import ConfigError
-from heron.base.registry import on_demand
 from heron.data.collate import Batch
 from heron.models.config import EncoderConfig
 from heron.models.dropout import use_fast_dropout
 
 if TYPE_CHECKING:  # a higher layer's
     from heron.tasks.config import Config
-
-pretrained_model = on_demand("heron.models.pretrained:pretrained_model")  # start-up time
 
 
 class Encoder(nn.Module):
@@ -141,6 +138,8 @@ def load_encoder(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrai
     if config.name == "scratch":
         model = _from_scratch(config, vocabulary, pad_id)
     else:
+        from heron.models.pretrained import pretrained_model
+
         model = pretrained_model(config)
     learning = set(encoding_part(model).parameters())
     for parameter in set(model.parameters()) - learning:  # a decoder's stay, for `model/`

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from heron.metrics.names import signed
 from heron.training.run import Run
 
-JOURNAL = "study.journal"  # in a sweep's folder: the trials of its searches
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

@@ -33,11 +33,11 @@ from heron.config.compose import explained, typed_words
 from heron.config.words import job_words, key_of
 from heron.sweeps.launch import begin_sweep
 from heron.sweeps.ledger import Best
-from heron.sweeps.study import forget_study, open_study, seed_sampler, settings_of, trial_of
 from heron.tasks.config import Config
 from heron.training.compose import Composition
 from heron.training.jobs import JobComposer
 from heron.training.run_names import as_before, decisive
+from heron.training.study import forget_study, open_study, seed_sampler, settings_of, trial_of
 
 _MOST_CUTS = 3  # of one job in one command; then the search goes on without it
 _MOST_REPEATS = 100  # points in a row that were tried already

@@ -15,7 +15,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from heron.base.registry import on_demand
 from heron.data.collate import Batch
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
@@ -28,8 +27,6 @@ from heron.tasks.config import Config
 from heron.tasks.labels import LabelPredictions, decode
 
 # Few trainings have soft targets.
-soft_loss = on_demand("heron.tasks.soft_targets:soft_loss")
-soft_targets = on_demand("heron.tasks.soft_targets:soft_targets")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +65,8 @@ class ClassificationModule(TaskModule):
     def learn_from(self, data: DataModule) -> None:
         """See `TaskModule.learn_from`."""
         if self.config.optim.target_options():
+            from heron.tasks.soft_targets import soft_targets
+
             self.soft_RC = soft_targets(self.config, data)
 
     def logits(self, batch: Batch) -> Tensor:
@@ -134,6 +133,8 @@ class ClassificationModule(TaskModule):
                 label_smoothing=optim.label_smoothing,
             )
             return loss, weight
+        from heron.tasks.soft_targets import soft_loss
+
         each: Any = partial(soft_loss, soft_RC, batch.rows_R[labelled_R], optim.label_smoothing)
         each = LOSSES[optim.loss] if soft_RC is None else each
         total = each(logits_RC[labelled_R], labels_R, self.weights_C).sum()

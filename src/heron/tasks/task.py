@@ -190,14 +190,13 @@ def class_score_names(config: Config) -> list[str]:
     return list(score_task(config.task.name, labels, labels, labels, relaxed=relaxed))
 
 
-_name_as_transformers = on_demand("heron.tasks.exported_heads:class_head_in_transformers")
-
-
 def class_head_in_transformers(head: Any, encoder: Any, tokenizer: Any, config: Config) -> Any:
     """See `ModelParts.in_transformers`; the classes of transformers read the first token."""
     if config.head.pooling != "cls":
         return None
-    return _name_as_transformers(head, encoder, tokenizer, config)
+    from heron.tasks.exported_heads import class_head_in_transformers
+
+    return class_head_in_transformers(head, encoder, tokenizer, config)
 
 
 @dataclass(frozen=True, kw_only=True)

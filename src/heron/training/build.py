@@ -7,7 +7,6 @@ import torch
 from torch import nn
 
 from heron.base.errors import ConfigError
-from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
 from heron.data.datamodule import DataModule
 from heron.models.encoder import Encoder
@@ -15,8 +14,6 @@ from heron.models.optim import class_weights
 from heron.tasks.base import TaskModule
 from heron.tasks.config import Config
 from heron.tasks.task import new_head, task_of
-
-load_head = on_demand("heron.training.exported:load_head")  # only some heads start from another
 
 
 def build_module(config: Config, data: DataModule, first: RunFolder | None = None) -> TaskModule:
@@ -73,5 +70,7 @@ def build_head(config: Config, encoder: Encoder) -> nn.Module:
         torch.manual_seed(config.seed)  # the same head with and without stored vectors
     head = new_head(config, encoder)
     if config.head.start:
+        from heron.training.exported import load_head
+
         load_head(head, Path(config.head.start))
     return head

@@ -25,7 +25,6 @@ from safetensors.torch import save_file
 from torch import nn
 
 from heron.base.files import seal, write_json
-from heron.base.registry import on_demand
 from heron.base.run_folder import HEAD
 from heron.models.encoder import Encoder
 from heron.tasks.config import Config
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from heron.tasks.exported_heads import HeadWeights
 
 POINTER = "encoder.json"
-identity = on_demand("heron.data.hub:identity")  # start-up time: of pretrained encoders only
 
 
 def export(
@@ -52,6 +50,8 @@ def export(
     """
     folder.mkdir(parents=True, exist_ok=True)
     if encoder is None:
+        from heron.data.hub import identity
+
         write_json(
             folder / POINTER, {"name": config.encoder.name, "files": identity(config.encoder)}
         )

@@ -17,7 +17,6 @@ from torch import nn
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import sha256_file
 from heron.base.libraries import has_accelerator, own_threads, silence_libraries
-from heron.base.registry import on_demand
 from heron.base.run_folder import BASELINE, RunFolder, open_run
 from heron.base.signals import leave_signals_alone
 from heron.base.yaml_files import dump_yaml
@@ -42,8 +41,6 @@ from heron.training.outcome import predict_split
 from heron.training.overrides import changed, override
 from heron.training.status import explain_memory
 from heron.training.stored import from_yaml, read_stored
-
-load_baseline = on_demand("heron.training.baseline_job:load_baseline")  # start-up time
 
 _SPLIT = "input"
 
@@ -296,6 +293,8 @@ class TrainedBaseline:
 
     def __init__(self, folder: RunFolder, config: Config):
         self.config, self.sources = config, _sources(folder)
+        from heron.training.baseline_job import load_baseline
+
         self.baseline = load_baseline(config, folder.model)
 
     def predict(self, examples: Sequence[Example], cleanups: Cleanups | None = None) -> Predicted:

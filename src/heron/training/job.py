@@ -7,7 +7,6 @@ import pytorch_lightning as pl
 
 from heron.base import ranks
 from heron.base.libraries import own_threads, silence_libraries
-from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder, Scores
 from heron.data.datamodule import DataModule
 from heron.models.precision import with_precision
@@ -22,9 +21,6 @@ from heron.training.targets import check_classes
 from heron.training.trainer import fit
 
 # Start-up time: most runs need none of these.
-run_stages = on_demand("heron.training.stages:run_stages")
-train_baseline = on_demand("heron.training.baseline_job:train_baseline")
-first_run = on_demand("heron.training.curriculum:first_run")
 
 
 def run_job(
@@ -67,12 +63,18 @@ def run_job(
 def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores | None:
     """Do the work; None if a search has ended the training early."""
     if config.stages:
+        from heron.training.stages import run_stages
+
         return run_stages(with_precision(config, folder), folder, run_job)
     say_findings(config, folder)
     if config.baseline.name != "none":
+        from heron.training.baseline_job import train_baseline
+
         return train_baseline(config, folder)
     first = None
     if config.curriculum.name != "none":
+        from heron.training.curriculum import first_run
+
         first = first_run(config, partial(run_job, wait=True), overrides)
     config = with_precision(config, folder)
     with ranks.first_alone():  # the others then find the caches filled

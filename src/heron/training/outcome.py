@@ -9,7 +9,6 @@ from pytorch_lightning.strategies import FSDPStrategy
 
 from heron.base import ranks
 from heron.base.files import write_json
-from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder, Scores
 from heron.base.tables import write_table
 from heron.base.terminal import say
@@ -26,7 +25,6 @@ from heron.training.export import export
 from heron.training.trainer import devices
 
 # `heron.training.inference` builds on this module.
-prediction_trainer = on_demand("heron.training.inference:prediction_trainer")
 
 
 def _choose_weights(
@@ -39,6 +37,8 @@ def _choose_weights(
         module = build_module(config, data)
         load_weights(module, folder.last)
         limits = {name: each for name, each in vars(trainer).items() if name.startswith("limit_")}
+        from heron.training.inference import prediction_trainer
+
         trainer = prediction_trainer(config, folder.path, **devices(config, sharded=False))
         vars(trainer).update(limits)
     if config.trainer.select == "best" and not is_chosen:

@@ -10,7 +10,6 @@ from torch import nn
 
 from heron.base import ranks
 from heron.base.errors import ConfigError
-from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
 from heron.base.signals import leave_signals_alone
 from heron.data.datamodule import DataModule
@@ -31,11 +30,6 @@ from heron.training.recorder import Recorder
 from heron.training.targets import chosen, make, wandb_options
 
 # Only some runs need them; `Pruning` is of a higher layer.
-wandb_logger = on_demand("heron.training.wandb_logger:wandb_logger")
-pruning = on_demand("heron.sweeps.pruning:Pruning")
-stop_early = on_demand("heron.training.optional_callbacks:StopEarly")
-mean_of_epochs = on_demand("heron.training.optional_callbacks:MeanOfEpochs")
-restart = on_demand("heron.training.curriculum:Restart")
 
 # Smaller models are trained by one thread: a second saves them nothing, and on a busy machine it
 # is waited for. Measured by `make bench-threads`.
@@ -79,20 +73,28 @@ def build_trainer(
     if settings.select == "best":
         callbacks.append(best_checkpoint(folder, settings))
     if settings.patience is not None:
-        callbacks.append(stop_early(settings.monitor, settings.patience, data))
+        from heron.training.optional_callbacks import StopEarly
+
+        callbacks.append(StopEarly(settings.monitor, settings.patience, data))
     if settings.select == "mean":
-        callbacks.append(mean_of_epochs(settings.mean_of))
+        from heron.training.optional_callbacks import MeanOfEpochs
+
+        callbacks.append(MeanOfEpochs(settings.mean_of))
     callbacks.append(Ledger(folder, data))
     if config.dynamics.enabled:
         callbacks.append(Recorder(folder))
     if config.curriculum.restart:
-        callbacks.append(restart(data))
+        from heron.training.curriculum import Restart
+
+        callbacks.append(Restart(data))
     own = [make(key, each, folder) for key, each in chosen(config, "callbacks").items()]
     has_bar = any(isinstance(each, pl.callbacks.ProgressBar) for each in own)
     callbacks += [StepCount(folder), EpochLines(settings.monitor)]
     callbacks += [] if has_bar else progress_bar(settings.enable_progress_bar)
     if config.sweeper.trial is not None and config.sweeper.pruner != "none":
-        callbacks.append(pruning(config, folder.path.parent, data))
+        from heron.training.study import Pruning
+
+        callbacks.append(Pruning(config, folder.path.parent, data))
     callbacks += own
     arguments = {
         "max_epochs": len(data.batches_per_epoch()),
@@ -135,7 +137,11 @@ def _loggers(config: Config, folder: RunFolder) -> list[Any]:
         return []
     own, wandb = chosen(config, "logger"), wandb_options(config)
     others = [make(key, each, folder) for key, each in own.items() if each != wandb]
-    return [*others, *(wandb_logger(config, folder) if wandb else [])]
+    if not wandb:
+        return others
+    from heron.training.wandb_logger import wandb_logger
+
+    return [*others, *wandb_logger(config, folder)]
 
 
 def build_strategy(config: Config, sharded: bool = True) -> Strategy | str:

@@ -14,13 +14,12 @@ import torch
 from heron.base.run_folder import RunFolder
 from heron.commands.repeat import configure
 from heron.dynamics.config import CurriculumConfig
-from heron.sweeps.pruning import Pruning
 from heron.sweeps.search import problems
-from heron.sweeps.study import open_study, trial_of
 from heron.tasks.config import BaselineConfig, Config, SweeperConfig
 from heron.training.checkpointing import ended_early
 from heron.training.curriculum import without_curriculum
 from heron.training.stored import to_yaml
+from heron.training.study import Pruning, open_study, trial_of
 
 
 @pytest.fixture

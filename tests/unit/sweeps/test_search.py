@@ -11,9 +11,8 @@ import optuna
 import pytest
 
 from heron.base.files import read_json, write_json
-from heron.base.run_folder import RunFolder
-from heron.sweeps.ledger import JOURNAL
-from heron.sweeps.study import _storage
+from heron.base.run_folder import JOURNAL, RunFolder
+from heron.training.study import _storage
 from small_runs import TINY, heron
 from small_sweeps import jobs_of, kill_one, meanwhile, states, sweep
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from heron.base import ranks
 from heron.base.files import write_json
 from heron.base.folders import default_cache_dir
-from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder, Scores
 from heron.base.tables import read_table
 from heron.config.parsing import parse
@@ -23,11 +22,6 @@ from heron.tasks.config import Config
 if TYPE_CHECKING:
     from heron.metrics.bertscore import BertScores
 
-_bertscore = on_demand("heron.metrics.bertscore:bertscore")
-_require = on_demand("heron.metrics.bertscore:require")
-_sign = on_demand("heron.metrics.bertscore:sign")
-_silence_libraries = on_demand("heron.base.libraries:silence_libraries")
-
 
 def require_asked(config: BertScoreConfig | None) -> None:
     """Check that the encoder of BERTScore can be loaded, if `config` names one.
@@ -36,14 +30,18 @@ def require_asked(config: BertScoreConfig | None) -> None:
         ConfigError: no such encoder or layer, or an unusable baseline.
     """
     if config is not None and config.model is not None:
-        _require(config)
+        from heron.metrics.bertscore import require
+
+        require(config)
 
 
 def sign_asked(config: BertScoreConfig | None, references: Sequence[str]) -> str | None:
     """Make the signature of BERTScore against some references; None where it is not computed."""
     if config is None or config.model is None or not references:
         return None
-    return _sign(config, references)
+    from heron.metrics.bertscore import sign
+
+    return sign(config, references)
 
 
 def sign_metrics(config: Config, folder: RunFolder, scores: Scores) -> None:
@@ -66,8 +64,12 @@ def compute_asked(
     cache: Path | None = None,
 ) -> BertScores:
     """Compute BERTScore of N texts, with quiet libraries; results are stored in `cache`."""
-    _silence_libraries()
-    return _bertscore(predictions, references, config, cache or default_cache_dir())
+    from heron.base.libraries import silence_libraries
+
+    silence_libraries()
+    from heron.metrics.bertscore import bertscore
+
+    return bertscore(predictions, references, config, cache or default_cache_dir())
 
 
 def write_scores(out: Path, name: str, scores: Mapping[str, float], signature: str | None) -> None:

@@ -15,7 +15,6 @@ import torch
 from torch import Tensor
 
 from heron.base.files import fingerprint, read_json, write_json
-from heron.base.registry import on_demand
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.languages.spelling import speller
@@ -30,8 +29,6 @@ from heron.metrics.summary import (
 )
 from heron.tasks.config import Config
 from heron.tasks.summarization.reader import as_given
-
-_bertscore = on_demand("heron.metrics.bertscore:bertscore")  # start-up time
 
 
 class Written(NamedTuple):
@@ -86,7 +83,9 @@ class SummaryPredictions:
         if not intervals:
             return scores | copied
         if config.task.bertscore.model:
-            found = _bertscore(
+            from heron.metrics.bertscore import bertscore
+
+            found = bertscore(
                 texts,
                 golds,
                 config.task.bertscore,

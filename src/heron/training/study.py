@@ -1,4 +1,4 @@
-"""The Optuna study of a search: a journal in the sweep's folder, written by several processes.
+"""The Optuna study that a run is a trial of: a journal in the sweep's folder, and pruning.
 
 `study.journal` holds one JSON object a line, no pickle; `optuna-dashboard` reads it, too. A search
 with another space or other settings is another study in the same file.
@@ -12,17 +12,20 @@ from pathlib import Path
 from typing import Any
 
 import optuna
+import pytorch_lightning as pl
 from optuna.pruners import BasePruner, HyperbandPruner, MedianPruner, NopPruner
 from optuna.samplers import BaseSampler, GPSampler, RandomSampler, TPESampler
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 from optuna.trial import FrozenTrial, Trial
+from pytorch_lightning.callbacks import Checkpoint
 
 from heron.base.files import locked
+from heron.base.run_folder import JOURNAL
 from heron.config.parsing import parse
+from heron.data.datamodule import DataModule
 from heron.metrics.names import is_minimised
-from heron.sweeps.ledger import JOURNAL
-from heron.tasks.config import SweeperConfig
+from heron.tasks.config import Config, SweeperConfig
 
 
 def settings_of(sweeper: Mapping[str, Any]) -> SweeperConfig:
@@ -128,3 +131,48 @@ class _Lock(JournalFileOpenLock):
     def release(self) -> None:
         """Let others write."""
         self._held.close()
+
+
+class Pruning(Checkpoint):
+    """Reports `trainer.monitor` on validation to the trial; stops when the pruner says so.
+
+    It comes after `LastCheckpoint` (Lightning calls checkpoint callbacks last, in order), so the
+    checkpoint does not say that training is over, and a pruned run can be trained on. No training
+    is ended while its curriculum, if any, holds examples back.
+    """
+
+    def __init__(self, config: Config, sweep: Path, data: DataModule):
+        self.config, self.sweep, self.data = config, sweep, data
+        self.monitor = f"validation/{config.trainer.monitor}"
+        self.pruned: dict[str, Any] | None = None
+        self._trial: Any = None
+        self._study: Any = None
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Report the epoch; stop the training if the pruner says so and it is not over anyway."""
+        score, epochs = trainer.callback_metrics.get(self.monitor), trainer.current_epoch + 1
+        if score is None:
+            return
+        stop = trainer.is_global_zero and self._is_to_stop(
+            epochs, float(score), trainer.max_epochs or 1
+        )
+        stop = trainer.strategy.broadcast(stop)
+        if not stop or trainer.should_stop or epochs >= (trainer.max_epochs or 0):
+            return
+        curriculum = self.data.curriculum
+        if curriculum is None or curriculum.has_unlocked_all(trainer.current_epoch):
+            self.pruned = {"epochs": epochs, "score": float(score)}
+            trainer.should_stop = True
+
+    def _is_to_stop(self, epochs: int, score: float, most: int) -> bool:
+        settings = self.config.sweeper
+        if self._trial is None:
+            assert settings.study is not None
+            assert settings.trial is not None
+            monitor = self.config.trainer.monitor
+            self._study = open_study(self.sweep, settings.study, settings, most, monitor)
+            self._trial = trial_of(self._study, settings.trial)
+        if is_over(self._study, self._trial.number):
+            return False  # a failure that is tried again: Optuna takes no reports for it
+        self._trial.report(score, epochs)
+        return bool(self._trial.should_prune())
