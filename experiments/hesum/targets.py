@@ -13,7 +13,6 @@ from heron.base.cells import Formatted, Interval, Table
 from heron.base.errors import ConfigError
 from heron.data.examples import Example
 from heron.languages import get_language
-from heron.languages.morphology import load_morphology
 from heron.results.shipped import choose_present, read_shipped
 from heron.training.compose import compose
 from heron_tools.analysis.options import AnalyzeOptions
@@ -33,6 +32,7 @@ from heron_tools.analysis.summary_statistics import (
     similarity,
     text_table,
 )
+from heron_tools.morphology.morphology import load_morphology
 from heron_tools.prompting.prompts import Prompter, as_text
 from heron_tools.reproduction.targets import Estimate, Filled, Names, Request
 

@@ -18,7 +18,6 @@ from heron.data.examples import Example
 from heron.data.sources import State, inspect
 from heron.dynamics.groups import GROUPS
 from heron.languages import get_language
-from heron.languages.morphology import load_morphology
 from heron.reports.map import draw_map
 from heron.reports.map_data import group_examples, read_mapped
 from heron.results.shipped import Shipped, choose_present, read_shipped
@@ -29,6 +28,7 @@ from heron_tools.analysis.run import open_analysis
 from heron_tools.analysis.slices import find_tokenizer
 from heron_tools.annotation.agreement import agreements
 from heron_tools.annotation.labels import Labels
+from heron_tools.morphology.morphology import load_morphology
 from heron_tools.reproduction.targets import Estimate, Filled, Names, Request, run_mark
 
 CLASSES = ("contrastive", "entailment", "reasoning", "neutral")

@@ -26,11 +26,11 @@ from heron.data.built import write_config
 from heron.data.examples import Span
 from heron.data.markers import Markers, mark
 from heron.languages import LANGUAGES, get_language
-from heron.languages.analysis import Token
-from heron.languages.conllu import Sentence, read_conllu
 from heron_tools.annotation.agreement import agreement_table, agreements, confusion_table, undecided
 from heron_tools.annotation.labels import Labels
 from heron_tools.annotation.people import read_from_people, write_for_people
+from heron_tools.morphology.analysis import Token
+from heron_tools.morphology.conllu import Sentence, read_conllu
 
 from . import inception
 from .tables import LABELS, label_of

@@ -40,9 +40,7 @@ from heron.dynamics.files import Dynamics, read_dynamics
 from heron.dynamics.groups import allenai
 from heron.dynamics.jsonl import read_record
 from heron.languages import get_language
-from heron.languages.conllu import read_conllu
 from heron.languages.hebrew import HEBREW
-from heron.languages.morphology import load_morphology
 from heron.languages.romanian import ROMANIAN
 from heron.metrics.bertscore import bertscore, sign
 from heron.metrics.calibration import reliability_bins
@@ -70,6 +68,8 @@ from heron.results.scoring import score_function
 from heron.training.compose import compose
 from heron.training.overrides import override
 from heron_tools.annotation.measures import krippendorff_alpha
+from heron_tools.morphology.conllu import read_conllu
+from heron_tools.morphology.morphology import load_morphology
 from heron_tools.noise.noise import detection
 from small_runs import heron
 

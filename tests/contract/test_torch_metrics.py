@@ -32,8 +32,8 @@ from heron.metrics.torch_metrics import (
     RougeScores,
     SpanScores,
 )
-from heron.tasks.mlm.module import MaskedScores
-from heron.tasks.mlm.predictions import score_sums
+from heron_tools.mlm.module import MaskedScores
+from heron_tools.mlm.predictions import score_sums
 
 CLASSES = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
 ROWS = 101

@@ -48,7 +48,7 @@ TASKS: Registry[TaskRules] = Registry(
     "task",
     {
         name: f"heron.tasks.{name}.task:TASK"
-        for name in ("relation", "nli", "qa", "summarization", "classification", "mlm")
+        for name in ("relation", "nli", "qa", "summarization", "classification")
     },
 )
 

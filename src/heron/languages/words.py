@@ -3,7 +3,7 @@
 A word is a run of letters, marks and digits in any script. It includes gershayim, geresh and
 apostrophes (צה״ל, צ'ק, don't), hyphens and maqaf, so that a Romanian word and its clitic are one
 word (într-un, s-a, spunându-i), and the separators of a number (1.000, 3,5). All other punctuation
-is left out. Hebrew prefixes and Romanian clitics are separated by `heron.languages.morphology`.
+is left out. Hebrew prefixes and Romanian clitics stay: to separate them takes morphology.
 """
 
 import re

@@ -8,11 +8,11 @@ from heron.base.cells import Table
 from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.languages import get_language
-from heron.languages.morphology import Morphology, load_morphology
 from heron_tools.analysis.base import DataStatistics, Outcome, Shipped
-from heron_tools.analysis.diversity import WINDOW, Diversity, diversity
 from heron_tools.analysis.options import AnalyzeOptions
 from heron_tools.analysis.slices import Words, find_tokenizer
+from heron_tools.morphology.diversity import WINDOW, Diversity, diversity
+from heron_tools.morphology.morphology import Morphology, load_morphology
 
 OVERALL, NO_LABEL = "overall", "(no label)"
 

@@ -18,13 +18,13 @@ from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.plots import BLUE, QUIET
 from heron.base.tables import cell_text, read_table
 from heron.languages import get_language
-from heron.languages.morphology import load_morphology
 from heron_tools.analysis.base import Drawn, Outcome, RunAnalysis, Split
-from heron_tools.analysis.diversity import WINDOW, Diversity
 from heron_tools.analysis.label_statistics import Shape, measure_diversity, shape
 from heron_tools.analysis.options import AnalyzeOptions
 from heron_tools.analysis.rates import Ids, group_ids, rank_correlation, share
 from heron_tools.analysis.slices import Parts, Rows, category_slices, find_tokenizer, quantile_bins
+from heron_tools.morphology.diversity import WINDOW, Diversity
+from heron_tools.morphology.morphology import load_morphology
 
 
 class LabelAnalysis(RunAnalysis):

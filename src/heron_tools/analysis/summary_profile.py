@@ -14,8 +14,6 @@ import numpy as np
 
 from heron.base.cells import Interval
 from heron.base.errors import DataError, Problem
-from heron.languages.analysis import with_marks
-from heron.languages.morphology import Morphology
 from heron.metrics.summary_statistics import (
     AVERAGES,
     COUNTS,
@@ -29,6 +27,8 @@ from heron.metrics.summary_statistics import (
     draw_shares,
 )
 from heron_tools.analysis.rates import RESAMPLES, Ids, group_ids
+from heron_tools.morphology.analysis import with_marks
+from heron_tools.morphology.morphology import Morphology
 
 WORDS, WHITESPACE, LEMMAS, MORPHEMES = "words", "whitespace", "lemmas", "morphemes"
 # The same units, with punctuation marks as further tokens.

@@ -16,7 +16,6 @@ from heron.base.plots import FAINT, PALETTE, QUIET, STYLE, png
 from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.languages import get_language
-from heron.languages.morphology import Morphology, load_morphology
 from heron.metrics.summary_statistics import SHARES, Floats
 from heron.tasks import FORK_ANALYSES
 from heron.tasks.summarization.bertscore import compute_asked, require_asked
@@ -39,6 +38,7 @@ from heron_tools.analysis.summary_profile import (
     merge,
     profile,
 )
+from heron_tools.morphology.morphology import Morphology, load_morphology
 
 ALL = "all"
 ALWAYS = ("file", "line")  # side columns of every data set

@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from heron.languages.conllu import Token, Word, read_conllu
+from heron_tools.morphology.conllu import Token, Word, read_conllu
 
 SAMPLE = """\
 # newdoc id = d

@@ -9,9 +9,9 @@ import pytest
 from heron.languages import LANGUAGES, get_language
 from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
-from heron.languages.morphology import load_morphology
 from heron.languages.romanian import ROMANIAN
 from heron.languages.words import folded_words
+from heron_tools.morphology.morphology import load_morphology
 
 TEXTS = ["Copiii au venit, în oraș.", "", "הילדים באו אל העיר.", "The children came (to town)."]
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.languages.hebrew import HEBREW
-from heron.languages.morphology import load_morphology, splits
 from heron.languages.words import folded_words
+from heron_tools.morphology.morphology import load_morphology, splits
 
 
 @pytest.fixture(scope="module")

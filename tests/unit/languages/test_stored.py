@@ -7,7 +7,7 @@ from tests.unit.languages.test_conllu import SAMPLE, written
 
 from heron.base.errors import DataError
 from heron.languages.hebrew import HEBREW
-from heron.languages.morphology import load_morphology
+from heron_tools.morphology.morphology import load_morphology
 
 
 def sentence(words):

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.languages.hebrew import HEBREW
-from heron.languages.morphology import Simplemma
 from heron.metrics.summary_statistics import (
     Tally,
     average_share,
@@ -17,6 +16,7 @@ from heron.metrics.summary_statistics import (
     draw_shares,
     summary_statistics,
 )
+from heron_tools.morphology.morphology import Simplemma
 
 tokens = st.lists(st.sampled_from("abcd"), max_size=12)
 

@@ -8,11 +8,11 @@ import pytest
 from heron.base.files import read_json
 from heron.base.folders import conf_dir
 from heron.data.examples import Example
-from heron.languages.morphology import load_morphology
 from heron.languages.romanian import ROMANIAN
 from heron.results.shipped import read_shipped
 from heron.training.overrides import configure
 from heron_tools.analysis.label_statistics import OVERALL, split_statistics
+from heron_tools.morphology.morphology import load_morphology
 from small_runs import heron
 
 SURFACE = load_morphology("surface", ROMANIAN)

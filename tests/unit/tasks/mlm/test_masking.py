@@ -9,7 +9,7 @@ from transformers import AutoTokenizer
 from heron.data.collate import IGNORED
 from heron.data.examples import Example
 from heron.data.features import FeatureOptions
-from heron.tasks.mlm.masking import Vocabulary, mask_tokens, text_sequences, texts_of_rows
+from heron_tools.mlm.masking import Vocabulary, mask_tokens, text_sequences, texts_of_rows
 from made_up_texts import sentences
 
 PAD, CLS, SEP, MASK = range(4)

@@ -15,10 +15,10 @@ from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.tasks.base import TaskModule
-from heron.tasks.mlm.predictions import text_scores
 from heron.training.build import build_module
 from heron.training.inference import open_trained
 from heron.training.job import run_job
+from heron_tools.mlm.predictions import text_scores
 from made_up_texts import run_on, sentences
 
 FILES = ["scores.json", "metrics.csv", "model/model.safetensors", "model/head.safetensors"]

@@ -10,7 +10,7 @@ from heron.base.tables import read_table
 from heron.config.parsing import check
 from heron.data.config import DataConfig, FileConfig, TextsConfig, ValidationConfig
 from heron.data.readers import load_with_report
-from heron.tasks.mlm.collecting import Overlap
+from heron_tools.mlm.collecting import Overlap
 from made_up_texts import sentences
 
 CONLLU = "# sent_id = {0}\n# text = {1}\n1\tא\tא\tX\t_\t_\t0\troot\t_\t_\n\n"

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.languages.hebrew import HEBREW
-from heron.languages.morphology import load_morphology
 from heron.languages.romanian import ROMANIAN
 from heron.metrics.summary_statistics import by_words, summary_statistics
 from heron_tools.analysis.summary_profile import (
@@ -18,6 +17,7 @@ from heron_tools.analysis.summary_profile import (
     profile,
 )
 from heron_tools.analysis.summary_statistics import summaries_figure, system_table
+from heron_tools.morphology.morphology import load_morphology
 
 texts = st.lists(st.sampled_from(["casa", "case", "un", "mare,", "și"]), max_size=12).map(" ".join)
 pairs = st.lists(

@@ -18,10 +18,10 @@ from heron.data.collate import IGNORED, Batch
 from heron.data.datamodule import DataModule
 from heron.metrics.torch_metrics import RowScores
 from heron.tasks.base import Output, TaskModule
-from heron.tasks.mlm.head import MaskedEncoder, MaskedHead
-from heron.tasks.mlm.masking import mask_tokens, texts_of_rows
-from heron.tasks.mlm.predictions import MaskedPredictions, score_sums
 from heron.tasks.token_loss import token_loss
+from heron_tools.mlm.head import MaskedEncoder, MaskedHead
+from heron_tools.mlm.masking import mask_tokens, texts_of_rows
+from heron_tools.mlm.predictions import MaskedPredictions, score_sums
 
 MASKED = "masked"  # the column of the tokens that are hidden; the others are `IGNORED`
 

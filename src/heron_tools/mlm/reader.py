@@ -19,9 +19,8 @@ from heron.base.tables import (
 from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader
-from heron.languages.conllu import read_conllu
 from heron.languages.unicode import normalise
-from heron.tasks.mlm.task import TEXT
+from heron_tools.mlm.task import TEXT
 
 LEFT_OUT = "heron: left out"  # column of collected texts: why a row is left out, or empty
 COPY = "copies"
@@ -92,6 +91,8 @@ def text_table(path: Path, config: DataConfig) -> Table:
     if kind in SUFFIXES:
         return read_table(path, bad_rows="report", quoting=config.quoting)
     if kind == ".conllu":
+        from heron_tools.morphology.conllu import read_conllu
+
         found = [(int(s.where.rpartition(":")[2]), s.text) for s in read_conllu(path)]
     elif kind == ".txt":
         try:
@@ -112,5 +113,5 @@ def text_table(path: Path, config: DataConfig) -> Table:
 TEXTS = Format(
     open_texts,
     is_whole=lambda path: table_format(path) in _SUFFIXES,
-    collect=on_demand("heron.tasks.mlm.collecting:collect"),  # it needs this module
+    collect=on_demand("heron_tools.mlm.collecting:collect"),  # it needs this module
 )

@@ -53,7 +53,7 @@ def reading(config: DataConfig) -> dict[str, str]:
 
 TASK = Task(
     forms=("masked",),
-    formats=Registry("data format", {"texts": "heron.tasks.mlm.reader:TEXTS"}),
+    formats=Registry("data format", {"texts": "heron_tools.mlm.reader:TEXTS"}),
     head="mlm",
     has_classes=False,
     rules=Rules(
@@ -63,15 +63,15 @@ TASK = Task(
         problems=problems,
         data_problems=data_problems,
     ),
-    features=on_demand("heron.tasks.mlm.masking:text_sequences"),
+    features=on_demand("heron_tools.mlm.masking:text_sequences"),
     model=ModelParts(
-        module=on_demand("heron.tasks.mlm.module:MaskedModule"),
-        encoder=on_demand("heron.tasks.mlm.head:build_masked"),
-        head=on_demand("heron.tasks.mlm.head:new_head"),
-        outputs=on_demand("heron.tasks.mlm.head:outputs"),
-        in_transformers=on_demand("heron.tasks.mlm.head:head_in_transformers"),
+        module=on_demand("heron_tools.mlm.module:MaskedModule"),
+        encoder=on_demand("heron_tools.mlm.head:build_masked"),
+        head=on_demand("heron_tools.mlm.head:new_head"),
+        outputs=on_demand("heron_tools.mlm.head:outputs"),
+        in_transformers=on_demand("heron_tools.mlm.head:head_in_transformers"),
     ),
     score_names=lambda config: ["accuracy", "perplexity"],
-    scores=on_demand("heron.tasks.mlm.predictions:text_scores"),
+    scores=on_demand("heron_tools.mlm.predictions:text_scores"),
     about=About(hub_name="fill-mask", reading=reading),
 )

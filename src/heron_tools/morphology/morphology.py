@@ -12,10 +12,10 @@ from typing import Any, Protocol
 
 from heron.base.errors import ConfigError, nearest
 from heron.base.registry import Registry
-from heron.languages.analysis import Analysis, Token, Word, analysis_of
-from heron.languages.conllu import open_stored
 from heron.languages.language import Language, Prefixes
 from heron.languages.words import words_and_marks
+from heron_tools.morphology.analysis import Analysis, Token, Word, analysis_of
+from heron_tools.morphology.conllu import open_stored
 
 STORED = "conllu"  # as in conllu:FILE
 
@@ -134,7 +134,7 @@ BACKENDS: Registry[Callable[[Language], Morphology]] = Registry(
     "backend",
     {
         "simplemma": f"{__name__}:Simplemma",
-        "simplemma-prefixes": "heron.languages.morphology:SimplemmaPrefixes",
+        "simplemma-prefixes": "heron_tools.morphology.morphology:SimplemmaPrefixes",
         "surface": f"{__name__}:Surface",
         "stanza": f"{__name__}:Stanza",
     },

@@ -17,7 +17,7 @@ from heron.models.config import HeadConfig
 from heron.models.encoder import Encoder, build_encoder
 from heron.tasks.config import Config
 from heron.tasks.exported_heads import HeadWeights, named
-from heron.tasks.mlm.masking import Vocabulary
+from heron_tools.mlm.masking import Vocabulary
 
 _EPS = 1e-12  # as in BERT
 

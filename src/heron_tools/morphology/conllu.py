@@ -19,7 +19,7 @@ from typing import IO
 
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.files import fingerprint, sha256_file
-from heron.languages.analysis import Analysis, Token, Word, analysis_of, join
+from heron_tools.morphology.analysis import Analysis, Token, Word, analysis_of, join
 
 _COLUMNS = 10
 _ID = re.compile(r"(?P<first>\d+)(?:-(?P<last>\d+)|(?P<empty>\.\d+))?")

@@ -20,7 +20,7 @@ from heron.data.sources import locate
 from heron.languages import get_language
 from heron.languages.unicode import UNIFY_ALL, normalise
 from heron.languages.words import folded_words
-from heron.tasks.mlm.reader import COPY, LEFT_OUT, open_texts
+from heron_tools.mlm.reader import COPY, LEFT_OUT, open_texts
 
 _VERSION = 1
 SEEN = "with words of evaluation texts"

@@ -1,0 +1,1 @@
+"""Lemmas, morphemes and lexical diversity, by one of several libraries or from CoNLL-U."""
