@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from heron.base.registry import Registry, on_demand
-from heron.data import TASKS
 from heron.tasks.task import About, ModelParts, Task, TextScores
 
-from .reader import OUTSIDE, TAGGED_WORDS, open_sentences
+from .reader import OUTSIDE, open_sentences
 
 
 def entities(tags: Sequence[str], closed: bool) -> set[tuple[str, int, int]]:
@@ -33,10 +32,7 @@ def entities(tags: Sequence[str], closed: bool) -> set[tuple[str, int, int]]:
 def entity_scores(
     label_order: Sequence[str], golds: Iterable[str], predictions: Iterable[str]
 ) -> dict[str, float]:
-    """Score tags between blanks: all entities, those of each type, and words (`accuracy`).
-
-    `macro_f1` is the mean over the types that occur.
-    """
+    """Score tags between blanks: entities, `macro_f1` over the types that occur, words."""
     closed, counts = any(tag[0] in "ES" for tag in label_order), Counter[tuple[str, str]]()
     for gold, tags in zip(map(str.split, golds), map(str.split, predictions), strict=True):
         ours, theirs = entities(tags, closed), entities(gold, closed)
@@ -85,7 +81,7 @@ def text_scores() -> TextScores:
 
 TASK = Task(
     forms=("sentence",),
-    formats=Registry("data format"),
+    formats=Registry("data format", {"tagged_words": "heron_forks.tagger.reader:TAGGED_WORDS"}),
     head="tagger",
     has_classes=False,  # of sentences: the label of one is the tag of its first entity
     features=on_demand("heron_forks.tagger.module:tag_features"),
@@ -98,5 +94,3 @@ TASK = Task(
     scores=text_scores,
     about=About(hub_name="token-classification", does="finds the named entities of a sentence"),
 )
-TASK.formats.register("tagged_words", TAGGED_WORDS)
-TASKS.register("tagger", TASK)

@@ -48,13 +48,26 @@ class Registry(Generic[Entry]):
         self.kind, self.key = kind, key
         self._builtin = dict(builtin or {})
         self._added: dict[str, Entry] = {}
+        self._late: dict[str, Callable[[], Entry]] = {}
 
     def register(self, name: str, entry: Entry) -> Entry:
         """Add an entry, unless there is another one of this name; returns it."""
-        if name in self._builtin or self._added.get(name, entry) is not entry:
+        taken = name in self._builtin or name in self._late
+        if taken or self._added.get(name, entry) is not entry:
             raise ConfigError(f"{self.kind} '{name}' exists already: choose another name")
         self._added[name] = entry
         return entry
+
+    def late(self, name: str) -> Callable[[Callable[[], Entry]], Callable[[], Entry]]:
+        """Decorate a function that gives the entry `name`, called when it is looked up first."""
+
+        def add(make: Callable[[], Entry]) -> Callable[[], Entry]:
+            if name in self._builtin or name in self._added or name in self._late:
+                raise ConfigError(f"{self.kind} '{name}' exists already: choose another name")
+            self._late[name] = make
+            return make
+
+        return add
 
     def registered(self, name: str) -> Callable[[Entry], Entry]:
         """Decorate a function or class to add it under `name`."""
@@ -64,8 +77,10 @@ class Registry(Generic[Entry]):
         """Look an entry up, forks' included; a ConfigError names the nearest if there is none."""
         if name in self._builtin:
             return cast(Entry, load(self._builtin[name]))
-        if name not in self._added:
+        if name not in self._added and name not in self._late:
             _load_forks()
+        if name in self._late:
+            self._added[name] = self._late.pop(name)()
         if name not in self._added:
             what = f"no {self.kind} '{name}'"
             if self.key:
@@ -80,9 +95,10 @@ class Registry(Generic[Entry]):
 
     def __contains__(self, name: object) -> bool:
         """Tell whether there is an entry of this name, forks' included."""
-        return name in self._builtin or name in self._added or name in tuple(self)
+        known = name in self._builtin or name in self._added or name in self._late
+        return known or name in tuple(self)
 
     def __iter__(self) -> Iterator[str]:
         """List all names: heron's own in their order, then forks'."""
         _load_forks()
-        return iter([*self._builtin, *self._added])
+        return iter([*self._builtin, *self._added, *self._late])

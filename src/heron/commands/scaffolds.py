@@ -154,7 +154,7 @@ def _of_fork(like: str) -> tuple[dict[str, str], list[str]]:
         files[f"conf/{group}/{like}.yaml"] = read[source / f"conf/{group}/{like}.yaml"]
     splits = re.compile(r"^(files|holdout|validation):.*?(?=^\w|\Z)", re.M | re.S)
     files[f"conf/data/{name}.yaml"] = splits.sub("", read[data]) + _FILES.format(like)
-    files["__init__.py"] = f"from .task_{like} import task\n"
+    files["__init__.py"] = f"from . import task_{like}\n"
     return files, [f"heron train data={name}"]
 
 

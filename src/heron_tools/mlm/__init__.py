@@ -1,6 +1,11 @@
 """Masked language modelling (`task=mlm`): continues the pretraining of an encoder on raw text."""
 
-from heron.data import TASKS
-from heron_tools.mlm.task import TASK
+from heron.data import TASKS, TaskRules
 
-TASKS.register("mlm", TASK)
+
+@TASKS.late("mlm")
+def task() -> TaskRules:
+    """Import the task."""
+    from heron_tools.mlm.task import TASK
+
+    return TASK

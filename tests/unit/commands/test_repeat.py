@@ -78,7 +78,6 @@ def test_a_run_from_a_cluster_is_checked_as_one_that_is_trained_here(
     old = RunFolder(tmp_path / "sweep" / "old")
     shutil.copytree(run.path, old.path)
     values = read_yaml(old.config)
-    values["launcher"] = {"name": "slurm"}  # as earlier versions wrote it
     values["trainer"]["accelerator"] = "gpu"
     old.config.write_text(dump_yaml(values), "utf-8")
     monkeypatch.setattr("heron.base.libraries.has_accelerator", lambda name: False)

@@ -9,14 +9,12 @@ import torch
 import small_runs
 from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
-from heron.commands.repeat import configure
 from heron.models import precision as measured
 from heron.models import rates as rates_
 from heron.models.precision import precision, recorded_precision, with_precision
 from heron.models.rates import rates
-from heron.results.collect import collect
 from heron.training.run import Run
-from heron.training.stored import read_own, to_yaml
+from heron.training.stored import read_own
 
 FAST_HALF = {"32-true": 100.0, "bf16-mixed": 200.0}
 
@@ -153,15 +151,6 @@ def test_a_choice_for_another_kind_of_device_is_made_again(tmp_path, machine, bu
     assert precision(recorded_precision(stored, folder)) == "bf16-mixed"
     assert with_precision(auto(tmp_path), folder).trainer.precision == "bf16-mixed"
     assert folder.read_status()["accelerator"] == "cpu"
-
-
-def test_a_run_of_an_earlier_version_keeps_what_its_status_names(tmp_path, machine, built) -> None:
-    folder = small_runs.train(tmp_path, "trainer.precision=auto")
-    folder.config.write_text(to_yaml(auto(tmp_path, "run.job=tiny")))
-    folder.update_status(precision="bf16-mixed")
-    assert collect(folder.path)[0].setting("trainer.precision") == "bf16-mixed"
-    assert configure(folder, ()).trainer.precision == "bf16-mixed"
-    assert again(folder, "trainer.precision=auto") == "bf16-mixed"
 
 
 def test_compare_names_the_systems_that_differ_in_precision(
