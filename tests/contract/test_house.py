@@ -62,7 +62,7 @@ def test_a_plain_relation_run_loads_what_it_needs_and_little_else(tmp_path):
         name for name in files if name.startswith(("heron_forks.", "heron.commands.scaffold"))
     ]
     assert len(files) <= 93
-    assert lines <= 13_571
+    assert lines <= 13_579
 
 
 def test_help_loads_no_torch():
@@ -99,7 +99,7 @@ def test_the_path_that_readme_asks_a_reader_to_read_is_short():
     print(f"one example from file to prediction: {len(files)} files, {lines} lines")
     assert files
     assert len(files) <= 93
-    assert lines <= 13_571
+    assert lines <= 13_579
 
 
 def is_defined(place):
