@@ -7,7 +7,7 @@ pydantic checks them, OmegaConf ignores them. A class whose fields depend on eac
 import dataclasses
 import re
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
@@ -66,9 +66,8 @@ class Matches(Rule):
         return value
 
 
-# Parts of the configuration that are not known where it is defined, by the key: functions that give
-# the dataclass.
-PARTS: Registry[Callable[[], Any]] = Registry("part of the configuration")
+# Dataclasses of parts of the configuration that are not known where it is defined, by the key.
+PARTS: Registry[Any] = Registry("part of the configuration")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,8 +84,8 @@ class Part(Rule):
         """Find the dataclass; `Any` where nobody has registered it."""
         if not isinstance(self.place, str):
             return self.place
-        found = PARTS.find(self.place)
-        return found() if found else Any
+        known = PARTS.find(self.place)
+        return Any if known is None else known
 
     def check(self, value: Any) -> Any:
         """Read the value, unless there is none."""

@@ -30,6 +30,7 @@ BACKENDS: Registry[Callable[[Config, PromptingConfig], Backend]] = Registry(
 )
 
 
+@PARTS.late("prompting")
 def settings() -> Any:
     """Give the dataclass of the key `prompting`."""
     from heron_tools.prompting.config import PromptingConfig
@@ -79,7 +80,6 @@ def tables(fitted: Any) -> Mapping[str, Any]:
     return tables(fitted)
 
 
-PARTS.register("prompting", settings)
 BASELINES.register("prompted", Baseline(fit, load, (), problems, splits=splits, tables=tables))
 _HELP = Path(__file__).with_name("prompt.txt")
 FORK_COMMANDS.register("prompt", Command(run, _HELP, resumes=True))
