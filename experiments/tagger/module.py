@@ -20,8 +20,7 @@ from heron.tasks.base import Output, TaskModule, TextPredictions, in_file_order
 from heron.tasks.config import Config
 from heron.tasks.exported_heads import HeadWeights, named
 
-from .reader import OUTSIDE
-from .task import entity_scores
+from .task import OUTSIDE, entity_scores
 
 
 def tag_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOptions) -> Features:
