@@ -43,7 +43,9 @@ SMALLER = (
     (r" (size|articles)=\d+", r" \1=10"),
     (r"bf16-mixed", "32-true"),
 )
-PINS = r"^ {4,}(sha256|size|rows|url): .*\n|, rows: \d+|^counts:.*\n(  .*\n)*"
+PINS = (
+    r",\n +sha256: \w+(?=\})|^ {4,}(sha256|size|rows|url): .*\n|, rows: \d+|^counts:.*\n(  .*\n)*"
+)
 SCRATCH = "{vocabulary: 400, hidden: 32, layers: 1, heads: 2, intermediate: 32}"
 CPU = "precision: 32-true\naccelerator: cpu\nthreads: 1\nenable_progress_bar: false\n"
 # Of a task: rows of which built-in corpus, its texts, and what is predicted.
