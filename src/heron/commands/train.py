@@ -21,8 +21,6 @@ from heron.config.words import read_agent
 from heron.training.compose import Composition
 from heron.training.run import Run, count_ranks
 
-# Start-up time: one run starts no sweep.
-
 FLAG = "run.from="
 
 

@@ -18,7 +18,6 @@ from heron.data.sources import locate
 if TYPE_CHECKING:  # a higher layer's
     from heron.tasks.config import Config
 
-# Start-up time: most data sets ship their splits.
 
 UNLABELLED, DUPLICATE = "unlabelled", "duplicate"
 

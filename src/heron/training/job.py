@@ -20,8 +20,6 @@ from heron.training.run import Run
 from heron.training.targets import check_classes
 from heron.training.trainer import fit
 
-# Start-up time: most runs need none of these.
-
 
 def run_job(
     config: Config, folder: RunFolder, overrides: Sequence[str] = (), wait: bool = False

@@ -46,36 +46,32 @@ def data_statistics(config: DataConfig, options: AnalyzeOptions) -> DataStatisti
     return (DATA.find(config.task) or LabelStatistics)(config, options)
 
 
-@RUNS.registered("qa")
-def _answers(split: Split, options: AnalyzeOptions) -> RunAnalysis:
-    """Slice answers."""
+@RUNS.late("qa")
+def _answers() -> type[RunAnalysis]:
     from heron_tools.analysis.answers import AnswerAnalysis
 
-    return AnswerAnalysis(split, options)
+    return AnswerAnalysis
 
 
-@RUNS.registered("summarization")
-def _summaries(split: Split, options: AnalyzeOptions) -> RunAnalysis:
-    """Slice summaries."""
+@RUNS.late("summarization")
+def _summaries() -> type[RunAnalysis]:
     from heron_tools.analysis.summaries import SummaryAnalysis
 
-    return SummaryAnalysis(split, options)
+    return SummaryAnalysis
 
 
-@DATA.registered("qa")
-def _questions(config: DataConfig, options: AnalyzeOptions) -> DataStatistics:
-    """Describe questions and their answers."""
+@DATA.late("qa")
+def _questions() -> type[DataStatistics]:
     from heron_tools.analysis.question_statistics import QuestionStatistics
 
-    return QuestionStatistics(config, options)
+    return QuestionStatistics
 
 
-@DATA.registered("summarization")
-def _articles(config: DataConfig, options: AnalyzeOptions) -> DataStatistics:
-    """Describe articles and their summaries."""
+@DATA.late("summarization")
+def _articles() -> type[DataStatistics]:
     from heron_tools.analysis.summary_statistics import SummaryStatistics
 
-    return SummaryStatistics(config, options)
+    return SummaryStatistics
 
 
 @FORK_ANALYSES.registered("statistics")
