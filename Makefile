@@ -2,7 +2,6 @@
 PYTHON ?= python3
 HERON_DATA ?= ../shared/data
 HERON_ENCODER ?= ../shared/models/me5-small-he-ro
-PINS ?= runs/pins
 BIN := .venv/bin
 # Compiled modules are kept, whatever the shell says: the tests start Python hundreds of times.
 export PYTHONDONTWRITEBYTECODE :=
@@ -11,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # in the order of the folders, because the files with the fewest tests are not the fastest.
 TEST_ENV := HF_HUB_OFFLINE=1 WANDB_MODE=offline OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
-.PHONY: demo test test-real docs fuzz lint format bench bench-all bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-generation bench-token-loss bench-prompting bench-tokenizing bench-wiki bench-threads pin lock update clean help
+.PHONY: demo test test-real docs fuzz lint format bench bench-all bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-generation bench-token-loss bench-prompting bench-tokenizing bench-wiki bench-threads lock update clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -103,9 +102,6 @@ bench-threads: .venv/installed  ## one thread and two, on a free machine and on 
 
 bench-wiki: .venv/installed  ## pages of a Wikipedia dump to labelled pairs, beside a plain script
 	$(TEST_ENV) PYTHONPATH=tests $(BIN)/python -m tests.benchmarks.wiki_pairs
-
-pin: .venv/installed  ## record what the command line does, to compare before and after: PINS=DIR
-	$(BIN)/python -m tests.behaviour record $(abspath $(PINS))
 
 fuzz: .venv/installed  ## ten times the examples of each property test, new ones every time
 	$(TEST_ENV) $(BIN)/python -m pytest -m "hypothesis and not real" --hypothesis-profile=fuzz -n 2
