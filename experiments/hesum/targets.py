@@ -32,7 +32,7 @@ from heron_tools.analysis.summary_statistics import (
     similarity,
     text_table,
 )
-from heron_tools.morphology.morphology import load_morphology
+from heron_tools.morphology.backends import load_morphology
 from heron_tools.prompting.prompts import Prompter, as_text
 from heron_tools.reproduction.targets import Estimate, Filled, Names, Request
 

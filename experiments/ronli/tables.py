@@ -28,7 +28,7 @@ from heron_tools.analysis.run import open_analysis
 from heron_tools.analysis.slices import find_tokenizer
 from heron_tools.annotation.agreement import agreements
 from heron_tools.annotation.labels import Labels
-from heron_tools.morphology.morphology import load_morphology
+from heron_tools.morphology.backends import load_morphology
 from heron_tools.reproduction.targets import Estimate, Filled, Names, Request, run_mark
 
 CLASSES = ("contrastive", "entailment", "reasoning", "neutral")

@@ -68,8 +68,8 @@ from heron.results.scoring import score_function
 from heron.training.compose import compose
 from heron.training.overrides import override
 from heron_tools.annotation.measures import krippendorff_alpha
+from heron_tools.morphology.backends import load_morphology
 from heron_tools.morphology.conllu import read_conllu
-from heron_tools.morphology.morphology import load_morphology
 from heron_tools.noise.noise import detection
 from small_runs import heron
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import pytest
 
 from heron.languages.hebrew import HEBREW
-from heron_tools.morphology.analysis import analysis_of, written
+from heron_tools.morphology.analyses import analysis_of, written
+from heron_tools.morphology.backends import load_morphology
 from heron_tools.morphology.conllu import Token, read_conllu
-from heron_tools.morphology.morphology import load_morphology
 
 DATA = Path(os.environ.get("HERON_DATA", "absent"))
 pytestmark = [

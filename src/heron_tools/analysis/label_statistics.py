@@ -11,8 +11,8 @@ from heron.languages import get_language
 from heron_tools.analysis.base import DataStatistics, Outcome, Shipped
 from heron_tools.analysis.options import AnalyzeOptions
 from heron_tools.analysis.slices import Words, find_tokenizer
+from heron_tools.morphology.backends import Morphology, load_morphology
 from heron_tools.morphology.diversity import WINDOW, Diversity, diversity
-from heron_tools.morphology.morphology import Morphology, load_morphology
 
 OVERALL, NO_LABEL = "overall", "(no label)"
 

@@ -23,8 +23,8 @@ from heron_tools.analysis.label_statistics import Shape, measure_diversity, shap
 from heron_tools.analysis.options import AnalyzeOptions
 from heron_tools.analysis.rates import Ids, group_ids, rank_correlation, share
 from heron_tools.analysis.slices import Parts, Rows, category_slices, find_tokenizer, quantile_bins
+from heron_tools.morphology.backends import load_morphology
 from heron_tools.morphology.diversity import WINDOW, Diversity
-from heron_tools.morphology.morphology import load_morphology
 
 
 class LabelAnalysis(RunAnalysis):

@@ -27,8 +27,8 @@ from heron.metrics.summary_statistics import (
     draw_shares,
 )
 from heron_tools.analysis.rates import RESAMPLES, Ids, group_ids
-from heron_tools.morphology.analysis import with_marks
-from heron_tools.morphology.morphology import Morphology
+from heron_tools.morphology.analyses import with_marks
+from heron_tools.morphology.backends import Morphology
 
 WORDS, WHITESPACE, LEMMAS, MORPHEMES = "words", "whitespace", "lemmas", "morphemes"
 # The same units, with punctuation marks as further tokens.

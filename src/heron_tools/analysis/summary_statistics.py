@@ -38,7 +38,7 @@ from heron_tools.analysis.summary_profile import (
     merge,
     profile,
 )
-from heron_tools.morphology.morphology import Morphology, load_morphology
+from heron_tools.morphology.backends import Morphology, load_morphology
 
 ALL = "all"
 ALWAYS = ("file", "line")  # side columns of every data set

@@ -7,19 +7,18 @@ Most tokens are one word; a multiword token (`1-2` in the first column) is sever
 Source: https://universaldependencies.org/format.html
 """
 
-import gzip
 import re
 import unicodedata
-import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, groupby
 from pathlib import Path
-from typing import IO
 
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.files import fingerprint, sha256_file
-from heron_tools.morphology.analysis import Analysis, Token, Word, analysis_of, join
+from heron.base.tables import open_text, opened
+from heron_tools.morphology.analyses import Analysis, Token, Word, analysis_of, join
 
 _COLUMNS = 10
 _ID = re.compile(r"(?P<first>\d+)(?:-(?P<last>\d+)|(?P<empty>\.\d+))?")
@@ -38,27 +37,17 @@ class Sentence:
 
 def read_conllu(path: Path) -> Iterator[Sentence]:
     """Read a `.conllu` or `.conllu.gz` file by sentence; a DataError names a bad line."""
-    with _open(path) as file:
-        block: list[tuple[int, str]] = []
-        try:
-            for number, raw in enumerate(file, 1):
-                if line := raw.rstrip("\r\n"):
-                    block.append((number, line))
-                elif block:
-                    yield from _sentence(path, block)
-                    block = []
-        except (UnicodeDecodeError, EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise DataError(Problem(str(path), f"cannot be read: {error}", _FIX)) from error
-        yield from _sentence(path, block)
+    try:
+        with opened(path) as file:
+            lines = enumerate((line.rstrip("\r\n") for line in open_text(file, "\n")), 1)
+            for is_sentence, block in groupby(lines, lambda each: bool(each[1])):
+                if is_sentence:
+                    yield from _sentence(path, list(block))
+    except OSError as error:
+        raise DataError(Problem(str(path), f"cannot be read: {error}", _FIX)) from error
 
 
-def _open(path: Path) -> IO[str]:
-    if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="\n")
-    return path.open(encoding="utf-8-sig", newline="\n")
-
-
-def _sentence(path: Path, block: list[tuple[int, str]]) -> Iterator[Sentence]:
+def _sentence(path: Path, block: Sequence[tuple[int, str]]) -> Iterator[Sentence]:
     """Read the lines of one sentence; comments alone are not a sentence."""
     comments: dict[str, str] = {}
     tokens: list[tuple[str, list[Word]]] = []
@@ -69,26 +58,24 @@ def _sentence(path: Path, block: list[tuple[int, str]]) -> Iterator[Sentence]:
             key, _, value = line[1:].partition("=")
             comments[key.strip()] = value.strip()
             continue
-        here = f"{path}:{number}"
-        where = where or here
+        where = where or f"{path}:{number}"
         columns = line.split("\t")
         found = _ID.fullmatch(columns[0])
-        if len(columns) != _COLUMNS or found is None:
-            raise DataError(Problem(here, f"not a line of CoNLL-U: {line!r:.60}", _FIX))
-        if found["empty"]:  # an empty node: a word that is not written
+        if found and found["empty"]:  # an empty node: a word that is not written
             continue
-        if int(found["first"]) != words + 1:
-            raise DataError(Problem(here, f"word {columns[0]} comes after word {words}", _FIX))
+        is_next = found and int(found["first"]) == words + 1
+        if len(columns) != _COLUMNS or not found or not is_next:
+            what = f"not the line of word {words + 1}: {line!r:.60}"
+            raise DataError(Problem(f"{path}:{number}", what, _FIX))
         if found["last"]:
             last = int(found["last"])
-            if last <= words:
-                raise DataError(Problem(here, f"{columns[0]} is not a range of words", _FIX))
             tokens.append((columns[1], []))
             continue
         words += 1
         if words > last:
             tokens.append((columns[1], []))
-        tokens[-1][1].append(Word(columns[1], *map(_value, (columns[2], columns[3], columns[5]))))
+        cells = ("" if cell == "_" else cell for cell in (columns[2], columns[3], columns[5]))
+        tokens[-1][1].append(Word(columns[1], *cells))
     if last > words:
         raise DataError(Problem(where, f"words {words + 1} to {last} of a token are missing", _FIX))
     if tokens:
@@ -97,17 +84,12 @@ def _sentence(path: Path, block: list[tuple[int, str]]) -> Iterator[Sentence]:
         yield Sentence(where, text, made, comments)
 
 
-def _value(cell: str) -> str:
-    return "" if cell == "_" else cell
-
-
-_SUFFIXES = (".conllu", ".conllu.gz")
 _KEY = 16  # characters; sentences that begin alike are compared one by one
 _ABSENT = "heron analyze data=NAME texts=FILE.jsonl writes the texts to analyse, as it reads them"
 
 
 class StoredAnalyses:
-    """A backend that looks texts up in CoNLL-U files (`morphology=conllu:PATH`).
+    """Looks texts up in a CoNLL-U file, or those of a folder (`morphology=conllu:PATH`).
 
     A text is found by its content: it is a sequence of whole sentences of one file. No ids have to
     agree, and a text that was changed since is not found. White space, invisible characters and
@@ -118,10 +100,11 @@ class StoredAnalyses:
         DataError: a file is not CoNLL-U.
     """
 
-    note = ""
-
     def __init__(self, path: Path):
-        files = _files(path)
+        files = sorted(path.glob("*.conllu*")) if path.is_dir() else [path]
+        if not path.exists() or not files:
+            near = nearest(path.name, [file.name for file in path.parent.glob("*.conllu*")])
+            raise ConfigError(f"morphology=conllu:{path}: name a file or a folder of them.{near}")
         self._path = path
         self.name = f"conllu {path.name} {fingerprint(*map(sha256_file, files))[:8]}"
         self._texts: list[str] = []  # of each file, without white space
@@ -142,58 +125,31 @@ class StoredAnalyses:
         return [one for one in found if one is not None]
 
     def _add(self, path: Path) -> None:
-        parts: list[str] = []
-        sentences: list[Analysis] = []
-        begins: dict[int, int] = {}
-        length = 0
-        for sentence in read_conllu(path):
-            if not (text := _plain(sentence.text)):
-                continue
-            begins[length] = len(sentences)
-            sentences.append(analysis_of(sentence.tokens))
-            parts.append(text)
-            length += len(text)
-        begins[length] = len(sentences)
-        text, number = "".join(parts), len(self._texts)
-        for begin in begins:
-            self._starts[text[begin : begin + _KEY]].append((number, begin))
-        self._texts.append(text)
-        self._sentences.append(sentences)
-        self._at.append(begins)
+        found = [
+            (text, analysis_of(sentence.tokens))
+            for sentence in read_conllu(path)
+            if (text := _plain(sentence.text))
+        ]
+        begins = accumulate((len(text) for text, _ in found), initial=0)
+        at = {begin: sentence for sentence, begin in enumerate(begins)}
+        whole, number = "".join(text for text, _ in found), len(self._texts)
+        for begin in at:
+            self._starts[whole[begin : begin + _KEY]].append((number, begin))
+        self._texts.append(whole)
+        self._sentences.append([analysis for _, analysis in found])
+        self._at.append(at)
 
     def _find(self, text: str) -> Analysis | None:
         if not text:
             return join([])
-        for number, begin in self._candidates(text):
-            at = self._at[number]
-            end = begin + len(text)
+        shorter = (  # at each beginning of a sentence
+            (number, begin) for number, at in enumerate(self._at) for begin in at
+        )
+        for number, begin in self._starts.get(text[:_KEY], []) if len(text) >= _KEY else shorter:
+            at, end = self._at[number], begin + len(text)
             if end in at and self._texts[number].startswith(text, begin):
                 return join(self._sentences[number][at[begin] : at[end]])
         return None
-
-    def _candidates(self, text: str) -> list[tuple[int, int]]:
-        if len(text) >= _KEY:
-            return self._starts.get(text[:_KEY], [])
-        return [(number, begin) for number, at in enumerate(self._at) for begin in at]
-
-
-def open_stored(argument: str) -> StoredAnalyses:
-    """Open the file or folder after `conllu:`; raises ConfigError without a CoNLL-U file."""
-    if not argument:
-        raise ConfigError("morphology=conllu: name a file or folder: morphology=conllu:FILE")
-    return StoredAnalyses(Path(argument).expanduser())
-
-
-def _files(path: Path) -> list[Path]:
-    if path.is_file():
-        return [path]
-    if not path.is_dir():
-        names = [file.name for file in path.parent.glob("*")] if path.parent.is_dir() else []
-        raise ConfigError(f"morphology=conllu:{path}: no such file.{nearest(path.name, names)}")
-    files = sorted(file for file in path.iterdir() if file.name.endswith(_SUFFIXES))
-    if not files:
-        raise ConfigError(f"morphology=conllu:{path}: no file in it ends in {_SUFFIXES[0]}")
-    return files
 
 
 def _plain(text: str) -> str:

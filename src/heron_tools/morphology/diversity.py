@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
-from heron_tools.morphology.morphology import Analysis
+from heron_tools.morphology.backends import Analysis
 
 WINDOW = 20  # tokens; shorter than nearly all pairs of sentences
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.unit.languages.test_conllu import SAMPLE
+from tests.unit.heron_tools.morphology.test_conllu import SAMPLE
 
 from heron.base.files import read_json
 from heron.base.tables import read_table, write_table

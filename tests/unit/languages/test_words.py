@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.languages.words import TOKENIZERS, folded_words, words, words_and_marks
-from heron_tools.morphology.analysis import with_marks
+from heron_tools.morphology.analyses import with_marks
 
 
 @pytest.mark.parametrize(

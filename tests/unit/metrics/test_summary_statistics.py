@@ -16,7 +16,7 @@ from heron.metrics.summary_statistics import (
     draw_shares,
     summary_statistics,
 )
-from heron_tools.morphology.morphology import Simplemma
+from heron_tools.morphology.backends import simplemma
 
 tokens = st.lists(st.sampled_from("abcd"), max_size=12)
 
@@ -90,7 +90,7 @@ def test_words_are_heron_words_and_a_morphology_finds_more_of_them_in_the_articl
     words = summary_statistics(articles, summaries)
 
     def lemmas_of(texts):
-        return [one.lemmas for one in Simplemma(HEBREW).analyse(texts)]
+        return [one.lemmas for one in simplemma(HEBREW).analyse(texts)]
 
     lemmas = summary_statistics(articles, summaries, lemmas_of)
     assert words["novel_1"] == pytest.approx(1 / 3)

@@ -12,7 +12,7 @@ from heron.languages.romanian import ROMANIAN
 from heron.results.shipped import read_shipped
 from heron.training.overrides import configure
 from heron_tools.analysis.label_statistics import OVERALL, split_statistics
-from heron_tools.morphology.morphology import load_morphology
+from heron_tools.morphology.backends import load_morphology
 from small_runs import heron
 
 SURFACE = load_morphology("surface", ROMANIAN)

@@ -17,7 +17,7 @@ from heron_tools.analysis.summary_profile import (
     profile,
 )
 from heron_tools.analysis.summary_statistics import summaries_figure, system_table
-from heron_tools.morphology.morphology import load_morphology
+from heron_tools.morphology.backends import load_morphology
 
 texts = st.lists(st.sampled_from(["casa", "case", "un", "mare,", "și"]), max_size=12).map(" ".join)
 pairs = st.lists(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import accumulate, chain, pairwise
 from sys import intern
 from typing import NamedTuple
 
@@ -70,10 +70,7 @@ def analysis_of(tokens: Sequence[Token]) -> Analysis:
 
 def join(parts: Sequence[Analysis]) -> Analysis:
     """Join the analyses of a text's sentences, all made by `analysis_of`."""
-    marks, before = list[tuple[int, str]](), 0
-    for part in parts:
-        marks += [(before + place, mark) for place, mark in part.marks]
-        before += len(part.lemmas)
+    before = accumulate((len(part.lemmas) for part in parts), initial=0)
     return Analysis(
         lemmas=tuple(chain.from_iterable(part.lemmas for part in parts)),
         pos=tuple(chain.from_iterable(part.pos or () for part in parts)),
@@ -81,7 +78,11 @@ def join(parts: Sequence[Analysis]) -> Analysis:
         morphemes=tuple(chain.from_iterable(part.morphemes or () for part in parts)),
         constructs=sum(part.constructs or 0 for part in parts),
         anaphors=sum(part.anaphors or 0 for part in parts),
-        marks=tuple(marks),
+        marks=tuple(
+            (start + place, mark)
+            for start, part in zip(before, parts, strict=False)
+            for place, mark in part.marks
+        ),
     )
 
 

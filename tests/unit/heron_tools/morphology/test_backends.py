@@ -11,7 +11,7 @@ from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
 from heron.languages.words import folded_words
-from heron_tools.morphology.morphology import load_morphology
+from heron_tools.morphology.backends import load_morphology
 
 TEXTS = ["Copiii au venit, în oraș.", "", "הילדים באו אל העיר.", "The children came (to town)."]
 
@@ -44,25 +44,17 @@ def test_the_version_travels_with_the_name():
     assert load_morphology("surface", ROMANIAN).name == "surface"
 
 
-def stanza_with(pipeline):
-    """Stand in for the library, of which heron uses `Pipeline` and `__version__`."""
-    module = ModuleType("stanza")
-    module.__version__ = "1.15.0"
-    module.Pipeline = pipeline
-    return module
-
-
-class TwoTokens:
-    """A pipeline that finds the same two words and a full stop in every text."""
+class HouseOfHis:
+    """A pipeline that reads "בית ספרו." (the house of his book) in every text."""
 
     def __init__(self, code, **options):
-        assert code == "ro"
         assert options["download_method"] is None
 
     def bulk_process(self, texts):
+        suffix = word("ו", "הוא", "PRON", "Gender=Masc|Person=3|PronType=Prs")
         found = [
-            token("Ana", word("Ana", "Ana", "PROPN")),
-            token("merge", word("merge", None, "VERB")),
+            token("בית", word("בית", None, "NOUN", "Definite=Cons|Gender=Masc")),
+            token("ספרו", word("ספר", "ספר", "NOUN", "Gender=Masc"), suffix),
             token(".", word(".", ".", "PUNCT")),
         ]
         return [SimpleNamespace(sentences=[SimpleNamespace(tokens=found)]) for _ in texts]
@@ -76,32 +68,13 @@ def token(text, *words):
     return SimpleNamespace(text=text, words=list(words))
 
 
-def test_stanza_adds_parts_of_speech_and_leaves_punctuation_out(monkeypatch):
-    monkeypatch.setitem(sys.modules, "stanza", stanza_with(TwoTokens))
-    backend = load_morphology("stanza", ROMANIAN)
-    (found,) = backend.analyse(["Ana merge."])
-    assert (found.lemmas, found.pos) == (("ana", "merge"), ("PROPN", "VERB"))
-    assert backend.name == "stanza 1.15.0"
-
-
-class HouseOfHis:
-    """A pipeline that reads "בית ספרו" (the house of his book) in every text."""
-
-    def __init__(self, code, **options):
-        pass
-
-    def bulk_process(self, texts):
-        suffix = word("ו", "הוא", "PRON", "Gender=Masc|Person=3|PronType=Prs")
-        found = [
-            token("בית", word("בית", "בית", "NOUN", "Definite=Cons|Gender=Masc")),
-            token("ספרו", word("ספר", "ספר", "NOUN", "Gender=Masc"), suffix),
-        ]
-        return [SimpleNamespace(sentences=[SimpleNamespace(tokens=found)]) for _ in texts]
-
-
-def test_stanza_gives_morphemes_construct_states_and_pronominal_suffixes(monkeypatch):
-    monkeypatch.setitem(sys.modules, "stanza", stanza_with(HouseOfHis))
-    (found,) = load_morphology("stanza", HEBREW).analyse(["בית ספרו"])
+def test_stanza_gives_all_but_readings_and_leaves_punctuation_out(monkeypatch):
+    stanza = ModuleType("stanza")
+    stanza.__version__, stanza.Pipeline = "1.15.0", HouseOfHis
+    monkeypatch.setitem(sys.modules, "stanza", stanza)
+    backend = load_morphology("stanza", HEBREW)
+    (found,) = backend.analyse(["בית ספרו."])
+    assert (found.lemmas, found.pos) == (("בית", "ספר", "הוא"), ("NOUN", "NOUN", "PRON"))
     assert found.morphemes == ("בית", "ספר", "ו")
     assert (found.words, found.constructs, found.anaphors) == (2, 1, 1)
-    assert found.readings is None
+    assert (found.readings, backend.name) == (None, "stanza 1.15.0")

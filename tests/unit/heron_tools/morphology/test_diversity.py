@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from heron_tools.morphology.analyses import Analysis
 from heron_tools.morphology.diversity import WINDOW, diversity, mattr, type_token_ratio
-from heron_tools.morphology.morphology import Analysis
 
 TOKENS = st.lists(st.sampled_from("abcdef"), max_size=60)
 

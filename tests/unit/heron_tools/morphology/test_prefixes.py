@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from heron.languages.hebrew import HEBREW
 from heron.languages.words import folded_words
-from heron_tools.morphology.morphology import load_morphology, splits
+from heron_tools.morphology.backends import load_morphology, splits
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,214 @@
+"""Lemmas, morphemes and features, by one of several libraries.
+
+Figures that rest on morphology (lexical diversity above all) differ between libraries by more than
+between data sets, so all of them are stored with the name and version of their backend.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from itertools import accumulate, chain
+from pathlib import Path
+from typing import Any
+
+from heron.base.errors import ConfigError, first_line, nearest
+from heron.base.registry import Registry
+from heron.languages.language import Language, Prefixes
+from heron.languages.words import words_and_marks
+from heron_tools.morphology.analyses import Analysis, Token, Word, analysis_of
+from heron_tools.morphology.conllu import StoredAnalyses
+
+_STORED = "conllu"  # as in conllu:FILE
+
+
+@dataclass(frozen=True)
+class Morphology:
+    """A backend for one language."""
+
+    name: str  # in figures, with its version
+    analyse: Callable[[Sequence[str]], list[Analysis]]  # texts one by one
+    note: str = ""  # on its quality, shown beside every figure
+
+
+BACKENDS: Registry[Callable[[Language], Morphology]] = Registry("backend", key="morphology")
+
+
+def load_morphology(name: str, language: Language) -> Morphology:
+    """Find a backend by name, such as `simplemma` or `conllu:PATH` (other tools' analyses).
+
+    Raises:
+        ConfigError: an unknown name, or a backend that does not work with this language here.
+        DataError: the analyses cannot be read.
+    """
+    kind, _, path = name.partition(":")
+    if kind == _STORED:
+        stored = StoredAnalyses(Path(path).expanduser())
+        return Morphology(stored.name, stored.analyse)
+    if name not in BACKENDS:
+        known = [*BACKENDS, f"{_STORED}:FILE"]
+        raise ConfigError(f"morphology={name}: unknown backend.{nearest(name, known)}")
+    return BACKENDS[name](language)
+
+
+@BACKENDS.registered("simplemma")
+def simplemma(language: Language) -> Morphology:
+    """Look single words up in the dictionaries of `simplemma`; offline, no parts of speech.
+
+    Unknown words stay as they are, and of two readings the more frequent wins. Hebrew prefixes are
+    removed where the dictionary has the rest. Raises a ConfigError without a dictionary.
+    """
+    from simplemma import lemmatize  # start-up time
+
+    try:
+        lemmatize("a", lang=language.code)
+    except ValueError as error:
+        raise ConfigError(
+            f"simplemma has no dictionary of {language.name}: morphology=surface needs none"
+        ) from error
+    lemma = cache(lambda word: lemmatize(word, lang=language.code).casefold())
+    return Morphology(f"simplemma {version('simplemma')}", _by_word(lemma))
+
+
+@BACKENDS.registered("simplemma-prefixes")
+def simplemma_prefixes(language: Language) -> Morphology:
+    """Remove Hebrew prefixes where simplemma's dictionary has the rest; see `Segmenter`.
+
+    Raises a ConfigError for a language without `Language.prefixes`.
+    """
+    if language.prefixes is None:
+        raise ConfigError(
+            f"morphology=simplemma-prefixes: {language.name} has no list of prefixes; choose "
+            "simplemma, stanza or conllu:FILE"
+        )
+    # Held to by tests/reproduction/test_morphology.py.
+    note = (
+        "Prefixes are taken off by a dictionary, word by word: against the morphemes of "
+        "UD_Hebrew-HTB's test this reaches F1 .84 (whole words: .49)."
+    )
+    analyse = Segmenter(language.code, language.prefixes).analyse
+    return Morphology(f"simplemma-prefixes {version('simplemma')}", analyse, note)
+
+
+@BACKENDS.registered("surface")
+def surface(language: Language) -> Morphology:
+    """Take case-folded words as lemmas: no morphology, the same in every language."""
+    return Morphology("surface", _by_word(str))
+
+
+@BACKENDS.registered("stanza")
+def stanza(language: Language) -> Morphology:
+    """Segment, tag and lemmatize in context, by Stanford's neural pipeline, if it is installed."""
+    try:
+        import stanza  # optional dependency
+
+        pipeline: Any = stanza.Pipeline(
+            language.code, processors="tokenize,pos,lemma", download_method=None, verbose=False
+        )
+    except (ImportError, FileNotFoundError, ValueError) as error:
+        raise ConfigError(
+            f"morphology=stanza: {first_line(error)}. It needs pip install stanza, then once "
+            f"python -c 'import stanza; stanza.download(\"{language.code}\")'"
+        ) from error
+
+    def analyse(texts: Sequence[str]) -> list[Analysis]:
+        documents = pipeline.bulk_process(list(texts))
+        return [
+            analysis_of([_token(token) for s in document.sentences for token in s.tokens])
+            for document in documents
+        ]
+
+    return Morphology(f"stanza {stanza.__version__}", analyse)
+
+
+def _token(token: Any) -> Token:
+    words = (Word(w.text, w.lemma or "", w.upos or "", w.feats or "") for w in token.words)
+    return Token(token.text, tuple(words))
+
+
+def _by_word(lemma: Callable[[str], str]) -> Callable[[Sequence[str]], list[Analysis]]:
+    """Make a function that gives each word of each text its lemma."""
+
+    def analysis(text: str) -> Analysis:
+        words, marks = words_and_marks(text)
+        return Analysis(tuple(map(lemma, words)), words=len(words), marks=tuple(marks))
+
+    return lambda texts: list(map(analysis, texts))
+
+
+_SHORTEST = 2  # letters of what is left
+_SHORTEST_DEFINITE = 3  # shorter ones are mostly words that begin with the article's letter
+
+Split = tuple[str, ...]  # prefixes, then the rest
+
+
+class Segmenter:
+    """Separates Hebrew prefixes from words by simplemma's dictionary.
+
+    Conjunction, subordinator, preposition and article are written together with the next word:
+    "ושבבית" is "ו", "ש", "ב", "בית". Of several segmentations the one with the fewest prefixes is
+    chosen, but a definite form is separated from its article. It cannot find an article that is not
+    written ("בבית" is "ב", "בית" or "ב", "ה", "בית"), pronominal suffixes, or anything that needs
+    the sentence. Its quality on UD Hebrew is in experiments/hesum/README.md.
+    """
+
+    def __init__(self, code: str, prefixes: Prefixes):
+        from simplemma import lemmatize  # start-up time
+        from simplemma.strategies import DictionaryLookupStrategy
+
+        lookup = DictionaryLookupStrategy()
+        self._prefixes = prefixes
+        self._known = cache(lambda word: lookup.is_dictionary_member(word, code))
+        self._lemma = cache(lambda word: lemmatize(word, lang=code).casefold())
+        self._split = cache(self._choose)
+
+    def analyse(self, texts: Sequence[str]) -> list[Analysis]:
+        """Segment each word by itself; words that the dictionary lacks stay whole."""
+        return [self._analyse(*words_and_marks(text)) for text in texts]
+
+    def _analyse(self, words: Sequence[str], marks: Sequence[tuple[int, str]]) -> Analysis:
+        found = [self._split(word) for word in words]
+        before = list(accumulate((len(split) for split, _ in found), initial=0))
+        return Analysis(
+            lemmas=tuple(chain.from_iterable((*s[:-1], self._lemma(s[-1])) for s, _ in found)),
+            words=len(words),
+            morphemes=tuple(chain.from_iterable(split for split, _ in found)),
+            readings=tuple(readings for _, readings in found),
+            marks=tuple((before[place], mark) for place, mark in marks),
+        )
+
+    def _choose(self, word: str) -> tuple[Split, int]:
+        """Segment one word; also counts the segmentations that the dictionary allows."""
+        known = [split for split in splits(word, self._prefixes) if self._known(split[-1])]
+        if not known:
+            return (word,), 1
+        best = min(known, key=len)
+        for split in known:
+            if split[:-2] == best[:-1] and split[-2:-1] == (self._prefixes.article,):
+                rest = split[-1]
+                same = self._lemma(rest) == self._lemma(best[-1])
+                if same or len(rest) >= _SHORTEST_DEFINITE:
+                    return split, len(known)
+        return best, len(known)
+
+
+def splits(word: str, prefixes: Prefixes) -> list[Split]:
+    """List every segmentation of a word that its spelling allows; the whole word first.
+
+    >>> splits("ובבית", Prefixes((("ו",), ("ב",))))
+    [('ובבית',), ('ו', 'בבית'), ('ו', 'ב', 'בית')]
+    """
+    found: list[Split] = []
+
+    def take(slot: int, taken: Split, rest: str) -> None:
+        found.append((*taken, rest))
+        for later in range(slot, len(prefixes.slots)):
+            for prefix in prefixes.slots[later]:
+                swallowed = taken and taken[-1] in prefixes.swallow_article
+                if prefix == prefixes.article and swallowed:
+                    continue
+                if rest.startswith(prefix) and len(rest) - len(prefix) >= _SHORTEST:
+                    take(later + 1, (*taken, prefix), rest[len(prefix) :])
+
+    take(0, (), word)
+    return found
