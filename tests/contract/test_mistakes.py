@@ -70,7 +70,7 @@ from heron.training.overrides import override
 from heron_tools.annotation.measures import krippendorff_alpha
 from heron_tools.morphology.backends import load_morphology
 from heron_tools.morphology.conllu import read_conllu
-from heron_tools.noise.noise import detection
+from heron_tools.noise.grading import detection
 from small_runs import heron
 
 TYPED = {

@@ -22,7 +22,7 @@ from heron.dynamics.difficulty import SCORES, difficulty
 from heron.dynamics.files import read_dynamics
 from heron.dynamics.groups import rank
 from heron.training.stored import read_stored
-from heron_tools.noise.noise import TRUTH, Detection, grade, scores_of, wrong_labels
+from heron_tools.noise.grading import TRUTH, Detection, grade, scores_of, wrong_labels
 
 
 @dataclass
@@ -66,16 +66,11 @@ def run(arguments: Sequence[str]) -> int:
         "text": [example.text for example in chosen],
         "text_pair": [example.text_pair or "" for example in chosen],
     }
-    known = any(example.side.get(TRUTH) for example in examples.values())
-    if known:
+    if any(example.side.get(TRUTH) for example in examples.values()):
         columns["truth"] = [example.side.get(TRUTH) for example in chosen]
     write_table(out / "suspects.csv", columns)
-    wrong_N = wrong_labels(examples, found.guids) if known else np.zeros(0, bool)
-    if known and not wrong_N.any():
-        print_lines(
-            "no training label is known to be wrong: there is nothing to grade the scores by"
-        )
-    elif known:
+    wrong_N = wrong_labels(examples, found.guids)
+    if wrong_N.any():
         texts = ((examples[guid].text, examples[guid].text_pair or "") for guid in found.guids)
         lengths_N = np.asarray([len(text) + len(pair) for text, pair in texts])
         graded = grade(scores_of(found, lengths_N, config.seed), wrong_N, found.gold_N)
@@ -86,6 +81,8 @@ def run(arguments: Sequence[str]) -> int:
         write_json(out / "detection.json", stored)
         _show(graded, len(dynamics.epochs_E))
         print_lines(out / "detection.json")
+    elif "truth" in columns:
+        print_lines("no training label is known to be wrong: nothing to grade the scores by")
     print_lines(out / "suspects.csv")
     return 0
 

@@ -1,4 +1,4 @@
-"""Groups have the published sizes, depend on no file's order; detection is sklearn's."""
+"""Groups have the published sizes, depend on no file's order."""
 
 import json
 import os
@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from sklearn.metrics import roc_auc_score
 
 from heron.dynamics.cartography import Statistics
 from heron.dynamics.groups import (
@@ -19,7 +18,6 @@ from heron.dynamics.groups import (
     rank,
     tercile_partition,
 )
-from heron_tools.noise.noise import detection
 
 
 def coordinates(confidence, variability, guids=None, gold=None):
@@ -133,45 +131,6 @@ def test_classes_are_counted_per_group():
         "easy": {"c": 1, "e": 0, "n": 1},
         "hard": {"c": 0, "e": 0, "n": 2},
     }
-
-
-@st.composite
-def noisy(draw):
-    n = draw(st.integers(2, 30))
-    values = st.sampled_from([0.0, 0.25, 1.0, 3.0])
-    score_N = draw(arrays.arrays(np.float64, n, elements=values))
-    return score_N, draw(arrays.arrays(bool, n))
-
-
-@given(noisy())
-def test_detection_has_sklearns_area_and_the_expectation_over_ties(drawn):
-    score_N, flipped_N = drawn
-    n, found = len(score_N), detection(score_N, flipped_N, ks=range(1, 31))
-    if 0 < flipped_N.sum() < n:
-        assert found.auroc == pytest.approx(roc_auc_score(flipped_N, score_N))
-    else:
-        assert np.isnan(found.auroc)
-    assert found.base_rate == flipped_N.mean()
-    # Every example's chance to be among the k hardest when ties are broken at random.
-    for k, precision in found.precision.items():
-        above_N = (score_N[None, :] > score_N[:, None]).sum(axis=1)
-        tied_N = (score_N[None, :] == score_N[:, None]).sum(axis=1)
-        chance_N = np.clip((k - above_N) / tied_N, 0, 1)
-        assert precision == pytest.approx((chance_N * flipped_N).sum() / k)
-    assert list(found.precision) == list(range(1, n + 1))
-    decile = -(-n // 10)
-    assert found.decile_rate == found.precision[decile]
-    if flipped_N.any():
-        assert found.decile_recall == pytest.approx(found.decile_rate * decile / flipped_N.sum())
-
-
-def test_detection_asks_for_as_many_as_are_flipped_and_leaves_ungraded_ones_out():
-    score_N = np.array([0.9, 0.8, 0.7, 0.1, np.nan])
-    found = detection(score_N, np.array([1, 0, 1, 0, 1], bool))
-    assert found.examples == 4
-    assert found.base_rate == 0.5
-    assert found.precision == {2: 0.5}
-    assert found.auroc == 0.75
 
 
 @pytest.mark.real

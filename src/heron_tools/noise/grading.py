@@ -75,18 +75,9 @@ def _hits(score: np.ndarray, flipped: np.ndarray, k: int) -> float:
 
 
 def wrong_labels(examples: Mapping[str, Example], guids: Sequence[str]) -> np.ndarray:
-    """Tell which of N examples were trained on with a wrong label, bool `[N]`.
-
-    Raises:
-        ConfigError: the data set knows no right labels.
-    """
-    truths = [examples[guid].side.get(TRUTH) for guid in guids]
-    if not any(truths):
-        raise ConfigError(
-            "this data set has no column of right labels; name it with data.columns.truth"
-        )
-    pairs = zip(guids, truths, strict=True)
-    return np.asarray([truth is not None and examples[g].label != truth for g, truth in pairs])
+    """Tell which of N examples are known to have been trained on with a wrong label, bool `[N]`."""
+    pairs = [(examples[guid].side.get(TRUTH), examples[guid].label) for guid in guids]
+    return np.array([truth is not None and truth != label for truth, label in pairs], bool)
 
 
 def within_classes(score_N: np.ndarray, wrong_N: np.ndarray, gold_N: np.ndarray) -> float:
@@ -125,18 +116,15 @@ def scores_of(
     return scores
 
 
-def class_rates(wrong_N: np.ndarray, gold_N: np.ndarray) -> np.ndarray:
-    """Return the share of wrong labels in each example's class, which no real search knows."""
-    rates = np.bincount(gold_N, weights=wrong_N) / np.maximum(np.bincount(gold_N), 1)
-    return rates[gold_N]
-
-
 def grade(
     scores: Mapping[str, np.ndarray], wrong_N: np.ndarray, gold_N: np.ndarray
 ) -> dict[str, tuple[Detection, float]]:
-    """Grade scores by the wrong labels that they find: overall, and AUROC within classes."""
-    every = {**scores, "class": class_rates(wrong_N, gold_N)}
+    """Grade scores by the wrong labels that they find: overall, and AUROC within classes.
+
+    Added is `class`, the share of wrong labels in each example's class, which no real search knows.
+    """
+    rates = np.bincount(gold_N, weights=wrong_N) / np.maximum(np.bincount(gold_N), 1)
     return {
         name: (detection(score_N, wrong_N), within_classes(score_N, wrong_N, gold_N))
-        for name, score_N in every.items()
+        for name, score_N in {**scores, "class": rates[gold_N]}.items()
     }
