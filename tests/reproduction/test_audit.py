@@ -10,7 +10,8 @@ from heron.cli import main
 from heron.results.shipped import read_shipped
 from heron.training.overrides import configure
 from heron_tools.audit.duplicates import find_duplicates
-from heron_tools.audit.shortcuts import find_shortcuts, labelled
+from heron_tools.audit.rules import labelled
+from heron_tools.audit.shortcuts import find_shortcuts
 
 DATA = os.environ.get("HERON_DATA", "")
 pytestmark = [

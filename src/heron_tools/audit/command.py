@@ -29,15 +29,14 @@ def run(arguments: Sequence[str]) -> int:
     from heron.data.findings import store
     from heron.results.shipped import read_shipped
     from heron_tools.audit.card import write_card
-    from heron_tools.audit.checks import audit, show_progress
+    from heron_tools.audit.checks import audit
     from heron_tools.audit.findings import in_order
     from heron_tools.audit.report import Report, print_summary, write
 
     config = configure(options.data, overrides)
     cache = options.paths_cache or default_cache_dir()
     shipped = read_shipped(config, options.paths_data or default_data_dir(), cache)
-    with show_progress() as step:
-        findings = in_order(audit(shipped, options.near, step))
+    findings = in_order(list(audit(shipped, options.near)))
     report = Report(shipped, findings, [f"data={options.data}", *overrides])
     files = write(report, options.out or Path("runs") / "audit" / config.name)
     if options.near == AuditOptions.near:  # `heron train` tells of the near copies of the default

@@ -4,29 +4,16 @@ Two levels: identical as read, and identical but for case, punctuation and space
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import combinations
 
 from heron.data.examples import Example
-from heron_tools.audit.findings import Finding, Measure, Row, Severity
-from heron_tools.audit.texts import (
-    ARTICLE,
-    HYPOTHESIS,
-    PREMISE,
-    SUMMARY,
-    TEXT,
-    WINDOW,
-    Splits,
-    every,
-    has_events,
-    has_summaries,
-    is_pair,
-    loose,
-    second_of,
-)
+from heron_tools.audit.findings import Finding, Measure, Row, grouped, severity
+from heron_tools.audit.texts import Splits, loose, names_of, sides
 
 IDENTICAL, LOOSE = "identical", "but for case, punctuation, spaces"
-LEVELS: dict[str, Callable[[str], str]] = {IDENTICAL: str.strip, LOOSE: loose}
+_LEVELS: dict[str, Callable[[str], str]] = {IDENTICAL: str.strip, LOOSE: loose}
+_UNITS = {1: "text", 2: "pair"}  # by the number of a row's texts
 _SERIOUS_SHARE = 0.005  # of a split's rows
 _Key = Callable[[Example, Callable[[str], str]], Sequence[Hashable]]
 _Place = tuple[str, ...]  # one split, or two
@@ -45,112 +32,38 @@ def find_duplicates(splits: Splits) -> list[Finding]:
     return [finding for place in places for finding in _in_place(splits, place)]
 
 
-def _in_place(splits: Splits, place: _Place) -> list[Finding]:
-    unit = "pair" if is_pair(splits) or has_summaries(splits) else "text"
-    unit = "event pair" if has_events(splits) else unit
-    found = {level: _copies(splits, place, _whole, level) for level in LEVELS}
-    size = min(len(splits[split]) for split in place)
-    findings = []
-    if any(found.values()):
-        describe = _shared if len(place) > 1 else _repeated
-        findings.append(describe(place, found, unit, size))
-    findings += _conflicts(place, found, unit, size)
-    return findings + (_shared_texts if len(place) > 1 else _repeated_texts)(splits, place)
-
-
-def _copies(splits: Splits, place: _Place, key: _Key, level: str) -> _Copies:
-    """Group the rows that share a key, in file order: rows of one split, or rows of both."""
-    groups: dict[Hashable, list[Row]] = defaultdict(list)
-    for split in place:
-        for example in splits[split]:
-            for value in key(example, LEVELS[level]):
-                groups[value].append(Row(split, example.guid, example.label, 0))
-    copies = [rows for rows in groups.values() if len(rows) > 1]
-    numbered = [[row._replace(group=i) for row in rows] for i, rows in enumerate(copies, 1)]
-    apart = "split" if len(place) > 1 else "guid"
-    return [rows for rows in numbered if len({getattr(row, apart) for row in rows}) > 1]
-
-
-def _whole(example: Example, level: Callable[[str], str]) -> list[Hashable]:
-    """Give the key of a row: both its texts; of an event pair the text and where its events are.
-
-    Spans are offsets in the text as read. A loose copy moves them; its key has the events' own
-    words and the text before each.
-    """
-    if (second := second_of(example)) is not None:
-        return [(level(example.text), level(second))]
-    if level is loose:
-        marks: tuple[Hashable, ...] = tuple(
-            (loose(example.text[:start]), loose(example.text[start:end]))
-            for start, end in example.spans
+def _in_place(splits: Splits, place: _Place) -> Iterator[Finding]:
+    names = names_of(splits)
+    unit = "event pair" if names == ("window",) else _UNITS[len(names)]
+    found, title = _copies(splits, place, _whole), " and ".join(place)
+    least = _SERIOUS_SHARE * min(len(splits[split]) for split in place)  # rows
+    measures = [_measure(level, copies) for level, copies in found.items()]
+    if any(found.values()) and len(place) == 1:
+        yield Finding(
+            f"repeated_pairs.{title}",
+            severity(_count(found[LOOSE]), least),
+            f"{title} holds {_numbers(found, unit)} more than once",
+            measures,
+            _listed(found),
+            "count each once where rows are assumed independent",
         )
-    else:
-        lead = len(example.text) - len(example.text.lstrip())
-        marks = tuple((start - lead, end - lead) for start, end in example.spans)
-    return [(level(example.text), *marks)]
-
-
-def _first_text(example: Example, level: Callable[[str], str]) -> list[Hashable]:
-    return [level(example.text)]
-
-
-def _second_text(example: Example, level: Callable[[str], str]) -> list[Hashable]:
-    return [] if (second := second_of(example)) is None else [level(second)]
-
-
-def _any_text(example: Example, level: Callable[[str], str]) -> list[Hashable]:
-    return list(dict.fromkeys([*_first_text(example, level), *_second_text(example, level)]))
-
-
-def _sides(splits: Splits) -> dict[str, _Key]:
-    if is_pair(splits):
-        return {PREMISE: _first_text, HYPOTHESIS: _second_text}
-    if has_summaries(splits):
-        return {ARTICLE: _first_text, SUMMARY: _second_text}
-    has_events = any(example.spans for example in every(splits))
-    return {WINDOW if has_events else TEXT: _first_text}
-
-
-def _conflicting(copies: _Copies) -> _Copies:
-    """Keep the groups whose rows have different labels."""
-    return [rows for rows in copies if len({row.label for row in rows}) > 1]
-
-
-def _repeated(place: _Place, found: _ByLevel, unit: str, size: int) -> Finding:
-    (split,) = place
-    return Finding(
-        f"repeated_pairs.{split}",
-        "warning" if _count(found[LOOSE]) >= _SERIOUS_SHARE * size else "info",
-        f"{split} holds {_numbers(found, unit)} more than once",
-        [_measure(level, copies) for level, copies in found.items()],
-        _listed(found),
-        "count each once where rows are assumed independent",
-    )
-
-
-def _shared(place: _Place, found: _ByLevel, unit: str, size: int) -> Finding:
-    differ = len(_conflicting(found[IDENTICAL]))
-    labels = f"; {len(found[IDENTICAL]) - differ} with one label, {differ} with two"
-    return Finding(
-        f"duplicates.{'.'.join(place)}",
-        "serious" if len(found[LOOSE]) >= _SERIOUS_SHARE * size else "warning",
-        f"{' and '.join(place)} share {_numbers(found, unit)}{labels * bool(found[IDENTICAL])}",
-        [_measure(level, copies) for level, copies in found.items()],
-        _listed(found),
-        "data.duplicates=drop or =mark: a model that saw them is scored on memory",
-    )
-
-
-def _conflicts(place: _Place, found: _ByLevel, unit: str, size: int) -> list[Finding]:
+    elif any(found.values()):
+        differ = len(_conflicting(found[IDENTICAL]))
+        labels = f"; {len(found[IDENTICAL]) - differ} with one label, {differ} with two"
+        yield Finding(
+            f"duplicates.{'.'.join(place)}",
+            severity(len(found[LOOSE]), 0, least),
+            f"{title} share {_numbers(found, unit)}{labels * bool(found[IDENTICAL])}",
+            measures,
+            _listed(found),
+            "data.duplicates=drop or =mark: a model that saw them is scored on memory",
+        )
     conflicts = {level: _conflicting(copies) for level, copies in found.items()}
-    rows = _count(conflicts[LOOSE])
-    if not rows:
-        return []
-    return [
-        Finding(
+    if rows := _count(conflicts[LOOSE]):
+        yield Finding(
             f"conflicts.{'.'.join(place)}",
-            "serious" if rows >= _SERIOUS_SHARE * size else "warning",
-            f"{' and '.join(place)}: {_numbers(conflicts, unit)} with different labels",
+            severity(rows, 0, least),
+            f"{title}: {_numbers(conflicts, unit)} with different labels",
             [
                 {"level": level, "groups": len(copies), "rows": _count(copies)}
                 for level, copies in conflicts.items()
@@ -158,41 +71,75 @@ def _conflicts(place: _Place, found: _ByLevel, unit: str, size: int) -> list[Fin
             _listed(conflicts),
             "no system can get all of them right: decide by hand, or leave them out",
         )
+    yield from _texts(splits, place, names, least)
+
+
+def _texts(splits: Splits, place: _Place, names: Sequence[str], least: float) -> Iterator[Finding]:
+    """Count texts of several rows; inside a split by design in many data sets, so only noted."""
+    keys = {name: _side(number) for number, name in enumerate(names)}
+    if len(place) > 1 and len(names) > 1:
+        keys = {"either side": _any_side, **keys}
+    found = {name: _copies(splits, place, key) for name, key in keys.items()}
+    measures: list[Measure] = [
+        {"text": name, **_measure(level, copies)}
+        for name, by_level in found.items()
+        for level, copies in by_level.items()
     ]
-
-
-def _repeated_texts(splits: Splits, place: _Place) -> list[Finding]:
-    """Count texts that several rows of a split use: by design in many data sets, so only noted."""
-    measures = [
-        {"text": name, **_measure(level, _copies(splits, place, key, level))}
-        for name, key in _sides(splits).items()
-        for level in LEVELS
-    ]
-    if not any(measure["groups"] for measure in measures):
-        return []
-    title = f"{place[0]}: several rows use the same text"
-    meaning = "Rows of one text are not independent: keep them in one split (columns.group)."
-    return [Finding(f"repeated_texts.{place[0]}", "info", title, measures, meaning=meaning)]
-
-
-def _shared_texts(splits: Splits, place: _Place) -> list[Finding]:
-    measures: list[Measure] = []
-    rows: list[Row] = []
-    sides = _sides(splits)
-    if len(sides) > 1:
-        sides = {"either side": _any_text, **sides}
-    for name, key in sides.items():
-        found = {level: _copies(splits, place, key, level) for level in LEVELS}
-        measures += [{"text": name, **_measure(level, found[level])} for level in LEVELS]
-        rows = rows or _listed(found)
-    most = max(int(measure["groups"] or 0) for measure in measures)
-    if not most:
-        return []
-    smaller = min(len(splits[split]) for split in place)
-    severity: Severity = "warning" if most >= _SERIOUS_SHARE * smaller else "info"
+    if not (most := max(int(measure["groups"] or 0) for measure in measures)):
+        return
+    if len(place) == 1:
+        title = f"{place[0]}: several rows use the same text"
+        meaning = "Rows of one text are not independent: keep them in one split (columns.group)."
+        yield Finding(f"repeated_texts.{place[0]}", "info", title, measures, meaning=meaning)
+        return
+    listed = next((rows for each in found.values() if (rows := _listed(each))), [])
     title = f"{' and '.join(place)} share {measures[0]['groups']:,} identical texts"
     advice = "split by document (data.validation.by=group with columns.group) where you can"
-    return [Finding(f"shared_texts.{'.'.join(place)}", severity, title, measures, rows, advice)]
+    id = f"shared_texts.{'.'.join(place)}"
+    yield Finding(id, severity(most, least), title, measures, listed, advice)
+
+
+def _copies(splits: Splits, place: _Place, key: _Key) -> _ByLevel:
+    """Group the rows that share a key, in file order: rows of one split, or rows of both."""
+    apart: Callable[[Row], str] = lambda row: row.split if len(place) > 1 else row.guid  # noqa: E731
+    found: _ByLevel = {}
+    for level, normalised in _LEVELS.items():
+        groups: dict[Hashable, list[Row]] = defaultdict(list)
+        for split in place:
+            for example in splits[split]:
+                for value in key(example, normalised):
+                    groups[value].append(Row(split, example.guid, example.label))
+        found[level] = [rows for rows in groups.values() if len(set(map(apart, rows))) > 1]
+    return found
+
+
+def _whole(example: Example, level: Callable[[str], str]) -> list[Hashable]:
+    """Give the key of a row: its texts; of an event pair the text and where its events are.
+
+    Spans are offsets in the text as read. A loose copy moves them; its key has the events' own
+    words and the text before each.
+    """
+    texts = tuple(map(level, sides(example).values()))
+    if len(texts) > 1:
+        return [texts]
+    text = example.text
+    if level is loose:
+        return [(*texts, *((loose(text[:a]), loose(text[a:b])) for a, b in example.spans))]
+    lead = len(text) - len(text.lstrip())
+    return [(*texts, *((start - lead, end - lead) for start, end in example.spans))]
+
+
+def _side(number: int) -> _Key:
+    return lambda example, level: [*map(level, sides(example).values())][number : number + 1]
+
+
+def _any_side(example: Example, level: Callable[[str], str]) -> list[Hashable]:
+    return list(dict.fromkeys(map(level, sides(example).values())))
+
+
+def _conflicting(copies: _Copies) -> _Copies:
+    """Keep the groups whose rows have different labels."""
+    return [rows for rows in copies if len({row.label for row in rows}) > 1]
 
 
 def _measure(level: str, copies: _Copies) -> Measure:
@@ -208,19 +155,18 @@ def _measure(level: str, copies: _Copies) -> Measure:
 
 def _count(copies: _Copies) -> int:
     """Count the rows; one may be in several groups."""
-    return len({(row.split, row.guid) for rows in copies for row in rows})
+    return len({row.place for rows in copies for row in rows})
 
 
 def _listed(found: _ByLevel) -> list[Row]:
     """List all rows: conflicting labels first, of those the identical texts first."""
-    identical = {(row.split, row.guid) for rows in found[IDENTICAL] for row in rows}
+    identical = {row.place for rows in found[IDENTICAL] for row in rows}
 
     def rank(rows: list[Row]) -> tuple[bool, bool]:
-        exact = all((row.split, row.guid) in identical for row in rows)
-        return len({row.label for row in rows}) < 2, not exact
+        return len({row.label for row in rows}) < 2, not identical.issuperset(r.place for r in rows)
 
     ordered = sorted(found[LOOSE], key=rank)
-    return [row._replace(group=i) for i, rows in enumerate(ordered, 1) for row in rows]
+    return grouped(ordered)
 
 
 def _numbers(found: _ByLevel, unit: str) -> str:

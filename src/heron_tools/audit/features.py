@@ -8,7 +8,6 @@ Legend: N examples, V words, C classes.
 
 import re
 from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,8 +31,7 @@ _BEST = 5
 _PER_CLASS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Feature:
+class Feature(NamedTuple):
     """One value of each example."""
 
     # The check: `casing`, `length`, `overlap`, `negation`, `punctuation`, `word`, `distance`.

@@ -1,9 +1,10 @@
 """`Finding`: a result of the audit; `heron.data.findings` stores them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from heron.data.examples import Example
 from heron.data.findings import check_of
 
 Severity = Literal["info", "warning", "serious"]
@@ -18,7 +19,27 @@ class Row(NamedTuple):
     split: str  # where it is
     guid: str  # its id there
     label: str | None  # its gold label; None where unlabelled
-    group: int  # rows of one number belong together (copies of one another); counts from 1
+    group: int = 0  # rows of one number belong together (copies of one another); counts from 1
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Its split and guid."""
+        return self.split, self.guid
+
+
+def rows_of(split: str, examples: Iterable[Example]) -> list[Row]:
+    """Make rows of examples, numbered one by one."""
+    return [Row(split, e.guid, e.label, number) for number, e in enumerate(examples, 1)]
+
+
+def grouped(groups: Iterable[Iterable[Row]]) -> list[Row]:
+    """List rows that belong together, with the number of their group."""
+    return [row._replace(group=n) for n, rows in enumerate(groups, 1) for row in rows]
+
+
+def severity(value: float, warning: float, serious: float = float("inf")) -> Severity:
+    """Choose a severity: the least `value` of a warning, and of what is serious."""
+    return "serious" if value >= serious else "warning" if value >= warning else "info"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +63,9 @@ class Finding:
 
     def as_json(self, rows: bool = True) -> dict[str, Any]:
         """Turn it into plain dictionaries, with or without its rows."""
-        value: dict[str, Any] = {
-            "id": self.id,
-            "severity": self.severity,
-            "title": self.title,
-            "meaning": self.meaning,
-            "advice": self.advice,
-            "measures": [dict(measure) for measure in self.measures],
-            "row_count": len(self.rows),
-        }
+        names = ("id", "severity", "title", "meaning", "advice")
+        value: dict[str, Any] = {name: getattr(self, name) for name in names}
+        value |= {"measures": list(map(dict, self.measures)), "row_count": len(self.rows)}
         return value | ({"rows": [row._asdict() for row in self.rows]} if rows else {})
 
 

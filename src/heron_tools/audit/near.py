@@ -10,17 +10,17 @@ the articles are compared.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement
 
 import numpy as np
 import numpy.typing as npt
 from datasketch import MinHash, MinHashLSH
 
+from heron.base.progress import tracked
 from heron.data.examples import Example
-from heron_tools.audit.findings import Finding, Row
-from heron_tools.audit.texts import Splits, every, has_events, is_pair, loose
+from heron_tools.audit.findings import Finding, Row, grouped
+from heron_tools.audit.texts import WINDOW, Splits, every, loose, names_of
 
 THRESHOLD = 0.8
 _SHINGLE = 5  # characters
@@ -31,50 +31,38 @@ _RECALL = 0.98  # of the pairs exactly at the threshold
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 Shingles = npt.NDArray[np.uint64]
-Progress = Callable[[int, int], object]
+Neighbours = Mapping[str, Mapping[str, float]]  # the overlap by text and other text, a fraction
+_Link = tuple[bool, float, list[Row]]  # whether labels agree, the smaller overlap, both rows
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbours:
-    """Overlapping texts: the Jaccard overlap (a fraction) by text and other text.
-
-    `cut` counts the texts with more candidates than were compared.
-    """
-
-    of: Mapping[str, Mapping[str, float]]
-    cut: int
-
-
-def find_near_duplicates(
-    splits: Splits, threshold: float = THRESHOLD, progress: Progress | None = None
-) -> list[Finding]:
+def find_near_duplicates(splits: Splits, threshold: float = THRESHOLD) -> list[Finding]:
     """Find rows that are nearly, but not exactly, the same: overlap of at least `threshold`.
 
     `near_pairs.<place>` are of pairs, `near_texts.<place>` of other texts. Event pairs are only
     compared across splits: the pairs of one window share their text by design.
     """
-    inside = not has_events(splits)
+    inside = names_of(splits) != (WINDOW,)
     texts = {loose(text): None for e in every(splits) for text in (e.text, e.text_pair) if text}
-    neighbours = find_neighbours([text for text in texts if text], threshold, progress)
+    neighbours, cut = find_neighbours([text for text in texts if text], threshold)
     findings = []
     for one, other in combinations_with_replacement(splits, 2):
-        if one == other and not inside:
-            continue
-        if links := _links(splits, one, other, neighbours):
-            findings.append(_finding(splits, one, other, links, threshold, neighbours.cut))
+        links = _links(splits, one, other, neighbours) if one != other or inside else []
+        if links:
+            findings.append(_finding(splits, one, other, links, threshold, cut))
     return findings
 
 
-def find_neighbours(
-    texts: Sequence[str], threshold: float, progress: Progress | None = None
-) -> Neighbours:
-    """Find, among distinct texts, all that overlap with another by at least `threshold`."""
+def find_neighbours(texts: Sequence[str], threshold: float) -> tuple[Neighbours, int]:
+    """Find, among distinct texts, all that overlap with another by at least `threshold`.
+
+    Also counts the texts with more candidates than are compared.
+    """
     index = MinHashLSH(num_perm=_PERMUTATIONS, params=bands(threshold))
     empty = MinHash(_PERMUTATIONS, seed=0, hashfunc=int)
     sets: list[Shingles] = []
     of: dict[str, dict[str, float]] = defaultdict(dict)
     cut = 0
-    for number, text in enumerate(texts):
+    for number, text in enumerate(tracked(texts, "near duplicates")):
         shingles = shingle(text)
         sets.append(shingles)
         sketch = empty.copy()
@@ -85,9 +73,7 @@ def find_neighbours(
             if (overlap := jaccard(shingles, sets[candidate])) >= threshold:
                 of[text][texts[candidate]] = of[texts[candidate]][text] = overlap
         index.insert(number, sketch, check_duplication=False)
-        if progress and (number % 500 == 0 or number + 1 == len(texts)):
-            progress(number + 1, len(texts))
-    return Neighbours(of, cut)
+    return of, cut
 
 
 def bands(threshold: float) -> tuple[int, int]:
@@ -119,35 +105,22 @@ def jaccard(one: Shingles, other: Shingles) -> float:
     return common / (len(one) + len(other) - common)
 
 
-@dataclass(frozen=True, slots=True)
-class _Link:
-    """Two rows, and the smaller of their texts' overlaps."""
-
-    rows: tuple[Row, Row]
-    overlap: float
-
-    @property
-    def conflict(self) -> bool:
-        return self.rows[0].label != self.rows[1].label
-
-
 def _links(splits: Splits, one: str, other: str, neighbours: Neighbours) -> list[_Link]:
-    """Link each two rows of two splits (or of one) that are near copies, the closest first."""
+    """Link each two rows of two splits (or of one) that are near copies.
+
+    Those with different labels come first, then the closest.
+    """
     by_key = defaultdict(list)
     for example in splits[other]:
         by_key[_key(example)].append(example)
-    links = []
+    links: list[_Link] = []
     for example in splits[one]:
         for key, overlap in _near_keys(_key(example), by_key, neighbours):
             for copy in by_key[key]:
-                if one == other and example.guid >= copy.guid:
-                    continue
-                rows = (
-                    Row(one, example.guid, example.label, 0),
-                    Row(other, copy.guid, copy.label, 0),
-                )
-                links.append(_Link(rows, overlap))
-    return sorted(links, key=lambda link: (not link.conflict, -link.overlap))
+                if one != other or example.guid < copy.guid:
+                    rows = [Row(s, e.guid, e.label) for s, e in ((one, example), (other, copy))]
+                    links.append((example.label == copy.label, overlap, rows))
+    return sorted(links, key=lambda link: (link[0], -link[1]))
 
 
 def _key(example: Example) -> tuple[str, str]:
@@ -158,7 +131,7 @@ def _near_keys(
     key: tuple[str, str], known: Mapping[tuple[str, str], object], neighbours: Neighbours
 ) -> Iterator[tuple[tuple[str, str], float]]:
     """Yield the known keys with two near texts, but not the key itself."""
-    first, second = ({text: 1.0, **neighbours.of.get(text, {})} for text in key)
+    first, second = ({text: 1.0, **neighbours.get(text, {})} for text in key)
     for premise, overlap in first.items():
         for hypothesis, other in second.items():
             if (premise, hypothesis) in known and (premise, hypothesis) != key:
@@ -170,28 +143,28 @@ def _finding(
 ) -> Finding:
     inside = one == other
     place = f"{one} holds" if inside else f"{one} and {other} share"
-    kind, unit = ("near_pairs", "pairs") if is_pair(splits) else ("near_texts", "rows")
-    conflicts = sum(link.conflict for link in links)
-    rows = [row._replace(group=i) for i, link in enumerate(links, 1) for row in link.rows]
-    touched = len({row[:2] for row in rows if row.split == other})
+    kind = "near_pairs" if "hypothesis" in names_of(splits) else "near_texts"
+    conflicts = sum(not agree for agree, _, _ in links)
+    rows = grouped(rows for _, _, rows in links)
+    touched = len({row.place for row in rows if row.split == other})
     serious = not inside and touched >= _SERIOUS_SHARE * len(splits[other])
     meaning = f"Jaccard overlap of character {_SHINGLE}-grams, of each text of a row."
     if cut:
         meaning += f" {cut:,} texts have more than {_MOST} candidates; only those were compared."
+    measure = {
+        "threshold": threshold,
+        "links": len(links),
+        f"rows of {other}": touched,
+        "conflicting labels": conflicts,
+        "mean overlap": float(np.mean([overlap for _, overlap, _ in links])),
+    }
     return Finding(
         f"{kind}.{one}" if inside else f"{kind}.{one}.{other}",
         "serious" if serious else "warning" if not inside or conflicts else "info",
-        f"{place} {len(links):,} nearly identical {unit} (overlap {threshold:g} or more)"
+        f"{place} {len(links):,} nearly identical {'pairs' if kind == 'near_pairs' else 'rows'} "
+        f"(overlap {threshold:g} or more)"
         + (f", {conflicts:,} with different labels" if conflicts else ""),
-        [
-            {
-                "threshold": threshold,
-                "links": len(links),
-                f"rows of {other}": touched,
-                "conflicting labels": conflicts,
-                "mean overlap": float(np.mean([link.overlap for link in links])),
-            }
-        ],
+        [measure],
         rows,
         "" if inside else "score the test rows without a near copy apart from the others",
         meaning,

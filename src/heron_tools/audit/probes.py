@@ -8,7 +8,7 @@ Source: Gururangan et al. 2018, "Annotation Artifacts in Natural Language Infere
 Legend: N examples, F features.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,13 +16,13 @@ from scipy.sparse import hstack
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from heron_tools.audit.findings import Finding, Severity
+from heron.base.progress import tracked
+from heron_tools.audit.findings import Finding, severity
 from heron_tools.audit.rules import (
     FOLDS,
     Ids,
     Labelled,
     Score,
-    folds,
     majority,
     predict_splits,
     say_scores,
@@ -38,12 +38,8 @@ _SERIOUS_GAIN, _WARNING_GAIN = 0.10, 0.03
 _CERTAIN = 3.0  # standard deviations
 _ALL = "all"
 
-Progress = Callable[[int, int], object]
 
-
-def find_by_probes(
-    parts: Mapping[str, Labelled], labels: Sequence[str], progress: Progress | None = None
-) -> list[Finding]:
+def find_by_probes(parts: Mapping[str, Labelled], labels: Sequence[str]) -> list[Finding]:
     """Fit a probe on each field and on all of them together: `<field>_only`.
 
     The first split is scored by five folds, the others by a probe that was fitted on the first; of
@@ -60,11 +56,9 @@ def find_by_probes(
         matrices[_ALL] = {
             s: hstack([matrices[name][s] for name in names], format="csr") for s in parts
         }
-    scores: dict[str, list[Score]] = {}
-    for done, (name, by_split) in enumerate(matrices.items(), 1):
-        scores[name] = _scores(by_split, parts, len(labels))
-        if progress:
-            progress(done, len(matrices))
+    scores = {
+        name: _scores(matrices[name], parts, len(labels)) for name in tracked([*matrices], "probes")
+    }
     return [_finding(name, scores) for name in names]
 
 
@@ -102,7 +96,7 @@ def _scores(
     by_split: Mapping[str, Any], parts: Mapping[str, Labelled], classes: int
 ) -> list[Score]:
     part = next(iter(parts.values()))
-    predicted = predict_splits(by_split, parts, folds(part.examples), _predict)
+    predicted = predict_splits(by_split, parts, _predict)
     usual = majority(part.gold_N, classes)
     return [score(s, one.gold_N, predicted[s], usual, classes) for s, one in parts.items()]
 
@@ -115,16 +109,14 @@ def _predict(fitted_NF: Any, gold_N: Ids, inputs_NF: Any) -> Ids:
 
 def _finding(name: str, scores: Mapping[str, Sequence[Score]]) -> Finding:
     best = max(scores[name], key=lambda s: s.gain)
-    level: Severity = "info"
-    if best.z >= _CERTAIN and best.gain >= _WARNING_GAIN and name not in EVIDENCE:
-        level = "serious" if best.gain >= _SERIOUS_GAIN else "warning"
+    gain = best.gain if best.z >= _CERTAIN and name not in EVIDENCE else 0.0
     whole = f", {scores[_ALL][0].accuracy:.3f} with all texts" if _ALL in scores else ""
     shown = {name: scores[name]} | ({"all texts": scores[_ALL]} if _ALL in scores else {})
     return Finding(
         f"{name}_only",
-        level,
+        severity(gain, _WARNING_GAIN, _SERIOUS_GAIN),
         f"a linear probe on the {name} alone scores {say_scores(scores[name])}{whole}",
-        [{"sees": seen} | s.measure() for seen, each in shown.items() for s in each],
+        [{"sees": seen, **s.measure()} for seen, each in shown.items() for s in each],
         advice=f"report a system that sees the {name} alone beside every score",
         meaning=(
             f"Tf-idf of character {_NGRAMS[0]}- to {_NGRAMS[1]}-grams and logistic regression; "

@@ -1,19 +1,19 @@
 """The report of an audit: a page, the same in Markdown, `findings.json`, a printed summary."""
 
-import html
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape as escape_markdown
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from markupsafe import Markup, escape
 from rich.console import Console
 from rich.text import Text
 
 from heron import __version__
+from heron.base.cards import cut_text
 from heron.base.cells import Cell, Formatted, Table
 from heron.base.errors import visible
 from heron.base.files import write_file, write_json
@@ -26,24 +26,11 @@ from heron.data.markers import event_markers, mark
 from heron.languages import get_language
 from heron.results.shipped import Shipped
 from heron_tools.audit.findings import SEVERITIES, Finding, Row
-from heron_tools.audit.texts import (
-    ARTICLE,
-    HYPOTHESIS,
-    PREMISE,
-    SUMMARY,
-    has_summaries,
-    is_pair,
-    second_of,
-)
+from heron_tools.audit.texts import WINDOW, names_of, sides
 
 _MARKDOWN_ROWS, _HTML_ROWS = 20, 200  # of one finding; findings.json has all
 _MARKDOWN_TEXT, _HTML_TEXT = 160, 1_200  # characters
 _TINY = 0.0005  # would be shown as 0.000
-
-
-class _ShownRow(NamedTuple):
-    row: Row
-    texts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -66,66 +53,74 @@ class Report:
         return ", ".join(f"{found[severity]} {severity}" for severity in SEVERITIES)
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of a row's texts."""
-        if is_pair(self.shipped.splits):
-            return PREMISE, HYPOTHESIS
-        return (ARTICLE, SUMMARY) if has_summaries(self.shipped.splits) else ("text",)
-
-    @property
-    def facts(self) -> list[tuple[str, str]]:
+    def facts(self) -> dict[str, str]:
         """Where the data comes from, by name."""
         shipped = self.shipped
-        facts = [
-            ("asked for", " ".join(self.overrides)),
-            ("language", get_language(shipped.config.language).name),
-            *((f"{split}, sha256", value) for split, value in shipped.sha256.items()),
-            *((f"{split}, missing", str(path)) for split, path in shipped.missing.items()),
-            ("heron", __version__),
-        ]
-        return [(name, value) for name, value in facts if value]
+        facts = {
+            "asked for": " ".join(self.overrides),
+            "language": get_language(shipped.config.language).name,
+            **{f"{split}, sha256": value for split, value in shipped.sha256.items()},
+            **{f"{split}, missing": str(path) for split, path in shipped.missing.items()},
+            "heron": __version__,
+        }
+        return {name: value for name, value in facts.items() if value}
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of a row's texts."""
+        return [name.replace(WINDOW, "text") for name in names_of(self.shipped.splits)]
 
     @cached_property
     def examples(self) -> Mapping[tuple[str, str], Example]:
         """The examples by split and guid."""
         return {(s, e.guid): e for s, rows in self.shipped.splits.items() for e in rows}
 
-    def rows(self, finding: Finding, limit: int) -> list[_ShownRow]:
+    def rows(self, finding: Finding, limit: int) -> list[tuple[Row, list[str]]]:
         """List the first rows of a finding, with their texts; events have their markers."""
         markers = event_markers(self.shipped.config)
         shown = []
         for row in finding.rows[:limit]:
-            example = self.examples[row.split, row.guid]
-            texts: tuple[str, ...] = (example.text,)
-            if (second := second_of(example)) is not None:
-                texts = example.text, second
-            elif example.spans:
-                texts = (mark(example.text, example.spans, markers).text,)
-            shown.append(_ShownRow(row, texts))
+            example = self.examples[row.place]
+            texts = list(sides(example).values())
+            if len(texts) == 1 and example.spans:
+                texts = [mark(example.text, example.spans, markers).text]
+            shown.append((row, texts))
         return shown
-
-    def as_json(self) -> dict[str, Any]:
-        """Turn the report into plain dictionaries, with all rows of each finding."""
-        config = self.shipped.config
-        return {
-            "heron": __version__,
-            "data": config.name,
-            "overrides": list(self.overrides),
-            "sha256": self.shipped.sha256,
-            "missing": list(self.shipped.missing),
-            "options": text_options(config),
-            "rows": {split: len(rows) for split, rows in self.shipped.splits.items()},
-            "findings": [finding.as_json() for finding in self.findings],
-        }
 
 
 def write(report: Report, folder: Path) -> list[Path]:
     """Write the three files into `folder`; returns their paths."""
-    findings = folder / "findings.json"
-    page = write_file(folder / "audit.html", _page(report))
-    text = write_file(folder / "audit.md", "\n".join(_markdown(report)))
-    write_json(findings, report.as_json())
-    return [page, text, findings]
+    config, language = report.shipped.config, get_language(report.shipped.config.language)
+    page = render(
+        "audit.html.j2",
+        Path(__file__).parent / "templates",
+        title=report.title,
+        highlight=highlight,
+        synthetic="Synthetic data: not a research result." if config.synthetic else "",
+        counts=report.counts,
+        facts=report.facts,
+        findings=[(f, measure_table(f), report.rows(f, _HTML_ROWS)) for f in report.findings],
+        columns=report.columns,
+        language=language.code,
+        direction=language.direction,
+        markers=tuple(event_markers(config)),
+        width=_HTML_TEXT,
+        shorten=cut_text,
+    )
+    stored = {
+        "heron": __version__,
+        "data": config.name,
+        "overrides": list(report.overrides),
+        "sha256": report.shipped.sha256,
+        "missing": list(report.shipped.missing),
+        "options": text_options(config),
+        "rows": {split: len(rows) for split, rows in report.shipped.splits.items()},
+        "findings": [finding.as_json() for finding in report.findings],
+    }
+    write_json(folder / "findings.json", stored)
+    text = "\n".join(_markdown(report))
+    pages = [write_file(folder / "audit.html", page), write_file(folder / "audit.md", text)]
+    return [*pages, folder / "findings.json"]
 
 
 def print_summary(report: Report) -> None:
@@ -161,41 +156,16 @@ def _cell(value: str | int | float | None) -> Cell:
     return Formatted(value, ".1e") if is_tiny else value  # type: ignore[arg-type]
 
 
-def _shorten(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
-
-
-def _page(report: Report) -> str:
-    config = report.shipped.config
-    language = get_language(config.language)
-    return render(
-        "audit.html.j2",
-        Path(__file__).parent / "templates",
-        title=report.title,
-        highlight=highlight,
-        synthetic="Synthetic data: not a research result." if config.synthetic else "",
-        counts=report.counts,
-        facts=report.facts,
-        findings=[(f, measure_table(f), report.rows(f, _HTML_ROWS)) for f in report.findings],
-        columns=report.columns,
-        language=language.code,
-        direction=language.direction,
-        markers=tuple(event_markers(config)),
-        width=_HTML_TEXT,
-        shorten=_shorten,
-    )
-
-
 def _markdown(report: Report) -> Iterator[str]:
-    yield f"# {html.escape(report.title, quote=False)}\n"
+    yield f"# {escape_markdown(report.title, quote=False)}\n"
     yield f"{report.counts}.\n"
-    yield from (f"- {name}: `{value}`" for name, value in report.facts)
+    yield from (f"- {name}: `{value}`" for name, value in report.facts.items())
     yield ""
     for finding in report.findings:
         yield f"## {finding.severity}: {finding.id}\n"
-        yield f"{html.escape(finding.title, quote=False)}.\n"
+        yield f"{escape_markdown(finding.title, quote=False)}.\n"
         if finding.advice:
-            yield f"What to do: {html.escape(finding.advice, quote=False)}.\n"
+            yield f"What to do: {escape_markdown(finding.advice, quote=False)}.\n"
         if table := measure_table(finding):
             yield to_markdown(table)
         if finding.rows:
@@ -203,33 +173,20 @@ def _markdown(report: Report) -> Iterator[str]:
 
 
 def _rows_table(report: Report, finding: Finding) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for row, texts in report.rows(finding, _MARKDOWN_ROWS):
-        shown = (_shorten(text, _MARKDOWN_TEXT) for text in texts)
-        rows.append((row.group, row.split, row.guid, row.label or "", *shown))
+    rows = tuple(
+        (row.group, row.split, row.guid, row.label, *(cut_text(t, _MARKDOWN_TEXT) for t in texts))
+        for row, texts in report.rows(finding, _MARKDOWN_ROWS)
+    )
     more = len(finding.rows) - len(rows)
     note = f"{more:,} more in findings.json." if more else ""
-    columns = ("group", "split", "guid", "label", *report.columns)
-    return Table("Rows", columns, tuple(rows), note)
+    return Table("Rows", ("group", "split", "guid", "label", *report.columns), rows, note)
 
 
 def highlight(text: str, markers: Sequence[str]) -> Markup:
-    """Escape a text and highlight its markers (start 1, end 1, ...) and what they enclose."""
-    if not markers:
-        return escape(text)
-    opening = set(markers[::2])
-    parts: list[str] = []
-    depth = 0
-    for part in re.split("(" + "|".join(map(re.escape, markers)) + ")", text):
-        shown = escape(part)
-        if part in opening:
-            parts.append(Markup('<mark><bdi class="marker">{}</bdi>').format(shown))
-            depth += 1
-        elif part in markers:
-            # A closing marker without its partner must not close an element that is not open.
-            close = Markup("</mark>") if depth else Markup("")
-            parts.append(Markup('<bdi class="marker">{}</bdi>{}').format(shown, close))
-            depth = max(depth - 1, 0)
-        else:
-            parts.append(shown)
-    return Markup("").join([*parts, *[Markup("</mark>")] * depth])
+    """Escape a text; highlight its markers (start 1, end 1, ...) and what they enclose."""
+    shown = str(escape(text))
+    both = r'<mark><bdi class="marker">\1</bdi>\2<bdi class="marker">\3</bdi></mark>'
+    for pair in zip(markers[::2], markers[1::2], strict=True):
+        opening, closing = (re.escape(str(escape(marker))) for marker in pair)
+        shown = re.sub(f"({opening})(.*?)({closing})", both, shown, flags=re.DOTALL)
+    return Markup(shown)

@@ -1,7 +1,7 @@
 """Shortcuts: single features that predict the label, compared with the most frequent class."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import norm
@@ -15,9 +15,8 @@ from heron_tools.audit.features import (
     vocabulary,
     word_feature,
 )
-from heron_tools.audit.findings import Finding, Measure, Row, Severity
+from heron_tools.audit.findings import Finding, Measure, Row, rows_of, severity
 from heron_tools.audit.rules import (
-    Ids,
     Labelled,
     Rule,
     Score,
@@ -27,7 +26,7 @@ from heron_tools.audit.rules import (
     say_scores,
     score,
 )
-from heron_tools.audit.texts import EVIDENCE, WINDOW, Splits, fields
+from heron_tools.audit.texts import EVIDENCE, WINDOW, fields
 
 SERIOUS_GAIN, WARNING_GAIN = 0.05, 0.02  # accuracy above the majority class
 _CHANCE = 0.01  # of one false alarm in all rules together
@@ -39,8 +38,7 @@ _ADVICE = {
 _ADVICE_ELSE = "report this rule, and a system that sees only that text, beside every score"
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(NamedTuple):
     """A feature, its rule, the rule's score on every split, and the rows that it gives away.
 
     Those are the rows that the rule gets right and the most frequent class does not.
@@ -51,16 +49,10 @@ class Judged:
     scores: list[Score]
     given_away: list[Row]
 
-
-def labelled(splits: Splits, labels: Sequence[str]) -> dict[str, Labelled]:
-    """Keep the rows with a gold label; splits without any are left out."""
-    index = {label: i for i, label in enumerate(labels)}
-    kept = {split: [e for e in examples if e.label in index] for split, examples in splits.items()}
-    return {
-        split: Labelled(rows, np.array([index[str(e.label)] for e in rows], np.int64))
-        for split, rows in kept.items()
-        if rows
-    }
+    @property
+    def gain(self) -> float:
+        """Accuracy above the majority's on the first split."""
+        return self.scores[0].gain
 
 
 def find_shortcuts(
@@ -75,21 +67,20 @@ def find_shortcuts(
     """
     if not parts:
         return []
-    first = next(iter(parts))
-    fold_N = folds(parts[first].examples)
     by_split = {split: measure(part.examples, language) for split, part in parts.items()}
-    findings, word_features, tried = _words(parts, labels, fold_N)
+    findings, word_features, tried = _words(parts, labels)
     for split, found in word_features.items():
         by_split[split] += found
     judged = [
-        _judge({split: by_split[split][i] for split in parts}, parts, labels, fold_N)
-        for i, feature in enumerate(by_split[first])
-        if len(np.unique(feature.values_N)) > 1
+        _judge(dict(zip(parts, features, strict=True)), parts, len(labels))
+        for features in zip(*by_split.values(), strict=True)
+        if len(np.unique(features[0].values_N)) > 1
     ]
+    judged.sort(key=lambda each: -each.gain)
     # The standard deviations that are certain for so many rules (Bonferroni).
     certain = float(norm.isf(_CHANCE / max(len(judged) + tried, 1)))
     families: dict[str, list[Judged]] = {}
-    for each in sorted(judged, key=lambda each: -each.scores[0].gain):
+    for each in judged:
         if any(s.z >= certain and s.gain >= WARNING_GAIN / 2 for s in each.scores):
             field = each.feature.field  # features of the evidence have findings of their own
             id = each.feature.family + (f".{field}" if field in EVIDENCE else "")
@@ -98,40 +89,31 @@ def find_shortcuts(
     return [*found_rules, *_unknown_negation(language), *findings, *_overview(judged, labels)]
 
 
-def _judge(
-    features: Mapping[str, Feature],
-    parts: Mapping[str, Labelled],
-    labels: Sequence[str],
-    fold_N: Ids,
-) -> Judged:
+def _judge(features: Mapping[str, Feature], parts: Mapping[str, Labelled], classes: int) -> Judged:
     """Find the rule of one feature on the first split, and its scores and rows on every split."""
-    classes = len(labels)
     first = next(iter(parts))
-    feature, gold_N = features[first], parts[first].gold_N
-    rule = fit(feature.values_N, gold_N, classes)
+    rule = fit(features[first].values_N, parts[first].gold_N, classes)
     predicted = predict_splits(
         {split: each.values_N for split, each in features.items()},
         parts,
-        fold_N,
         lambda known, gold_N, values_N: fit(known, gold_N, classes).predict(values_N),
     )
     scores, rows = [], list[Row]()
-    for split, part in parts.items():
+    for split, (examples, gold_N) in parts.items():
         named_N = predicted[split]
-        scores.append(score(split, part.gold_N, named_N, rule.other, classes))
-        given = np.flatnonzero((named_N == part.gold_N) & (part.gold_N != rule.other)).tolist()
-        examples = [part.examples[i] for i in given]
-        rows += [Row(split, e.guid, e.label, i) for i, e in enumerate(examples, 1)]
-    return Judged(feature, rule, scores, rows)
+        scores.append(score(split, gold_N, named_N, rule.other, classes))
+        given = np.flatnonzero((named_N == gold_N) & (gold_N != rule.other)).tolist()
+        rows += rows_of(split, (examples[i] for i in given))
+    return Judged(features[first], rule, scores, rows)
 
 
 def _words(
-    parts: Mapping[str, Labelled], labels: Sequence[str], fold_N: Ids
+    parts: Mapping[str, Labelled], labels: Sequence[str]
 ) -> tuple[list[Finding], dict[str, list[Feature]], int]:
     """Find each field's typical words, the best as features, and count all words tried."""
     by_split = {split: [fields(e) for e in part.examples] for split, part in parts.items()}
     first = next(iter(parts))
-    gold_N = parts[first].gold_N
+    gold_N, fold_N = parts[first].gold_N, folds(parts[first].examples)
     findings: list[Finding] = []
     features: dict[str, list[Feature]] = {split: [] for split in parts}
     tried = 0
@@ -149,35 +131,32 @@ def _words(
 
 def _finding(id: str, rules: Sequence[Judged], labels: Sequence[str]) -> Finding:
     best = rules[0]
-    gain = max(s.gain for s in best.scores)
-    level: Severity = "info"
-    if gain >= WARNING_GAIN and best.feature.field not in EVIDENCE:
-        level = "serious" if gain >= SERIOUS_GAIN else "warning"
+    level = severity(max(s.gain for s in best.scores), WARNING_GAIN, SERIOUS_GAIN)
     return Finding(
         id,
-        level,
+        "info" if best.feature.field in EVIDENCE else level,
         f"{best.feature.name}: {best.rule.describe(labels)}. This rule alone scores "
         + say_scores(best.scores),
-        [line for each in rules for line in _measures(each, labels)],
+        list(_measures(rules, labels)),
         best.given_away,
         _ADVICE.get(best.feature.family, _ADVICE_ELSE),
         "Rows listed: those that the first rule gets right and the most frequent class does not.",
     )
 
 
-def _measures(judged: Judged, labels: Sequence[str]) -> list[Measure]:
-    rule = {"rule": judged.feature.name, "predicts": judged.rule.describe(labels)}
-    return [rule | s.measure() for s in judged.scores]
+def _measures(rules: Sequence[Judged], labels: Sequence[str]) -> Iterator[Measure]:
+    for each in rules:
+        rule = {"rule": each.feature.name, "predicts": each.rule.describe(labels)}
+        yield from ({**rule, **s.measure()} for s in each.scores)
 
 
 def _overview(judged: Sequence[Judged], labels: Sequence[str]) -> list[Finding]:
-    ordered = sorted(judged, key=lambda each: -each.scores[0].gain)[:_LISTED]
     title = f"{len(judged)} rules of one feature were tried; the best of them"
     meaning = (
         "Inside the first split by five folds; on the others the rule of the first. "
         "z: standard deviations above the most frequent class."
     )
-    measures = [line for each in ordered for line in _measures(each, labels)]
+    measures = list(_measures(judged[:_LISTED], labels))
     return [Finding("rules", "info", title, measures, meaning=meaning)] if judged else []
 
 

@@ -8,17 +8,15 @@ import numpy as np
 from heron.data.examples import Example
 from heron.languages.words import folded_words
 from heron.metrics.summary import LEAD, lead_text, split_sentences
-from heron_tools.audit.findings import Finding, Measure, Row, Severity
+from heron_tools.audit.findings import Finding, Measure, rows_of, severity
 from heron_tools.audit.texts import Splits, loose
 
 SHORT = 10  # words; summaries of fewer are listed
 _COPIED_SERIOUS, _COPIED_WARNING = 0.2, 0.05  # of a split's rows
 _SHORT_WARNING = 0.01
 _CUT_WIDTH = 1.1  # longest over shortest length of a peak
-_CUT_SHARE, _CUT_RATIO = (
-    0.1,
-    2.0,
-)  # of a peak, at least: its share of all rows; its size over its neighbours'
+# Of a peak, at least: its share of all rows; its size over its neighbours'.
+_CUT_SHARE, _CUT_RATIO = 0.1, 2.0
 _CUT_CERTAIN = 4.0  # standard deviations of a difference of counts
 _CUT_ELSEWHERE = 0.1  # share of rows far from the peak; without any, texts are alike in length
 
@@ -52,25 +50,18 @@ def fragments(article: Sequence[str], summary: Sequence[str]) -> list[int]:
     found: list[int] = []
     start = 0
     while start < len(summary):
-        longest = max(
-            (_common(article, place, summary, start) for place in places.get(summary[start], ())),
-            default=0,
-        )
-        if longest:
-            found.append(longest)
+        here = places.get(summary[start], ())
+        longest = max((_common(article, place, summary, start) for place in here), default=0)
+        found += [longest] * bool(longest)
         start += max(longest, 1)
     return found
 
 
 def _common(article: Sequence[str], place: int, summary: Sequence[str], start: int) -> int:
-    length = 0
-    while (
-        place + length < len(article)
-        and start + length < len(summary)
-        and article[place + length] == summary[start + length]
-    ):
-        length += 1
-    return length
+    """Count the words that follow two places alike."""
+    places = zip(range(place, len(article)), range(start, len(summary)), strict=False)
+    differ = (n for n, (a, b) in enumerate(places) if article[a] != summary[b])
+    return next(differ, min(len(article) - place, len(summary) - start))
 
 
 def _copied(split: str, rows: Sequence[Example]) -> Finding:
@@ -103,10 +94,10 @@ def _copied(split: str, rows: Sequence[Example]) -> Finding:
     ]
     return Finding(
         f"copied.{split}",
-        _severity(share, _COPIED_WARNING, _COPIED_SERIOUS),
+        severity(share, _COPIED_WARNING, _COPIED_SERIOUS),
         f"{split}: {len(whole):,} of {len(rows):,} summaries occur in their article word by word",
         measures,
-        _rows(split, whole),
+        rows_of(split, whole),
         "compare with baseline=lead and baseline=oracle: a system that copies sentences scores high"
         * bool(whole),
         "Coverage: share of a summary's words that lie in runs which the article has; density: "
@@ -124,10 +115,10 @@ def _short(split: str, rows: Sequence[Example]) -> list[Finding]:
     if not short:
         return []
     short.sort(key=lambda example: len(str(example.target)))
-    severity = _severity(len(short) / len(rows), _SHORT_WARNING)
+    level = severity(len(short) / len(rows), _SHORT_WARNING)
     title = f"{split}: {len(short):,} of {len(rows):,} summaries have fewer than {SHORT} words"
     advice = f"data.summaries.min_summary_tokens={SHORT} leaves them out"
-    return [Finding(f"short.{split}", severity, title, rows=_rows(split, short), advice=advice)]
+    return [Finding(f"short.{split}", level, title, rows=rows_of(split, short), advice=advice)]
 
 
 def _long(split: str, rows: Sequence[Example]) -> list[Finding]:
@@ -136,7 +127,7 @@ def _long(split: str, rows: Sequence[Example]) -> list[Finding]:
         return []
     title = f"{split}: {len(long):,} summaries are as long as their article, or longer"
     advice = "is the article whole, and in the right column (data.columns)?"
-    return [Finding(f"long.{split}", "warning", title, rows=_rows(split, long), advice=advice)]
+    return [Finding(f"long.{split}", "warning", title, rows=rows_of(split, long), advice=advice)]
 
 
 def _cut(split: str, rows: Sequence[Example]) -> list[Finding]:
@@ -162,7 +153,9 @@ def _cut(split: str, rows: Sequence[Example]) -> list[Finding]:
     meaning = f"The lengths just below and just above have at most {beside:,} articles each."
     advice = "probably cut: their summaries may be about the missing part"
     numbers: list[Measure] = [{"articles": size, "share": share, "neighbours": beside}]
-    return [Finding(f"cut.{split}", "warning", title, numbers, _rows(split, peak), advice, meaning)]
+    return [
+        Finding(f"cut.{split}", "warning", title, numbers, rows_of(split, peak), advice, meaning)
+    ]
 
 
 def densest(lengths: np.ndarray) -> tuple[int, int]:
@@ -174,11 +167,3 @@ def densest(lengths: np.ndarray) -> tuple[int, int]:
     sizes = ends - np.arange(len(lengths))
     start = int(sizes.argmax())
     return start, int(sizes[start])
-
-
-def _severity(share: float, warning: float, serious: float = 2.0) -> Severity:
-    return "serious" if share >= serious else "warning" if share >= warning else "info"
-
-
-def _rows(split: str, examples: Sequence[Example]) -> list[Row]:
-    return [Row(split, e.guid, e.label, number) for number, e in enumerate(examples, 1)]

@@ -19,42 +19,34 @@ EVIDENCE = (EVENTS, BETWEEN, TEXT)  # evidence for the label: a rule on it is no
 _NO_WORD = re.compile(r"[\W_]+")
 
 
-def is_pair(splits: Splits) -> bool:
-    """Tell whether the data set's examples are pairs of texts."""
-    return any(example.text_pair is not None for example in every(splits))
+def sides(example: Example) -> dict[str, str]:
+    """Name the texts of a row: premise and hypothesis, article and summary, window or text."""
+    if example.text_pair is not None:
+        return {PREMISE: example.text, HYPOTHESIS: example.text_pair}
+    if example.target is not None:
+        return {ARTICLE: example.text, SUMMARY: example.target}
+    return {WINDOW if example.spans else TEXT: example.text}
 
 
-def has_events(splits: Splits) -> bool:
-    """Tell whether the data set's examples are pairs of events in a text."""
-    return any(example.spans for example in every(splits))
-
-
-def has_summaries(splits: Splits) -> bool:
-    """Tell whether the data set's examples are articles with summaries."""
-    return any(example.target is not None for example in every(splits))
-
-
-def second_of(example: Example) -> str | None:
-    """Get the second text of a row: a hypothesis, or a summary."""
-    return example.target if example.text_pair is None else example.text_pair
+def names_of(splits: Splits) -> tuple[str, ...]:
+    """Name the texts of a data set's rows, of which some may lack the second."""
+    found = {tuple(sides(example)) for example in every(splits)}
+    return max(found, key=lambda names: (len(names), names), default=(TEXT,))
 
 
 def every(splits: Splits) -> Iterator[Example]:
     """Iterate over the examples of all splits."""
-    for examples in splits.values():
-        yield from examples
+    return (example for examples in splits.values() for example in examples)
 
 
 def fields(example: Example) -> dict[str, str]:
     """Name the texts that a model could read by themselves.
 
-    They are `premise` and `hypothesis`, `article` and `summary`, of events in a text the `window`,
-    the `events` and the text `between` them; else the `text`.
+    They are `sides`, the second first; of a window also its `events` and the text `between` them.
     """
-    if example.text_pair is not None:
-        return {HYPOTHESIS: example.text_pair, PREMISE: example.text}
-    if example.target is not None:
-        return {SUMMARY: example.target, ARTICLE: example.text}
+    texts = sides(example)
+    if len(texts) > 1:
+        return dict(reversed(texts.items()))
     if len(example.spans) < 2:
         return {TEXT: example.text}
     spans = sorted(example.spans)

@@ -2,7 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.audit.builders import by_id, event, pair, pairs
+from tests.unit.heron_tools.audit.builders import by_id, event, pair, pairs
 
 from heron.data.examples import Example
 from heron_tools.audit.duplicates import find_duplicates

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.audit.builders import by_id, sentence
+from tests.unit.heron_tools.audit.builders import by_id, sentence
 
 from heron.base.tables import write_table
 from heron.cli import main

@@ -3,11 +3,11 @@
 import random
 
 import pytest
-from tests.unit.audit.builders import by_id, event, pair, pairs, sentence
+from tests.unit.heron_tools.audit.builders import by_id, event, pair, pairs, sentence
 
 from heron_tools.audit import probes
 from heron_tools.audit.probes import find_by_probes
-from heron_tools.audit.shortcuts import labelled
+from heron_tools.audit.rules import labelled
 
 LABELS = ["a", "b"]
 

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 
 import pytest
 from huggingface_hub import DatasetCard
-from tests.unit.audit.builders import sentence
+from tests.unit.heron_tools.audit.builders import sentence
 
 from heron.cli import main
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
-from tests.unit.audit.builders import by_id, pair, pairs
+from tests.unit.heron_tools.audit.builders import by_id, pair, pairs
 
 from heron_tools.audit.drift import find_drift, total_variation
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
-from tests.unit.audit.builders import by_id, event, pair, pairs, sentence
+from tests.unit.heron_tools.audit.builders import by_id, event, pair, pairs, sentence
 
 from heron_tools.audit.features import best_words, measure, typical_words, vocabulary
-from heron_tools.audit.rules import across_folds, fit, folds, score
-from heron_tools.audit.shortcuts import find_shortcuts, labelled
+from heron_tools.audit.rules import Labelled, fit, folds, labelled, predict_splits, score
+from heron_tools.audit.shortcuts import find_shortcuts
 
 LABELS = ["a", "b"]
 
@@ -148,11 +148,12 @@ def test_no_row_is_predicted_from_its_own_fold_and_a_group_stays_in_one():
     assert all(len(set(fold_N[i : i + 3])) == 1 for i in range(0, 60, 3))
     assert set(fold_N) == set(range(5))
 
-    def predict(rest, held):
-        assert not set(fold_N[rest]) & set(fold_N[held])
-        return np.zeros(len(held), int)
+    def predict(rest_N, gold_N, held_N):
+        assert not set(rest_N) & set(held_N)
+        return np.zeros(len(held_N), int)
 
-    assert across_folds(np.ones(60, int), fold_N, predict).sum() == 0
+    parts = {"train": Labelled(rows, np.ones(60, int))}
+    assert predict_splits({"train": fold_N}, parts, predict)["train"].sum() == 0
 
 
 def test_an_unseen_value_gets_the_most_frequent_class():
