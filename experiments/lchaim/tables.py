@@ -145,7 +145,7 @@ def reasoning(request: Request) -> Filled:
     if not runs:
         return _typed_pairs(types, files[0], request)
     analysis = open_analysis(_options(runs[0], request))
-    right = {row.guid: row.gold == row.prediction for row in analysis.rows}
+    right = dict(zip(analysis.frame["guid"], analysis.frame.right, strict=True))
     group = {example.guid: example.group or example.text for example in analysis.examples}
     _check_guids(types, right, files[0])
     mark = run_mark(runs[0], DATA, ENCODER)

@@ -234,17 +234,17 @@ def errors(request: Request) -> Filled:
     if not (run / "predictions" / "test.parquet").is_file():
         options.split = VALIDATION
     analysis = open_analysis(options)
-    examples = {example.guid: example for example in analysis.examples}
-    wrong = [row for row in analysis.rows if row.gold != row.prediction]
-    wrong.sort(key=lambda row: (-(row.probability or 0.0), row.guid))
+    examples, frame, shares = analysis.examples, analysis.frame, analysis.frame.probabilities
+    wrong = [row for row, right in enumerate(frame.right) if not right]
+    wrong.sort(key=lambda row: (-(shares[row] or 0.0), frame["guid"][row]))
     rows = tuple(
         (
-            cut_text(examples[row.guid].text, _LONGEST),
-            cut_text(examples[row.guid].text_pair or "", _LONGEST),
-            row.gold,
-            row.prediction,
-            row.probability,
-            row.guid,
+            cut_text(examples[row].text, _LONGEST),
+            cut_text(examples[row].text_pair or "", _LONGEST),
+            frame["gold"][row],
+            frame["prediction"][row],
+            shares[row],
+            frame["guid"][row],
         )
         for row in wrong[:_SHOWN]
     )

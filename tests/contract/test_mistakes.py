@@ -63,7 +63,7 @@ from heron.models.encoder import load_encoder
 from heron.models.token_states import check_backbone
 from heron.reports.papers import paper_view
 from heron.results.collect import collect
-from heron.results.predictions import predictions_file, read_predictions
+from heron.results.frame import predictions_file, read_frame
 from heron.results.scoring import score_function
 from heron.training.compose import compose
 from heron.training.overrides import override
@@ -384,7 +384,7 @@ FILES = [
     (read_table, "t.csv.gz", "no gzip", "t.csv.gz"),
     (read_table, "none/t.csv", None, "none"),
     (lambda path: read_table(path).require("text"), "t.csv", "id,txt\n1,2\n", "'txt'"),
-    (read_predictions, "p.csv", "guid,golden,prediction\n1,a,b\n", "'golden'"),
+    (read_frame, "p.csv", "guid,golden,prediction\n1,a,b\n", "'golden'"),
     (lambda path: list(read_conllu(path)), "a.conllu", "1 א\n", "a.conllu:1"),
     (lambda path: list(read_conllu(path)), "a.conllu", CONLLU.replace("2\tא", "3\tא"), ":3"),
     (lambda path: list(read_conllu(path)), "a.conllu", CONLLU.replace("1-2", "1-9"), ":1"),

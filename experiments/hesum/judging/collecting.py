@@ -79,7 +79,6 @@ def _add_metrics(study: Study, paths: Sequence[Path]) -> tables.Metrics:
     for path in paths:
         table = read_table(path, own=True)
         table.require("guid", "system")
-        columns = [name for name in table.columns if name not in ("guid", "system")]
         problems = [
             Problem(table.where(i), f"system {row['system']}.{nearest(str(row['system']), known)}")
             for known in [set(study.systems)]
@@ -92,7 +91,8 @@ def _add_metrics(study: Study, paths: Sequence[Path]) -> tables.Metrics:
             row["guid"] = key
         if problems := [*problems, *table.duplicates("guid")]:
             raise DataError(problems)
-        found = numbers(path, dict(zip(keys, table.rows, strict=True)), columns)
+        others = [name for name in table.columns if name not in ("guid", "system")]
+        found = numbers(path, keys, {name: table.values(name) for name in others})
         wanted = {f"{s}\0{guid}": (s, guid) for s in study.systems for guid in study.guids}
         if not wanted.keys() & found.keys() or not any(found.values()):
             raise DataError(Problem(str(path), "no numbers for any summary that was judged"))

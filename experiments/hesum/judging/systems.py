@@ -9,7 +9,7 @@ from typing import Any
 
 from heron.base.tables import is_missing, table_format
 from heron.languages.spelling import Spell, coarsest, speller
-from heron.results.systems import NAMES, SummarySystem
+from heron.results.systems import SummarySystem
 
 GOLD = "gold"  # the references as a system
 _ARTICLES = ("text", "article", "document")
@@ -18,21 +18,21 @@ _NO_METRICS = frozenset(("group", "index", "line", "row", "seed", "document", "a
 
 def articles_of(system: SummarySystem) -> dict[str, str]:
     """Read the articles by guid, where the file has them."""
-    column = _first(system, _ARTICLES)
-    found = {row.guid: row.text(column) for row in system.predictions.rows}
-    return {guid: text for guid, text in found.items() if text}
+    frame = system.predictions
+    pairs = zip(frame["guid"], frame.texts(_article_column(system)), strict=True)
+    return {guid: text for guid, text in pairs if text}
 
 
 def metrics_of(system: SummarySystem) -> Mapping[str, Mapping[str, float]]:
     """Read every column of numbers, by guid."""
-    kinds = (NAMES.guid, NAMES.prediction, NAMES.gold, _ARTICLES)
-    used = {_first(system, names) for names in kinds}
-    others = [name for name in system.predictions.columns if name not in used]
-    return numbers(system.path, {r.guid: r.cells for r in system.predictions.rows}, others)
+    columns = system.predictions.columns
+    used = ("guid", "gold", "prediction", _article_column(system))
+    others = {name: cells for name, cells in columns.items() if name not in used}
+    return numbers(system.path, system.predictions["guid"], others)
 
 
-def _first(system: SummarySystem, names: Sequence[str]) -> str:
-    return next((name for name in names if name in system.predictions.columns), "")
+def _article_column(system: SummarySystem) -> str:
+    return next((name for name in _ARTICLES if name in system.predictions), "")
 
 
 def shared_speller(systems: Sequence[SummarySystem], language: str) -> Spell:
@@ -41,25 +41,24 @@ def shared_speller(systems: Sequence[SummarySystem], language: str) -> Spell:
 
 
 def numbers(
-    path: Path, rows: Mapping[str, Mapping[str, Any]], columns: Sequence[str]
+    path: Path, guids: Sequence[str], columns: Mapping[str, Sequence[Any]]
 ) -> dict[str, dict[str, float]]:
     """Read the scores among the columns, by guid and column: those with numbers or empty cells.
 
     Columns that number rows or name documents are no scores. Texts count as numbers in CSV only,
     where every cell is text.
     """
-    found: dict[str, dict[str, float]] = {guid: {} for guid in rows}
+    found: dict[str, dict[str, float]] = {guid: {} for guid in guids}
     texts = table_format(path) in (".csv", ".tsv")
-    for column in columns:
+    for column, values in columns.items():
         if column in _NO_METRICS:
             continue
-        values = [row[column] for row in rows.values()]
         if not texts and any(isinstance(value, str) for value in values):
             continue
         cells = [read_number(value) for value in values]
         if None in cells or all(math.isnan(value) for value in cells if value is not None):
             continue
-        for guid, value in zip(rows, cells, strict=True):
+        for guid, value in zip(guids, cells, strict=True):
             if value is not None and math.isfinite(value):
                 found[guid][column] = value
     return found

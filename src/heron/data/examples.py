@@ -1,11 +1,9 @@
-"""`Example`, one row of any data set as text, and `PredictedRow`, one predicted row."""
+"""`Example`, one row of any data set as text."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
-
-from heron.base.tables import cell_text, is_missing
 
 MENDED = "mended"  # key in `Example.side` of the repairs that its reader has made
 
@@ -35,28 +33,6 @@ class Example:
 def count_mended(examples: Iterable[Example]) -> dict[str, int]:
     """Count the repaired examples by kind of repair."""
     return dict(Counter(deed for example in examples for deed in example.side.get(MENDED, ())))
-
-
-@dataclass(frozen=True, slots=True)
-class PredictedRow:
-    """One predicted row of a predictions file."""
-
-    guid: str
-    gold: str | None  # label or text; None where there is none. An empty text: "no answer" is right
-    prediction: str  # label or text, stripped; empty for none
-    golds: tuple[str, ...] = ()  # all right texts: column `golds` (JSON), else `gold` unless empty
-    group: str = ""  # what the row belongs to, such as its document; empty for none
-    cells: Mapping[str, Any] = field(default_factory=dict)  # all columns that were read, as stored
-
-    @property
-    def probability(self) -> float | None:
-        """Probability of the prediction; None where it is not stored."""
-        return self.cells.get(f"p/{self.prediction}", self.cells.get("probability"))
-
-    def text(self, column: str) -> str:
-        """Read a cell as text; empty where there is none."""
-        cell = self.cells.get(column)
-        return "" if is_missing(cell) else cell_text(cell)
 
 
 def text_key(example: Example) -> Hashable:

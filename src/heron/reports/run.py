@@ -18,7 +18,7 @@ from heron.languages import LANGUAGES
 from heron.metrics.names import COPIED_NOTE, is_copied, with_copied
 from heron.results.artefacts import Artefacts, confusion_counts, predicted_names, read_artefacts
 from heron.results.collect import SPLITS, RunRecord, cell_of, headline_metrics, is_whole
-from heron.results.predictions import PredictedRow
+from heron.results.frame import Frame
 from heron.tasks import BASELINES
 from heron.tasks.task import text_scores
 
@@ -150,15 +150,17 @@ def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figu
     texts = text_scores(run.setting("task.name"))
     summaries = texts is not None and texts.right is None
     # In file order, with whether they are right; of too many, the wrong ones first.
-    rows = [] if summaries else list(zip(artefacts.predictions, artefacts.right, strict=True))
-    rows = rows if len(rows) <= _ROWS else sorted(rows, key=lambda pair: pair[1])[:_ROWS]
+    rows = [] if summaries else [*range(len(artefacts.right))]
+    rows = rows if len(rows) <= _ROWS else sorted(rows, key=artefacts.right.__getitem__)[:_ROWS]
+    shown = artefacts.predictions.take(rows)
+    right = [artefacts.right[row] for row in rows]
     language = LANGUAGES.find(str(run.setting("data.language", "")))
     markers = run.setting("data.markers") or (language.event_markers if language else ())
     content = {
         "language": language.code if language else "",
         "direction": language.direction if language else "auto",
         "markers": list(markers),
-        "rows": [_prediction(row, right) for row, right in rows],
+        "rows": _cards(shown, right),
     }
     config = run.path / "config.yaml"
     text = config.read_text(encoding="utf-8", errors="replace") if config.is_file() else ""
@@ -174,8 +176,8 @@ def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figu
         split=artefacts.split,
         summaries=summaries,
         rows=rows,
-        pairs=any(row.text("text_pair") for row, _ in rows),
-        total=len(artefacts.predictions),
+        pairs=any(shown.texts("text_pair")),
+        total=len(artefacts.right),
         wrong=artefacts.right.count(False),
         labels=artefacts.classes,
         data=Markup(escape_json(content)),
@@ -189,12 +191,15 @@ def data_url(image: bytes) -> str:
     return "data:image/png;base64," + base64.b64encode(image).decode()
 
 
-def _prediction(row: PredictedRow, right: bool) -> dict[str, Any]:
-    texts = {"text": row.text("text"), "pair": row.text("text_pair"), "gold": str(row.gold)}
-    texts |= {"guid": row.guid, "prediction": row.prediction}
-    probability = None if row.probability is None else round(row.probability, 4)
-    cleaned = {name: clean_text(text) for name, text in texts.items()}
-    return {**cleaned, "probability": probability, "right": right}
+def _cards(rows: Frame, right: Sequence[bool]) -> list[dict[str, Any]]:
+    """Lay out predictions for the page, in JSON's types."""
+    texts = {"text": rows.texts("text"), "pair": rows.texts("text_pair")}
+    texts |= {"gold": list(map(str, rows["gold"]))}
+    texts |= {name: list(rows[name]) for name in ("guid", "prediction")}
+    texts = {name: list(map(clean_text, column)) for name, column in texts.items()}
+    shares = [None if share is None else round(share, 4) for share in rows.probabilities]
+    columns = {**texts, "probability": shares, "right": right}
+    return [dict(zip(columns, card, strict=True)) for card in zip(*columns.values(), strict=True)]
 
 
 def _describe(run: RunRecord) -> str:

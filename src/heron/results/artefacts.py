@@ -20,7 +20,7 @@ from heron.dynamics.files import read_dynamics
 from heron.metrics.calibration import ReliabilityBins, reliability_bins
 from heron.metrics.classification import confusion_matrix
 from heron.results.collect import SPLITS, RunRecord
-from heron.results.predictions import PredictedRow, Predictions, read_predictions
+from heron.results.frame import GOLDS, Frame, read_frame
 from heron.tasks.task import TextScores, text_scores
 
 _MOST_CLASSES = 100  # whose confusion matrix is shown
@@ -52,7 +52,7 @@ class Artefacts:
 
     split: str  # which split's predictions are shown
     classes: tuple[str, ...]  # class names; empty where predictions are texts, or for too many
-    predictions: tuple[PredictedRow, ...]  # N rows
+    predictions: Frame  # N rows
     # N: whether the prediction is the gold label; of answers, SQuAD's exact match.
     right: tuple[bool, ...]
     curves: dict[str, Curve]  # logged quantities, by name
@@ -69,30 +69,30 @@ def read_artefacts(run: RunRecord) -> Artefacts:
     if split != SPLITS[0]:
         missing.append(f"no test predictions; the {split} split is shown")
     path = folder.predictions(split)
-    found: Predictions | None = _attempt(read_predictions, path, missing)
+    none = Frame(path, {"guid": (), "gold": (), "prediction": ()})
+    found: Frame = _attempt(read_frame, path, missing) or none
     # A baseline has no epochs; with dynamics.enabled=false no dynamics are expected.
     trained = run.setting("baseline.name", "none") == "none"
     recorded = trained and run.setting("dynamics.enabled", True)
     curves = (_attempt(read_curves, folder.metrics, missing) if trained else None) or {}
     data_map = _attempt(read_data_map, folder.path / "dynamics", missing) if recorded else None
     texts = text_scores(run.setting("task.name"))
-    rows = found.rows if found else ()
-    right = right_rows(found, texts) if found and rows else ()
+    right = right_rows(found, texts)
     classes: tuple[str, ...] = ()  # in the data set's order, unknown ones last
     if (order := run.setting("data.label_order")) and not texts:
-        seen = sorted({label for row in rows for label in (str(row.gold), row.prediction)})
+        seen = sorted({*map(str, found["gold"]), *found["prediction"]})
         classes = tuple(label for label in dict.fromkeys([*map(str, order), *seen]) if label)
     if len(classes) > _MOST_CLASSES:  # each pair of them would be a text in the figure
         missing.append(f"no confusion matrix and no calibration: {len(classes):,} classes")
         classes = ()
     reliability = None
-    if found and rows and classes:
+    if found and classes:
         reliability = _attempt(lambda path: reliability_of(found, classes), path, missing)
     if not folder.scores.is_file():
         missing.append("no scores.json: the run has not been scored")
     elif SPLITS[0] not in run.scores and run.state != "broken":
         missing.append("no test scores")
-    return Artefacts(split, classes, rows, right, curves, data_map, tuple(missing), reliability)
+    return Artefacts(split, classes, found, right, curves, data_map, tuple(missing), reliability)
 
 
 def _attempt(read: Callable[[Path], Any], path: Path, missing: list[str]) -> Any:
@@ -109,46 +109,40 @@ def _attempt(read: Callable[[Path], Any], path: Path, missing: list[str]) -> Any
     return None
 
 
-def right_rows(predictions: Predictions, scores: TextScores | None) -> tuple[bool, ...]:
+def right_rows(predictions: Frame, scores: TextScores | None) -> tuple[bool, ...]:
     """Tell which rows are right; of answers, by SQuAD's exact match, "no answer" included."""
-    rows = predictions.rows
-    if scores is None or scores.right is None or not predictions.has_all_golds:
-        return tuple(row.gold == row.prediction for row in rows)
-    answers, golds = [row.prediction for row in rows], [row.golds for row in rows]
-    return tuple(map(bool, scores.items(answers, golds, None, True)[scores.right]))
+    if scores is None or scores.right is None or GOLDS not in predictions:
+        return tuple(predictions.right)
+    found = scores.items(predictions["prediction"], predictions.golds, None, True)
+    return tuple(map(bool, found[scores.right]))
 
 
-def reliability_of(predictions: Predictions, classes: Sequence[str]) -> ReliabilityBins | None:
+def reliability_of(predictions: Frame, classes: Sequence[str]) -> ReliabilityBins | None:
     """Put the labelled rows of a split into bins by confidence; None without probabilities.
 
     Raises:
         DataError: the probabilities of some row do not add up to 1.
     """
-    stored = [name for name in classes if f"p/{name}" in predictions.columns]
+    stored = [name for name in classes if f"p/{name}" in predictions]
     if not stored:
         return None
     numbers = {name: number for number, name in enumerate(stored)}
-    rows = [row for row in predictions.rows if row.gold in numbers]
-    probabilities_NC = np.array(
-        [[row.cells[f"p/{name}"] for name in stored] for row in rows], np.float64
-    ).reshape(-1, len(stored))
+    labelled = predictions.take(n for n, gold in enumerate(predictions["gold"]) if gold in numbers)
+    probabilities_NC = np.array([labelled[f"p/{name}"] for name in stored], np.float64).T
     try:
-        return reliability_bins(probabilities_NC, [numbers[str(row.gold)] for row in rows])
+        return reliability_bins(probabilities_NC, [numbers[gold] for gold in labelled["gold"]])
     except DataError as error:
         count = len(error.problems)
         what = f"no reliability plot: {count} rows without a distribution over the classes"
         raise DataError(Problem(str(predictions.path), what, str(error.problems[0]))) from error
 
 
-def confusion_counts(
-    predictions: Sequence[PredictedRow], classes: Sequence[str]
-) -> NDArray[np.int64]:
+def confusion_counts(predictions: Frame, classes: Sequence[str]) -> NDArray[np.int64]:
     """Count predictions by gold class (rows) and predicted class (columns); int64 [C, C].
 
     A further column counts rows without a prediction, if there are any.
     """
-    gold = [str(row.gold) for row in predictions]
-    return confusion_matrix(gold, [row.prediction for row in predictions], classes)
+    return confusion_matrix([*map(str, predictions["gold"])], predictions["prediction"], classes)
 
 
 def predicted_names(counts_CC: NDArray[np.int64], classes: Sequence[str]) -> tuple[str, ...]:

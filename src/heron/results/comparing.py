@@ -4,30 +4,29 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from heron.base.errors import ConfigError, DataError, HeronError, nearest
+from heron.base.errors import ConfigError, DataError, HeronError, Problem
 from heron.base.run_folder import RunFolder
 from heron.base.tables import cell_text, is_missing, read_table
-from heron.config.constraints import Seed
+from heron.config.constraints import OneOf, Seed
 from heron.data.config import VALIDATION
 from heron.languages.spelling import coarsest
 from heron.languages.unicode import UnicodeOptions
+from heron.metrics import METRICS
 from heron.metrics.names import copied_names
 from heron.models.config import OPEN
-from heron.results.alignment import align
 from heron.results.collect import RunRecord
 from heron.results.comparison import Comparison, compare_systems
 from heron.results.finding import System, find_baseline, records_of, systems_of
+from heron.results.frame import GOLDS, Frame, joined, on_shared_rows, read_frame
 from heron.results.groups import copied_scores
-from heron.results.scoring import Settings
+from heron.results.scoring import Settings, score_rows, with_groups
 from heron.results.shipped import data_of, find_examples
 from heron.tasks.task import CLASSES, scores_of, text_scores
 from heron.training.stored import read_stored
 
-DRAWN = ("row", "group")
 _COPIED_UNKNOWN = (
     "What copying sentences reaches (lead-3, oracle) is unknown: files alone hold no articles; "
     "name a run beside them, or one with baseline=lead."
@@ -63,10 +62,10 @@ class CompareOptions:
     seed: Seed = 0
     alpha: float = 0.05  # how large a corrected p may be; also sets the intervals' width
     # `row`, or `group`: whole documents; default: the runs' `task.resample`.
-    resample: str | None = None
+    resample: Annotated[str | None, OneOf("row", "group")] = None
     groups: Path | None = None  # a table with the columns `guid` and `group`, for `resample=group`
     # `all` refuses systems on different rows; `shared` compares on the rows of all.
-    rows: str = "all"
+    rows: Annotated[str, OneOf("all", "shared")] = "all"
     # Default: the runs' task; of files alone `classification`. `qa` compares answers,
     # `summarization` summaries.
     task: str | None = None
@@ -99,18 +98,43 @@ def compare(systems: Sequence[System], notes: list[str], options: CompareOptions
     copied = copied_scores(records, options.split, settings.metric)
     if copied_names(settings.metric) and not copied:
         notes.append(_COPIED_DIFFERS if records else _COPIED_UNKNOWN)
-    aligned = align(
-        systems,
-        settings,
-        rows=options.rows,
-        labels=options.labels,
-        find_groups=partial(_groups, records=records, options=options, notes=notes),
+    known = [run.setting("data.label_order") or () for run in records]
+    labels = options.labels or list(dict.fromkeys(str(n) for order in known for n in order))
+    frames, left_out = on_shared_rows(
+        _read_all(systems, settings, labels), allowed=options.rows == "shared"
     )
-    comparison = compare_systems(aligned, settings, against)
+    if left_out:
+        count = len(frames[0]) + left_out
+        notes.append(f"{left_out} of {count} rows are left out: not every system has them.")
+    outcomes = score_rows(frames, settings, labels)
+    groups = _groups(outcomes.guids, frames, records, options, notes)
+    comparison = compare_systems(systems, with_groups(outcomes, groups), settings, against)
     chosen = any(len(one.scores) > 1 and one.validation is not None for one in comparison.systems)
     if options.split == VALIDATION and chosen:
         notes.append(_CHOSEN_HERE)
     return dataclasses.replace(comparison, notes=(*notes, *comparison.notes), copied=copied)
+
+
+def _read_all(systems: Sequence[System], settings: Settings, labels: Sequence[str]) -> list[Frame]:
+    """Read the labelled rows of all files, one file after the other."""
+    texts = settings.texts
+    empty = texts is not None and texts.can_be_empty(labels) is not False
+    # A fork's metric may read any column.
+    only = None if settings.metric in METRICS else (GOLDS, "group")
+    problems: list[Problem] = []
+    frames: list[Frame] = []
+    for source in (source for system in systems for source in system.sources):
+        try:
+            parts = [read_frame(path, only=only) for path in (source.path, *source.folds)]
+        except DataError as error:
+            problems += error.problems
+            continue
+        frames.append(joined(parts).labelled(empty=empty))
+        if not len(frames[-1]):
+            problems.append(Problem(str(source.path), "no row has a gold label"))
+    if problems:
+        raise DataError(problems)
+    return frames
 
 
 def _settings(records: Sequence[RunRecord], options: CompareOptions, notes: list[str]) -> Settings:
@@ -176,21 +200,18 @@ def _one(found: Iterable[Any], key: str, option: str) -> str | None:
 
 def _groups(
     guids: Sequence[str],
-    named: dict[str, str],
-    *,
+    frames: Sequence[Frame],
     records: Sequence[RunRecord],
     options: CompareOptions,
     notes: list[str],
 ) -> list[str] | None:
     """Find each row's document; None where single rows are to be drawn."""
     wanted = options.resample or ("group" if options.groups else None)
-    if wanted not in (None, *DRAWN):
-        raise ConfigError(f"resample={wanted}.{nearest(str(wanted), DRAWN)}")
     default = any(str(run.setting("task.resample")) == "group" for run in records)
     if wanted == "row" or (wanted is None and not default):
         return None
     try:
-        return _find_groups(guids, named, records, options)
+        return _find_groups(guids, frames, records, options)
     except HeronError as error:
         why = first_problem(error)
         if wanted == "group":
@@ -211,7 +232,7 @@ def first_problem(error: HeronError) -> str:
 
 def _find_groups(
     guids: Sequence[str],
-    named: dict[str, str],
+    frames: Sequence[Frame],
     records: Sequence[RunRecord],
     options: CompareOptions,
 ) -> list[str]:
@@ -219,7 +240,7 @@ def _find_groups(
 
     There, a row without a document is grouped by its text.
     """
-    path = options.groups
+    path, named = options.groups, dict[str, str]()
     if path is not None:
         table = read_table(path)
         table.require("guid", "group")
@@ -228,6 +249,10 @@ def _find_groups(
         guid_of = {cell_text(row["guid"]): row["group"] for row in table.rows}
         # A row without a group stands alone; its id is a name that no group has.
         named = {g: f"\0{g}" if is_missing(of) else cell_text(of) for g, of in guid_of.items()}
+    else:
+        for frame in frames:
+            pairs = zip(frame["guid"], frame.texts("group"), strict=True)
+            named |= {guid: group for guid, group in pairs if group}
     absent = [guid for guid in guids if guid not in named]
     if not absent:
         return [named[guid] for guid in guids]

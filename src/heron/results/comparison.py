@@ -19,11 +19,13 @@ Legend: N rows, K runs of a system.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from heron.base.errors import ConfigError
+from heron.metrics.names import signed
 from heron.metrics.paired import (
     Bootstrap,
     Randomization,
@@ -31,6 +33,7 @@ from heron.metrics.paired import (
     paired_bootstrap,
 )
 from heron.metrics.significance import (
+    Booleans,
     CochranQ,
     MannWhitney,
     McNemar,
@@ -39,8 +42,8 @@ from heron.metrics.significance import (
     mann_whitney,
     mcnemar,
 )
-from heron.results.alignment import Aligned, SystemOutcomes
-from heron.results.scoring import Scoring, Settings
+from heron.results.finding import Source, System
+from heron.results.scoring import Outcomes, Settings
 
 _FEW_DOCUMENTS = 20
 
@@ -111,54 +114,69 @@ class Comparison:
     copied: Mapping[str, float] = field(default_factory=dict)
 
 
-def compare_systems(aligned: Aligned, settings: Settings, against: int = 0) -> Comparison:
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """The K runs of one system: their result, and the outcomes of their rows (see `Outcomes`)."""
+
+    result: SystemResult
+    outcome_KN: npt.NDArray
+    right_KN: Booleans | None
+
+
+def compare_systems(
+    systems: Sequence[System], outcomes: Outcomes, settings: Settings, against: int = 0
+) -> Comparison:
     """Compare every system with the one of number `against`.
+
+    `outcomes` has the runs of all systems, one system after the other.
 
     Raises:
         ConfigError: there is only one system.
     """
-    systems = aligned.systems
     if len(systems) < 2:
-        only = ", ".join(one.system.label for one in systems)
+        only = ", ".join(one.label for one in systems)
         raise ConfigError(
             f"there is one system only ({only}): name two, or a sweep that varies more than seeds"
         )
-    results = [_result(one, aligned.scoring) for one in systems]
-    baseline, rows = systems[against], _RowTests(aligned, settings)
-    others = [number for number in range(len(results)) if number != against]
-    differences = [rows.test(*_same_seeds_first(systems[number], baseline)) for number in others]
+    every = _split(systems, outcomes, settings.metric)
+    results = [one.result for one in every]
+    baseline, base = every[against], results[against]
+    others = [number for number in range(len(every)) if number != against]
+    differences = [
+        _test(*_same_seeds_first(every[number], baseline), outcomes, settings) for number in others
+    ]
     corrected = holm([randomization.p for _, randomization in differences])
     for number, difference, p_holm in zip(others, differences, corrected, strict=True):
-        one, scores = systems[number], (results[number].scores, results[against].scores)
-        several = min(map(len, scores)) > 1
+        one, own = every[number], results[number]
+        several = min(len(own.scores), len(base.scores)) > 1
         found = AgainstBaseline(
             *difference,
             p_holm,
             p_holm <= settings.alpha,
-            _mcnemar(one, one.best, baseline, baseline.best),
-            mann_whitney(*scores) if several else None,
+            _mcnemar(one, own.best, baseline, base.best),
+            mann_whitney(own.scores, base.scores) if several else None,
             tuple(
                 SeedPair(
-                    " / ".join(dict.fromkeys(filter(None, (one.seeds[i], baseline.seeds[j])))),
-                    scores[0][i],
-                    scores[1][j],
-                    *rows.test(one.outcome_KN[i], baseline.outcome_KN[j]),
+                    " / ".join(dict.fromkeys(filter(None, (own.seeds[i], base.seeds[j])))),
+                    own.scores[i],
+                    base.scores[j],
+                    *_test(one.outcome_KN[i], baseline.outcome_KN[j], outcomes, settings),
                     _mcnemar(one, i, baseline, j),
                 )
-                for i, j in pair_runs(one.seeds, baseline.seeds)
+                for i, j in pair_runs(own.seeds, base.seeds)
             ),
         )
-        results[number] = replace(results[number], against=found)
-    right_SN = [one.right_KN[one.best] for one in systems if one.right_KN is not None]
+        results[number] = replace(own, against=found)
+    right_SN = [one.right_KN[one.result.best] for one in every if one.right_KN is not None]
     return Comparison(
         settings,
-        results[against].label,
+        base.label,
         tuple(results),
-        aligned.scoring.right,
+        outcomes.right,
         cochran_q(np.stack(right_SN, axis=1)) if right_SN else None,
-        len(aligned.guids),
-        len(set(aligned.groups)) if aligned.groups else None,
-        (*aligned.notes, *_notes(results, aligned)),
+        len(outcomes.guids),
+        len(set(outcomes.groups)) if outcomes.groups else None,
+        (*outcomes.notes, *_notes(results, outcomes)),
     )
 
 
@@ -177,52 +195,71 @@ def pair_runs(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, in
     return shared or list(zip(range(len(first)), range(len(second)), strict=False))
 
 
-@dataclass(frozen=True, slots=True)
-class _RowTests:
-    """The tests that draw and swap rows, or groups of them."""
-
-    aligned: Aligned
-    settings: Settings
-
-    def test(
-        self, first_KN: npt.NDArray, second_JN: npt.NDArray
-    ) -> tuple[Bootstrap, Randomization]:
-        """Test the difference of two systems, or of two runs."""
-        scoring, settings = self.aligned.scoring, self.settings
-        units = scoring.pair(first_KN, second_JN, self.aligned.groups)
-        drawn = {"draws": settings.draws, "seed": settings.seed}
-        return (
-            paired_bootstrap(units, scoring.score, level=1 - settings.alpha, **drawn),
-            approximate_randomization(units, scoring.score, **drawn),
+def _split(systems: Sequence[System], outcomes: Outcomes, metric: str) -> list[_Runs]:
+    """Divide the outcomes by system; score each run, and choose the best one on validation."""
+    ends = accumulate((len(system.sources) for system in systems), initial=0)
+    found = []
+    for system, (start, end) in zip(systems, pairwise(ends), strict=True):
+        outcome_KN = outcomes.outcome_FN[start:end]
+        right_KN = None if outcomes.right_FN is None else outcomes.right_FN[start:end]
+        scores_K, _ = outcomes.pair(outcome_KN, outcome_KN[:1]).scores(outcomes.score)
+        result = SystemResult(
+            system.label,
+            tuple(source.name for source in system.sources),
+            tuple(source.seed for source in system.sources),
+            tuple(map(float, scores_K)),
+            *best_run(system.sources, metric),
         )
+        found.append(_Runs(result, outcome_KN, right_KN))
+    return found
 
 
-def _mcnemar(one: SystemOutcomes, i: int, other: SystemOutcomes, j: int) -> McNemar | None:
+def best_run(sources: Sequence[Source], metric: str) -> tuple[int, float | None]:
+    """Find the number of the run that is best on validation, and its score.
+
+    It is chosen by the metric, or by the run's `trainer.monitor` where the metric is not stored.
+    Joined folds have no such score: the record of a source is that of its first fold.
+    """
+    found: list[tuple[float, float | None]] = []
+    for run in (None if source.folds else source.record for source in sources):
+        name, score = metric, run.score("validation", metric) if run else None
+        if run and score is None:
+            name = str(run.setting("trainer.monitor", metric))
+            score = run.score("validation", name)
+        found.append((-np.inf if score is None else signed(name, score), score))
+    best = int(np.argmax([rank for rank, _ in found]))
+    return best, found[best][1]
+
+
+def _test(
+    first_KN: npt.NDArray, second_JN: npt.NDArray, outcomes: Outcomes, settings: Settings
+) -> tuple[Bootstrap, Randomization]:
+    """Test the difference of two systems, or of two runs, by drawing and swapping rows."""
+    units = outcomes.pair(first_KN, second_JN)
+    drawn = {"draws": settings.draws, "seed": settings.seed}
+    return (
+        paired_bootstrap(units, outcomes.score, level=1 - settings.alpha, **drawn),
+        approximate_randomization(units, outcomes.score, **drawn),
+    )
+
+
+def _mcnemar(one: _Runs, i: int, other: _Runs, j: int) -> McNemar | None:
     if one.right_KN is None or other.right_KN is None:
         return None
     return mcnemar(one.right_KN[i], other.right_KN[j])
 
 
-def _result(one: SystemOutcomes, scoring: Scoring) -> SystemResult:
-    scores_K, _ = scoring.pair(one.outcome_KN, one.outcome_KN[:1]).scores(scoring.score)
-    names = tuple(source.name for source in one.system.sources)
-    scores = tuple(map(float, scores_K))
-    return SystemResult(one.system.label, names, one.seeds, scores, one.best, one.validation)
-
-
-def _same_seeds_first(
-    system: SystemOutcomes, baseline: SystemOutcomes
-) -> tuple[npt.NDArray, npt.NDArray]:
+def _same_seeds_first(one: _Runs, baseline: _Runs) -> tuple[npt.NDArray, npt.NDArray]:
     """Order the runs so that runs of one seed have the same place; all runs stay."""
-    pairs = pair_runs(system.seeds, baseline.seeds)
+    pairs = pair_runs(one.result.seeds, baseline.result.seeds)
     first, second = (
-        list(dict.fromkeys([*(pair[place] for pair in pairs), *range(len(one.seeds))]))
-        for place, one in enumerate((system, baseline))
+        list(dict.fromkeys([*(pair[place] for pair in pairs), *range(len(each.outcome_KN))]))
+        for place, each in enumerate((one, baseline))
     )
-    return system.outcome_KN[first], baseline.outcome_KN[second]
+    return one.outcome_KN[first], baseline.outcome_KN[second]
 
 
-def _notes(results: Sequence[SystemResult], aligned: Aligned) -> list[str]:
+def _notes(results: Sequence[SystemResult], outcomes: Outcomes) -> list[str]:
     """Warn of best runs chosen without a validation score, and of few documents."""
     notes = []
     unknown = [one.label for one in results if one.validation is None and len(one.scores) > 1]
@@ -231,7 +268,7 @@ def _notes(results: Sequence[SystemResult], aligned: Aligned) -> list[str]:
             f"{', '.join(unknown)}: no validation scores are stored, so the first run counts as "
             "the best."
         )
-    documents = len(set(aligned.groups or ()))
+    documents = len(set(outcomes.groups or ()))
     if 0 < documents < _FEW_DOCUMENTS:
         notes.append(
             f"{documents} documents are few: intervals and the bootstrap's p are too small; go by "

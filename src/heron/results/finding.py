@@ -10,8 +10,8 @@ from pathlib import Path
 from heron.base.errors import ConfigError, nearest
 from heron.base.tables import SUFFIXES, table_format, table_stem
 from heron.results.collect import RunRecord, collect, is_run
+from heron.results.frame import predictions_file
 from heron.results.groups import FOLD, group_runs, is_seed, match_systems, natural
-from heron.results.predictions import predictions_file
 
 _HASH = re.compile("-[0-9a-f]{8}$")
 

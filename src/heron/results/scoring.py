@@ -4,8 +4,7 @@ Legend: N rows, F files (runs of all systems), K and J runs of two systems.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,17 +13,19 @@ from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.config.constraints import Seed
 from heron.data import TASKS
 from heron.languages import get_language
-from heron.languages.spelling import Spell, speller
-from heron.languages.unicode import UnicodeOptions
+from heron.languages.spelling import KEPT_APART, Spell, around_difference, speller
+from heron.languages.unicode import UNIFY_ALL, UnicodeOptions
 from heron.metrics import METRICS
 from heron.metrics.classification import PLAIN_SCORES, Counts, Score, accuracy, headline
 from heron.metrics.names import row_values
 from heron.metrics.paired import PairedUnits, mean_value, paired_counts, paired_values
 from heron.metrics.significance import Booleans
-from heron.results.predictions import Predictions, read_predictions
+from heron.results.frame import GOLDS, Frame
 from heron.tasks.task import CLASSES, ClassScores, TextScores, scores_of, text_scores
 
-Golds = dict[str, tuple[str, ...]]  # all right texts, or the label, by guid
+Golds = list[tuple[str, ...]]  # all right texts of each row, or its label
+
+_NAMED = 20  # labels in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,105 +54,129 @@ class Settings:
         return text_scores(self.task)
 
     def spell(self) -> Spell:
-        """Make the function that spells texts of all files alike."""
-        return speller(self.language, self.unicode)
-
-
-@dataclass(frozen=True, slots=True)
-class Scoring:
-    """How the outcomes of rows become a score."""
-
-    score: Score  # computes the score from summed rows
-    # The score that is 1 for a right row, such as `accuracy`; None if there is none.
-    right: str | None
-    # Class ids, where outcomes are predicted class ids; None where they are values.
-    gold_N: Counts | None = None
-    classes: int = 0  # number of classes
-
-    def pair(
-        self, first_KN: npt.NDArray, second_JN: npt.NDArray, group_N: Sequence[str] | None = None
-    ) -> PairedUnits:
-        """Pair two systems' outcomes, as the units that tests draw and swap."""
-        if self.gold_N is None:
-            return paired_values(first_KN, second_JN, group_N)
-        return paired_counts(self.gold_N, first_KN, second_JN, self.classes, group_N)
+        """Make the function that spells texts of all files alike; labels stay as they are."""
+        return speller(self.language, self.unicode) if self.texts else str
 
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """The outcome of every row in every file."""
+    """The outcome of every row in every file, and how outcomes become a score."""
 
     guids: Sequence[str]  # of the rows that count, N
-    scoring: Scoring  # how outcomes become a score
+    score: Score  # computes the score from summed rows
+    # The score that is 1 for a right row, such as `accuracy`; None if there is none.
+    right: str | None
     outcome_FN: npt.NDArray  # predicted class ids, int64, or the rows' values, float64
     right_FN: Booleans | None  # whether the row is right; None where rows are not right or wrong
+    # Class ids, where outcomes are predicted class ids; None where they are values.
+    gold_N: Counts | None = None
+    classes: int = 0  # number of classes
+    # Names of the groups that stay whole in a draw, N; None draws rows.
+    groups: Sequence[str] | None = None
     notes: tuple[str, ...] = ()  # for readers of the comparison
 
+    def pair(self, first_KN: npt.NDArray, second_JN: npt.NDArray) -> PairedUnits:
+        """Pair two systems' outcomes, as the units that tests draw and swap."""
+        if self.gold_N is None:
+            return paired_values(first_KN, second_JN, self.groups)
+        return paired_counts(self.gold_N, first_KN, second_JN, self.classes, self.groups)
 
-def score_classes(
-    files: Sequence[Predictions], guids: Sequence[str], settings: Settings, labels: Sequence[str]
-) -> Outcomes:
-    """Turn labels into class ids and find the score; a fork's metric of rows gives values instead.
+
+def score_rows(frames: Sequence[Frame], settings: Settings, labels: Sequence[str]) -> Outcomes:
+    """Score the rows of all files, which have the same guids; refuse golds that differ.
 
     `labels` are all class names, in order; empty: the gold labels that occur.
 
     Raises:
-        ConfigError: an unknown metric, task or mode.
-        DataError: labels that are no classes.
+        ConfigError: an unknown metric, task, mode or language.
+        DataError: golds that differ between files, labels that are no classes, no row that counts.
     """
-    classes = list(labels) or sorted({row.golds[0] for file in files for row in file.rows})
+    golds = shared_golds(frames, settings)
+    if settings.texts:
+        return _score_texts(frames, settings, golds, settings.texts, labels)
+    return _score_classes(frames, settings, [gold for (gold, *_) in golds], labels)
+
+
+def shared_golds(frames: Sequence[Frame], settings: Settings) -> Golds:
+    """Find each row's golds, in all spellings; refuse golds that differ between files.
+
+    A file with one gold agrees with a file that lists all golds if the gold is among them. Texts
+    that `data.unicode` unifies are the same. Exact match and F1 would tell their spellings apart,
+    so all spellings count as right: the same answer has the same score in any file.
+    """
+    spell = settings.spell()
+    first, *others = sorted(frames, key=lambda frame: GOLDS not in frame)
+    golds = [dict.fromkeys(every) for every in first.golds]
+    problems: dict[str, Problem] = {}
+    for frame in others:
+        one_of = GOLDS in first and GOLDS not in frame
+        rows = zip(first["guid"], golds, first.golds, frame.golds, strict=True)
+        for guid, every, known, own in rows:
+            if not _agree(known, own, one_of, spell):
+                fix = "score both on the same version of the data"
+                if settings.texts:
+                    plain = speller(settings.language, UNIFY_ALL)
+                    fix = KEPT_APART if _agree(known, own, one_of, plain) else fix
+                one, other = around_difference(*(" | ".join(map(spell, g)) for g in (known, own)))
+                what = f"gold is '{one}' in {first.path}, '{other}' in {frame.path}"
+                problems.setdefault(guid, Problem(guid, what, fix))
+            every |= dict.fromkeys(own)
+    if problems:
+        raise DataError(list(problems.values()))
+    return [tuple(every) for every in golds]
+
+
+def _agree(known: Sequence[str], own: Sequence[str], one_of: bool, spell: Spell) -> bool:
+    """Tell whether two files have the same golds of a row; with `one_of`, one lists but one."""
+    if known == own:
+        return True
+    theirs, mine = set(map(spell, known)), set(map(spell, own))
+    return mine <= theirs if one_of and own else mine == theirs
+
+
+def _score_classes(
+    frames: Sequence[Frame], settings: Settings, golds: Sequence[str], labels: Sequence[str]
+) -> Outcomes:
+    """Turn labels into class ids and find the score; a fork's metric of rows gives values."""
+    classes = list(labels) or sorted(set(golds))
     numbers = {name: number for number, name in enumerate(classes)}
-    _check_labels(files, guids, numbers)
     predicted = numbers | {"": len(classes)}  # no prediction
-    gold_N = np.array([numbers[files[0].by_guid[guid].golds[0]] for guid in guids], np.int64)
-    outcome_FN = np.array(
-        [[predicted[file.by_guid[guid].prediction] for guid in guids] for file in files], np.int64
-    )
-    right, metric = ClassScores().right, settings.metric
+    _check_labels(frames[0], "gold", golds, numbers)
+    for frame in frames:
+        _check_labels(frame, "prediction", frame["prediction"], predicted)
+    gold_N = np.array([numbers[gold] for gold in golds], np.int64)
+    outcome_FN = np.array([[predicted[n] for n in frame["prediction"]] for frame in frames])
+    metric, right_FN = settings.metric, outcome_FN == gold_N
+    guids, right = frames[0]["guid"], ClassScores().right
     try:
         score = score_function(metric, classes, task=settings.task, relaxed=settings.relaxed)
     except ConfigError:
         if metric not in METRICS:
             raise
-        value_FN = np.stack([_row_values(file, guids, metric) for file in files])
-        return Outcomes(guids, Scoring(mean_value, right), value_FN, outcome_FN == gold_N)
-    scoring = Scoring(score, right, gold_N, len(classes))
-    return Outcomes(guids, scoring, outcome_FN, outcome_FN == gold_N)
+        value_FN = np.stack([row_values(metric, frame.columns) for frame in frames])
+        return Outcomes(guids, mean_value, right, value_FN, right_FN)
+    return Outcomes(guids, score, right, outcome_FN, right_FN, gold_N, len(classes))
 
 
-def score_texts(
-    files: Sequence[Predictions],
-    guids: Sequence[str],
+def _score_texts(
+    frames: Sequence[Frame],
     settings: Settings,
     golds: Golds,
-    no_answer: bool | None,
+    task: TextScores,
+    labels: Sequence[str],
 ) -> Outcomes:
-    """Score every text; rows that do not count in the metric are left out.
-
-    Args:
-        files: of all systems.
-        guids: which all files have.
-        settings: the task, the metric, the language.
-        golds: in the spellings of all files.
-        no_answer: whether "no answer" can be right; None: if any gold is empty.
-
-    Raises:
-        ConfigError: an unknown metric or language.
-        DataError: no row counts.
-    """
-    task, metric = settings.texts, settings.metric
-    assert task is not None
+    """Score every text; rows that do not count in the metric are left out."""
+    metric, no_answer = settings.metric, task.can_be_empty(labels)
     language = get_language(settings.language) if settings.language else None
-    predictions = [file.by_guid[guid].prediction for file in files for guid in guids]
-    right = [golds[guid] for guid in guids]
-    items = task.items(predictions, right * len(files), language, no_answer)
+    predictions = [text for frame in frames for text in frame["prediction"]]
+    items = task.items(predictions, golds * len(frames), language, no_answer)
     if metric not in items and metric in METRICS:
-        items[metric] = np.concatenate([_row_values(file, guids, metric) for file in files])
+        items[metric] = np.concatenate([row_values(metric, frame.columns) for frame in frames])
     if metric not in items:
         more = "" if language else " language=CODE adds those of a language."
         hint = nearest(metric, items, listed=True)
         raise ConfigError(f"metric={metric}: no such score.{hint}{more}")
-    value_FN = items[metric].reshape(len(files), -1)
+    value_FN = items[metric].reshape(len(frames), -1)
     right_FN = items[task.right].reshape(value_FN.shape) == 1 if task.right else None
     counts_N: Booleans = np.logical_and.reduce(np.isfinite(value_FN), axis=0)
     if not counts_N.any():
@@ -159,65 +184,47 @@ def score_texts(
     notes = []
     if left := int((~counts_N).sum()):
         notes.append(f"{left} of {len(counts_N)} rows do not count in {metric}.")
-    if no_answer is None and (empty := sum(not answers for answers in right)):
+    if no_answer is None and (empty := sum(not answers for answers in golds)):
         notes.append(f"{empty} rows have an empty gold: taken for questions without an answer.")
+    # A file with one gold for each row lacks the others anyway.
+    whole = [frame.golds for frame in frames if GOLDS in frame] or [f.golds for f in frames]
+    apart = sum(
+        any(set(every) - {*own} for own in mine) for every, *mine in zip(golds, *whole, strict=True)
+    )
+    if apart:
+        notes.append(
+            f"{apart} of {len(golds)} rows have golds that the files spell otherwise (data.unicode "
+            "takes them for one): every system is scored by all spellings, so a score can "
+            "be higher than by a system's own golds alone."
+        )
     return Outcomes(
-        [guid for guid, counts in zip(guids, counts_N, strict=True) if counts],
-        Scoring(mean_value, task.right),
+        [guid for guid, counts in zip(frames[0]["guid"], counts_N, strict=True) if counts],
+        mean_value,
+        task.right,
         value_FN[:, counts_N],
         None if right_FN is None else right_FN[:, counts_N],
-        (*notes, *_spelling_notes(files, guids, golds)),
+        notes=tuple(notes),
     )
 
 
-def _row_values(file: Predictions, guids: Sequence[str], metric: str) -> npt.NDArray:
-    """Compute a fork's metric of each row; it may read any column, so the files are read whole."""
-    rows = [file.by_guid[guid] for guid in guids]
-    whole = [row for path in file.paths or (file.path,) for row in read_predictions(path).rows]
-    cells = {row.guid: row.cells for row in whole}
-    common = set.intersection(*map(set, cells.values()))
-    columns: dict[str, list[Any]] = {name: [cells[g][name] for g in guids] for name in common}
-    columns |= {"guid": list(guids), "gold": [row.gold for row in rows]}
-    return row_values(metric, columns | {"prediction": [row.prediction for row in rows]})
-
-
-def _spelling_notes(files: Sequence[Predictions], guids: Sequence[str], golds: Golds) -> list[str]:
-    """Count rows whose golds files spell differently."""
-    # A file with one gold for each row lacks the others anyway.
-    whole = [file for file in files if file.has_all_golds] or files
-    apart = sum(
-        any(set(golds[guid]) - {*file.by_guid[guid].golds} for file in whole) for guid in guids
-    )
-    if not apart:
-        return []
-    return [
-        f"{apart} of {len(guids)} rows have golds that the files spell otherwise (data.unicode "
-        "takes them for one): every system is scored by all spellings, so a score can "
-        "be higher than by a system's own golds alone."
-    ]
-
-
-_NAMED = 20  # labels in a message
-
-
-def _check_labels(
-    files: Sequence[Predictions], guids: Sequence[str], numbers: dict[str, int]
-) -> None:
+def _check_labels(frame: Frame, kind: str, labels: Sequence[str], known: dict[str, int]) -> None:
     """Refuse labels that are no classes."""
-    known = [label if len(label) <= 40 else f"{label[:40]}..." for label in [*numbers][:_NAMED]]
-    known += ["..."] if len(numbers) > _NAMED else []
-    of_texts = " and ".join(f"task={name}" for name in TASKS if text_scores(name))
-    fix = f"allowed: {', '.join(known)}; labels=A,B,... sets them, {of_texts} compare texts"
-    problems = [
-        Problem(f"{file.path}, {guid}", f"unknown {kind} '{label}'", fix)
-        for file in files
-        for guid in guids
-        for row in [file.by_guid[guid]]
-        for kind, label in (("gold", row.golds[0]), ("prediction", row.prediction))
-        if label not in numbers and (kind, label) != ("prediction", "")
-    ]
-    if problems:
-        raise DataError(problems)
+    wrong = [(guid, n) for guid, n in zip(frame["guid"], labels, strict=True) if n not in known]
+    if wrong:
+        names = [name if len(name) <= 40 else f"{name[:40]}..." for name in [*known][:_NAMED]]
+        names += ["..."] if len(known) > _NAMED else []
+        of_texts = " and ".join(f"task={name}" for name in TASKS if text_scores(name))
+        listed = ", ".join(filter(None, names))
+        fix = f"allowed: {listed}; labels=A,B,... sets them, {of_texts} compare texts"
+        raise DataError(
+            [Problem(f"{frame.path}, {guid}", f"unknown {kind} '{n}'", fix) for guid, n in wrong]
+        )
+
+
+def with_groups(outcomes: Outcomes, groups: Sequence[str] | None) -> Outcomes:
+    """Let whole groups be drawn; groups of one row each are rows, which are drawn faster."""
+    whole = groups if groups and len(set(groups)) < len(groups) else None
+    return replace(outcomes, groups=whole)
 
 
 def score_function(

@@ -2,19 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.run_folder import open_run
-from heron.base.tables import is_missing, table_stem
+from heron.base.tables import table_stem
 from heron.languages.unicode import UnicodeOptions
-from heron.results.predictions import Names, Predictions, predictions_file, read_predictions
+from heron.results.frame import Frame, predictions_file, read_frame
 from heron.results.shipped import data_of
 from heron.tasks.task import text_scores
 from heron.training.stored import read_stored
 
-NAMES = Names(("guid", "id"), ("gold", "reference"), ("prediction", "summary"), needs_gold=False)
 # Marks in sheets that people fill in.
 _YES = frozenset(("x", "v", "1", "y", "yes", "true", "✓", "כן", "da"))
 _NO = frozenset(("0", "n", "no", "false", "-", "לא", "nu"))
@@ -25,7 +23,7 @@ class SummarySystem:
     """The summaries of one system."""
 
     name: str  # in tables
-    predictions: Predictions  # the file's rows; empty summaries are judged as well
+    predictions: Frame  # the file's rows; empty summaries are judged as well
     language: str | None = None  # ISO 639-1 code, known of runs
     synthetic: bool = False  # whether the run's texts are generated
     unicode: UnicodeOptions | None = None  # how the run has read its articles and references
@@ -35,16 +33,16 @@ class SummarySystem:
         """The file."""
         return self.predictions.path
 
-    @cached_property
+    @property
     def summaries(self) -> Mapping[str, str]:
         """Summaries by guid."""
-        return {row.guid: row.prediction for row in self.predictions.rows}
+        return dict(zip(self.predictions["guid"], self.predictions["prediction"], strict=True))
 
-    @cached_property
+    @property
     def references(self) -> Mapping[str, str]:
         """References by guid, where the file has them."""
-        rows = self.predictions.rows
-        return {row.guid: str(row.gold) for row in rows if not is_missing(row.gold)}
+        pairs = zip(self.predictions["guid"], self.predictions["gold"], strict=True)
+        return {guid: gold for guid, gold in pairs if gold}
 
 
 def read_systems(words: Sequence[str], split: str, option: str = "systems") -> list[SummarySystem]:
@@ -117,7 +115,7 @@ def _read(name: str, path: Path, split: str) -> SummarySystem:
 
 
 def _from_table(name: str, path: Path) -> SummarySystem:
-    found = read_predictions(path, names=NAMES)
+    found = read_frame(path, needs_gold=False)
     if any(column.startswith("p/") for column in found.columns):
         labels = "its predictions are labels: it has columns of their probabilities (p/...)"
         raise DataError(Problem(str(path), labels, "name predictions of task=summarization"))

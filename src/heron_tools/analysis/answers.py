@@ -16,7 +16,7 @@ from heron.base.errors import DataError, Problem
 from heron.base.pages import clean_text
 from heron.base.plots import BLUE, GREEN
 from heron.base.tables import is_missing
-from heron.data.examples import Example, PredictedRow, Span
+from heron.data.examples import Example, Span
 from heron.metrics import span_classes as kinds
 from heron.metrics.span import item_scores, language_profile
 from heron.tasks.qa.answers import spans_as_given
@@ -53,28 +53,28 @@ class AnswerAnalysis(TextAnalysis):
     @cached_property
     def texts(self) -> list[str]:
         """N predicted answers; empty for "no answer"."""
-        return [str(row.cells["prediction"] or "") for row in self.rows]
+        return list(self.frame["prediction"])
 
     @cached_property
     def answers(self) -> list[list[str]]:
         """N lists of gold answers as the data set spells them; empty for "no answer"."""
-        return [json.loads(row.cells["golds"]) for row in self.rows]
+        return [list(golds) for golds in self.frame["golds"]]
 
     @cached_property
     def examples(self) -> list[Example]:
-        """See `TextAnalysis`: contexts and gold spans as the file has them.
-
-        In runs of earlier versions, whose spans count in the normalised context, as these read it.
-        """
-        change, examples = normaliser(self.split.data), self.split.join(self.rows)
-        for number, (row, example) in enumerate(zip(self.rows, examples, strict=True)):
-            given, place = given_context(example), _place(row)
-            if place and given[slice(*place)] != self.texts[number] == example.text[slice(*place)]:
-                continue
+        """See `TextAnalysis`: contexts and gold spans as the file has them."""
+        change, examples = normaliser(self.split.data), self.split.join(self.frame["guid"])
+        for number, example in enumerate(examples):
+            given = given_context(example)
             spans = tuple(spans_as_given(given, example.spans, change))
             group = given if example.group == example.text else example.group
             examples[number] = replace(example, text=given, spans=spans, group=group)
         return examples
+
+    @property
+    def _stored(self) -> list[Span | None]:
+        ends = zip(self.frame["start"], self.frame["end"], strict=True)
+        return [None if is_missing(one) else Span(int(one), int(other)) for one, other in ends]
 
     @cached_property
     def places(self) -> list[Span | None]:
@@ -84,8 +84,8 @@ class AnswerAnalysis(TextAnalysis):
         """
         places, problems = [], []
         fix = f"are these the texts of {self.split.data.name} that the run was scored on?"
-        for row, example, text in zip(self.rows, self.examples, self.texts, strict=True):
-            places.append(place := _place(row))
+        for place, example, text in zip(self._stored, self.examples, self.texts, strict=True):
+            places.append(place)
             here = text if place is None else example.text[slice(*place)]
             if here != text:
                 what = f"answered '{text:.40}', but its context reads '{here:.40}' there"
@@ -168,7 +168,7 @@ class AnswerAnalysis(TextAnalysis):
     def build_page(self) -> str:
         """See `TextAnalysis`."""
         content, synthetic = self.payload(), self.split.data.synthetic
-        return cards_page("answers.html.j2", self.title, synthetic, content, total=len(self.rows))
+        return cards_page("answers.html.j2", self.title, synthetic, content, total=len(self.frame))
 
     def payload(self) -> dict[str, Any]:
         """Lay out the answers for the page, in JSON's types.
@@ -182,11 +182,11 @@ class AnswerAnalysis(TextAnalysis):
         own = f"{language.code}_"
         names = [n for n in self.scores if n in ("exact_match", "f1") or n.startswith(own)]
         rows = []
-        for number, (row, example) in enumerate(zip(self.rows, self.examples, strict=True)):
-            place, probability = self.places[number], row.cells["probability"]
+        for number, example in enumerate(self.examples):
+            place, probability = self.places[number], self.frame["probability"][number]
             given = place is not None and probability is not None
             # The page cuts the candidates' texts out of the context.
-            best = json.loads(row.cells["n_best"])
+            best = json.loads(self.frame["n_best"][number])
             group = "" if example.group == example.text else example.group
             rows.append(
                 {
@@ -213,11 +213,6 @@ class AnswerAnalysis(TextAnalysis):
             "contexts": [clean_text(context) for context in contexts],
             "rows": rows,
         }
-
-
-def _place(row: PredictedRow) -> Span | None:
-    start, end = row.cells["start"], row.cells["end"]
-    return None if is_missing(start) else Span(int(start), int(end))
 
 
 def overlap_table(classes: Sequence[str], groups: Sequence[str]) -> Table:

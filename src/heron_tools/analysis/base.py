@@ -15,9 +15,10 @@ from heron.base.cells import SYNTHETIC, Cell, Interval, Table
 from heron.base.errors import ConfigError
 from heron.base.pages import escape_json, render
 from heron.data.config import DataConfig
-from heron.data.examples import Example, PredictedRow
+from heron.data.examples import Example
 from heron.languages import get_language
 from heron.languages.language import Language
+from heron.results.frame import Frame
 from heron_tools.analysis.options import AnalyzeOptions, say_unused
 from heron_tools.analysis.rates import RESAMPLES, group_means
 from heron_tools.analysis.slices import Parts, Rows, Slice, Slicing, category_slices, require_column
@@ -63,8 +64,8 @@ class Split:
     path: Path  # the file of predictions
     # Reads the labelled rows and counts the others. Takes the columns that the file must have, and
     # whether golds are texts (`texts`) and may be empty (`empty`).
-    read: Callable[..., tuple[Sequence[PredictedRow], int]]
-    join: Callable[[Sequence[PredictedRow]], list[Example]]  # finds the examples of rows
+    read: Callable[..., tuple[Frame, int]]
+    join: Callable[[Sequence[str]], list[Example]]  # finds examples by guid
     read_systems: Callable[[], list[Any]]  # reads the predictions of other systems
 
 
@@ -108,14 +109,14 @@ class RunAnalysis(ABC):
         say_unused(options, self.unused)
 
     @cached_property
-    def _read(self) -> tuple[Sequence[PredictedRow], int]:
+    def _read(self) -> tuple[Frame, int]:
         rows, unlabelled = self.split.read(self.columns, **self.golds)
         if self.nothing and not rows:
             raise ConfigError(f"split={self.split.name}: {self.nothing}")
         return rows, unlabelled
 
     @property
-    def rows(self) -> Sequence[PredictedRow]:
+    def frame(self) -> Frame:
         """N labelled predictions."""
         return self._read[0]
 
@@ -127,7 +128,7 @@ class RunAnalysis(ABC):
     @cached_property
     def examples(self) -> list[Example]:
         """N examples."""
-        return self.split.join(self.rows)
+        return self.split.join(self.frame["guid"])
 
     @abstractmethod
     def analyses(self) -> dict[str, Callable[[], Outcome]]:
@@ -145,7 +146,7 @@ class RunAnalysis(ABC):
     @property
     def title(self) -> str:
         """The title of figures and pages."""
-        return f"{self.split.run}: {self.split.name}, {len(self.rows):,} {self.counted}"
+        return f"{self.split.run}: {self.split.name}, {len(self.frame):,} {self.counted}"
 
     @property
     def groups_name(self) -> str:
@@ -193,7 +194,7 @@ class RunAnalysis(ABC):
     @cached_property
     def everything(self) -> Slice:
         """The whole split as a slice."""
-        rows_N = np.arange(len(self.rows))
+        rows_N = np.arange(len(self.frame))
         return Slice("(all)", rows_N, self.measure(rows_N))
 
     @property
@@ -241,7 +242,7 @@ class TextAnalysis(RunAnalysis):
         """Count some texts and average their scores."""
         values = {name: score_N[rows_M] for name, score_N in self.scores.items()}
         drawn = [self.groups[row] for row in rows_M]
-        size: dict[str, Cell] = {"n": len(rows_M), "share": len(rows_M) / len(self.rows)}
+        size: dict[str, Cell] = {"n": len(rows_M), "share": len(rows_M) / len(self.frame)}
         return size | group_means(values, drawn, self.options.seed)
 
     def sliced(

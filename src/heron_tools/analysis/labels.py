@@ -47,12 +47,12 @@ class LabelAnalysis(RunAnalysis):
     @cached_property
     def gold(self) -> list[str]:
         """N class names."""
-        return [str(row.gold) for row in self.rows]
+        return list(map(str, self.frame["gold"]))
 
     @cached_property
     def right_N(self) -> npt.NDArray[np.bool_]:
         """Whether each prediction is the gold class."""
-        return np.array([row.gold == row.prediction for row in self.rows], dtype=bool)
+        return np.array(self.frame.right, dtype=bool)
 
     @cached_property
     def group_N(self) -> Ids:
@@ -62,7 +62,7 @@ class LabelAnalysis(RunAnalysis):
     @cached_property
     def types(self) -> list[list[str]] | None:
         """Reasoning types of each row; None without `types=`."""
-        guids = [row.guid for row in self.rows]
+        guids = self.frame["guid"]
         return read_types(self.options.types, guids) if self.options.types else None
 
     @cached_property
@@ -73,7 +73,7 @@ class LabelAnalysis(RunAnalysis):
     @property
     def groups_name(self) -> str:
         """See `RunAnalysis`."""
-        alone = len(set(self.group_N.tolist())) == len(self.rows)
+        alone = len(set(self.group_N.tolist())) == len(self.frame)
         return "row" if alone else "whole document (or premise)"
 
     @property

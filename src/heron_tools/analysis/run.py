@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from heron.base.cells import with_synthetic
 from heron.base.run_folder import RunFolder, folder_inside, open_run
-from heron.results.predictions import predictions_file, read_predictions
+from heron.results.frame import Frame, predictions_file, read_frame
 from heron.results.shipped import data_of, find_examples
 from heron.results.systems import named_paths, read_systems
 from heron.tasks.config import Config
@@ -20,7 +20,7 @@ from heron_tools.analysis.files import write_outcome
 from heron_tools.analysis.options import AnalyzeOptions
 
 if TYPE_CHECKING:
-    from heron.data.examples import Example, PredictedRow
+    from heron.data.examples import Example
 
 
 def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]:
@@ -68,16 +68,14 @@ def _split(
     data = override(data, overrides)
     cache = options.paths_cache or Path(config.paths.cache)
 
-    def read(
-        columns: Sequence[str], texts: bool = False, empty: bool = False
-    ) -> tuple[Sequence[PredictedRow], int]:
-        found = read_predictions(predictions_file(folder, name))
+    def read(columns: Sequence[str], texts: bool = False, empty: bool = False) -> tuple[Frame, int]:
+        found = read_frame(predictions_file(folder, name))
         found.require(*columns)
         labelled = found.labelled(empty=empty)
-        return labelled.rows, labelled.unlabelled
+        return labelled, len(found) - len(labelled)
 
-    def join(rows: Sequence[PredictedRow]) -> list[Example]:
-        return find_examples([row.guid for row in rows], inner, data, data_dir, cache)
+    def join(guids: Sequence[str]) -> list[Example]:
+        return find_examples(guids, inner, data, data_dir, cache)
 
     data_dir = options.paths_data or Path(config.paths.data)
     others = options.beside or []
@@ -100,7 +98,7 @@ def _write(analysis: RunAnalysis, by: str, target: Path) -> list[Path]:
     facts = {"split": split.name, "by": by, **found.facts}
     if not found.slicings:
         return write_outcome(found, target, stem, facts)
-    facts |= {analysis.counted: len(analysis.rows), "unlabelled": analysis.unlabelled}
+    facts |= {analysis.counted: len(analysis.frame), "unlabelled": analysis.unlabelled}
     return write_outcome(found, target, stem, facts, {f"{stem}.png": _figure(analysis, found)})
 
 

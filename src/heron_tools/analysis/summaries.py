@@ -92,17 +92,20 @@ class SummaryAnalysis(TextAnalysis):
     @cached_property
     def articles(self) -> list[str]:
         """N texts."""
-        return [row.text("text") for row in self.rows]
+        return self.frame.texts("text")
 
     @property
     def gold_texts(self) -> list[str]:
         """N gold summaries."""
-        return [row.gold or "" for row in self.rows]
+        return [gold or "" for gold in self.frame["gold"]]
 
     @property
     def groups(self) -> list[str]:
         """See `TextAnalysis`: groups of articles, or each article."""
-        return [row.group or row.guid for row in self.rows]
+        return [
+            group or guid
+            for group, guid in zip(self.frame.texts("group"), self.frame["guid"], strict=True)
+        ]
 
     @cached_property
     def spell(self) -> Spell:
@@ -112,15 +115,13 @@ class SummaryAnalysis(TextAnalysis):
     @cached_property
     def systems(self) -> list[Summarizer]:
         """The run, other systems (of the same data, or a DataError), then those that copy."""
-        written: dict[str, Sequence[str | None]] = {
-            self.split.run: [row.prediction for row in self.rows]
-        }
+        written: dict[str, Sequence[str | None]] = {self.split.run: self.frame["prediction"]}
         others = self.split.read_systems()
         self._check_golds(others)
         for other in others:
             names = [other.name, *(f"{other.name} ({n})" for n in range(2, len(written) + 3))]
             unlike = next(name for name in names if name not in written and name not in COPIES)
-            written[unlike] = [other.summaries.get(row.guid) for row in self.rows]
+            written[unlike] = [other.summaries.get(guid) for guid in self.frame["guid"]]
         systems = [self._score(name, texts) for name, texts in written.items()]
         copied = extractive_texts(self.articles, self.gold_texts, self.language)
         return systems + [self._score(*one)._replace(copied=True) for one in copied.items()]
@@ -136,7 +137,7 @@ class SummaryAnalysis(TextAnalysis):
 
     def _check_golds(self, others: Sequence[Any]) -> None:
         """Refuse systems without a common article, or with another gold summary."""
-        golds = {row.guid: row.gold or "" for row in self.rows}
+        golds = dict(zip(self.frame["guid"], self.gold_texts, strict=True))
         language, problems = self.split.data.language, []
         for other in others:
             if not golds.keys() & other.summaries.keys():
@@ -198,7 +199,7 @@ class SummaryAnalysis(TextAnalysis):
         """Compare the summaries with the gold ones: novelty, compression, repetition."""
         name = self.split.name
         articles, golds = map(self.spell, self.articles), map(self.spell, self.gold_texts)
-        written = (self.spell(row.prediction) for row in self.rows)
+        written = map(self.spell, self.frame["prediction"])
         texts = zip(articles, golds, written, self.groups, strict=True)
         pairs = [(Pair(a, gold, group), Pair(a, own, group)) for a, gold, own, group in texts]
         gold, system = zip(*pairs, strict=True)
@@ -210,7 +211,7 @@ class SummaryAnalysis(TextAnalysis):
         """See `TextAnalysis`; articles that are together longer than a limit are cut."""
         longest = fit_length(self.articles, int(megabytes * 1e6), _EVERY)
         content, synthetic = self.payload(longest), self.split.data.synthetic
-        values = {"total": len(self.rows), "longest": longest}
+        values = {"total": len(self.frame), "longest": longest}
         return cards_page("summaries.html.j2", self.title, synthetic, content, **values)
 
     def payload(self, longest: int | None = None) -> dict[str, Any]:
@@ -225,11 +226,12 @@ class SummaryAnalysis(TextAnalysis):
             "direction": self.language.direction,
             "scores": list(self.systems[0].scores),
             "systems": systems,
-            "rows": [self._card(number, longest) for number in range(len(self.rows))],
+            "rows": [self._card(number, longest) for number in range(len(self.frame))],
         }
 
     def _card(self, number: int, longest: int | None) -> dict[str, Any]:
-        row, article = self.rows[number], self.articles[number]
+        article, guid = self.articles[number], self.frame["guid"][number]
+        group = self.groups[number]
         known = set(folded_words(article))
 
         def marked(text: str) -> dict[str, Any]:
@@ -242,8 +244,8 @@ class SummaryAnalysis(TextAnalysis):
             scores = [round(float(score_N[number]), 4) for score_N in system.scores.values()]
             texts.append(None if text is None else {**marked(text), "scores": scores})
         return {
-            "guid": clean_text(row.guid),
-            "group": "" if row.group == row.guid else clean_text(row.group),
+            "guid": clean_text(guid),
+            "group": "" if group == guid else clean_text(group),
             "article": clean_text(cut_text(article, longest)),
             "gold": marked(self.gold_texts[number]),
             "texts": texts,

@@ -234,7 +234,7 @@ def test_summaries_without_a_gold_one_are_left_out_and_counted(run):
     assert (stored["articles"], stored["unlabelled"]) == (N - 1, 1)
     write_table(path, {**columns, "gold": [None] * N})
     with pytest.raises(ConfigError, match="split=test: none of its summaries has a gold one"):
-        _ = opened(run).rows
+        _ = opened(run).frame
 
 
 def test_systems_of_other_data_are_refused_by_file_and_guid(run, tmp_path, capsys):

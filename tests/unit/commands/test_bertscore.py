@@ -9,10 +9,9 @@ from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table, write_table
 from heron.cli import main
-from heron.data.examples import PredictedRow
 from heron.metrics.bertscore import bertscore, sign
 from heron.metrics.config import BertScoreConfig
-from heron.results.predictions import Predictions
+from heron.results.frame import Frame
 from heron.results.systems import SummarySystem
 from heron_forks.hesum.judging.measuring import sign_measures
 from heron_forks.hesum.judging.study import read_key
@@ -141,8 +140,8 @@ def test_judged_summaries_are_scored_too(tmp_path, tiny_encoder, monkeypatch):
 
 
 def written_by(name: str, references: dict[str, str | None]) -> SummarySystem:
-    rows = tuple(PredictedRow(guid, gold, "x") for guid, gold in references.items())
-    return SummarySystem(name, Predictions(Path(name), (), rows))
+    columns = {"guid": [*references], "gold": [*references.values()]}
+    return SummarySystem(name, Frame(Path(name), columns | {"prediction": ["x"] * len(references)}))
 
 
 def test_judged_systems_whose_references_differ_have_signatures_of_their_own_under_idf(

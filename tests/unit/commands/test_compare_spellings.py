@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from heron.languages.unicode import UNIFY_ALL
 from heron.metrics.span import item_scores
-from heron.results.alignment import align
-from heron.results.finding import Source, System
-from heron.results.scoring import Settings
+from heron.results.frame import read_frame
+from heron.results.scoring import Settings, score_rows
 
 # SQuAD's rules leave out the second quotation mark only: by exact match, four different texts.
 SPELLINGS = ["ארה״ב", 'ארה"ב', "\u200fארה״ב", "אָרה״ב"]
@@ -23,7 +22,7 @@ rows = st.lists(st.tuples(answers, golds, golds), min_size=1, max_size=4)
 
 def compared(folder, *files, options=UNIFY_ALL):
     """Align files of answers and golds, a list or one text for each row."""
-    systems = []
+    frames = []
     for name, (answered, golds) in zip("abc", files, strict=False):
         path = folder / f"{name}.jsonl"
         with path.open("w", encoding="utf-8") as file:
@@ -32,13 +31,13 @@ def compared(folder, *files, options=UNIFY_ALL):
                 right |= {} if isinstance(gold, str) else {"golds": gold}
                 table = {"guid": f"q{row}", "prediction": answer, **right}
                 file.write(json.dumps(table, ensure_ascii=False) + "\n")
-        systems.append(System(name, (Source(name, path),)))
+        frames.append(read_frame(path))
     settings = Settings("exact_match", "qa", language="he", unicode=options)
-    return align(systems, settings)
+    return score_rows(frames, settings, [])
 
 
 def scores(aligned):
-    return [system.outcome_KN[0].tolist() for system in aligned.systems]
+    return aligned.outcome_FN.tolist()
 
 
 @pytest.mark.parametrize("answer", SPELLINGS)

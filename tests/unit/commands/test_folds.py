@@ -5,7 +5,7 @@ import json
 import pytest
 
 import small_runs
-from heron.results.predictions import predictions_file, read_predictions
+from heron.results.frame import predictions_file, read_frame
 
 TASKS = {
     "relation": ("data=chronicle",),
@@ -23,7 +23,7 @@ def test_each_fold_is_validation_once_and_test_is_not_read(task, tmp_path, capsy
     assert small_runs.heron("train", "-m", *words, "folds=3") == 0, capsys.readouterr().err
     runs = sorted(path.parent for path in (tmp_path / "runs/folds").glob("*/scores.json"))
     assert len(runs) == 3
-    rows = [read_predictions(predictions_file(run, "validation")).guids for run in runs]
+    rows = [read_frame(predictions_file(run, "validation"))["guid"] for run in runs]
     train = [json.loads((run / "status.json").read_text())["data"] for run in runs]
     assert len({guid for guids in rows for guid in guids}) == sum(map(len, rows))
     for run, status in zip(runs, train, strict=True):
@@ -40,7 +40,7 @@ def test_compare_joins_the_folds_of_a_system_into_one_set_of_rows(tmp_path, caps
     words += ["trainer.max_epochs=1", "head=ess,emp"]
     assert small_runs.heron("train", "-m", *words, "folds=2", "seed=0,1") == 0
     folder = tmp_path / "runs/folds"
-    rows = {g for f in folder.glob("*/predictions/validation.*") for g in read_predictions(f).guids}
+    rows = {g for f in folder.glob("*/predictions/validation.*") for g in read_frame(f)["guid"]}
     capsys.readouterr()
     assert small_runs.heron("compare", folder, "split=validation", "draws=100") == 0
     said = capsys.readouterr().out

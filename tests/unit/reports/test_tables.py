@@ -7,8 +7,8 @@ import pytest
 from heron.base.cells import Interval
 from heron.reports.run import class_table, score_table
 from heron.reports.sweep import group_table, runs_table
-from heron.results.alignment import best_run
 from heron.results.collect import collect, headline_metrics
+from heron.results.comparison import best_run
 from heron.results.finding import Source
 from heron.results.groups import group_runs, varying_keys
 

@@ -16,7 +16,7 @@ from heron.results.artefacts import (
     reliability_of,
 )
 from heron.results.collect import collect
-from heron.results.predictions import read_predictions
+from heron.results.frame import read_frame
 
 
 def test_everything_a_run_left_is_read_and_nothing_is_missing(make_run):
@@ -82,7 +82,7 @@ def _write_probabilities(folder, probabilities, gold):
 
 def test_reliability_counts_the_labelled_rows_by_confidence(tmp_path):
     path = _write_probabilities(tmp_path, [(0.9, 0.1), (0.6, 0.4), (0.5, 0.5)], ["X", "Y", None])
-    bins = reliability_of(read_predictions(path), ["Y", "X"])
+    bins = reliability_of(read_frame(path), ["Y", "X"])
     assert bins.count.sum() == 2
     assert bins.accuracy[bins.count > 0].tolist() == [0.0, 1.0]
 
@@ -90,13 +90,13 @@ def test_reliability_counts_the_labelled_rows_by_confidence(tmp_path):
 def test_predictions_without_probabilities_have_no_reliability(tmp_path):
     columns = {"guid": ["a"], "gold": ["X"], "prediction": ["Y"]}
     pq.write_table(pa.table(columns), tmp_path / "test.parquet")
-    assert reliability_of(read_predictions(tmp_path / "test.parquet"), ["X", "Y"]) is None
+    assert reliability_of(read_frame(tmp_path / "test.parquet"), ["X", "Y"]) is None
 
 
 def test_probabilities_that_are_none_are_named_and_the_report_goes_on(make_run, tmp_path):
     path = _write_probabilities(tmp_path, [(0.9, 0.9), (0.6, 0.4), (2.0, 0.5)], ["X", "Y", "X"])
     with pytest.raises(DataError, match="2 rows without a distribution over the classes"):
-        reliability_of(read_predictions(path), ["X", "Y"])
+        reliability_of(read_frame(path), ["X", "Y"])
     folder = make_run()
     table = pq.read_table(folder / "predictions/test.parquet")
     column = pa.array([7.0] * len(table))
@@ -110,7 +110,7 @@ def test_probabilities_that_are_none_are_named_and_the_report_goes_on(make_run, 
 
 def test_the_second_text_of_a_pair_is_read(make_run):
     (run,) = collect(make_run(rows=2, pairs=["a", "b"]))
-    assert [row.text("text_pair") for row in read_artefacts(run).predictions] == ["a", "b"]
+    assert read_artefacts(run).predictions.texts("text_pair") == ["a", "b"]
 
 
 def test_training_losses_are_averaged_per_epoch_and_empty_cells_skipped(tmp_path):

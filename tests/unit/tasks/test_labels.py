@@ -15,7 +15,7 @@ from heron.data.features import UNLABELLED
 from heron.data.readers import load
 from heron.results.collect import collect
 from heron.results.comparing import CompareOptions, compare_runs
-from heron.results.predictions import read_predictions
+from heron.results.frame import read_frame
 from heron.results.shipped import find_examples
 from heron.tasks.labels import LabelPredictions
 
@@ -63,11 +63,11 @@ def run(chronicle_config, tmp_path):
 
 def test_reports_and_analyses_read_predictions_with_documents(run):
     folder, config, examples = run
-    shown = read_predictions(folder.predictions("test"))
-    assert shown.guids == [example.guid for example in examples]
-    assert {row.probability for row in shown.rows} == {1.0}
+    shown = read_frame(folder.predictions("test"))
+    assert shown["guid"] == [example.guid for example in examples]
+    assert set(shown.probabilities) == {1.0}
     paths = Path(config.paths.data), Path(config.paths.cache)
-    assert find_examples(shown.guids, "test", config.data, *paths) == list(examples)
+    assert find_examples(shown["guid"], "test", config.data, *paths) == list(examples)
 
 
 def test_score_reads_predictions_with_documents_and_can_draw_them(run, tmp_path, capsys):

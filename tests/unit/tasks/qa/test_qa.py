@@ -285,7 +285,7 @@ def test_a_report_shows_answers_and_no_matrix_of_them(runs):
     scores = read_json(runs[0].scores)["test"]
     assert sum(artefacts.right) / len(artefacts.predictions) == pytest.approx(scores["exact_match"])
     page = (runs[0].path / "report.html").read_text(encoding="utf-8")
-    assert artefacts.predictions[0].text("text_pair") in page
+    assert artefacts.predictions.texts("text_pair")[0] in page
 
 
 def test_a_folder_with_commas_in_its_name_is_one_run(runs, tmp_path):

@@ -1,6 +1,5 @@
 """Slices of a run's answers: nothing is lost, and scores are those of the slice's questions."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,8 +9,9 @@ import pytest
 from heron.base.cells import Interval
 from heron.base.pages import clean_text
 from heron.data.config import Columns, DataConfig
-from heron.data.examples import Example, PredictedRow, Span
+from heron.data.examples import Example, Span
 from heron.metrics.span import item_scores
+from heron.results.frame import Frame
 from heron_tools.analysis.answers import AnswerAnalysis, overlap_table
 from heron_tools.analysis.base import Split
 from heron_tools.analysis.figures import slices_figure
@@ -44,20 +44,23 @@ def answered(number, question, gold, given, side=None):
     group = f"a{number % 3}"
     example = Example(f"q{number}", CONTEXT, question, spans, group=group, side=side or {})
     start, end = span(given) if given else (None, None)
-    cells = {
+    row = {
+        "guid": example.guid,
+        "gold": gold,
         "prediction": given,
-        "golds": json.dumps([gold] if gold else []),
+        "golds": [gold] if gold else [],
         "n_best": "[]",
         "probability": 0.5,
         "start": start,
         "end": end,
     }
-    return PredictedRow(example.guid, gold, given, cells=cells), example
+    return row, example
 
 
 def analysis(rows, *labels):
     join = lambda _: [example for _, example in rows]  # noqa: E731
-    read = lambda columns, **golds: ([row for row, _ in rows], 0)  # noqa: E731
+    columns = {name: [row[name] for row, _ in rows] for name in rows[0][0]}
+    read = lambda names, **golds: (Frame(Path("x.parquet"), columns), 0)  # noqa: E731
     split = Split("run", "test", config(*labels), Path("x.parquet"), read, join, list)
     return AnswerAnalysis(split, parse(["run=x"])[0])
 
@@ -141,9 +144,7 @@ def test_questions_without_an_answer_have_slices_of_their_own():
 def test_an_answer_that_the_context_has_not_is_disjoint_or_one_too_many():
     def written(number, gold):
         row, example = answered(number, "מי?", gold, "")
-        return replace(
-            row, prediction="לא כאן", cells={**row.cells, "prediction": "לא כאן"}
-        ), example
+        return {**row, "prediction": "לא כאן"}, example
 
     found = analysis([written(0, "1948"), written(1, "")], "answer", "no_answer")
     assert found.places == [None, None]
@@ -153,20 +154,17 @@ def test_an_answer_that_the_context_has_not_is_disjoint_or_one_too_many():
     assert np.allclose(found.scores["exact_match"], 0)
 
 
-@pytest.mark.parametrize("version", ["this", "earlier"])
-def test_places_count_in_the_context_as_given_or_as_earlier_runs_read_it(version):
+def test_places_count_in_the_context_as_the_file_has_it():
     row, example = answered(0, "מתי?", "1948", "1948")
     given = "\u200f" + CONTEXT.replace("1948", "\u200f1948", 1)
     example = replace(example, side={"context as given": (given,)}, group=CONTEXT)
-    if version == "this":
-        start = given.index("1948")
-        cells = {**row.cells, "start": start, "end": start + 4}
-        row = replace(row, cells=cells)
+    start = given.index("1948")
+    row |= {"start": start, "end": start + 4}
     found = analysis([(row, example)], "answer")
     assert found.classes == ["equal"]
     (shown,) = found.payload()["rows"]
     assert (shown["given"], shown["group"]) == (shown["golds"][0], "")
-    assert found.payload()["contexts"] == [clean_text(given if version == "this" else CONTEXT)]
+    assert found.payload()["contexts"] == [clean_text(given)]
 
 
 def test_the_data_set_says_whether_questions_may_have_no_answer_not_the_rows_at_hand():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import small_runs
 from heron.data.examples import Example
-from heron.results.predictions import predictions_file
+from heron.results.frame import predictions_file
 from heron.tasks.relation.decoding import COMPOSED, INVERSE, decode_windows, find_triples
 from heron.tasks.relation.task import RELATIONS
 

@@ -1,0 +1,202 @@
+"""One frame of rows keyed by guid: what a system predicted, and every column beside it.
+
+A frame is read from a run's `predictions/<split>.parquet`, or from a table of any system (.csv,
+.tsv, .jsonl, .json or .parquet) with the columns guid, gold and prediction. Rows of two frames are
+put side by side by guid (`Frame.at`, `on_shared_rows`). Columns are plain Python values, because
+cells of other systems' files are of mixed types.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.base.run_folder import RunFolder
+from heron.base.tables import Table, cell_text, is_missing, read_table
+
+GOLDS = "golds"  # the column with all right texts of a row
+# Accepted names of the columns that a frame has under the first of them.
+NAMES = {
+    "guid": ("guid", "id"),
+    "gold": ("gold", "reference"),
+    "prediction": ("prediction", "summary"),
+}
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Rows keyed by guid, in file order; each guid occurs once.
+
+    Cells of `guid`, `gold` and `prediction` are trimmed texts: gold is None where there is none (an
+    empty one means that "no answer" is right), prediction is empty where there is none. `golds`,
+    if it is there, lists all right texts. Others are as stored.
+    """
+
+    path: Path  # of the (first) file
+    columns: Mapping[str, Sequence[Any]]
+
+    def __len__(self) -> int:
+        return len(self.columns["guid"])
+
+    def __getitem__(self, name: str) -> Sequence[Any]:
+        return self.columns[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.columns
+
+    @cached_property
+    def rows(self) -> dict[str, int]:
+        """The number of each guid's row."""
+        return {guid: row for row, guid in enumerate(self["guid"])}
+
+    @property
+    def golds(self) -> list[tuple[str, ...]]:
+        """All right texts of each row: the column `golds`, or else the gold."""
+        alone = [(gold,) if gold else () for gold in self["gold"]]
+        listed = self.columns.get(GOLDS, alone)
+        return [tuple(every or own) for every, own in zip(listed, alone, strict=True)]
+
+    @property
+    def right(self) -> list[bool]:
+        """Whether each prediction is the gold one."""
+        pairs = zip(self["gold"], self["prediction"], strict=True)
+        return [gold == prediction for gold, prediction in pairs]
+
+    @property
+    def probabilities(self) -> list[float | None]:
+        """The probability of each prediction; None where it is not stored."""
+        stored = self.columns.get("probability", [None] * len(self))
+        names = enumerate(self["prediction"])
+        return [self.columns.get(f"p/{name}", stored)[row] for row, name in names]
+
+    def texts(self, name: str) -> list[str]:
+        """Read a column as texts, empty where there is none."""
+        cells = self.columns.get(name, [None] * len(self))
+        return ["" if is_missing(cell) else cell_text(cell) for cell in cells]
+
+    def take(self, rows: Iterable[int]) -> Frame:
+        """Select rows by their numbers, in this order."""
+        rows = list(rows)
+        columns = {name: [cells[row] for row in rows] for name, cells in self.columns.items()}
+        return Frame(self.path, columns)
+
+    def at(self, guids: Iterable[str]) -> Frame:
+        """Select rows by their guids, in this order."""
+        return self.take(self.rows[guid] for guid in guids)
+
+    def labelled(self, *, empty: bool = False) -> Frame:
+        """Leave out rows without a gold; with `empty`, an empty text is one ("no answer")."""
+        return self.take(
+            row for row, gold in enumerate(self["gold"]) if gold or (empty and gold is not None)
+        )
+
+    def require(self, *names: str) -> None:
+        """Check that columns are there; raises DataError, which names those that are not."""
+        if missing := [name for name in names if name not in self]:
+            fix = f"it has {', '.join(self.columns)}"
+            raise DataError([Problem(str(self.path), f"no column '{n}'", fix) for n in missing])
+
+
+def predictions_file(folder: Path, split: str) -> Path:
+    """Find a run's predictions of a split; a ConfigError says which splits it has."""
+    path = RunFolder(folder).predictions(split)
+    if path.is_file():
+        return path
+    have = ", ".join(sorted(file.stem for file in path.parent.glob("*.parquet"))) or "none"
+    raise ConfigError(f"split={split}: {folder} has no such predictions; the run has: {have}")
+
+
+def read_frame(
+    path: Path, *, only: Collection[str] | None = None, needs_gold: bool = True
+) -> Frame:
+    """Read one file of predictions.
+
+    Args:
+        path: the file.
+        only: further columns to read of a Parquet file; None: all. Texts are most of a file.
+        needs_gold: whether a file without a gold column is refused.
+
+    Raises:
+        DataError: everything wrong with the file: unreadable rows, missing columns, guids that are
+            empty or repeated, golds that are no list.
+    """
+    known = [name for names in NAMES.values() for name in names]
+    table = read_table(path, own=True, only=None if only is None else (*known, *only))
+    found = {name: table.find(names) for name, names in NAMES.items()}
+    needed = {name for name in found if needs_gold or name != "gold"}
+    if lacking := [name for name in needed if found[name] is None]:
+        raise DataError([_lacking(table, name) for name in sorted(lacking)])
+    problems = [*table.missing_values(str(found["guid"])), *table.duplicates(str(found["guid"]))]
+    columns = {name: table.values(name) for name in table.columns if name not in found.values()}
+    own = {n: table.values(c) if c else [None] * len(table) for n, c in found.items()}
+    columns = {
+        "guid": list(map(cell_text, own["guid"])),
+        "gold": list(map(_text, own["gold"])),
+        "prediction": [_text(cell) or "" for cell in own["prediction"]],
+        **columns,
+    }
+    for row, cell in enumerate(columns.get(GOLDS, ())):
+        try:
+            columns[GOLDS][row] = _text_list(cell)
+        except ValueError:
+            what = f"golds is '{cell_text(cell):.60}', no list of texts"
+            fix = 'a JSON list: ["one", "another"]'
+            problems.append(Problem(f"{table.where(row)}, {columns['guid'][row]}", what, fix))
+    if problems:
+        raise DataError(problems)
+    return Frame(table.path, columns)
+
+
+def _lacking(table: Table, name: str) -> Problem:
+    named = " or ".join(f"'{each}'" for each in NAMES[name])
+    return Problem(str(table.path), f"no column {named}.{nearest(name, table.columns)}")
+
+
+def _text(cell: Any) -> str | None:
+    """Read a cell as text, for metrics as it stands; None for an empty cell, no empty text."""
+    is_text = isinstance(cell, str)
+    return cell.strip() if is_text else None if cell is None or cell != cell else cell_text(cell)
+
+
+def _text_list(cell: Any) -> list[str]:
+    """Read a list of texts, or JSON that holds one; raises ValueError if it is neither."""
+    found = json.loads(cell) if isinstance(cell, str) and cell.strip() else cell or []
+    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
+        raise ValueError(cell)
+    return [text.strip() for text in found]
+
+
+def joined(frames: Sequence[Frame]) -> Frame:
+    """Put the rows of several frames (folds) below one another, with the columns of all."""
+    names = [name for name in frames[0].columns if all(name in frame for frame in frames)]
+    rows = {name: [cell for frame in frames for cell in frame[name]] for name in names}
+    return replace(frames[0], columns=rows)
+
+
+def on_shared_rows(frames: Sequence[Frame], allowed: bool) -> tuple[list[Frame], int]:
+    """Put frames on the rows that all of them have, in the first one's order.
+
+    Returns:
+        The frames, and how many of the rows of any of them are left out.
+
+    Raises:
+        DataError: no row is shared, or rows are left out and that is not `allowed`.
+    """
+    every = dict.fromkeys(guid for frame in frames for guid in frame["guid"])
+    shared = [guid for guid in every if all(guid in frame.rows for frame in frames)]
+    left_out = len(every) - len(shared)
+    if shared and (allowed or not left_out):
+        return [frame.at(shared) for frame in frames], left_out
+    problems = []
+    for frame in frames:
+        if absent := [guid for guid in every if guid not in frame.rows]:
+            few = ", ".join(map(repr, absent[:3])) + ", ..." * (len(absent) > 3)
+            what = f"lacks {len(absent)} of {len(every)} labelled guids: {few}"
+            fix = f"rows=shared compares on the {len(shared)} rows that all have"
+            problems.append(Problem(str(frame.path), what, fix if shared else "are guids alike?"))
+    raise DataError(problems)

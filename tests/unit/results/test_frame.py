@@ -1,0 +1,90 @@
+"""The one reader of prediction files: rows, golds, joins, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from heron.base.errors import DataError
+from heron.base.tables import write_table
+from heron.results.frame import Frame, joined, on_shared_rows, read_frame
+
+
+def write(path: Path, **columns: list) -> Path:
+    write_table(path, columns)
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_the_same_rows_are_read_from_every_format(suffix: str, tmp_path: Path) -> None:
+    path = write(
+        tmp_path / f"rows.{suffix}",
+        guid=["1", "2"],
+        gold=["a", None],
+        prediction=["b", " a "],
+        group=["d", None],
+        golds=[json.dumps(["a", "b"]), ""],
+    )
+    found = read_frame(path)
+    assert (found["guid"], found["prediction"]) == (["1", "2"], ["b", "a"])
+    assert (found.golds, found.texts("group")) == ([("a", "b"), ()], ["d", ""])
+    assert found.labelled()["guid"] == ["1"]
+
+
+def test_an_empty_gold_text_is_one_where_no_answer_can_be_right_and_nan_is_a_text(
+    tmp_path: Path,
+) -> None:
+    path = write(tmp_path / "a.jsonl", guid=["1", "2", "3"], gold=["", None, "nan"], summary="xyz")
+    found = read_frame(path)
+    assert found.labelled()["guid"] == ["3"]
+    assert found.labelled(empty=True)["guid"] == ["1", "3"]
+
+
+def test_the_probability_is_that_of_the_prediction(tmp_path: Path) -> None:
+    columns = {"guid": ["1"], "gold": ["a"], "prediction": ["b"], "p/a": [0.25], "p/b": [0.75]}
+    found = read_frame(write(tmp_path / "a.parquet", **columns))
+    assert (found.probabilities, found.right) == ([0.75], [False])
+
+
+def test_only_the_named_columns_of_a_parquet_file_are_read(tmp_path: Path) -> None:
+    columns = {"guid": ["1"], "gold": ["a"], "prediction": ["b"], "text": ["long"], "group": ["d"]}
+    path = write(tmp_path / "a.parquet", **columns)
+    assert set(read_frame(path, only=("group",)).columns) == {*columns} - {"text"}
+    assert read_frame(path).texts("text") == ["long"]
+
+
+def test_columns_may_have_other_names_and_a_file_no_gold(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", id=["1"], summary=["s"])
+    found = read_frame(path, needs_gold=False)
+    assert found.columns == {"guid": ["1"], "gold": [None], "prediction": ["s"]}
+    with pytest.raises(DataError, match="no column 'gold' or 'reference'"):
+        read_frame(path)
+
+
+def test_everything_wrong_with_a_file_is_said_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    rows = [
+        {"guid": "1", "gold": "a", "prediction": "a", "golds": "{}"},
+        {"guid": "1", "gold": "a", "prediction": "a"},
+        {"guid": "", "gold": "a", "prediction": "a"},
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        read_frame(path)
+    said = str(caught.value)
+    assert f"{path}:1, 1: golds is" in said
+    assert f"{path}:2: guid '1' is already on line 1" in said
+    assert f"{path}:3: 'guid' is empty" in said
+
+
+def test_rows_of_several_files_are_put_side_by_side_by_guid() -> None:
+    one, other = (Frame(Path("x"), {"guid": guids, "n": [*range(3)]}) for guids in ("abc", "cad"))
+    (first, second), left_out = on_shared_rows([one, other], allowed=True)
+    assert (first.columns, second["n"], left_out) == ({"guid": ["a", "c"], "n": [0, 2]}, [1, 0], 2)
+    with pytest.raises(DataError, match="lacks 1 of 4 labelled guids: 'd'"):
+        on_shared_rows([one, other], allowed=False)
+    with pytest.raises(DataError, match="lacks 3 of 6"):
+        on_shared_rows([one, Frame(Path("y"), {"guid": "xyz"})], allowed=True)
+    assert joined([one, Frame(Path("y"), {"guid": ["d"]})]).columns == {"guid": [*"abcd"]}
