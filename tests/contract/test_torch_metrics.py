@@ -28,7 +28,6 @@ from heron.metrics.summary import item_rouge
 from heron.metrics.torch_metrics import (
     CalibrationError,
     ClassificationScores,
-    RelaxedF1,
     RougeScores,
     SpanScores,
 )
@@ -98,7 +97,7 @@ METRICS: dict[str, Any] = {
         classes("relation"),
     ),
     "relaxed": (
-        lambda: RelaxedF1(CLASSES, "drop", "weighted"),
+        lambda: ClassificationScores(CLASSES, "relation", "drop", only="relaxed_weighted_f1"),
         "classes",
         lambda *rows: classes("relation")(*rows)["relaxed_drop_weighted_f1"],
     ),
@@ -195,7 +194,7 @@ class Other(pl.LightningModule):
     def __init__(self):
         super().__init__()
         self.layer = torch.nn.Linear(2, 2)
-        self.relaxed = RelaxedF1(CLASSES, "drop", "weighted")
+        self.relaxed = METRICS["relaxed"][0]()
         self.scores = ClassificationScores(CLASSES, "nli")
         few = {"brier": CalibrationError(only="brier"), "ece": CalibrationError(only="ece")}
         self.few = MetricCollection(few)

@@ -1,10 +1,19 @@
 """Scores as pure functions over whole splits; `torch_metrics` wraps those that modules log."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any
 
+from heron.base.errors import DataError, Problem
 from heron.base.registry import Registry
+
+
+def require_rows(what: str, *columns: Sized) -> None:
+    """Check that columns are of the same rows; a DataError counts them where they are not."""
+    rows = [len(column) for column in columns]
+    if len(set(rows)) > 1:
+        counted = " and ".join(map(str, rows))
+        raise DataError(Problem(what, f"{counted} rows", "one value of each for each row"))
 
 
 @dataclass(frozen=True, slots=True)

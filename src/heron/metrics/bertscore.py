@@ -37,6 +37,7 @@ from heron.base import array_store
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import fingerprint, sha256_file
 from heron.config.parsing import check
+from heron.metrics import require_rows
 from heron.metrics.config import BertScoreConfig
 from heron.models.token_states import Pieces, TokenEncoder, check_backbone
 
@@ -93,9 +94,7 @@ def bertscore(
             references.
     """
     name, layer = _backbone(config)
-    if len(predictions) != len(references):
-        what = f"{len(predictions)} predictions for {len(references)} references"
-        raise DataError(Problem("bertscore", what, "one reference for each prediction"))
+    require_rows("bertscore", predictions, references)
     identity = check_backbone(name, layer)
     baseline = _read_baseline(config)
     transformers = metadata.version("transformers")
@@ -132,10 +131,8 @@ def sign(config: BertScoreConfig, references: Sequence[str] = ()) -> str:
     of long texts, and with idf all references, in any order.
 
     Raises:
-        ConfigError: no such encoder or layer, an unusable baseline, or idf without references.
+        ConfigError: no such encoder or layer, or an unusable baseline.
     """
-    if config.idf and not references:
-        raise ConfigError("bertscore: idf=true counts tokens of references; there are none")
     name, layer = _backbone(config)
     identity = check_backbone(name, layer)
     content = identity.get("commit") or fingerprint(identity)
@@ -185,7 +182,7 @@ class _Scorer:
         if self.config.idf:
             weights = idf_weights([pieces[text].ids for text in golds], special)
         else:
-            weights = even_weights(special)
+            weights = Weights(dict.fromkeys(special, 0.0), 1.0)
         weighed = {text: weights.of(pieces[text].ids) for text in texts}
 
         pairs = list(zip(predictions, references, strict=True))
@@ -250,11 +247,6 @@ class Weights:
         return np.array([self.known.get(token, self.other) for token in ids.tolist()])
 
 
-def even_weights(special: Iterable[int]) -> Weights:
-    """Weigh special tokens 0 and all others 1."""
-    return Weights(dict.fromkeys(special, 0.0), 1.0)
-
-
 def idf_weights(references: Sequence[Ids], special: Iterable[int]) -> Weights:
     """Weigh tokens by inverse document frequency, log((N + 1) / (n + 1)).
 
@@ -301,8 +293,8 @@ def _parts(texts: Sequence[str], pieces: Mapping[str, Pieces]) -> list[list[str]
 
 def _backbone(config: BertScoreConfig) -> tuple[str, int]:
     check(config, "task.bertscore.")
-    if config.model is None or config.layer is None:
-        raise ConfigError("bertscore: no encoder is named")
+    assert config.model is not None
+    assert config.layer is not None
     return str(Path(config.model).expanduser()), config.layer
 
 
@@ -313,13 +305,9 @@ def _read_baseline(config: BertScoreConfig) -> dict[str, float]:
     path = Path(config.baseline)
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"bertscore baseline {path}: {error}") from error
-    rows = csv.DictReader(text.splitlines(), delimiter="\t" if "\t" in text else ",")
-    try:
+        rows = csv.DictReader(text.splitlines(), delimiter="\t" if "\t" in text else ",")
         found = {int(row["LAYER"]): [float(row[name]) for name in "PRF"] for row in rows}
-    except (KeyError, TypeError, ValueError) as error:
-        raise ConfigError(f"bertscore baseline {path}: expected LAYER,P,R,F and numbers") from error
-    if config.layer not in found:
-        raise ConfigError(f"bertscore baseline {path}: no row for layer {config.layer}")
-    return dict(zip(MEASURES, found[config.layer], strict=True))
+        return dict(zip(MEASURES, found[config.layer or 0], strict=True))
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        what = f"no numbers LAYER,P,R,F of layer {config.layer}"
+        raise ConfigError(f"bertscore baseline {path}: {what} ({error})") from error

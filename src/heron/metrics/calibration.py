@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import DataError, Problem
+from heron.metrics import require_rows
 
 TOLERANCE = 0.01  # how far from 1 a row's probabilities may add up
 
@@ -43,7 +44,6 @@ def calibration_scores(
         0 to 2. All 0 for an empty split.
 
     Raises:
-        ConfigError: fewer than one bin.
         DataError: unequal lengths, class ids out of range, or rows that are not distributions.
 
     Source: Guo et al. 2017, section 2 (ECE, MCE); Brier 1950 (the multi-class form).
@@ -90,8 +90,6 @@ def reliability_bins(
 
 
 def _bins(rows_N3: npt.NDArray[np.float64], bins: int) -> ReliabilityBins:
-    if bins < 1:
-        raise ConfigError(f"bins={bins}: expected 1 or more")
     edges = np.arange(bins + 1) / bins  # linspace's 0.6 of ten bins is 0.6000000000000001
     confidence_N, right_N, _ = rows_N3.T
     # Not floor(confidence * bins): 0.29 * 100 rounds to the wrong bin.
@@ -109,25 +107,13 @@ def _validated(
     """Convert both to arrays; raise every problem at once."""
     probabilities_NC = np.asarray(probabilities, dtype=np.float64)
     gold_N = np.asarray(gold, dtype=np.int64)
-    if probabilities_NC.ndim != 2 or len(probabilities_NC) != len(gold_N):
-        what = f"probabilities of shape {probabilities_NC.shape} for {len(gold_N)} gold labels"
-        raise DataError(Problem("probabilities", what, "one row for each label: [rows, classes]"))
-    classes = probabilities_NC.shape[1]
-    off_N = (gold_N < 0) | (gold_N >= classes)
+    require_rows("probabilities", probabilities_NC, gold_N)
     # Written so that NaN is refused too.
-    sum_N = probabilities_NC.sum(axis=1)
-    whole_N = (probabilities_NC >= -TOLERANCE).all(axis=1) & (np.abs(sum_N - 1) <= tolerance)
-    problems = [
-        Problem(f"row {row + 1}", f"gold class {gold_N[row]}", f"allowed: 0 to {classes - 1}")
-        for row in np.flatnonzero(off_N)
-    ] + [
-        Problem(
-            f"row {row + 1}",
-            f"probabilities from {probabilities_NC[row].min():.3f} that add up to {sum_N[row]:.3f}",
-            "expected numbers from 0 that add up to 1",
-        )
-        for row in np.flatnonzero(~whole_N)
-    ]
-    if problems:
-        raise DataError(problems)
+    sum_N, least_N = probabilities_NC.sum(axis=1), probabilities_NC.min(axis=1, initial=0.0)
+    good_N = (least_N >= -TOLERANCE) & (np.abs(sum_N - 1) <= tolerance)
+    good_N &= (gold_N >= 0) & (gold_N < probabilities_NC.shape[1])
+    if not good_N.all():
+        fix = "expected numbers from 0 that add up to 1, one for each class"
+        rows = [(row + 1, probabilities_NC[row], gold_N[row]) for row in np.flatnonzero(~good_N)]
+        raise DataError([Problem(f"row {n}", f"{p} for class {gold}", fix) for n, p, gold in rows])
     return probabilities_NC, gold_N

@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from heron.base.errors import ConfigError, DataError, Problem, nearest
-from heron.base.terminal import say
+from heron.base.errors import DataError, Problem, nearest
 from heron.data import TASKS
+from heron.metrics import require_rows
 
 Counts = npt.NDArray[np.int64]
 Fractions = npt.NDArray[np.float64]
@@ -34,7 +34,6 @@ Score = Callable[[Any], Fractions]  # of sums over rows, [..., X] or `Cells`, to
 Headline = Callable[[Any], dict[str, Fractions]]  # scores of matrices or `Cells` by name
 
 _DENSE = 10_000  # cells; larger matrices are resampled as `Cells`
-MODES = ("recode", "drop", "matres_micro")  # what a task may call relaxed
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,29 +93,17 @@ def _ids(
     gold_N: Sequence[str], prediction_N: Sequence[str], classes: Sequence[str]
 ) -> tuple[Counts, Counts, int]:
     """Number gold labels and predictions; also the number of a matrix's columns."""
-    if len(gold_N) != len(prediction_N):
-        what = f"{len(gold_N)} gold labels but {len(prediction_N)} predictions"
-        raise DataError(Problem("scores", what, "one prediction for each gold label"))
+    require_rows("scores", gold_N, prediction_N)
     columns = [*classes, ""] if "" in prediction_N else classes
-    problems: list[Problem] = []
-    gold_ids = _class_ids(gold_N, classes, "gold label", problems)
-    prediction_ids = _class_ids(prediction_N, columns, "prediction", problems)
-    if problems:
-        raise DataError(problems)
-    return gold_ids, prediction_ids, len(columns)
+    return _class_ids(gold_N, classes), _class_ids(prediction_N, columns), len(columns)
 
 
-def _class_ids(
-    labels: Sequence[str], classes: Sequence[str], kind: str, problems: list[Problem]
-) -> Counts:
-    """Number the labels; add unknown ones to `problems`."""
+def _class_ids(labels: Sequence[str], classes: Sequence[str]) -> Counts:
     ids = {name: number for number, name in enumerate(classes)}
-    allowed = f"allowed: {', '.join(classes)}"
-    for row, label in enumerate(labels, 1):
-        if label not in ids:
-            what = f"unknown {kind} '{label}'.{nearest(str(label), classes)}"
-            problems.append(Problem(f"row {row}", what, allowed))
-    return np.fromiter((ids.get(label, 0) for label in labels), np.int64, len(labels))
+    if unknown := [(row, label) for row, label in enumerate(labels, 1) if label not in ids]:
+        what = [(row, f"unknown label '{label}'.{nearest(label, ids)}") for row, label in unknown]
+        raise DataError([Problem(f"row {row}", each) for row, each in what])
+    return np.fromiter(map(ids.__getitem__, labels), np.int64, len(labels))
 
 
 def support(matrix: Matrix) -> npt.NDArray[Any]:
@@ -198,14 +185,9 @@ def plain_scores(matrix: Matrix) -> dict[str, Fractions]:
 def headline(task: str, classes: Sequence[str], relaxed: str = "recode") -> Headline:
     """Find the headline scores of a task with classes, as a function of confusion matrices.
 
-    `relaxed`, one of `MODES`, is what `relaxed_*` stands for.
-
-    Raises:
-        ConfigError: an unknown task or mode.
+    `relaxed` (`recode`, `drop`, `matres_micro`) is what `relaxed_*` stands for.
     """
     rules = TASKS[task]
-    if relaxed not in MODES:
-        raise ConfigError(f"unknown mode relaxed={relaxed}.{nearest(relaxed, MODES)}")
     return rules.headline(classes, relaxed) if rules.headline else plain_scores
 
 
@@ -218,9 +200,6 @@ def score_matrix(
         Fractions from 0 to 1: the headline scores, then for each class `precision/<class>`,
         `recall/<class>`, `f1/<class>`, `support/<class>` (a count) and `predicted/<class>`, the
         share of rows predicted as it. All 0 for an empty split.
-
-    Raises:
-        ConfigError: as `headline`.
     """
     scores = headline(task, classes, relaxed)(matrix_CC)
     for score in (precision, recall, f1, support, predicted):
@@ -237,7 +216,7 @@ def score_task(
     *,
     relaxed: str = "recode",
 ) -> dict[str, float]:
-    """Compute every score of N rows, as `score_matrix`; raises as it and `confusion_matrix`."""
+    """Compute every score of N rows, as `score_matrix`; raises as `confusion_matrix`."""
     return score_matrix(task, confusion_matrix(gold, prediction, labels), labels, relaxed=relaxed)
 
 
@@ -274,19 +253,15 @@ def bootstrap_intervals(
     group_K, gold_K, prediction_K = np.unravel_index(cell_K, shape)
     count_K[-1] -= 1
     random, found = np.random.default_rng(seed), []
-    try:
-        for block in intervals.batches(resamples, sum(shape) + len(count_K) + _DENSE):
-            draws = block.stop - block.start
-            if groups is None:  # one multinomial draw over the cells
-                shares_K = count_K / max(len(gold_N), 1)
-                counts_RK = random.multinomial(len(gold_N), shares_K, draws)
-            else:
-                weight_RG = intervals.draw_groups(shape[0], draws, random)
-                counts_RK = weight_RG[:, group_K] * count_K
-            cells = Cells(gold_K, prediction_K, counts_RK, size)
-            found.append(scores(cells.dense() if size * width <= _DENSE else cells))
-    except MemoryError as error:  # what was trained keeps its scores
-        say(f"no intervals (task.bootstrap), as memory ran out: {error}", "intervals and memory")
-        return {}
+    for block in intervals.batches(resamples, sum(shape) + len(count_K) + _DENSE):
+        draws = block.stop - block.start
+        if groups is None:  # one multinomial draw over the cells
+            shares_K = count_K / max(len(gold_N), 1)
+            counts_RK = random.multinomial(len(gold_N), shares_K, draws)
+        else:
+            weight_RG = intervals.draw_groups(shape[0], draws, random)
+            counts_RK = weight_RG[:, group_K] * count_K
+        cells = Cells(gold_K, prediction_K, counts_RK, size)
+        found.append(scores(cells.dense() if size * width <= _DENSE else cells))
     names = found[0] if found else ()
     return intervals.percentile_intervals({n: np.concatenate([f[n] for f in found]) for n in names})

@@ -1,10 +1,12 @@
-"""Keys of BERTScore."""
+"""Keys of BERTScore, and the modes of relaxed scores."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
 from heron.config.constraints import Checked, Count, OneOf
+
+Relaxed = Annotated[str, OneOf("recode", "drop", "matres_micro")]  # see `tasks.relation.scores`
 
 
 @dataclass

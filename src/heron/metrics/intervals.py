@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from heron.base.errors import DataError, Problem
+from heron.metrics import require_rows
 
 if TYPE_CHECKING:  # a higher layer's
     from heron.tasks.config import TaskConfig
@@ -93,13 +93,11 @@ def score_intervals(
     if not items:
         return {}
     score_NS = np.column_stack(list(items.values()))
-    if groups is not None and len(groups) != len(score_NS):
-        what = f"{len(groups)} groups for {len(score_NS)} rows"
-        raise DataError(Problem("score intervals", what, "one group for each row"))
     if groups is None:
         score_NS = score_NS[np.lexsort(score_NS.T)]
         group_N = np.arange(len(score_NS))
     else:
+        require_rows("score intervals", groups, score_NS)
         group_N = number_groups(groups)
         if len(group_N) and not group_N.any():
             return {}

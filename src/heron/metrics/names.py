@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from heron.base.errors import ConfigError
-from heron.metrics import METRICS
+from heron.metrics import METRICS, require_rows
 
 LOSS = "loss"  # on validation, as `metrics.csv` has it for each epoch
 # The complete list: of all other scores more is better.
@@ -102,14 +102,12 @@ def row_values(name: str, columns: Mapping[str, Sequence[Any]]) -> np.ndarray:
     """Compute a registered metric's value of each labelled row, float64 [R].
 
     Raises:
-        ConfigError: the metric has no values of rows, or not one for each; or needs a column that
-            is not there.
+        ConfigError: the metric has no values of rows, or needs a column that is not there.
+        DataError: it has not one for each.
     """
     metric = METRICS[name]
     if metric.of_rows is None:
         raise ConfigError(f"metric={name} has no value for each row (Metric.of_rows) to compare")
     values_R = np.asarray(metric.of_rows(_Columns(columns, name)), dtype=np.float64)
-    rows = len(columns["gold"])
-    if values_R.shape != (rows,):
-        raise ConfigError(f"metric={name}: an array of shape {values_R.shape} for {rows} rows")
+    require_rows(f"metric={name}", columns["gold"], values_R)
     return values_R

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from heron.base.errors import ConfigError, DataError, Problem
+from heron.metrics import require_rows
 from heron.metrics.classification import Cells, Counts, Fractions, Score
 from heron.metrics.intervals import batches, number_groups
 
@@ -84,10 +85,7 @@ def paired_counts(
         DataError: unequal numbers of rows.
     """
     first_KN, second_JN = np.atleast_2d(first_KN), np.atleast_2d(second_JN)
-    if {len(gold_N)} != {first_KN.shape[1], second_JN.shape[1]}:
-        found = f"{first_KN.shape[1]} and {second_JN.shape[1]} predictions"
-        what = f"{len(gold_N)} gold labels, {found}"
-        raise DataError(Problem("scores", what, "both systems on the same rows"))
+    require_rows("scores", gold_N, first_KN.T, second_JN.T)
     columns = np.vstack([gold_N[None], first_KN, second_JN])
     columns, unit_N, count_U = _units(columns, group_N)
     gold_N, prediction_MN = columns[0], columns[1:]
@@ -119,9 +117,7 @@ def paired_values(
         DataError: unequal numbers of rows, or a value that is not finite.
     """
     first_KN, second_JN = (np.atleast_2d(np.asarray(v, np.float64)) for v in (first_KN, second_JN))
-    if first_KN.shape[1] != second_JN.shape[1]:
-        what = f"{first_KN.shape[1]} and {second_JN.shape[1]} values"
-        raise DataError(Problem("scores", what, "both systems on the same rows"))
+    require_rows("scores", first_KN.T, second_JN.T)
     columns = np.vstack([first_KN, second_JN])
     if not np.isfinite(columns).all():
         what = f"{int((~np.isfinite(columns)).sum())} values are not finite"
@@ -147,9 +143,7 @@ def _units(
         columns, count_U = np.unique(columns, axis=1, return_counts=True)
         return columns, np.arange(len(count_U)), count_U
     unit_N = number_groups(np.asarray(group_N, dtype=object).tolist())
-    if len(unit_N) != columns.shape[1]:
-        what = f"{len(unit_N)} groups for {columns.shape[1]} rows"
-        raise DataError(Problem("scores", what, "one group for each row"))
+    require_rows("scores", unit_N, columns.T)
     # Sums are rounded, so the order of rows would show in the last digit.
     order = np.lexsort([*columns, unit_N])
     count_U = np.ones(unit_N.max(initial=-1) + 1, dtype=np.int64)
@@ -202,10 +196,9 @@ def paired_bootstrap(
         level: fraction of draws inside the interval.
 
     Raises:
-        ConfigError: fewer than one draw.
         DataError: there are no rows.
     """
-    _require_rows(units, draws)
+    _require_units(units)
     random = np.random.default_rng(seed)
     wide = units.first_UQ.shape[1] + units.second_UQ.shape[1]
     difference_R = np.empty(draws)
@@ -246,7 +239,7 @@ def approximate_randomization(
 
     Args, Raises: as `paired_bootstrap`; also numbers of runs that fit too badly (13 and 12).
     """
-    _require_rows(units, draws)
+    _require_units(units)
     # Repeat runs until both systems have equally many.
     numbers = math.prod(units.shape_X)
     own, others = units.first_UQ.shape[1] // numbers, units.second_UQ.shape[1] // numbers
@@ -287,8 +280,6 @@ def approximate_randomization(
     return Randomization(observed, p, exact, draws)
 
 
-def _require_rows(units: PairedUnits, draws: int) -> None:
-    if draws < 1:
-        raise ConfigError(f"draws={draws}: expected 1 or more")
+def _require_units(units: PairedUnits) -> None:
     if not units.count_U.sum():
         raise DataError(Problem("scores", "there are no rows", "at least one is needed"))

@@ -23,8 +23,8 @@ from rapidfuzz.distance import LCSseq
 from rapidfuzz.process import cpdist
 from scipy.sparse import csr_array
 
-from heron.base.errors import DataError, Problem
 from heron.languages.language import Language
+from heron.metrics import require_rows
 from heron.metrics.names import MEASURES
 from heron.metrics.rouge_tokens import Ids, number_tokens
 
@@ -84,15 +84,11 @@ def rouge(
         F as `rouge1`, `rouge2` and `rougeL`, fractions, float64 `[N]`.
 
     Raises:
-        ConfigError: an unknown profile.
-        DataError: not one or more references for every prediction.
+        DataError: not one entry of references for every prediction.
     """
-    if len(predictions) != len(references):
-        what = f"{len(predictions)} predictions, but references for {len(references)}"
-        raise DataError(Problem("rouge", what, "one entry of references for each prediction"))
+    require_rows("rouge", predictions, references)
     several = [[entry] if isinstance(entry, str) else entry for entry in references]
-    if empty := [item for item, texts in enumerate(several) if not texts]:
-        raise DataError([Problem(f"rouge: item {item}", "no reference") for item in empty])
+    assert all(several), "each prediction needs a reference"
     lengths = [len(texts) for texts in several]
     ids, _ = number_tokens([*predictions, *chain.from_iterable(several)], profile, language)
     predicted_P = [text for text, n in zip(ids, lengths, strict=False) for _ in range(n)]

@@ -30,14 +30,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from heron.base.errors import ConfigError, nearest
 from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
 from heron.languages.language import Language
 from heron.languages.romanian import ROMANIAN
 from heron.languages.unicode import UnicodeOptions, normalise
 from heron.languages.words import words
-from heron.metrics.names import PROFILES
 
 Ids: TypeAlias = "array[int]"  # the tokens of a text
 
@@ -139,8 +137,6 @@ def _heron_word(word: str, language: Language) -> list[str]:
 @cache
 def _ways(profile: str, language: Language) -> tuple[str, Callable[[str], str]]:
     """Get the pattern of words that are one token, in lower case, and what splits all others."""
-    if profile not in PROFILES:
-        raise ConfigError(f"unknown ROUGE profile={profile}.{nearest(profile, PROFILES)}")
     letters, split = _LETTERS, _xlsum_word
     if profile == "heron":
         letters = letters.difference(language.variants[::2])
@@ -157,9 +153,6 @@ def number_tokens(
 
     Returns:
         The numbers of each text's tokens, and the token that each number stands for.
-
-    Raises:
-        ConfigError: an unknown profile.
     """
     one_token, split = _ways(profile, language)
     # Only at spaces: of other white space the fork deletes some, which depends on the word.

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from heron.base.errors import DataError, Problem
+from heron.metrics import require_rows
 
 _MOST_SPLITS = 10_000  # ways to split values into two samples for an exact p; seven runs each
 
@@ -68,7 +68,7 @@ def mcnemar(first_N: npt.ArrayLike, second_N: npt.ArrayLike) -> McNemar:
     """Compare how often each of two systems alone is right (True), by the exact binomial test.
 
     Raises:
-        DataError: unequal numbers of rows, or none.
+        DataError: unequal numbers of rows.
     """
     from statsmodels.stats.contingency_tables import mcnemar as compute  # start-up time
 
@@ -85,9 +85,6 @@ def cochran_q(right_NS: npt.ArrayLike) -> CochranQ:
     """Compare how often several systems are right; of two it is McNemar's uncorrected chi-square.
 
     Q is 0 and p is 1 where all systems are right (True) on the same rows.
-
-    Raises:
-        DataError: fewer than two systems, or no rows.
     """
     from statsmodels.stats.contingency_tables import cochrans_q as compute  # start-up time
 
@@ -105,16 +102,11 @@ def mann_whitney(
     """Compare two independent samples, such as the scores of runs (seeds), by rank.
 
     Values of the same examples under two systems are paired: use `heron.metrics.paired` for those.
-
-    Raises:
-        DataError: an empty sample, or a value that is not a finite number.
     """
     from scipy.stats import mannwhitneyu  # start-up time
 
     samples = [np.asarray(sample, dtype=np.float64) for sample in (first, second)]
-    if not all(sample.size and np.isfinite(sample).all() for sample in samples):
-        what = f"samples of {samples[0].size} and {samples[1].size} values"
-        raise DataError(Problem("per_seed_scores", what, "finite numbers, at least one in each"))
+    assert all(sample.size and np.isfinite(sample).all() for sample in samples)
     sizes = samples[0].size, samples[1].size
     splits = math.comb(sum(sizes), sizes[0])
     smallest = min(1.0, 2 / splits)
@@ -153,12 +145,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 def _stack_systems(columns: Sequence[npt.ArrayLike]) -> Booleans:
     """Stack the systems' columns, `[N, S]`."""
-    arrays = [np.asarray(column, dtype=bool) for column in columns]
-    sizes = [len(array) for array in arrays]
-    if len(arrays) < 2 or len(set(sizes)) > 1 or not sizes[0]:
-        what = f"{len(arrays)} systems on {', '.join(map(str, sizes)) or 'no'} rows"
-        raise DataError(Problem("scores", what, "at least two systems on the same rows"))
-    return np.stack(arrays, axis=1)
+    require_rows("scores", *map(np.atleast_1d, columns))
+    return np.stack([np.asarray(column, dtype=bool) for column in columns], axis=1)
 
 
 def _positive(p: float) -> float:

@@ -32,6 +32,7 @@ from rapidfuzz.distance.Levenshtein import distance
 from heron.base.errors import DataError, Problem
 from heron.languages.language import Language
 from heron.languages.unicode import UnicodeOptions, normalise
+from heron.metrics import require_rows
 
 Tokens = tuple[str, ...]
 Floats = npt.NDArray[np.float64]
@@ -138,15 +139,12 @@ def item_scores(
     Raises:
         DataError: unequal lengths, or a question without a gold while `no_answer` is False.
     """
-    if len(predictions) != len(golds):
-        what = f"{len(predictions)} predictions for {len(golds)} questions"
-        raise DataError(Problem("span scores", what, "one prediction for each question"))
-    missing = [number for number, answers in enumerate(golds, 1) if not answers]
-    if missing and no_answer is False:
-        fix = "give one, or score with no_answer=True, by the rules of SQuAD 2.0"
-        raise DataError([Problem(f"question {n}", "no gold answer", fix) for n in missing])
+    require_rows("span scores", predictions, golds)
     answerable_N = np.array([len(answers) > 0 for answers in golds], dtype=bool)
-    squad_2 = bool(missing) if no_answer is None else no_answer
+    if no_answer is False and not answerable_N.all():
+        what = f"no gold answer of question {answerable_N.argmin() + 1}"
+        raise DataError(Problem("span scores", what, "no_answer=True follows SQuAD 2.0"))
+    squad_2 = not answerable_N.all() if no_answer is None else no_answer
     scores: dict[str, Floats] = {}
     for profile in (SQUAD, *profiles):
         names = map(profile.score, ("exact_match", "f1"))

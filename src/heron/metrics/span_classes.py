@@ -5,7 +5,6 @@ from functools import partial
 
 import numpy as np
 
-from heron.base.errors import ConfigError, DataError, Problem
 from heron.languages.language import Language, QuestionWords
 from heron.languages.words import folded_words
 from heron.metrics.span import Tokens, language_profile
@@ -45,14 +44,8 @@ def overlap_classes(
         Keys of `OVERLAPS`, `missed` or `unanswerable`. It is `equal` if there is
         no answer and the system gave none.
 
-    Raises:
-        DataError: unequal lengths.
-
     Source: Keren and Levy 2021, Table 5.
     """
-    if len(predictions) != len(golds):
-        what = f"{len(predictions)} predictions for {len(golds)} questions"
-        raise DataError(Problem("overlap classes", what, "give one prediction for each question"))
     return [_overlap(*both) for both in zip(predictions, golds, strict=True)]
 
 
@@ -92,13 +85,8 @@ def question_clusters(
     Returns:
         One of `CLUSTERS`, or `other`, for each question.
 
-    Raises:
-        ConfigError: a reach below 1.
-
     Source: Keren and Levy 2021, Table 3.
     """
-    if reach < 1:
-        raise ConfigError(f"reach={reach}: expected 1 or more words")
     if language is None or language.questions is None:
         return [OTHER] * len(questions)
     return [
@@ -141,15 +129,8 @@ def length_buckets(texts: Sequence[str], longest: Sequence[int]) -> list[str]:
 
 
 def bucket_names(longest: Sequence[int]) -> list[str]:
-    """Name buckets of lengths in order, such as `1`, `2 to 4`, `5 or more`.
-
-    Raises:
-        ConfigError: `longest` is empty, not strictly ascending, or has a number below 1.
-    """
-    ends = list(longest)
-    if not ends or ends[0] < 1 or sorted(set(ends)) != ends:
-        raise ConfigError(f"buckets={ends}: expected ascending numbers of words, each at least 1")
-    starts = [1, *(end + 1 for end in ends)]
-    spans = zip(starts, ends, strict=False)
+    """Name buckets of lengths in order, such as `1`, `2 to 4`, `5 or more`."""
+    starts = [1, *(end + 1 for end in longest)]
+    spans = zip(starts, longest, strict=False)
     named = [str(end) if start == end else f"{start} to {end}" for start, end in spans]
     return [*named, f"{starts[-1]} or more"]

@@ -27,8 +27,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.languages.words import folded_words
+from heron.metrics import require_rows
 from heron.metrics.intervals import resample_groups
 
 Floats = npt.NDArray[np.float64]
@@ -106,10 +106,8 @@ class Tally:
     def shares(self, count: str = "type") -> dict[str, Floats]:
         """Give each share's parts and wholes, float64 `[2, N]`, by name (`SHARES`).
 
-        Raises:
-            ConfigError: `count` (of novel n-grams) is not one of `COUNTS`.
+        `count`, of novel n-grams, is one of `COUNTS`.
         """
-        _require("count", count, COUNTS)
         pairs = np.array(self._rows, dtype=np.float64).reshape(len(self), -1, 2).transpose(1, 2, 0)
         first, step = 1 + len(_REPEATED) + COUNTS.index(count), len(COUNTS)
         rows = (*range(first, first + step * len(_NOVEL), step), 0, 1, 2)
@@ -117,11 +115,7 @@ class Tally:
 
 
 def average_share(parts: Floats, wholes: Floats, average: str = "document") -> float:
-    """Average `parts / wholes` (`[N]`) over documents; NaN where none has anything to count.
-
-    Raises:
-        ConfigError: `average` is not one of `AVERAGES`.
-    """
+    """Average `parts / wholes` (`[N]`) over documents; NaN where none has anything to count."""
     over, under = _fractions(parts, wholes, average)
     total = under.sum()
     return float(over.sum() / total) if total else float("nan")
@@ -153,16 +147,10 @@ def draw_shares(
 
 def _fractions(parts: Floats, wholes: Floats, average: str) -> tuple[Floats, Floats]:
     """Give each document a numerator and a denominator, whose sums make the average."""
-    _require("average", average, AVERAGES)
-    if average == "corpus":
-        return parts * (wholes > 0), wholes
     counted = wholes > 0
+    if average == "corpus":
+        return parts * counted, wholes
     return np.divide(parts, wholes, out=np.zeros_like(parts), where=counted), counted.astype(float)
-
-
-def _require(name: str, value: str, allowed: Sequence[str]) -> None:
-    if value not in allowed:
-        raise ConfigError(f"{name}={value}: unknown.{nearest(value, allowed)}")
 
 
 def summary_statistics(
@@ -176,13 +164,8 @@ def summary_statistics(
         Fractions by name (`SHARES`; NaN where no text is long enough); mean lengths in tokens,
         `article_length` and `summary_length`; distinct tokens, `article_vocabulary` and
         `summary_vocabulary`.
-
-    Raises:
-        DataError: no pair, or not one summary for every article.
     """
-    if not articles or len(articles) != len(summaries):
-        what = f"{len(articles)} articles and {len(summaries)} summaries"
-        raise DataError(Problem("summary statistics", what, "expected one summary per article"))
+    require_rows("summary statistics", articles, summaries)
     tally = Tally()
     # Part by part, so that tokens of long articles do not stay in memory.
     for start in range(0, len(articles), _AT_ONCE):

@@ -15,11 +15,11 @@ from torch import Tensor
 from torchmetrics import Metric
 from torchmetrics.utilities import dim_zero_cat
 
-from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.base.errors import DataError, Problem
 from heron.data.features import UNLABELLED
 from heron.languages import get_language
 from heron.metrics.calibration import calibration_of_rows, calibration_rows
-from heron.metrics.classification import headline, score_matrix
+from heron.metrics.classification import score_matrix
 from heron.metrics.names import rouge_names
 
 # Late imports: a run of one task needs the scores of no other.
@@ -47,13 +47,9 @@ class Scores(Metric):
         raise NotImplementedError
 
     def compute(self) -> dict[str, float] | Tensor:
-        """Score all rows; a ConfigError where `only` names no score."""
+        """Score all rows."""
         scores = self.scores()
-        if self.only is None:
-            return scores
-        if self.only not in scores:
-            raise ConfigError(f"there is no score '{self.only}'.{nearest(self.only, scores)}")
-        return torch.tensor(scores[self.only], dtype=torch.float64)
+        return scores if self.only is None else torch.tensor(scores[self.only], dtype=torch.float64)
 
 
 class ClassificationScores(Scores):
@@ -63,9 +59,6 @@ class ClassificationScores(Scores):
         classes: names in the order of the class ids.
         task: whose headline scores; `relation` has relaxed F1.
         relaxed, only: see `headline` and `Scores`.
-
-    Raises:
-        ConfigError: an unknown task or mode.
     """
 
     matrix: Tensor
@@ -78,7 +71,6 @@ class ClassificationScores(Scores):
         only: str | None = None,
     ):
         super().__init__(only)
-        headline(task, classes, relaxed)  # reports a wrong name now, not after the first epoch
         self.task, self.classes, self.relaxed = task, list(classes), relaxed
         zeros = torch.zeros(len(classes), len(classes), dtype=torch.int64)
         self.add_state("matrix", zeros, dist_reduce_fx="sum")
@@ -98,19 +90,6 @@ class ClassificationScores(Scores):
         """See `Scores`."""
         matrix_CC = self.matrix.cpu().numpy()
         return score_matrix(self.task, matrix_CC, self.classes, relaxed=self.relaxed)
-
-
-class RelaxedF1(ClassificationScores):
-    """F1 of relations, relaxed about VAGUE, as a tensor; see `heron.tasks.relation.scores`.
-
-    Args:
-        classes: as in `ClassificationScores`, VAGUE among them.
-        relaxed: `recode`, `drop` or `matres_micro`.
-        average: `macro` or `weighted`; `micro` for `matres_micro`.
-    """
-
-    def __init__(self, classes: Sequence[str], relaxed: str = "recode", average: str = "macro"):
-        super().__init__(classes, "relation", relaxed, only=f"relaxed_{average}_f1")
 
 
 class RowScores(Scores):

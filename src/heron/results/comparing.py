@@ -15,6 +15,7 @@ from heron.data.config import VALIDATION
 from heron.languages.spelling import coarsest
 from heron.languages.unicode import UnicodeOptions
 from heron.metrics import METRICS
+from heron.metrics.config import Relaxed
 from heron.metrics.names import copied_names
 from heron.models.config import OPEN
 from heron.results.collect import RunRecord
@@ -74,7 +75,7 @@ class CompareOptions:
     labels: list[str] | None = None
     # Of answers, for scores such as `he_f1`, and of summaries; default: the runs'.
     language: str | None = None
-    relaxed: str | None = None  # what `relaxed_*` stands for; default: the runs' setting
+    relaxed: Relaxed | None = None  # what `relaxed_*` stands for; default: the runs' setting
     out: Path | None = None  # where compare.md, compare.csv and compare.json go
 
 

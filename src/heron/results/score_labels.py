@@ -21,6 +21,7 @@ from heron.metrics.classification import (
     headline,
     score_matrix,
 )
+from heron.metrics.config import Relaxed
 from heron.metrics.names import further_scores
 from heron.results.score_rows import (
     GUIDS,
@@ -53,7 +54,7 @@ class Options(ScoreOptions):
     # itself. Default: those of `data`, else the gold labels that occur.
     labels: list[str] | None = None
     # Mode of `relaxed_macro_f1` and `relaxed_weighted_f1`: `recode`, `drop` or `matres_micro`.
-    relaxed: str = "recode"
+    relaxed: Relaxed = "recode"
     guid_column: str | None = None  # the column, in both files, that rows are joined on
     gold_column: str | None = None  # the gold labels' column
     prediction_column: str | None = None  # the predicted labels' column

@@ -270,8 +270,6 @@ def test_with_idf_the_signature_names_the_references_in_any_order(config, tmp_pa
     assert sign(idf, golds[::-1]) == sign(idf, [f" {gold}\n" for gold in golds]) == signature
     others = [golds[:5], [*golds[:5], "the end"], [*golds, golds[0]]]
     assert len({signature, *(sign(idf, other) for other in others)}) == 4
-    with pytest.raises(ConfigError, match="idf=true counts tokens"):
-        sign(idf)
 
 
 @given(st.lists(st.text(), min_size=1), st.lists(st.text(), min_size=1))
@@ -300,9 +298,7 @@ def test_a_lower_precision_changes_little(config):
     assert 0 < np.abs(low - full).max() < 0.02
 
 
-def test_unequal_numbers_and_idf_over_one_reference_are_refused(config):
-    with pytest.raises(DataError, match="2 predictions for 1 references"):
-        score(["a", "b"], ["a"], config)
+def test_idf_over_one_reference_is_refused(config):
     with pytest.raises(DataError, match="idf over 1 different references"):
         score(["a"], ["a"], dataclasses.replace(config, idf=True))
     with pytest.raises(DataError, match="idf over 1 different references"):  # one is too long

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.base.errors import ConfigError, DataError
 from heron.data.examples import Span
 from heron.languages import LANGUAGES, Language
 from heron.languages.english import ENGLISH
@@ -58,8 +57,6 @@ def test_of_several_golds_the_one_most_like_the_prediction_counts():
 def test_no_answer_is_right_missed_or_given_to_an_unanswerable_question():
     found = overlap_classes([None, None, (0, 3)], [[], [(0, 3)], []])
     assert found == ["equal", MISSED, UNANSWERABLE]
-    with pytest.raises(DataError, match="1 predictions for 2 questions"):
-        overlap_classes([None], [[], []])
 
 
 @pytest.mark.parametrize(
@@ -102,8 +99,6 @@ def test_inflected_and_prefixed_question_words_belong_to_their_cluster(language,
 def test_with_a_reach_of_1_only_the_first_word_asks():
     questions = ["על מה נכתב?", "מה נכתב?", "באיזו עיר?"]
     assert question_clusters(questions, HEBREW, reach=1) == [OTHER, "what", "which"]
-    with pytest.raises(ConfigError, match="reach=0"):
-        question_clusters(questions, HEBREW, reach=0)
 
 
 def test_a_marker_that_a_question_word_follows_asks_for_more_than_yes_or_no():
@@ -138,12 +133,9 @@ def test_every_length_is_in_the_bucket_whose_name_says_so(lengths):
             assert max(1, int(low)) <= max(1, length) <= int(high or low)
 
 
-def test_buckets_are_named_in_order_and_must_ascend():
+def test_buckets_are_named_in_order():
     assert bucket_names(ANSWER_LENGTHS) == ["1", "2 to 4", "5 to 8", "9 or more"]
     assert bucket_names(QUESTION_LENGTHS) == ["1 to 3", "4 to 7", "8 to 10", "11 or more"]
-    for edges in ((), (0, 3), (3, 3), (4, 2)):
-        with pytest.raises(ConfigError, match="expected ascending numbers"):
-            length_buckets(["word"], edges)
 
 
 def read(name: str) -> dict:
