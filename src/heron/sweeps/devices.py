@@ -3,36 +3,33 @@
 Lightning's own launcher is not used: it runs the command line again, and in a sweep the command
 line is not that of the job.
 
-When one process ends badly, the others are ended. Each writes to a scratch folder how it ended, and
-the job reports the earliest error that is not a lost connection to another process. All of them end
-when their parent ends: it holds a lock, and they exit when they can have it.
+When one process ends badly, the others are ended. Each sends how it has failed, and the job reports
+the earliest error that is not a lost connection to another process.
 """
 
 import os
-import pickle
 import re
 import signal
-import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack, suppress
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
+from heron.base import ranks
 from heron.base.errors import ConfigError
-from heron.base.files import locked, read_json
-from heron.base.ranks import count_cores, threads
+from heron.base.files import locked
+from heron.base.ranks import count_cores
+from heron.base.secrets import redacted
 from heron.base.signals import INTERRUPTED
-from heron.sweeps.isolation import JobProcess
+from heron.sweeps.isolation import JobProcess, train_beside
 from heron.sweeps.ledger import killed
 from heron.tasks.config import Config
-from heron.training.run import BUSY, DONE, FAILED, Run, count_ranks
-from heron.training.status import try_update
+from heron.training.run import BUSY, DONE, FAILED, BusyError, Run, count_ranks, job_exit_code
+from heron.training.status import Clock, failure, try_update
 
-# In the scratch folder, which only its owner can read, unlike a command line.
-JOB, ALIVE, PRINTED = "job.pickle", "alive.lock", "printed.txt"
 _GRACE = 30.0  # seconds that the others have to end where one has ended badly
 # Errors about a lost connection to another process: mostly a consequence of the failure.
 _LOST = re.compile("gloo/transport|nccl|TCPStore|DistNetworkError", re.IGNORECASE)
@@ -82,36 +79,16 @@ class RanksProcess(JobProcess):
 
     def __init__(self, job: Run, n_jobs: int = 1):
         self._follow_log(job)
-        self._open = ExitStack()
-        scratch = self._open.enter_context(tempfile.TemporaryDirectory(prefix="heron-"))
-        self._scratch = Path(scratch)
-        self._open.enter_context(locked(self._scratch / ALIVE))
-        (self._scratch / JOB).write_bytes(pickle.dumps(replace(job, whole=None)))
+        devices = job.config.trainer.devices
+        self._scratch = tempfile.TemporaryDirectory(prefix="heron-")
+        meet = f"file://{self._scratch.name}/ranks"
+        self._ranks = [
+            JobProcess(job, n_jobs * devices, partial(_run_rank, rank, devices, meet))
+            for rank in range(devices)
+        ]
         self._asked_to_end = self._is_closed = False
         self._first: list[int | None] = []  # exit codes where one was bad, before the rest is ended
         self._until = 0.0
-        devices = job.config.trainer.devices
-        environment = {
-            **os.environ,
-            "WORLD_SIZE": str(devices),
-            "OMP_NUM_THREADS": str(threads(n_jobs * devices)),
-        }
-        self._sentinel, theirs = os.pipe()
-        self._open.callback(os.close, self._sentinel)
-        with open(self._scratch / PRINTED, "wb") as printed:
-            self._ranks = [
-                subprocess.Popen(
-                    [sys.executable, "-m", "heron.sweeps.rank", scratch],
-                    stdin=subprocess.DEVNULL,
-                    stdout=printed,
-                    stderr=subprocess.STDOUT,
-                    env={**environment, "RANK": str(rank), "LOCAL_RANK": str(rank)},
-                    pass_fds=[theirs],  # closed when all have ended; `sentinel` can then be read
-                    start_new_session=True,  # this process alone decides what Ctrl+C does
-                )
-                for rank in range(devices)
-            ]
-        os.close(theirs)
 
     @property
     def pid(self) -> int:
@@ -120,20 +97,22 @@ class RanksProcess(JobProcess):
 
     @property
     def sentinel(self) -> int:
-        """A file descriptor that can be read when all processes have ended."""
-        return self._sentinel
+        """What to wait for: the first process that works."""
+        working = (each for each in self._ranks if each.exit_code is None)
+        return next(working, self._ranks[0]).sentinel
 
     @property
     def exit_code(self) -> int | None:
         """None while the job works; where one process has ended badly, the others are ended."""
-        codes = [each.poll() for each in self._ranks]
+        codes = [each.exit_code for each in self._ranks]
         if not self._first and any(codes):
             self._first, self._until = codes, time.monotonic() + _GRACE
-            self._send(signal.SIGTERM)
+            self._each(JobProcess.interrupt)
         elif self._first and time.monotonic() > self._until:
-            self._send(signal.SIGKILL)
+            self._each(JobProcess.end)
         if None in codes:
             return None
+        self.receive()
         if not any(codes):
             return DONE
         if self._was_interrupted():
@@ -141,19 +120,20 @@ class RanksProcess(JobProcess):
         return BUSY if BUSY in self._first else FAILED
 
     def receive(self) -> None:
-        """Do nothing: unlike a `JobProcess`, these processes send nothing back."""
+        """Keep what the processes have sent."""
+        self._each(JobProcess.receive)
 
     def interrupt(self) -> None:
         """Ask the job to end; a training saves a checkpoint first."""
         self._asked_to_end = True
-        self._send(signal.SIGTERM)
+        self._each(JobProcess.interrupt)
 
-    def end(self, seconds: float) -> None:
+    def end(self, seconds: float = 0.0) -> None:
         """Wait for the job's end, kill it after `seconds`, and close."""
         until = time.monotonic() + seconds
         while self.exit_code is None and time.monotonic() < until:
             time.sleep(0.05)
-        self._send(signal.SIGKILL)
+        self._each(JobProcess.end)
         self.close()
 
     def close(self) -> None:
@@ -161,27 +141,25 @@ class RanksProcess(JobProcess):
         if self._is_closed:
             return
         self._is_closed = True
-        for each in self._ranks:
-            each.wait()
+        self._each(JobProcess.close)
         if self.exit_code not in (DONE, BUSY):
             with suppress(BlockingIOError), locked(self.job.folder.lock, wait=False):
                 if self.job.folder.state() not in ("done", "pruned"):
                     try_update(self.job.folder, **self._cause())
-        self._open.close()
+        self._scratch.cleanup()
 
-    def _send(self, sent: signal.Signals) -> None:
+    def _each(self, action: Callable[[JobProcess], None]) -> None:
         for each in self._ranks:
-            each.send_signal(sent)  # nothing is sent to one that has ended
+            action(each)
 
-    def _read_ends(self) -> list[dict[str, Any]]:
-        """Read how the processes that have ended by themselves did so, the earliest first."""
-        paths = [self._scratch / f"rank={n}.json" for n, code in enumerate(self._first) if code]
-        found = [read_json(path) for path in paths if path.is_file()]
-        return sorted(found, key=lambda end: float(end["time"]))
+    def _failures(self) -> list[dict[str, Any]]:
+        """List how the processes that ended by themselves have failed.
 
-    def _own_ends(self) -> list[dict[str, Any]]:
-        """List those ends that are no consequence of another one's."""
-        return [end for end in self._read_ends() if not is_lost_connection(end["failure"]["error"])]
+        The earliest comes first; what only says that another process has ended comes last.
+        """
+        ended = zip(self._ranks, self._first, strict=False)
+        found = [each.failure for each, code in ended if code and each.failure]
+        return sorted(found, key=lambda end: (is_lost_connection(end["error"]), end["time"]))
 
     def _kills(self) -> list[int]:
         """List the (negative) exit codes of processes that somebody else has killed."""
@@ -191,26 +169,47 @@ class RanksProcess(JobProcess):
         """Tell whether the job or one of its processes was asked to end."""
         if self._asked_to_end or self._kills():
             return self._asked_to_end
-        own = self._own_ends()
-        return -signal.SIGTERM in self._first or (bool(own) and own[0]["code"] == INTERRUPTED)
+        return -signal.SIGTERM in self._first or any(
+            each["state"] == "interrupted" for each in self._failures()[:1]
+        )
 
     def _cause(self) -> dict[str, Any]:
         """Describe for `status.json` what ended the job."""
-        ends, kills = [*self._own_ends(), *self._read_ends()], self._kills()
-        first: dict[str, Any] = ends[0]["failure"] if ends else {}
+        kills, found = self._kills(), self._failures()
+        first = {key: value for key, value in found[0].items() if key != "time"} if found else {}
         if self._was_interrupted():
             by_sigterm = "Terminated: by SIGTERM"
             return {**first, "state": "interrupted", "error": by_sigterm, "retry": True}
         if first and not kills:
             return first
         how = killed((kills or [code for code in self._first if code])[0])
-        printed = (self._scratch / PRINTED).read_text("utf-8", errors="replace")
-        return {
-            "state": "failed",
-            "retry": True,
-            "error": f"{how} (one of {len(self._ranks)} processes)",
-            "traceback": printed.splitlines()[-20:],
-        }
+        error = f"{how} (one of {len(self._ranks)} processes)"
+        return {"state": "failed", "retry": True, "error": error, "traceback": None}
+
+
+def _run_rank(
+    rank: int, devices: int, meet: str, job: Run, processes: int
+) -> tuple[int, dict[str, Any] | None]:
+    """Meet the other processes of a job and train with them; in its own process."""
+    os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(devices))
+    clock = Clock()
+    if rank:  # the first process prints for all, and writes `.hydra`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        if job.whole is not None:
+            job.whole.hydra.output_subdir = None
+    try:
+        print(f"heron train: {job.folder.path}", flush=True)
+        ranks.join(job.config.trainer.accelerator, meet)
+        train_beside(job, processes)
+        ranks.leave()
+    except (Exception, KeyboardInterrupt) as error:
+        if is_lost_connection(str(error)):
+            print(f"heron train: process {rank} lost the others", file=sys.stderr)
+        elif isinstance(error, Exception) and not isinstance(error, BusyError):
+            job.print_error(error)
+        failed = {**failure(error, clock.seconds()), "time": time.time()}
+        return job_exit_code(error), redacted(failed)
+    return DONE, None
 
 
 def is_lost_connection(error: str) -> bool:

@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing import connection, forkserver, resource_tracker
 from multiprocessing.connection import Connection
@@ -30,6 +30,8 @@ from heron.training.run import Run
 from heron.training.status import Clock
 
 _context = multiprocessing.get_context("forkserver")
+# Runs a job in its own process, beside `processes - 1` others: its exit code, and how it failed.
+RunAlone = Callable[[Run, int], tuple[int, dict[str, Any] | None]]
 
 
 def start_server(preload: Sequence[str] = ()) -> None:
@@ -47,13 +49,14 @@ class JobProcess:
     `clock` counts from the fork, so that the server's start counts for no job.
     """
 
-    def __init__(self, job: Run, n_jobs: int = 1):
+    def __init__(self, job: Run, n_jobs: int = 1, run: RunAlone | None = None):
         self._follow_log(job)
+        self.failure: dict[str, Any] | None = None  # of a job that says how it has failed
         self._replies, theirs = _context.Pipe(duplex=False)
         known = known_hashes(), terminal.said()
         self._process = _context.Process(
             target=_work,
-            args=(job, n_jobs, (os.getcwd(), named_forks()), known, theirs),
+            args=(job, n_jobs, (os.getcwd(), named_forks()), known, theirs, run or _run),
             name=job.folder.path.name,
         )
         with _without_main():
@@ -104,7 +107,7 @@ class JobProcess:
         if self._replies.closed or not self._replies.poll():
             return
         try:
-            hashes, said = self._replies.recv()
+            hashes, said, self.failure = self._replies.recv()
         except (EOFError, OSError):  # it was killed
             self._replies.close()
             return
@@ -122,7 +125,7 @@ class JobProcess:
         if self.exit_code is None:
             os.kill(self.pid, signal.SIGTERM)
 
-    def end(self, seconds: float) -> None:
+    def end(self, seconds: float = 0.0) -> None:
         """Wait for the job's end; kill it after `seconds`."""
         self._process.join(max(0.0, seconds))
         if self.exit_code is None:
@@ -157,11 +160,12 @@ def _work(
     place: tuple[str, str],
     known: tuple[dict[Any, str], set[str]],
     replies: Connection,
+    run: RunAlone,
 ) -> None:
     """Run one job; in its own process.
 
     The place is the command's working folder and its `HERON_FORKS`; file hashes and warnings that
-    are not `known` go to `replies`.
+    are not `known` go to `replies`, with what `run` says of a failure.
     """
     # Ctrl+C in a terminal reaches a whole process group: the parent alone decides.
     os.setsid()
@@ -172,31 +176,27 @@ def _work(
     print_to(job.folder.log)
     remember_hashes(known[0])
     terminal.said(known[1])
-    code = _run(job, n_jobs)
+    code, failure = run(job, n_jobs)
     learnt = {version: h for version, h in known_hashes().items() if version not in known[0]}
-    replies.send((learnt, terminal.said()))
+    replies.send((learnt, terminal.said(), failure))
     sys.exit(code)
 
 
-def _run(job: Run, n_jobs: int) -> int:
+def _run(job: Run, processes: int) -> tuple[int, None]:
+    return job.attempt(lambda: train_beside(job, processes)), None
+
+
+def train_beside(job: Run, processes: int) -> None:
+    """Train in this process, one of several that share the cores; it ends with its parent."""
     import torch  # start-up time: the parent, which imports this module, does without
 
-    if n_jobs > 1:
-        torch.set_num_threads(threads(n_jobs))
-    resumed = resuming(job)
-
-    def train() -> None:
-        let_sigterm_through()  # the server holds it back
-        end_with_parent()
-        resumed.train()
-
-    return job.attempt(train)
-
-
-def resuming(job: Run) -> Run:
-    """Copy a job for a process of its own: the parent has cleared the folder where asked to."""
+    if processes > 1:
+        torch.set_num_threads(threads(processes))
+    # The parent has cleared the folder where asked to.
     config = dataclasses.replace(job.config, run=dataclasses.replace(job.config.run, resume=True))
-    return dataclasses.replace(job, config=config)
+    let_sigterm_through()  # the server holds it back
+    end_with_parent()
+    dataclasses.replace(job, config=config).train()
 
 
 def print_to(log: Path) -> None:

@@ -17,7 +17,7 @@ from heron.base.signals import INTERRUPTED
 from heron.sweeps.devices import check_start, start_job
 from heron.sweeps.isolation import JobProcess, start_server, wait_for_any
 from heron.sweeps.ledger import Best, Outcome, killed, progress_line
-from heron.training.run import BUSY, DONE, BusyError, Run, count_ranks
+from heron.training.run import BUSY, DONE, BusyError, Run
 from heron.training.status import try_update
 
 _POLL = 0.1  # seconds between looks at what jobs print
@@ -46,7 +46,7 @@ class Sweep:
 
     def run(self) -> list[Outcome]:
         """Run every job that is not done, those that another command works on included."""
-        if self.isolate and any(count_ranks(job.config) == 1 for job in self.jobs):
+        if self.isolate:
             start_server(self.preload)  # imports while jobs are planned
         self.plan()
         while True:
