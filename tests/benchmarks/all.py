@@ -19,10 +19,8 @@ from heron.base.files import read_json, write_file
 from heron.base.libraries import processor
 from heron.base.table_files import to_markdown
 from heron.config.constraints import Count, OneOf
-from heron.models.rates import rates
-from heron.training.compose import compose
 
-from .frame import Found, Headline, Times, call, folder, main, ratios
+from .frame import Found, Headline, Times, call, main, ratios
 from .generation import TRAINER
 
 Written = dict[str, Any]  # what a benchmark has written
@@ -179,13 +177,9 @@ def run(options: Options) -> Found:
 
 
 def machine() -> str:
-    """Name the processor, its measured rates at an encoder's shapes, and graphics cards."""
-    encoder = folder(None, "HERON_ENCODER")
-    words = [f"encoder={encoder}"] if encoder and encoder.is_dir() else []
-    found = rates(compose([*words, "trainer.threads=1", "trainer.accelerator=cpu"]))
-    listed = ", ".join(f"{name} {rate:g}" for name, rate in found.items())
+    """Name the processor and graphics cards."""
     cards = [torch.cuda.get_device_name(n) for n in range(torch.cuda.device_count())]
-    return "; ".join([processor(), *cards, f"GFLOP/s a thread: {listed}"])
+    return "; ".join([processor(), *cards])
 
 
 if __name__ == "__main__":

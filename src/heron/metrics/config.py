@@ -19,9 +19,8 @@ class BertScoreConfig(Checked):
     layer: Count | None = None
     idf: bool = False  # weight tokens by inverse document frequency in the references
     # texts that are longer than the encoder can read, counted in any case: `skip` leaves their
-    # pairs out, as HeSum does; `cut` reads the beginning, as the bert-score package does; `windows`
-    # reads everything, in overlapping windows
-    long: Annotated[str, OneOf("skip", "cut", "windows")] = "skip"
+    # pairs out, as HeSum does; `cut` reads the beginning, as the bert-score package does
+    long: Annotated[str, OneOf("skip", "cut")] = "skip"
     # `32-true`, or `bf16-mixed`, which changes scores by about 0.0002
     precision: Annotated[str, OneOf("32-true", "bf16-mixed")] = "32-true"
     # a file in bert-score's format (LAYER,P,R,F), to add rescaled scores; null: none

@@ -19,7 +19,6 @@ from heron.config.constraints import (
 from heron.data import FORMS
 from heron.models import CLASSIFIERS, HEADS, LEARNT, LOSSES, POOLINGS
 
-OPEN = ("auto", "fastest")  # values of `trainer.precision` that leave it to the machine
 Rate = Annotated[float, Gt(0)]  # to train the head alone, set encoder.freeze=all
 Freeze = Annotated[
     str, Matches(r"none|embeddings|all|\d+", "none, embeddings, all or a layer count")

@@ -132,15 +132,6 @@ def count_positions(model: PreTrainedModel) -> int | None:
     return positions
 
 
-def pretrained_widths(config: EncoderConfig) -> tuple[int, int]:
-    """Read the widths of a model's states and of its feed-forward layers, D and F."""
-    settings: Any = _settings(config)
-    settings = getattr(settings, "encoder", settings)  # of an encoder with a decoder
-    width = settings.hidden_size
-    names = ("intermediate_size", "d_ff", "encoder_ffn_dim")
-    return width, next((getattr(settings, n) for n in names if hasattr(settings, n)), 4 * width)
-
-
 def _settings(config: EncoderConfig) -> PretrainedConfig:
     with loading(config.name):
         return AutoConfig.from_pretrained(config.name, **origin(config))

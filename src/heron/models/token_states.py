@@ -8,7 +8,6 @@ Shape suffixes: B sequences, L tokens of the longest, T tokens of all texts, D h
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoConfig, GPT2Tokenizer, PreTrainedModel, RobertaTokenizer
 
 from heron.base.errors import ConfigError
@@ -47,13 +47,6 @@ class Pieces(NamedTuple):
     def ids(self) -> Ids:
         """All ids, in order."""
         return np.concatenate(self)
-
-
-class _Sequence(NamedTuple):
-    """One input of the encoder, and which of its states are kept."""
-
-    ids: Ids
-    kept: slice
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,75 +105,38 @@ class TokenEncoder:
 
     def cut(self, pieces: Pieces) -> Pieces:
         """Cut the end of a long text; the tokenizer's own tokens stay."""
-        return pieces._replace(text=pieces.text[: self._room(pieces)])
+        if self.positions is None:
+            return pieces
+        room = self.positions - len(pieces.before) - len(pieces.after)
+        return pieces._replace(text=pieces.text[:room])
 
     def states(
         self, texts: Sequence[Pieces], title: str = "encoding", progress: bool | None = None
     ) -> list[Tensor]:
-        """Encode texts, long ones in overlapping windows.
-
-        A token of several windows keeps its state of the window where it is furthest from a cut.
+        """Encode texts, none of them long.
 
         Returns:
             For each text float32 [tokens, D], on the CPU.
         """
-        parts = [self._windows(pieces) for pieces in texts]
-        sequences = list(itertools.chain.from_iterable(parts))
-        found: list[Tensor | None] = [None] * len(sequences)
+        ids = [pieces.ids for pieces in texts]
+        found: dict[int, Tensor] = {}
         tokens = TOKENS if self.model.device.type == "cpu" else GPU_TOKENS
-        plan = plan_evaluation(Units.single(np.array([len(s.ids) for s in sequences])), tokens)
+        plan = plan_evaluation(Units.single(np.array([len(each) for each in ids])), tokens)
         for rows in tracked(plan, title, progress):
-            read = [sequences[row] for row in rows]
-            for row, sequence, states_LD in zip(rows, read, self._forward(read), strict=True):
-                found[row] = states_LD[: len(sequence.ids)][sequence.kept].clone()
-        states = iter(found)
-        return [torch.cat(list(itertools.islice(states, len(part)))) for part in parts]
-
-    def _windows(self, pieces: Pieces) -> list[_Sequence]:
-        room = self._room(pieces)
-        before, text, after = pieces
-        if len(text) <= room:
-            return [_Sequence(pieces.ids, slice(None))]
-        windows = []
-        for start, first, last in plan_windows(len(text), room):
-            ids = np.concatenate([before, text[start : start + room], after])
-            # The tokens before the text are the first window's, those after it the last one's.
-            begin = 0 if first == 0 else len(before) + first - start
-            end = len(ids) if last == len(text) else len(before) + last - start
-            windows.append(_Sequence(ids, slice(begin, end)))
-        return windows
-
-    def _room(self, pieces: Pieces) -> int:
-        if self.positions is None:
-            return len(pieces.text)
-        return self.positions - len(pieces.before) - len(pieces.after)
+            states = self._forward([ids[row] for row in rows])
+            found |= {int(row): states_LD for row, states_LD in zip(rows, states, strict=True)}
+        return [found[row][: len(each)].clone() for row, each in enumerate(ids)]
 
     @torch.inference_mode()
-    def _forward(self, sequences: Sequence[_Sequence]) -> Tensor:
+    def _forward(self, texts: Sequence[Ids]) -> Tensor:
         """Run a batch; returns states_BLD, float32 on the CPU."""
-        length = max(len(sequence.ids) for sequence in sequences)
-        tokens_BL = torch.full((len(sequences), length), self.tokenizer.pad_token_id or 0)
-        mask_BL = torch.zeros_like(tokens_BL)
-        for row, sequence in enumerate(sequences):
-            tokens_BL[row, : len(sequence.ids)] = torch.from_numpy(sequence.ids)
-            mask_BL[row, : len(sequence.ids)] = 1
+        tensors, pad_id = list(map(torch.from_numpy, texts)), self.tokenizer.pad_token_id or 0
+        tokens_BL = pad_sequence(tensors, True, pad_id)
+        mask_BL = pad_sequence([torch.ones_like(each) for each in tensors], True)
         device = self.model.device
         with torch.autocast(device.type, torch.bfloat16, enabled=self.precision == "bf16-mixed"):
             output = self.model(input_ids=tokens_BL.to(device), attention_mask=mask_BL.to(device))
         return output.last_hidden_state.float().cpu()
-
-
-def plan_windows(length: int, room: int) -> list[tuple[int, int, int]]:
-    """Plan windows of `room` tokens over a longer text; neighbours share a quarter or more.
-
-    Returns:
-        For each window its start, and the first token and the end of its own tokens; every token
-        belongs to one window.
-    """
-    step = room - room // 4
-    starts = [*range(0, length - room, step), length - room]
-    borders = [(second + first + room) // 2 for first, second in itertools.pairwise(starts)]
-    return list(zip(starts, [0, *borders], [*borders, length], strict=True))
 
 
 def check_backbone(name: str, layer: int) -> dict[str, str]:

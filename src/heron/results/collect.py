@@ -11,7 +11,6 @@ from heron.base.errors import ConfigError
 from heron.base.run_folder import GONE, RunFolder, read_record
 from heron.base.terminal import say
 from heron.metrics.names import with_copied
-from heron.models.config import OPEN
 
 SPLITS = ("test", "validation")
 
@@ -118,7 +117,7 @@ def _read_run(path: Path) -> RunRecord:
     if status["state"] == "running" and (state := folder.state()) != "running":
         status |= {"state": state} | ({"error": GONE} if state == "failed" else {})
     trainer = config.get("trainer")
-    if isinstance(trainer, dict) and trainer.get("precision") in OPEN and "precision" in status:
+    if isinstance(trainer, dict) and trainer.get("precision") == "auto" and "precision" in status:
         trainer["precision"] = status["precision"]  # where earlier versions wrote their choice
     if status["state"] == "done" and (
         changed := [n for n in folder.changed(missing=False) if not n.startswith("model/")]

@@ -17,7 +17,6 @@ from heron.languages.unicode import UnicodeOptions
 from heron.metrics import METRICS
 from heron.metrics.config import Relaxed
 from heron.metrics.names import copied_names
-from heron.models.config import OPEN
 from heron.results.collect import RunRecord
 from heron.results.comparison import Comparison, compare_systems
 from heron.results.finding import System, find_baseline, records_of, systems_of
@@ -178,7 +177,7 @@ def _precisions(systems: Sequence[System]) -> list[str]:
     used: dict[str, dict[str, None]] = {}
     for system in systems:
         for run in records_of([system]):
-            if run.setting("trainer.precision") not in (None, *OPEN):  # left open by baselines
+            if run.setting("trainer.precision") not in (None, "auto"):  # left open by baselines
                 used.setdefault(run.setting("trainer.precision"), {})[system.label] = None
     if len(used) < 2:
         return []

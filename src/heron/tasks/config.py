@@ -36,7 +36,7 @@ from heron.dynamics.config import CurriculumConfig, DynamicsConfig
 from heron.metrics import METRICS
 from heron.metrics.config import BertScoreConfig
 from heron.models import CLASSIFIERS, POOLINGS
-from heron.models.config import OPEN, EncoderConfig, Freeze, HeadConfig, OptimConfig, Rate
+from heron.models.config import EncoderConfig, Freeze, HeadConfig, OptimConfig, Rate
 from heron.tasks import BASELINES
 
 if TYPE_CHECKING:  # start-up time
@@ -211,9 +211,9 @@ class TrainerConfig(Checked):
     )
     # `bf16-mixed`, `32-true`, `16-mixed`, or by the machine: `auto` takes `bf16-mixed` on a GPU
     # (`16-mixed` on one without bf16) and on processors whose bf16 products are known to be faster
-    # (AMX; AMD with avx512_bf16), else `32-true`; `fastest` measures. A run's config.yaml has what
-    # was chosen, and the run keeps it.
-    precision: Annotated[str, OneOf(*OPEN, "bf16-mixed", "32-true", "16-mixed")] = "auto"
+    # (AMX; AMD with avx512_bf16), else `32-true`. A run's config.yaml has what was chosen, and the
+    # run keeps it.
+    precision: Annotated[str, OneOf("auto", "bf16-mixed", "32-true", "16-mixed")] = "auto"
     # longest work that a kill can lose; every epoch has a checkpoint, too
     checkpoint_minutes: float = 5.0
     checkpoint_steps: Count | None = None  # the same in optimizer steps; null: none

@@ -153,25 +153,16 @@ def test_a_reference_that_says_what_all_say_weighs_nothing_under_idf(config):
 LONG = "the committee met in the morning " * 60
 
 
-def test_long_texts_are_left_out_cut_or_read_in_windows_and_always_counted(config):
+def test_long_texts_are_left_out_or_cut_and_always_counted(config):
     pairs = (["the end", LONG, "a morning"], ["the end", "a proposal", LONG])
     found = {
-        name: score(*pairs, dataclasses.replace(config, long=name))
-        for name in ("skip", "cut", "windows")
+        name: score(*pairs, dataclasses.replace(config, long=name)) for name in ("skip", "cut")
     }
     assert {each.counts["bertscore_long"] for each in found.values()} == {2}
     skipped = columns(found["skip"])
     assert np.isnan(skipped[1:]).all()
     assert found["skip"].means()["bertscore_f1"] == pytest.approx(1, abs=1e-6)
     np.testing.assert_allclose(columns(found["cut"]), restated(*pairs, config), atol=1e-6)
-    assert np.isfinite(columns(found["windows"])).all()
-    # What follows the cut changes what is read in windows, and nothing else.
-    ends = [[LONG + end] for end in ("הוועדה", "proposal rejected")]
-    for name, differ in (("cut", False), ("windows", True)):
-        one, other = (
-            columns(score(["the end"], end, dataclasses.replace(config, long=name))) for end in ends
-        )
-        assert (np.abs(one - other).max() > 1e-4) == differ
 
 
 def test_of_long_texts_alone_there_is_no_score(config):
@@ -250,7 +241,7 @@ def test_the_signature_changes_with_all_that_decides_a_score(config, tmp_path, t
     baseline.write_text("LAYER,P,R,F\n1,0,0,0\n")
     changes = [
         {"layer": 2},
-        {"long": "windows"},
+        {"long": "cut"},
         {"precision": "bf16-mixed"},
         {"baseline": str(baseline)},
     ]

@@ -1,9 +1,7 @@
-"""States of one layer: the right layer, with the final norm, and of texts of any length."""
+"""States of one layer: the right layer, with the final norm."""
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from transformers import (
     AutoModel,
     AutoTokenizer,
@@ -17,7 +15,7 @@ from transformers import (
 )
 
 from heron.base.errors import ConfigError
-from heron.models.token_states import TokenEncoder, check_backbone, plan_windows
+from heron.models.token_states import TokenEncoder, check_backbone
 
 TEXTS = ["הוועדה התכנסה בבוקר", "", "Șoferul a oprit mașina după ce a văzut câinele", "the end"]
 
@@ -121,28 +119,6 @@ def test_texts_are_cut_at_the_end_and_keep_the_closing_token(encoder):
     expected = encoder.tokenizer(text, truncation=True, max_length=256)["input_ids"]
     assert encoder.cut(pieces).ids.tolist() == expected
     assert not encoder.is_long(encoder.cut(pieces))
-
-
-def test_windows_give_every_token_a_state_and_agree_with_one_pass_far_from_cuts(encoder):
-    words = ["the", "committee", "met", "in", "the", "morning", "and", "rejected", "it", "."] * 40
-    (pieces,) = encoder.pieces([" ".join(words)])
-    (states,) = encoder.states([pieces])
-    assert len(states) == len(pieces.ids) > 256
-    first = encoder.cut(pieces)._replace(after=pieces.after[:0])
-    (alone,) = encoder.states([first._replace(after=pieces.after)])
-    torch.testing.assert_close(states[:200], alone[:200], atol=1e-6, rtol=0)
-
-
-@given(st.integers(2, 200), st.integers(1, 600))
-def test_windows_cover_a_text_once_and_leave_every_token_some_context(room, more):
-    length = room + more
-    windows = plan_windows(length, room)
-    owned = [token for _, first, last in windows for token in range(first, last)]
-    assert owned == list(range(length))
-    for start, first, last in windows:
-        assert start <= first < last <= start + room <= length
-        assert start == 0 or first - start >= room // 8
-        assert start + room == length or start + room - last >= room // 8
 
 
 def test_a_missing_layer_or_encoder_is_named_before_anything_is_loaded(tiny_encoder, tmp_path):

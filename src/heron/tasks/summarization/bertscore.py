@@ -91,7 +91,7 @@ class BertScoreOptions:
     bertscore: str | None = None  # encoder, hub id or folder; none: no BERTScore
     bertscore_layer: int | None = None  # layer of the encoder, from 1
     bertscore_idf: bool = False  # weight tokens by inverse document frequency in the references
-    # `skip`, `cut` or `windows`: texts that are too long for the encoder
+    # `skip` or `cut`: texts that are too long for the encoder
     bertscore_long: str = "skip"
     bertscore_precision: str = "32-true"  # `32-true` or `bf16-mixed`
     bertscore_baseline: str | None = None  # file with LAYER,P,R,F to rescale by
