@@ -109,7 +109,6 @@ def shard_on_cpus() -> None:
     from torch.distributed.fsdp import FullStateDictConfig, FullyShardedDataParallel, StateDictType
     from torch.distributed.fsdp.api import FullOptimStateDictConfig
 
-    import heron.training.fsdp
     import heron.training.trainer
 
     class CpuStrategy(lightning.FSDPStrategy):
@@ -130,7 +129,7 @@ def shard_on_cpus() -> None:
     def build(config: Config, sharded: bool = True) -> Any:
         if not sharded:
             return usual(config, sharded)
-        return CpuStrategy(**heron.training.fsdp.SETTINGS)
+        return CpuStrategy(**heron.training.trainer.sharding())
 
     lightning._get_full_state_dict_context = whole
     heron.training.trainer.build_strategy = build

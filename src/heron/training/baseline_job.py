@@ -9,13 +9,13 @@ from heron.base.run_folder import BASELINE, RunFolder, Scores, read_record
 from heron.base.tables import write_table
 from heron.base.terminal import say
 from heron.data.config import TRAIN
-from heron.data.readers import load_run_data, of_split
-from heron.metrics.names import further_scores
+from heron.data.readers import load_run_data
 from heron.tasks import BASELINES
 from heron.tasks.base import Baseline
 from heron.tasks.config import Config
 from heron.training.describe import describe
 from heron.training.exported import require_whole
+from heron.training.outcome import score
 
 _PACKAGES = ("scikit-learn", "gensim")  # `heron.training.status.provenance` names the others
 
@@ -35,11 +35,7 @@ def train_baseline(config: Config, folder: RunFolder) -> Scores:
     scores = {}
     for split in entry.splits(config, list(loaded.examples)):
         rows = loaded.examples[split]
-        predictions = baseline.predict(rows, config)
-        columns = predictions.columns(rows, config)
-        write_table(folder.predictions(split), columns)
-        scores[split] = predictions.scores(of_split(config, split))
-        scores[split] |= further_scores(config.task.metrics, columns, config.task.name)
+        scores[split] = score(config, folder, split, baseline.predict(rows, config), rows)
         scores[split]["refused"] = 0
     for name, columns in entry.tables(baseline).items():
         write_table(folder.path / name, columns)

@@ -1,4 +1,4 @@
-"""Callbacks of every training (what is spent, progress), and what a run brings by `_target_`.
+"""Callbacks of a training: what is spent, progress, early stopping, means of weights.
 
 Shape suffixes: B batches of an epoch, U units.
 """
@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 import pytorch_lightning as pl
 import torch
-from pytorch_lightning.callbacks import RichProgressBar
+from pytorch_lightning.callbacks import EarlyStopping, RichProgressBar
 from torch import Tensor
+from torchmetrics import MeanMetric
 
-from heron.base import ranks
+from heron.base.errors import ConfigError
 from heron.base.files import write_json
 from heron.base.run_folder import RunFolder
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
-from heron.metrics.names import copied_names
+from heron.metrics.names import copied_names, is_minimised
 from heron.training.status import BEAT, try_update
 
 COUNTS = ("steps", "batches", "samples", "tokens", "padded")
@@ -102,34 +103,24 @@ class EpochLines(pl.Callback):
     def __init__(self, monitor: str):
         self.shown = [f"validation/{name}" for name in (monitor, *copied_names(monitor))]
         self._started = time.monotonic()
-        self._losses: list[Tensor] = []  # of each batch: its loss times its weight, its weight
-
-    def state_dict(self) -> dict[str, Any]:
-        """Keep the losses of the epoch so far: a resumed run's line means them all."""
-        return {"weighted": [pair.tolist() for pair in self._losses]}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on within the epoch."""
-        self._losses = [torch.tensor(loss) for loss in state_dict.get("weighted", [])]
+        self._loss = MeanMetric()
 
     def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Start the clock."""
+        """Start the clock, and the mean."""
         self._started = time.monotonic()
+        self._loss = MeanMetric()
 
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
-        """Keep the loss, where it is: moving it would wait for the device."""
-        output = outputs["output"]
-        self._losses.append(torch.stack([output.loss * output.weight, output.weight]))
+        """Add the batch's loss."""
+        loss = self._loss.to(pl_module.device)
+        loss.update(outputs["output"].loss, outputs["output"].weight)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Print epoch, losses (of training: the mean over all rows or tokens), score, seconds."""
-        losses, self._losses, loss = self._losses, [], None
-        if losses:  # of this process, which has its share of each batch
-            stored = [each.to(losses[-1].device) for each in losses]  # a resumed epoch's: CPU
-            total, weight = ranks.sum_over_ranks(torch.stack(stored).sum(dim=0))
-            loss = total / weight
+        # Of a resumed epoch: since then.
+        loss = self._loss.compute() if self._loss.update_called else None
         if not trainer.is_global_zero:
             return
         shown = {
@@ -168,3 +159,74 @@ class StepCount(pl.Callback):
             self._said = now
             epoch = f"epoch {trainer.current_epoch + 1}/{trainer.max_epochs}"
             print(f"{epoch}  step {done}/{of}", flush=True)
+
+
+class StopEarly(EarlyStopping):
+    """Early stopping that begins to count when a curriculum has unlocked all that it will.
+
+    A model that has seen easy examples only gets no better on all of them; that is no reason to
+    never show it the others. `patience` is in validations, so in epochs unless there are others.
+
+    Deviates: RoNLI's code, where every stage is a training with a patience of its own.
+    """
+
+    def __init__(self, monitor: str, patience: int, data: DataModule):
+        mode = "min" if is_minimised(monitor) else "max"
+        name = f"validation/{monitor}"
+        super().__init__(name, 0.0, patience, mode=mode, check_on_train_epoch_end=False)
+        self.data = data
+
+    def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Count the validation, unless stages are still to come."""
+        curriculum = self.data.curriculum
+        if curriculum is None or curriculum.has_unlocked_all(trainer.current_epoch):
+            super().on_validation_end(trainer, pl_module)
+
+
+class MeanOfEpochs(pl.Callback):
+    """Adds up the trained weights after each of the last `epochs` epochs.
+
+    Source: the averages of stochastic weight averaging (Izmailov et al., 2018), without its
+    learning rate: the run's own schedule goes on.
+    """
+
+    def __init__(self, epochs: int):
+        self.epochs = epochs
+        self.added = 0
+        self.sums: dict[str, Tensor] = {}
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Forget the mean of a run that is trained on; refuse to mix both."""
+        assert trainer.max_epochs is not None
+        wanted = max(0, trainer.current_epoch - max(0, trainer.max_epochs - self.epochs))
+        if not wanted:
+            self.added, self.sums = 0, {}
+        elif self.added != wanted:
+            raise ConfigError(
+                f"trainer.mean_of={self.epochs}: the mean of the run to train on has other epochs; "
+                f"set trainer.mean_of to at most {trainer.max_epochs - trainer.current_epoch}"
+            )
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Add the epoch's weights if it is one of the last."""
+        assert trainer.max_epochs is not None
+        if trainer.current_epoch < trainer.max_epochs - self.epochs:
+            return
+        for name, weights in pl_module.named_parameters():
+            if weights.requires_grad:
+                now = weights.detach()
+                self.sums[name] = self.sums[name] + now if self.added else now.clone()
+        self.added += 1
+
+    def state_dict(self) -> dict[str, Any]:
+        """Keep the sums in checkpoints: a resumed run ends with the same weights."""
+        return {"added": self.added, "sums": self.sums}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Continue from a checkpoint."""
+        self.added, self.sums = state_dict["added"], state_dict["sums"]
+
+    def load_into(self, module: pl.LightningModule) -> None:
+        """Replace a module's trained weights by the mean."""
+        mean = {name: weights / self.added for name, weights in self.sums.items()}
+        module.load_state_dict(mean, strict=False)

@@ -26,6 +26,7 @@ from heron.base.run_folder import RunFolder
 from heron.base.secrets import redacted
 from heron.base.signals import Deferred, Terminated
 from heron.base.terminal import say
+from heron.data.config import VALIDATION
 from heron.metrics.names import is_minimised
 from heron.tasks.config import Config, TrainerConfig, read
 from heron.training.status import checkpoint_to_train_on
@@ -150,10 +151,11 @@ class LastCheckpoint(Checkpoint):
 
     def _next_rows(self, trainer: Any) -> list[dict[str, float]]:
         """Make the row that Lightning logs after `on_train_batch_end`; a resumed run does not."""
+        if trainer.global_step % trainer.log_every_n_steps:
+            return []
+        logged = {k: v for k, v in trainer.logged_metrics.items() if not k.startswith(VALIDATION)}
         following = History(self.history.path)
-        if trainer._logger_connector.should_update_logs:
-            logged = {**trainer._logger_connector.metrics["log"], "epoch": trainer.current_epoch}
-            following.log_metrics(logged, trainer.fit_loop.epoch_loop._batches_that_stepped)
+        following.log_metrics({**logged, "epoch": trainer.current_epoch}, trainer.global_step - 1)
         return following.rows
 
     def _is_asked_to_end(self) -> bool:
@@ -216,26 +218,21 @@ def resume_from(folder: RunFolder, config: Config) -> Path | None:
     If it or the best one is damaged, or the best one is missing, both are renamed: starting over
     takes longer and gives the same result.
     """
-    checkpoints = [path for path in (folder.last, folder.best) if path.is_file()]
-    found = {path: what for path in checkpoints if (what := damage(path))}
-    has_last = folder.last.is_file()
-    is_missing = has_last and not found and len(checkpoints) == 1 and _has_chosen(folder.last)
-    if has_last and not found and not is_missing:
-        return folder.last
-    for path in checkpoints:
-        aside = path.with_suffix(".corrupt" if path in found else ".aside")
-        os.replace(path, aside)
-        if path in found:
-            say(f"{path} is damaged ({found[path]}); put aside as {aside.name}, starting over")
-    if is_missing:
-        say(f"{folder.best} is missing, though an epoch has been chosen; starting over")
+    last, best = folder.last, folder.best
+    if last.is_file():
+        found = {path: damage(path) for path in (last, best) if path.is_file()}
+        if not any(found.values()) and best not in found:
+            states = _stored(last)["callbacks"].values()
+            if any(state.get("best_model_path") for state in states):
+                found[best] = "it is missing, though an epoch has been chosen"
+        if not any(found.values()):
+            return last
+        for path, what in found.items():
+            if what:
+                say(f"{path} is damaged ({what}); starting over")
+            if path.is_file():
+                os.replace(path, path.with_suffix(".corrupt" if what else ".aside"))
     return None if config.ckpt_path is None else _train_on(folder, config)
-
-
-def _has_chosen(last: Path) -> bool:
-    """Tell whether a training had chosen a best epoch, and so written `best.ckpt`."""
-    states = _stored(last)["callbacks"].values()
-    return any(state.get("best_model_path") for state in states)
 
 
 def _stored(path: Path) -> Any:
@@ -254,10 +251,7 @@ def _train_on(folder: RunFolder, config: Config) -> Path:
         raise ConfigError(f"{word}: {path} cannot be read: {what}")
     stored = _stored(path)
     if "optimizer_states" not in stored:
-        raise ConfigError(
-            f"{word}: it has weights alone; name the run or its last.ckpt. "
-            "encoder=RUN/model begins a new training with its weights"
-        )
+        raise ConfigError(f"{word}: it has weights alone; name the run or its last.ckpt")
     now = redacted(asdict(config))
     known = stored.get("hyper_parameters", {}).get("config")
     before = asdict(read(known)) if known else now

@@ -65,8 +65,10 @@ class Composition:
         """Check the configuration and give it its types."""
         config = copy.deepcopy(self._resolved)
         if self.whole.hydra.job.chdir:  # a job's folders are the command's
+            cwd = self.whole.hydra.runtime.cwd
             for name, value in vars(config.paths).items():
-                setattr(config.paths, name, str(Path(self.whole.hydra.runtime.cwd, value)))
+                setattr(config.paths, name, str(Path(cwd, value)))
+            config.ckpt_path = config.ckpt_path and str(Path(cwd, config.ckpt_path))
         return config
 
     @cached_property

@@ -39,7 +39,6 @@ from heron.training.checkpointing import damage, load_weights
 from heron.training.exported import load_exported
 from heron.training.outcome import predict_split
 from heron.training.overrides import changed, override
-from heron.training.status import explain_memory
 from heron.training.stored import from_yaml, read_stored
 
 _SPLIT = "input"
@@ -272,7 +271,7 @@ def _predict(
     cleanups: Cleanups | None = None,
 ) -> Predicted:
     data = DataModule(config, {_SPLIT: list(examples)}, tokenizer)
-    with own_threads(None), explain_memory("; lower batching.tokens"):
+    with own_threads(None):
         predictions = predict_split(_trainer(config), module, data, _SPLIT, keep, cleanups)
     return predictions, data.features[_SPLIT].refused
 

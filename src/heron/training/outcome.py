@@ -1,6 +1,6 @@
 """Predictions over a whole split, and what a run leaves: predictions, scores and the model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from heron.base.tables import write_table
 from heron.base.terminal import say
 from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
+from heron.data.examples import Example
 from heron.data.readers import of_split
 from heron.metrics.names import LOSS, further_scores
 from heron.models.encoder import Encoder
@@ -68,7 +69,8 @@ def leave_outcome(
             if split == VALIDATION:
                 predictions = module.tune(predictions)
             if ranks.is_first():
-                scores[split] = _score(config, folder, data, split, predictions)
+                scores[split] = score(config, folder, split, predictions, data.examples[split])
+                scores[split]["refused"] = len(data.features[split].refused)
     if ranks.is_first():
         select = config.trainer.select
         if config.trainer.monitor == LOSS and VALIDATION in scores and losses and select != "mean":
@@ -79,15 +81,18 @@ def leave_outcome(
     return ranks.from_first(scores)
 
 
-def _score(
-    config: Config, folder: RunFolder, data: DataModule, split: str, predictions: Predictions
+def score(
+    config: Config,
+    folder: RunFolder,
+    split: str,
+    predictions: Predictions,
+    examples: Sequence[Example],
 ) -> dict[str, float]:
-    columns = predictions.columns(data.examples[split], config)
+    """Write the predictions for a split; returns their scores."""
+    columns = predictions.columns(examples, config)
     write_table(folder.predictions(split), columns)
     scores = predictions.scores(of_split(config, split))
-    scores |= further_scores(config.task.metrics, columns, config.task.name)
-    scores["refused"] = len(data.features[split].refused)
-    return scores
+    return scores | further_scores(config.task.metrics, columns, config.task.name)
 
 
 def _export(config: Config, folder: RunFolder, module: TaskModule, data: DataModule) -> None:

@@ -27,17 +27,15 @@ from heron.base.signals import INTERRUPTED, interruptible
 from heron.base.terminal import say
 from heron.data.readers import every_set, load_with_report
 from heron.data.sources import locate
-from heron.models.config import OPEN
 from heron.tasks.config import Config
 from heron.tasks.task import task_of
-from heron.training.run_names import check_paths, config_key, decisive, path_words
+from heron.training.run_names import config_key, decisive, path_words
 from heron.training.status import (
     Clock,
-    explain_memory,
     failure,
     heartbeat,
+    is_machine_error,
     keep_heartbeat,
-    memory_advice,
     peak_rss_mb,
     provenance,
     source_hashes,
@@ -72,21 +70,11 @@ class Run:
         of earlier jobs are in `known`, by its settings; this job's is added.
 
         Raises:
-            ConfigError: `trainer.monitor` is no score, this machine lacks `trainer.accelerator`, a
-                folder of `paths` cannot be written to, or a data set cannot be used.
+            ConfigError: `trainer.monitor` is no score, or a data set cannot be used.
             DataError: files that are missing; with `read`, columns and rows that are wrong.
         """
-        config, name = self.config, self.config.trainer.accelerator
+        config = self.config
         _check_monitor(config)
-        if config.baseline.name == "none" and name not in ("auto", "cpu"):
-            from heron.base.libraries import has_accelerator  # start-up time
-
-            if not has_accelerator(name):
-                raise ConfigError(
-                    f"trainer.accelerator={name}: this machine has none that torch can use; set "
-                    "trainer.accelerator=auto, which takes what there is"
-                )
-        check_paths(config)
         files = [each for each in every_set(config).values() if not each.generator]
         key = fingerprint(list(map(asdict, files)), config.paths.data, config.paths.cache)
         if key not in known:
@@ -167,7 +155,7 @@ class Run:
         config, precision = self.config, before.trainer.precision
         # The run that a curriculum learns from has no experiment's name.
         config.experiment = config.experiment or before.experiment
-        if config.trainer.precision in OPEN and precision not in OPEN:
+        if config.trainer.precision == "auto":
             config = replace(config, trainer=replace(config.trainer, precision=precision))
         # Secrets are not stored; configurations that differ in nothing else are the same run.
         found, wanted = redacted(decisive(before)), redacted(decisive(config))
@@ -257,25 +245,15 @@ class Run:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Keep the heartbeat during the work; `status.json` says how it failed, where it does.
-
-        Raises:
-            OutOfMemoryError: memory has run out.
-        """
-        if not ranks.is_first():
-            with interruptible(), explain_memory(memory_advice(self.config)):
-                yield
-            return
+        """Keep the heartbeat during the work; `status.json` says how it failed, where it does."""
+        first = ranks.is_first()
+        beat = keep_heartbeat(self.folder, self._clock) if first else nullcontext()
         try:
-            with (
-                interruptible(),
-                self._wandb_run(),
-                keep_heartbeat(self.folder, self._clock),
-                explain_memory(memory_advice(self.config)),
-            ):
+            with interruptible(), self._wandb_run() if first else nullcontext(), beat:
                 yield
         except BaseException as error:
-            try_update(self.folder, **failure(error, self._clock.seconds()))
+            if first:
+                try_update(self.folder, **failure(error, self._clock.seconds()))
             raise
 
     def end(self, scores: Scores | None) -> None:
@@ -342,8 +320,8 @@ class Run:
         return DONE
 
     def print_error(self, error: BaseException) -> None:
-        """Print an error on standard error, with a traceback unless it is the user's mistake."""
-        if not isinstance(error, HeronError | OSError):
+        """Print an error, with its traceback unless it is the user's or the machine's."""
+        if not isinstance(error, HeronError) and not is_machine_error(error):
             text = "".join(traceback.format_exception(error))
             print(visible(redact(text.rstrip("\n"))), file=sys.stderr, flush=True)
         words = path_words(self.config)

@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import os
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -76,18 +75,6 @@ def as_before(found: dict[str, Any]) -> Any:
 def path_words(config: Config) -> list[str]:
     """List a run's folders as `paths.<name>=<folder>`."""
     return [f"paths.{name}={value}" for name, value in vars(config.paths).items()]
-
-
-def check_paths(config: Config) -> None:
-    """Check that a run's folders can be written to; a ConfigError names the key."""
-    for word in path_words(config):
-        key, _, value = word.partition("=")
-        folder = Path(value).resolve()
-        above = next(path for path in (folder, *folder.parents) if path.exists())
-        if not above.is_dir():
-            raise ConfigError(f"{word}: {above} is a file; name a folder")
-        if key != "paths.data" and not os.access(above, os.W_OK | os.X_OK):
-            raise ConfigError(f"{word}: {above} cannot be written to; name another folder")
 
 
 def run_path(config: Config, overrides: Sequence[str], swept: Sequence[str] = ()) -> Path:

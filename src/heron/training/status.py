@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import heron
-from heron.base.errors import HeronError, first_line
 from heron.base.files import fingerprint, sha256_file
 from heron.base.folders import conf_dir
 from heron.base.run_folder import HEAD, RunFolder
@@ -30,15 +29,10 @@ from heron.tasks.config import Config
 BEAT = 5.0  # seconds between heartbeats
 
 _PACKAGES = ("torch", "pytorch-lightning", "transformers", "tokenizers", "hydra-core", "numpy")
-_OUT_OF_MEMORY = re.compile(r"out of memory|(can't|cannot) allocate|bad_alloc", re.IGNORECASE)
 _MACHINE_ERROR = re.compile(
     "memory|bad_alloc|new thread|no space left|file too large|quota exceeded|PytorchStreamWriter",
     re.IGNORECASE,
 )
-
-
-class OutOfMemoryError(HeronError):
-    """A machine or a device has less memory than a run needs."""
 
 
 class Clock:
@@ -154,31 +148,6 @@ def _memory_gb() -> float | None:
         return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**3, 1)
     except (OSError, ValueError):
         return None
-
-
-def memory_advice(config: Config) -> str:
-    """Name the keys that make a training take less memory."""
-    if config.baseline.name != "none":
-        return ""
-    key = "size" if config.batching.plan == "shuffle" else "tokens"
-    return (
-        f"; lower batching.{key} (and in evaluation batching.tokens), or set trainer."
-        "precision=bf16-mixed or encoder.gradient_checkpointing=true. A training keeps its "
-        "steps where trainer.accumulate_grad_batches is raised as batches get smaller"
-    )
-
-
-@contextmanager
-def explain_memory(advice: str) -> Iterator[None]:
-    """Raise `OutOfMemoryError` where memory runs out; where it is torch's, with `advice`."""
-    try:
-        yield
-    except Exception as error:
-        of_torch = isinstance(error, RuntimeError) and _OUT_OF_MEMORY.search(str(error))
-        if not isinstance(error, MemoryError) and not of_torch:
-            raise
-        text = f"out of memory ({first_line(error) or type(error).__name__})"
-        raise OutOfMemoryError(text + (advice if of_torch else "")) from error
 
 
 @contextmanager

@@ -41,14 +41,6 @@ def _read_values(text: str) -> dict[str, Any]:
     values = parse_yaml(text)
     if not isinstance(values, dict):
         raise ConfigError("config.yaml is not a mapping of keys to values")
-    # Where jobs ran and what they logged to, in forms of before: neither changes a result.
-    values.pop("launcher", None)
-    for group, key in (("run", "n_jobs"), ("trainer", "callbacks")):
-        if isinstance(part := values.get(group), dict):
-            part.pop(key, None)
-    if isinstance(logger := values.get("logger"), dict):
-        made = {name: each for name, each in logger.items() if isinstance(each, dict)}
-        values["logger"] = {name: each for name, each in made.items() if "_target_" in each}
     if missing := [key for key in _ALWAYS if key not in values]:
         raise ConfigError(f"it has no {', '.join(missing)}")
     return values

@@ -22,8 +22,13 @@ KNOWN = ("heron", "pytorch_lightning", "torch", "torchmetrics", "transformers")
 
 
 def chosen(config: Config, group: str) -> dict[str, dict[str, Any]]:
-    """List what `logger` or `callbacks` has, by key; what has no `_target_` is left out."""
+    """List what `logger` or `callbacks` has, by key; what has no `_target_` is left out.
+
+    Under `trainer.fast_dev_run` nothing is logged, as Lightning says.
+    """
     found: dict[str, dict[str, Any]] = {}
+    if group == "logger" and config.trainer.flags.get("fast_dev_run"):
+        return found
     for name, options in getattr(config, group).items():
         if isinstance(options, dict) and "_target_" in options:
             found[f"{group}.{name}"] = {**options, "_target_": _name(options["_target_"])}

