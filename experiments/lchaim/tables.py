@@ -22,8 +22,8 @@ from heron_tools.analysis.label_statistics import jaccard
 from heron_tools.analysis.labels import split_categories
 from heron_tools.analysis.options import AnalyzeOptions
 from heron_tools.analysis.run import open_analysis
-from heron_tools.annotation.agreement import rating_differences
 from heron_tools.annotation.labels import Layout, read_labels
+from heron_tools.annotation.measures import rating_differences
 from heron_tools.prompting.prompts import Prompter, as_text
 from heron_tools.reproduction.targets import Estimate, Filled, Names, Request, run_mark
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from heron.dynamics.difficulty import eq1
-from heron_tools.annotation.agreement import cohen
+from heron_tools.annotation.measures import cohen
 from heron_tools.reproduction.claims import Claim, Published, f1_range
 
 SPLITS = ("train", "validation", "test")

@@ -26,8 +26,8 @@ from heron_tools.analysis.label_statistics import OVERALL, split_statistics
 from heron_tools.analysis.options import AnalyzeOptions
 from heron_tools.analysis.run import open_analysis
 from heron_tools.analysis.slices import find_tokenizer
-from heron_tools.annotation.agreement import agreements
 from heron_tools.annotation.labels import Labels
+from heron_tools.annotation.measures import agreements
 from heron_tools.morphology.backends import load_morphology
 from heron_tools.reproduction.targets import Estimate, Filled, Names, Request, run_mark
 
@@ -213,8 +213,7 @@ def _corrected_examples(request: Request) -> list[tuple[Example, tuple[str, str]
 
 def _kappa(said: Sequence[tuple[str, str]], seed: int, mark: str = "") -> Estimate:
     items = [str(number) for number in range(len(said))]
-    empty = [""] * len(said)
-    labels = Labels(items, ("automatic", "manual"), said, empty, empty)
+    labels = Labels(items, ("automatic", "manual"), said)
     found = next(each for each in agreements(labels, seed=seed) if each.measure == "Cohen's kappa")
     assert found.value is not None
     return Estimate(found.value, found.low, found.high, found.n, "pairs", mark=mark)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from heron_tools.annotation.agreement import cohen, relax
+from heron_tools.annotation.measures import cohen, relax
 from heron_tools.reproduction.claims import Claim, Published
 
 LABELS = ("BEFORE", "AFTER", "EQUAL", "VAGUE")

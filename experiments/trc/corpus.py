@@ -26,8 +26,8 @@ from heron.data.built import write_config
 from heron.data.examples import Span
 from heron.data.markers import Markers, mark
 from heron.languages import LANGUAGES, get_language
-from heron_tools.annotation.agreement import agreement_table, agreements, confusion_table, undecided
 from heron_tools.annotation.labels import Labels
+from heron_tools.annotation.measures import agreement_table, agreements, confusion_table, undecided
 from heron_tools.annotation.people import read_from_people, write_for_people
 from heron_tools.morphology.analyses import Token
 from heron_tools.morphology.conllu import Sentence, read_conllu
@@ -287,7 +287,7 @@ def _collect(arguments: Sequence[str]) -> int:
     said = [_read_answers(path, set(guids)) for path in options.answers]
     values = [[answers.get(guid, "") for answers in said] for guid in guids]
     texts = [str(row["text"]) for row in table.rows]
-    labels = Labels(guids, raters, values, [""] * len(guids), texts)
+    labels = Labels(guids, raters, values, texts=texts)
     if len(raters) > 1:
         more = [confusion_table(labels)] if len(raters) == 2 else []
         print_tables([agreement_table([("all", agreements(labels, "VAGUE"))]), *more])

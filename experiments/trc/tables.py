@@ -13,8 +13,8 @@ from heron.base.tables import cell_text
 from heron.data.markers import event_markers, mark
 from heron.results.shipped import read_shipped
 from heron.training.overrides import configure
-from heron_tools.annotation.agreement import agreements
 from heron_tools.annotation.labels import Layout, read_labels
+from heron_tools.annotation.measures import agreements
 from heron_tools.annotation.people import read_from_people
 from heron_tools.reproduction.targets import Estimate, Filled, Names, Request
 
@@ -34,7 +34,7 @@ ROUNDS = {
         "10fce3daad10c005db57dbb5598e93d39ce042b6c77792e7f776da6b0dcffe58",
     ),
 }
-LAYOUT = Layout(key="id", raters=("hadar", "shir"), ignore=("NONE",))
+LAYOUT = Layout(key="id", raters=["hadar", "shir"], ignore=["NONE"])
 # Table 1: the answers to "could the first event begin before the second?", and the reverse.
 LABELS = {
     ("yes", "no"): "BEFORE",

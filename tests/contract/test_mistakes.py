@@ -61,7 +61,6 @@ from heron.results.frame import predictions_file, read_frame
 from heron.results.scoring import score_function
 from heron.training.compose import compose
 from heron.training.overrides import override
-from heron_tools.annotation.measures import krippendorff_alpha
 from heron_tools.morphology.backends import load_morphology
 from heron_tools.morphology.conllu import read_conllu
 from heron_tools.noise.grading import detection
@@ -501,8 +500,6 @@ CALLS = {
     "fraction=1.1": lambda: allenai(statistics(learnt()), 1.1),
     "graded": lambda: detection(np.array([np.nan]), np.zeros(1, bool), [1]),
     # Scores.
-    "level=intervall": lambda: krippendorff_alpha([[1.0]], "intervall"),
-    "each unit": lambda: krippendorff_alpha([[1.0, 2.0]], groups=["a"]),
     "bertscore.layer": lambda: bertscore(["a"], ["a"], BertScoreConfig("x", layer=None)),
     "2 and 1 rows": lambda: item_scores(["a", "b"], [["a"]]),
     "question 2": lambda: item_scores(["a", "b"], [["a"], []], no_answer=False),

@@ -10,8 +10,8 @@ from heron.base.tables import read_table
 from heron_forks.ronli import claims as ronli
 from heron_forks.trc import claims as trc
 from heron_forks.trc.tables import LAYOUT, MATRES, ROUNDS
-from heron_tools.annotation.agreement import pairs_of
 from heron_tools.annotation.labels import read_labels
+from heron_tools.annotation.measures import pairs_of
 
 DATA = Path(os.environ.get("HERON_DATA", ""))
 pytestmark = [

@@ -153,8 +153,7 @@ def agreement_table(ratings: Ratings, seed: int) -> Table:
     ):
         groups = ratings.groups * (values_RU.shape[1] // len(ratings.units))
         found = krippendorff_alpha(values_RU, distance, groups=groups, seed=seed)
-        alpha = _interval(found.value, found.low, found.high)
-        rows.append((name, distance, alpha, found.units, found.values))
+        rows.append((name, distance, found.cell, found.n, found.labels))
     note = (
         "Krippendorff's alpha: 1 agreement, 0 chance. Only summaries with at least two raters can "
         "count. Undefined (–) where there are none, or where all their ratings are the same. "
@@ -178,7 +177,7 @@ def pairs_table(ratings: Ratings) -> Table:
     for pair in combinations(range(len(ratings.study.items)), 2):
         found = [krippendorff_alpha(one[list(pair)]) for one in ratings.values.values()]
         names = [list(ratings.study.items)[one] for one in pair]
-        shared = max(one.units for one in found)
+        shared = max(one.n for one in found)
         rows.append((" and ".join(names), shared, *(one.value for one in found)))
     columns = ("raters", "summaries both rated", *ratings.values)
     note = "Krippendorff's alpha, interval. Undefined (–): none shared, or all ratings the same."

@@ -15,7 +15,7 @@ def annotate(words: Sequence[str]) -> int:
 
 def agreement(words: Sequence[str]) -> int:
     """Run `heron agreement`."""
-    from heron_tools.annotation.agree import run
+    from heron_tools.annotation.agreement import run
 
     return run(words)
 

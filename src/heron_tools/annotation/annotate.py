@@ -21,13 +21,13 @@ from heron.data.markers import with_markers
 from heron.results.shipped import read_shipped
 from heron.tasks.task import task_of, text_scores
 from heron.training.overrides import configure
-from heron_tools.annotation.agreement import (
+from heron_tools.annotation.labels import Labels
+from heron_tools.annotation.measures import (
     agreement_table,
     agreements,
     majority,
     rating_differences,
 )
-from heron_tools.annotation.labels import Labels
 from heron_tools.annotation.sheets import (
     COLUMNS,
     LABEL,
@@ -41,7 +41,6 @@ from heron_tools.annotation.sheets import (
     write_sheets,
 )
 
-STEPS = ("draw", "collect")
 MAJORITY = "majority"  # stands among the raters in what `collect` writes
 
 
@@ -71,11 +70,10 @@ class CollectOptions:
 
 def run(arguments: Sequence[str]) -> int:
     """Do one step; returns the exit code."""
-    step, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
+    step, *rest = arguments or [""]
     if step not in STEPS:
-        hint = nearest(step, STEPS) if step else f" Allowed: {', '.join(STEPS)}."
-        raise ConfigError(f"'{step}' is no step.{hint}" if step else f"which step?{hint}")
-    return _draw(rest) if step == "draw" else _collect(rest)
+        raise ConfigError(f"'{step}' is no step.{nearest(step, STEPS, listed=True)}")
+    return STEPS[step](rest)
 
 
 def _draw(arguments: Sequence[str]) -> int:
@@ -91,19 +89,18 @@ def _draw(arguments: Sequence[str]) -> int:
     names = options.raters
     if len(names) == 1 and names[0].isdigit():
         names = [f"rater{number + 1}" for number in range(int(names[0]))]
-    if wrong := [name for name in names if not re.fullmatch(r"[\w-]+", name) or name == MAJORITY]:
-        why = "a name has letters, digits, - and _ only, and is not 'majority'"
-        raise ConfigError(f"raters={wrong[0]}: {why}")
-    if len(set(names)) < len(names):
-        raise ConfigError(f"raters={','.join(names)}: name each rater once")
+    wrong = [name for name in names if not re.fullmatch(r"[\w-]+", name) or name == MAJORITY]
+    if wrong or len(set(names)) < len(names):
+        why = "name each rater once, by letters, digits, - and _ only, none of them 'majority'"
+        raise ConfigError(f"raters={','.join(names)}: {why}")
     if not 1 <= options.per_row <= len(names):
         raise ConfigError(f"per_row={options.per_row}: 1 to {len(names)}, the number of raters")
-    if wrong := [name for name in options.show if name not in config.columns.side]:
-        raise ConfigError(f"show={wrong[0]}: not in data.columns.side of {config.name}")
     drawn = draw_rows(examples, options.rows, has_classes, options.seed)
     golds = _golds(drawn, config)
-    if wrong := [name for name in options.show if name in (*COLUMNS, *golds)]:
-        raise ConfigError(f"show={wrong[0]}: sheets have a column of this name")
+    free = {*config.columns.side} - {*COLUMNS, *golds}
+    if wrong := [name for name in options.show if name not in free]:
+        near = nearest(wrong[0], free)
+        raise ConfigError(f"show={wrong[0]}: not in data.columns.side, or shown anyway.{near}")
     shown = {name: [cell_text(e.side[name]) for e in drawn] for name in options.show} | golds
     questions = parse_questions(options.ask, config.label_order if has_classes else (), shown)
     gold = {example.guid: example.label or "" for example in drawn}
@@ -151,8 +148,7 @@ def _labels(answers: Answers, question: str) -> Labels:
     raters = list(answers.unfinished)
     given = {(guid, rater): found[question] for guid, rater, found in answers.rows}
     values = [[given.get((item, rater), "") for rater in raters] for item in items]
-    empty = [""] * len(items)
-    return Labels(items, raters, values, empty, empty)
+    return Labels(items, raters, values)
 
 
 def _tables(answers: Answers, key: Key) -> list[Table]:
@@ -193,3 +189,6 @@ def _write_predictions(labels: Labels, key: Key, out: Path) -> None:
             f"{MAJORITY}: {ties} of {len(most)} rows are ties and left out, so its scores are of "
             "rows that are easier to agree on"
         )
+
+
+STEPS = {"draw": _draw, "collect": _collect}

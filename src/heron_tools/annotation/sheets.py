@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -62,22 +62,14 @@ def parse_questions(
     found: dict[str, list[str]] = {}
     for word in ask:
         name = word.partition(":")[0]
-        why = ""
-        if name in found:
-            why = "asked twice"
-        elif name in (*COLUMNS, *shown):
-            why = "sheets or answers have a column of this name"
-        elif name == LABEL != word:
-            why = f"'{LABEL}' is the question for the class"
-        if why:
-            raise ConfigError(f"ask={word}: {why}; name each question differently")
+        if name in (*found, *COLUMNS, *shown) or name == LABEL != word:
+            raise ConfigError(f"ask={word}: the sheets have another column '{name}' already")
         if word == LABEL and classes:
             found[LABEL] = list(classes)
         elif (scale := _SCALE.fullmatch(word)) and int(scale["low"]) < int(scale["high"]):
-            low, high = int(scale["low"]), int(scale["high"])
-            found[scale["name"]] = [str(step) for step in range(low, high + 1)]
+            found[name] = list(map(str, range(int(scale["low"]), int(scale["high"]) + 1)))
         elif choice := _CHOICE.fullmatch(word):
-            found[choice["name"]] = choice["words"].split("/")
+            found[name] = choice["words"].split("/")
         else:
             labels = f"{LABEL} ({', '.join(classes)}), " if classes else ""
             raise ConfigError(f"ask={word}: expected {labels}name:1-5 or name:yes/no")
@@ -97,15 +89,13 @@ def draw_rows(examples: Sequence[Example], rows: int, by_label: bool, seed: int)
         groups[str(example.label) if by_label else ""].append(example)
     random = np.random.default_rng(seed)
     exact = {name: rows * len(of) / len(examples) for name, of in groups.items()}
-    counts = {name: int(share) for name, share in exact.items()}
-    # What is left goes to the classes that lost most by rounding.
-    rest = sorted(groups, key=lambda name: (counts[name] - exact[name], name))
-    for name in rest[: rows - sum(counts.values())]:
-        counts[name] += 1
+    # What rounding leaves goes to the classes that lost most by it.
+    rest = sorted(groups, key=lambda name: (int(exact[name]) - exact[name], name))
+    more = rest[: rows - sum(map(int, exact.values()))]
     drawn = [
         of[place]
         for name, of in groups.items()
-        for place in random.permutation(len(of))[: counts[name]]
+        for place in random.permutation(len(of))[: int(exact[name]) + (name in more)]
     ]
     return [drawn[place] for place in random.permutation(len(drawn))]
 
@@ -168,24 +158,11 @@ def write_sheets(
 
 def read_key(path: Path) -> Key:
     """Read `key.json`; a DataError says that it is none."""
-    fix = "the key.json that `heron annotate draw` wrote beside the sheets"
     try:
-        found = read_json(path)
-    except OSError as error:
-        what = f"cannot be read: {(error.strerror or str(error)).lower()}"
-        raise DataError(Problem(str(path), what, fix)) from error
-    except ValueError as error:
-        raise DataError(Problem(str(path), "is no JSON", fix)) from error
-    names = {field.name for field in fields(Key)}
-    if not isinstance(found, dict) or set(found) | {"scales"} != names:
-        raise DataError(Problem(str(path), "is no key of sheets", fix))
-    if "scales" not in found:  # a key of an earlier version
-        found["scales"] = [
-            name
-            for name, allowed in found["questions"].items()
-            if name != LABEL and all(map(str.isdigit, allowed))
-        ]
-    return Key(**found)
+        return Key(**read_json(path))
+    except (ValueError, TypeError) as error:
+        fix = "the key.json that `heron annotate draw` wrote beside the sheets"
+        raise DataError(Problem(str(path), "is no key of sheets", fix)) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 from heron.base.errors import ConfigError, DataError
 from heron.base.tables import read_table
 from heron.cli import main
-from heron_tools.annotation.agreement import (
+from heron_tools.annotation.labels import Labels, Layout, read_labels
+from heron_tools.annotation.measures import (
     agreements,
     cohen,
     fleiss,
@@ -22,7 +23,6 @@ from heron_tools.annotation.agreement import (
     rating_differences,
     relax,
 )
-from heron_tools.annotation.labels import Labels, Layout, read_labels
 
 A = ["yes", "no", "no", "maybe", "yes", "no", "maybe", "no", "yes", "yes"]
 B = ["yes", "no", "maybe", "maybe", "no", "no", "maybe", "yes", "yes", "yes"]
@@ -34,20 +34,17 @@ rows = st.lists(st.tuples(names, names, names), min_size=2, max_size=30)
 def labels_of(values):
     items = [str(n) for n in range(len(values))]
     raters = [f"r{n}" for n in range(len(values[0]))]
-    return Labels(items, raters, values, [""] * len(values), [""] * len(values))
+    return Labels(items, raters, values)
 
 
 def found(values, *more):
     return {each.measure: each for each in agreements(labels_of(values), *more, resamples=50)}
 
 
-def test_cohens_kappa_equals_scikit_learns():
+def test_kappas_equal_scikit_learns_and_statsmodels():
     pairs = list(zip(A, B, strict=True))
     assert cohen(pairs) == pytest.approx(cohen_kappa_score(A, B), abs=1e-12)
     assert found(pairs)["Cohen's kappa"].n == 10
-
-
-def test_fleiss_kappa_equals_statsmodels():
     values = list(zip(A, B, C, strict=True))
     counts, _ = aggregate_raters(np.asarray(values))
     assert fleiss(values) == pytest.approx(fleiss_kappa(counts), abs=1e-12)
@@ -139,9 +136,9 @@ def test_every_layout_reads_the_same_labels(tmp_path):
         "id,who,label\n1,anna,yes\n1,ben,no\n2,ben,yes\n2,anna,NONE\n"
     )
     files = {
-        ("wide.csv",): Layout(raters=("anna", "ben"), ignore=("NONE",)),
-        ("anna.csv", "ben.jsonl"): Layout(ignore=("NONE",)),
-        ("long.csv",): Layout(rater="who", ignore=("NONE",)),
+        ("wide.csv",): Layout(raters=["anna", "ben"], ignore=["NONE"]),
+        ("anna.csv", "ben.jsonl"): Layout(ignore=["NONE"]),
+        ("long.csv",): Layout(rater="who", ignore=["NONE"]),
     }
     for names_, layout in files.items():
         got = read_labels([tmp_path / name for name in names_], layout)
@@ -185,7 +182,7 @@ def test_what_is_empty_is_no_label_in_any_format(tmp_path):
         '{"id": 3, "x": "yes", "y": NaN}, {"id": 4, "x": "yes", "y": "no"}]'
     )
     for name in ("a.csv", "a.json"):
-        got = read_labels([tmp_path / name], Layout(raters=("x", "y")))
+        got = read_labels([tmp_path / name], Layout(raters=["x", "y"]))
         assert [list(said) for said in got.values] == [
             ["", "no"], ["yes", ""], ["yes", ""], ["yes", "no"]
         ]  # fmt: skip
@@ -199,36 +196,28 @@ def test_rows_without_an_item_or_a_rater_are_named_and_no_cell_is_called_none(tm
     assert "a.jsonl:1: 'id' is empty" in str(caught.value)
     assert "a.jsonl:2: 'who' is empty" in str(caught.value)
     path.write_text('{"id": 1, "x": "a", "y": "b", "part": null, "text": null}\n')
-    got = read_labels([path], Layout(raters=("x", "y"), by="part"))
+    got = read_labels([path], Layout(raters=["x", "y"], by="part"))
     assert [*got.groups, *got.texts] == ["", ""]
 
 
 def test_empty_rows_name_no_item_but_count_where_positions_do(tmp_path):
     (tmp_path / "a.csv").write_text("id,x,y\n1,a,b\n,,\n2,a,a\n,,\n")
-    assert read_labels([tmp_path / "a.csv"], Layout(raters=("x", "y"))).items == ["1", "2"]
+    assert read_labels([tmp_path / "a.csv"], Layout(raters=["x", "y"])).items == ["1", "2"]
     (tmp_path / "b.csv").write_text("x,y\na,b\n,\na,a\n")
-    assert read_labels([tmp_path / "b.csv"], Layout(raters=("x", "y"))).items == ["0", "1", "2"]
+    assert read_labels([tmp_path / "b.csv"], Layout(raters=["x", "y"])).items == ["0", "1", "2"]
 
 
-def test_labels_that_differ_in_case_are_refused_made_one_or_kept(tmp_path):
+@pytest.mark.parametrize("other", ["yes", "YES\u200f"])
+def test_labels_that_differ_in_case_or_unicode_form_are_one_and_said(tmp_path, capsys, other):
     path = tmp_path / "a.csv"
-    path.write_text("id,x,y\n1,Yes,yes\n2,Yes,No\n")
-    with pytest.raises(ConfigError, match=r"'Yes' \(2\) and 'yes' \(1\).*case=ignore.*case=keep"):
-        read_labels([path], Layout(raters=("x", "y")))
-    one = read_labels([path], Layout(raters=("x", "y"), case="ignore"))
-    assert one.values == [["Yes", "Yes"], ["Yes", "No"]]
-    two = read_labels([path], Layout(raters=("x", "y"), case="keep"))
-    assert two.values == [["Yes", "yes"], ["Yes", "No"]]
-
-
-def test_labels_that_differ_in_unicode_form_are_refused_made_one_or_kept(tmp_path):
-    path, form = tmp_path / "a.csv", "contradic\u0163ie"
-    path.write_text(f"id,x,y\n1,contradic\u021bie,{form}\n2,contradic\u021bie,neutru\n", "utf-8")
-    with pytest.raises(ConfigError, match="differ only in case or Unicode form"):
-        read_labels([path], Layout(raters=("x", "y")))
-    one = read_labels([path], Layout(raters=("x", "y"), case="ignore"))
-    assert one.values[0] == ["contradic\u021bie"] * 2
-    assert read_labels([path], Layout(raters=("x", "y"), case="keep")).values[0][1] == form
+    path.write_text(
+        f"id,x,y\n1,Yes,{other}\n2,Yes,contradic\u021bie\n3,Contradic\u0163ie,", "utf-8"
+    )
+    got = read_labels([path], Layout(raters=["x", "y"]))
+    assert [list(said) for said in got.values] == [
+        ["Yes", "Yes"], ["Yes", "contradic\u021bie"], ["contradic\u021bie", ""]
+    ]  # fmt: skip
+    assert "counts as 'Yes' (2)" in capsys.readouterr().err
 
 
 def test_every_two_of_several_raters_have_relaxed_measures(tmp_path, capsys):
@@ -242,10 +231,11 @@ def test_every_two_of_several_raters_have_relaxed_measures(tmp_path, capsys):
     assert found["relaxed raw agreement"] == pytest.approx(np.mean([a == b for a, b in pairs]))
 
 
-def test_a_rater_called_like_a_column_of_the_list_is_refused_before_it_is_lost(tmp_path, capsys):
+def test_a_rater_called_like_a_column_of_the_list_has_a_column_of_their_own(tmp_path):
     table = tmp_path / "all.csv"
     table.write_text("guid,label,relabel,text\n1,one,two,A\n2,one,one,B\n")
     words = [f"files={table}", "raters=label,relabel", f"adjudicate={tmp_path}/decide.csv"]
-    assert main(["agreement", *words]) == 2
-    assert "call the rater 'label' otherwise" in capsys.readouterr().err
-    assert not (tmp_path / "decide.csv").exists()
+    assert main(["agreement", *words]) == 0
+    assert read_table(tmp_path / "decide.csv").rows == [
+        {"guid": "1", "text": "A", "rater label": "one", "relabel": "two", "label": ""}
+    ]

@@ -53,7 +53,7 @@ def over_all_pairs(values_RU, level):
 def test_alpha_is_what_the_article_works_out_by_hand(level, expected):
     found = krippendorff_alpha(EXAMPLE_C, level)
     assert found.value == pytest.approx(expected, abs=0.0005)
-    assert (found.units, found.values) == (11, 40)
+    assert (found.n, found.labels) == (11, 40)
 
 
 def test_alpha_of_two_raters_is_what_sums_on_paper_give():
