@@ -1,16 +1,16 @@
 """The card (README.md) of a data set, in the Hugging Face Hub's format."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from huggingface_hub import DatasetCardData
 
 from heron import __version__
-from heron.base.cells import SYNTHETIC, Cell, Table
+from heron.base.cells import Cell, Table
 from heron.base.files import write_file
+from heron.base.pages import render
 from heron.base.table_files import to_markdown
-from heron.data.config import DataConfig
 from heron.languages import get_language
 from heron.results.shipped import Shipped
 from heron.tasks import FORK_ANALYSES
@@ -24,44 +24,11 @@ _LICENCE = re.compile(r"CC BY(-NC)?(-SA|-ND)? \d\.\d|CC0 1\.0|MIT")
 
 def write_card(shipped: Shipped, findings: Sequence[Finding], path: Path) -> Path:
     """Describe the split files that are there, and what was found in them; no row is in it."""
-    config = shipped.config
-    statistics = FORK_ANALYSES.find("statistics")
-    tables = statistics(shipped) if statistics else []
-    parts = [
-        f"---\n{_metadata(shipped)}\n---\n",
-        f"# {config.title or config.name}\n",
-        *([f"**{SYNTHETIC.capitalize()}.**\n"] if config.synthetic else []),
-        "\n".join(_facts(shipped)) + "\n",
-        to_markdown(_sizes(shipped)).replace("### ", "## ", 1),
-        f"## Statistics\n\nOf all rows, by `heron analyze data={config.name}`.\n",
-        *map(to_markdown, tables),
-        "## Known problems\n",
-        *(f"- {name}: {' '.join(text.split())}\n" for name, text in config.findings.items()),
-        "\n".join(_found(findings, config)),
-    ]
-    return write_file(path, "\n".join(parts))
-
-
-def _metadata(shipped: Shipped) -> str:
-    config = shipped.config
-    rows = sum(map(len, shipped.splits.values()))
-    size = next((name for most, name in _SIZES if rows < most), "n>1M")
-    known = _LICENCE.fullmatch(config.licence)
-    return DatasetCardData(
-        language=config.language,
-        license=known.group().lower().replace(" ", "-") if known else "other",
-        task_categories=[task_of(config).about.hub_name],
-        size_categories=[size],
-        pretty_name=config.title or config.name,
-        tags=["synthetic"] if config.synthetic else None,
-    ).to_yaml()
-
-
-def _facts(shipped: Shipped) -> Iterator[str]:
     config, task = shipped.config, task_of(shipped.config)
-    does = f"for a model that {task.about.does}" if task.about.does else ""
+    statistics = FORK_ANALYSES.find("statistics")
+    does = f", for a model that {task.about.does}" if task.about.does else ""
     facts = {
-        "task": f"{config.task}, {does}" if does else config.task,
+        "task": f"{config.task}{does}",
         "language": get_language(config.language).name,
         "classes": ", ".join(config.label_order) if task.has_classes else "",
         "licence": config.licence or "not known",
@@ -70,7 +37,35 @@ def _facts(shipped: Shipped) -> Iterator[str]:
         **{f"{split}, sha256": f"`{value}`" for split, value in shipped.sha256.items()},
         **{f"{split}, missing": "nothing is said of it here" for split in shipped.missing},
     }
-    yield from (f"- {name}: {value}" for name, value in facts.items() if value)
+    # A split that is missing is named above, and its place is of this computer.
+    shown = [(f, measure_table(f)) for f in findings if f.check != "missing"]
+    numbers = [to_markdown(table).partition("\n\n")[2] if table else "" for _, table in shown]
+    card = render(
+        "card.md.j2",
+        Path(__file__).parent / "templates",
+        metadata=_metadata(shipped),
+        config=config,
+        facts=facts,
+        sizes=to_markdown(_sizes(shipped)).replace("### ", "## ", 1),
+        statistics=list(map(to_markdown, statistics(shipped))) if statistics else [],
+        findings=[(f, text) for (f, _), text in zip(shown, numbers, strict=True)],
+        version=__version__,
+    )
+    return write_file(path, card)
+
+
+def _metadata(shipped: Shipped) -> str:
+    config = shipped.config
+    rows = sum(map(len, shipped.splits.values()))
+    known = _LICENCE.fullmatch(config.licence)
+    return DatasetCardData(
+        language=config.language,
+        license=known.group().lower().replace(" ", "-") if known else "other",
+        task_categories=[task_of(config).about.hub_name],
+        size_categories=[next((name for most, name in _SIZES if rows < most), "n>1M")],
+        pretty_name=config.title or config.name,
+        tags=["synthetic"] if config.synthetic else None,
+    ).to_yaml()
 
 
 def _sizes(shipped: Shipped) -> Table:
@@ -82,15 +77,3 @@ def _sizes(shipped: Shipped) -> Table:
         rows.append((split, len(examples), groups, *(found.count(label) for label in labels)))
     note = "Groups are documents or articles; 0: rows are independent."
     return Table("Splits", ("split", "rows", "groups", *labels), tuple(rows), note)
-
-
-def _found(findings: Sequence[Finding], config: DataConfig) -> Iterator[str]:
-    yield f"Found by `heron audit {config.name}` (heron {__version__}), serious ones first.\n"
-    # A split that is missing has been named, and its place is of this computer.
-    for finding in (one for one in findings if one.check != "missing"):
-        yield f"### {finding.severity}: {finding.id}\n"
-        yield f"{finding.title}.\n"
-        if finding.advice:
-            yield f"What to do: {finding.advice}.\n"
-        if table := measure_table(finding):
-            yield to_markdown(table).partition("\n\n")[2]  # without its heading

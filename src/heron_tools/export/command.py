@@ -33,8 +33,7 @@ def run(arguments: Sequence[str]) -> int:
     if options.out.exists() and (not options.out.is_dir() or any(options.out.iterdir())):
         raise ConfigError(f"out={options.out} is not empty: name a new folder, or remove it")
     # start-up time: a wrong option does not wait for torch
-    from heron_tools.export.model_card import write_card
-    from heron_tools.export.model_code import PLACE
+    from heron_tools.export.model_card import PLACE, write_card
     from heron_tools.export.onnx_export import export_onnx, require_onnx
     from heron_tools.export.plain import write_plain
 

@@ -16,7 +16,7 @@ from heron.tasks.qa.features import Answers
 from heron.tasks.task import task_of
 from heron.training.compose import compose
 from heron.training.exported import load_exported
-from heron_tools.export.model_code import usage_code
+from heron_tools.export.model_card import usage_code
 from heron_tools.export.plain import Plain
 from small_exports import Exported
 

@@ -31,7 +31,7 @@ from heron.training.build import build_module
 from heron.training.inference import _trainer
 from heron.training.outcome import predict_split
 from heron.training.stored import from_yaml, to_yaml
-from heron_tools.export.model_code import usage_code
+from heron_tools.export.model_card import usage_code
 from heron_tools.export.plain import Plain
 
 SMALL = (

@@ -26,7 +26,7 @@ from heron.training.build import build_encoder, build_head
 from heron.training.export import export
 from heron.training.exported import load_exported
 from heron.training.inference import inference_module
-from heron_tools.export.model_code import usage_code
+from heron_tools.export.model_card import usage_code
 from heron_tools.export.plain import Plain
 from tiers import quick
 

@@ -16,7 +16,7 @@ from heron.data.markers import with_markers
 from heron.languages import get_language
 from heron.languages.unicode import UnicodeOptions, normalise
 from heron.training.inference import open_trained
-from heron_tools.export.model_code import usage_code
+from heron_tools.export.model_card import usage_code
 from heron_tools.export.plain import OWN_CLASS, write_plain
 from small_exports import Exported
 from tiers import one_in, quick
