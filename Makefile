@@ -9,8 +9,10 @@ export PYTHONDONTWRITEBYTECODE :=
 # fight. Tests of one file share what they train, so one process runs them all (loadfile),
 # in the order of the folders, because the files with the fewest tests are not the fastest.
 TEST_ENV := HF_HUB_OFFLINE=1 WANDB_MODE=offline OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
+BENCH = $(TEST_ENV) PYTHONPATH=tests$(addprefix :,$(PYTHONPATH)) HERON_DATA=$(abspath $(HERON_DATA)) \
+	HERON_ENCODER=$(abspath $(HERON_ENCODER)) $(BIN)/python -m tests.benchmarks
 
-.PHONY: demo test test-real docs fuzz lint format bench bench-all bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-generation bench-token-loss bench-prompting bench-tokenizing bench-wiki bench-threads lock update clean help
+.PHONY: demo test test-real docs fuzz lint format bench bench-all bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-generation bench-prompting bench-tokenizing bench-wiki lock update clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -50,58 +52,47 @@ docs: .venv/docs  ## the pages as a web site, in runs/docs; a warning is an erro
 	@echo runs/docs/index.html
 
 bench: .venv/installed  ## heron's training step beside the Hugging Face Trainer's, on real text
-	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) HERON_ENCODER=$(abspath $(HERON_ENCODER)) \
-		$(BIN)/python -m tests.benchmarks.training
+	$(BENCH).training
 
 bench-all: .venv/installed  ## every benchmark, and one table of what heron reaches
-	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) HERON_ENCODER=$(abspath $(HERON_ENCODER)) \
-		$(BIN)/python -m tests.benchmarks.all
+	$(BENCH).all
 
 bench-long: .venv/installed  ## premises beyond 512 tokens: cut, in windows, whole
-	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) HERON_ENCODER=$(abspath $(HERON_ENCODER)) \
-		$(BIN)/python -m tests.benchmarks.long_premises
+	$(BENCH).long_premises
 
 bench-cache: .venv/installed  ## a frozen encoder computed once: one run, and a grid of 180
-	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) HERON_ENCODER=$(abspath $(HERON_ENCODER)) \
-		$(BIN)/python -m tests.benchmarks.frozen_cache
+	$(BENCH).frozen_cache
 
 bench-dynamics: .venv/installed  ## what recording costs a step; 550,000 examples to statistics
-	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.recorder
-	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.cartography
+	$(BENCH).recorder
+	$(BENCH).cartography
 
 bench-significance: .venv/installed  ## the paired bootstrap beside a scikit-learn loop
-	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.significance
+	$(BENCH).significance
 
 bench-isolation: .venv/installed  ## what a process of its own costs a job of a sweep
-	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.isolation
+	$(BENCH).isolation
 
 bench-devices: .venv/installed  ## one device and two: seconds, and what differs
-	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.devices
+	$(BENCH).devices
 
 bench-span: .venv/installed  ## exact match and F1 beside the official loop
-	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) $(BIN)/python -m tests.benchmarks.span_scores
+	$(BENCH).span_scores
 
 bench-rouge: .venv/installed  ## ROUGE beside a plain re-statement of XL-Sum's fork, and the fork
-	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.rouge
+	$(BENCH).rouge
 
 bench-generation: .venv/installed  ## summaries written in batches and one by one
-	$(TEST_ENV) HERON_ENCODER=$(abspath $(HERON_ENCODER)) $(BIN)/python -m tests.benchmarks.generation
-
-bench-token-loss: .venv/installed  ## cross-entropy over a vocabulary beside torch's
-	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.token_loss
+	$(BENCH).generation
 
 bench-prompting: .venv/installed  ## questions with a shared prompt, one by one and together
-	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.prompting
+	$(BENCH).prompting
 
 bench-tokenizing: .venv/installed  ## pairs to token ids on disk, beside datasets.map
-	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) HERON_ENCODER=$(abspath $(HERON_ENCODER)) \
-		$(BIN)/python -m tests.benchmarks.tokenizing
-
-bench-threads: .venv/installed  ## one thread and two, on a free machine and on a busy one
-	$(BIN)/python -m tests.benchmarks.threads
+	$(BENCH).tokenizing
 
 bench-wiki: .venv/installed  ## pages of a Wikipedia dump to labelled pairs, beside a plain script
-	$(TEST_ENV) PYTHONPATH=tests $(BIN)/python -m tests.benchmarks.wiki_pairs
+	$(BENCH).wiki_pairs
 
 fuzz: .venv/installed  ## ten times the examples of each property test, new ones every time
 	$(TEST_ENV) $(BIN)/python -m pytest -m "hypothesis and not real" --hypothesis-profile=fuzz -n 2

@@ -22,7 +22,7 @@ _LISTING = "heron.commands.listing"  # only for help and for commands of forks
 # with bf16, a training of 12 layers grew beyond 7 GB, with this limit to 4 or 5 GB.
 _KERNELS = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
 # How often a thread looks whether the others are ready before it sleeps. libgomp's default is long:
-# where other programs need the cores, threads spend their time waiting (`make bench-threads`).
+# where other programs need the cores, threads spend their time waiting.
 SPINS = ("GOMP_SPINCOUNT", "1000")
 
 

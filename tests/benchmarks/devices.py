@@ -6,20 +6,19 @@ one thread and in two with one each. What differs is the order of additions. See
 
 from __future__ import annotations
 
-import resource
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import torch
 
 from heron.base.cells import Formatted, Table
+from heron.base.errors import HeronError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.config.constraints import Count
+from two_processes import furthest
 
 from .frame import Found, call, main
 
@@ -34,84 +33,40 @@ _SETTINGS = (
 
 @dataclass
 class Options:
-    """Options of the benchmark.
+    """Options of the benchmark."""
 
-    Args:
-        rows: of the corpus.
-        epochs: passes over it.
-        overrides: further settings, such as `head=window`.
-        out: JSON file with what was measured.
-    """
-
-    rows: Count = 2000
+    rows: Count = 2000  # of the corpus
     epochs: Count = 2
-    overrides: list[str] = field(default_factory=list)
+    overrides: list[str] = field(default_factory=list)  # further settings, such as head=window
     out: Path = Path("runs/benchmark_devices.json")
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
-    """One way to train.
-
-    Args:
-        devices: processes.
-        steps: optimizer steps.
-        job: seconds from the job's start to its end, without imports.
-        command: seconds of the whole command, report included.
-        processor: processor seconds of all its processes.
-    """
-
-    devices: int
-    steps: int
-    job: float
-    command: float
-    processor: float
-
-
 def run(options: Options) -> Found:
-    """Train both ways; the exit code is 1 where they differ by more than rounding."""
-    with tempfile.TemporaryDirectory() as made:
-        measured, folders = [], []
-        for devices in (1, 2):
-            print(f"{devices} device{'s' if devices > 1 else ''} ...", flush=True)
-            folders.append(RunFolder(Path(made) / "runs" / "devices" / f"{devices}"))
-            measured.append(_train(options, devices, folders[-1]))
-        weights = [torch.load(each.last, weights_only=True)["state_dict"] for each in folders]
-        apart = {
-            "weights": furthest(*weights),
-            "scores": furthest(*(read_json(each.scores) for each in folders)),
-        }
-    same = max(apart.values()) < NEAR and measured[0].steps == measured[1].steps
-    lines = [f"largest difference of {what}: {distance:.1e}" for what, distance in apart.items()]
-    lines.append("the same training" if same else f"NOT the same training (limit {NEAR})")
-    record = {"apart": apart, "measured": [asdict(each) for each in measured]}
-    return Found(record, [table(measured)], lines, code=0 if same else 1)
-
-
-def furthest(one: Any, two: Any) -> float:
-    """Compute the largest difference between numbers or tensors, in mappings of one form.
+    """Train both ways.
 
     Raises:
-        ValueError: their keys differ.
+        HeronError: steps differ, or weights or scores by more than rounding.
     """
-    if not isinstance(one, Mapping):
-        return float(abs(one - two).max()) if torch.is_tensor(one) else abs(one - two)
-    if one.keys() != two.keys():
-        raise ValueError(f"different keys: {sorted(one.keys() ^ two.keys())}")
-    return max(furthest(one[key], two[key]) for key in one)
+    with tempfile.TemporaryDirectory() as made:
+        folders = {n: RunFolder(Path(made) / "runs" / "devices" / f"{n}") for n in (1, 2)}
+        seconds = {n: _train(options, n, folder) for n, folder in folders.items()}
+        weights = [torch.load(f.last, weights_only=True)["state_dict"] for f in folders.values()]
+        scores = [read_json(folder.scores) for folder in folders.values()]
+        steps = [read_json(folder.ledger)["total"]["steps"] for folder in folders.values()]
+    apart = {"weights": furthest(*weights)}
+    pairs = ((scores[0][s][name], scores[1][s][name]) for s in scores[0] for name in scores[0][s])
+    apart["scores"] = max(abs(one - two) for one, two in pairs)
+    if steps[0] != steps[1] or max(apart.values()) > NEAR:
+        raise HeronError(f"not the same training: {steps} steps, {apart} apart")
+    rows = [(n, *(Formatted(value, ".1f") for value in spent)) for n, spent in seconds.items()]
+    columns = ("devices", "job, s", "command, s")
+    table = Table(f"{steps[0]} steps", columns, tuple(rows))
+    lines = [f"largest difference of {what}: {distance:.1e}" for what, distance in apart.items()]
+    return Found({"apart": apart, "seconds": seconds}, [table], lines=lines)
 
 
-def table(measured: Sequence[Measurement]) -> Table:
-    """Lay the measurements out."""
-    rows = []
-    for each in measured:
-        seconds = (Formatted(value, ".1f") for value in (each.job, each.command, each.processor))
-        rows.append((each.devices, each.steps, *seconds))
-    columns = ("devices", "steps", "job, s", "command, s", "command, processor s")
-    return Table("one run", columns, tuple(rows))
-
-
-def _train(options: Options, devices: int, folder: RunFolder) -> Measurement:
+def _train(options: Options, devices: int, folder: RunFolder) -> tuple[float, float]:
+    """Train; returns the seconds of the job, and of the command, imports included."""
     made = folder.path.parents[2]
     words = [
         *_SETTINGS, *options.overrides, f"data.generator.size={options.rows}",
@@ -119,18 +74,9 @@ def _train(options: Options, devices: int, folder: RunFolder) -> Measurement:
         f"paths.runs={made}/runs", f"paths.cache={made}/cache{devices}",
         f"run.job={folder.path.name}",
     ]  # fmt: skip
-    started, spent_before = time.perf_counter(), _processor_seconds()
+    started = time.perf_counter()
     call("heron", "train", *words, threads=devices)  # which divides them between the processes
-    seconds = time.perf_counter() - started
-    steps = read_json(folder.ledger)["total"]["steps"]
-    job, processor = read_json(folder.status)["seconds"], _processor_seconds() - spent_before
-    return Measurement(devices, steps, job, seconds, processor)
-
-
-def _processor_seconds() -> float:
-    """Read what all ended descendants of this process have used."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    return read_json(folder.status)["seconds"], time.perf_counter() - started
 
 
 if __name__ == "__main__":

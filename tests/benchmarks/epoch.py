@@ -1,100 +1,107 @@
-"""Estimate a whole epoch from a few of its batches: which ones to time, and what they say.
+"""An epoch of training, measured by a few of its batches: which ones, and what they say of it.
 
 A step with random batches of 32 takes seconds on a processor, an epoch many minutes. Sorting an
 epoch's plan by length and timing the middle batch of each equal part estimates the epoch closely,
 because a step's cost is nearly proportional to its padded tokens.
+
+Shape suffixes: U units of a plan (sequences, or pairs with all their windows).
 """
 
 from __future__ import annotations
 
+import tempfile
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytorch_lightning as pl
 
-from heron.data.features import Units
+from heron.base.run_folder import RunFolder
+from heron.data.datamodule import DataModule
+from heron.tasks.config import Config
+from heron.training.build import build_module
+from heron.training.checkpointing import History
+from heron.training.trainer import build_trainer
 
+Plan = Sequence[np.ndarray]
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
-    """What one rival achieved in one round.
-
-    Args:
-        samples_per_cpu_second: event pairs per second of processor time, all threads together.
-        samples_per_second: event pairs per second on the clock.
-        padding_efficiency: share of the epoch's tokens that are not padding, from 0 to 1.
-        steps_per_epoch: optimizer steps of the epoch that the batches were drawn from.
-        cpu_seconds: processor time of each timed step.
-        seconds: clock time of each timed step.
-        gemm_share: floating-point operations of the encoder's layers on real tokens per second of
-            processor time, as a share of what this machine reaches in nothing but the products of
-            these layers, in the same precision; None where it was not measured.
-    """
-
-    samples_per_cpu_second: float
-    samples_per_second: float
-    padding_efficiency: float
-    steps_per_epoch: int
-    cpu_seconds: list[float]
-    seconds: list[float]
-    gemm_share: float | None = None
+# Nothing but training: the clock stands still at an epoch's end, but time is precious.
+TRAINING = (
+    "data.validation.fraction=0",
+    "trainer.select=last",
+    "trainer.max_epochs=1",
+    "trainer.enable_progress_bar=false",
+    "batching=bucket",
+    "encoder=pretrained",
+    "encoder.name=given below",
+)
 
 
-def choose_batches(
-    plan: Sequence[np.ndarray], lengths_S: np.ndarray, count: int
-) -> list[np.ndarray]:
+class Stopwatch(pl.Callback):
+    """Notes processor and clock time at the end of every step."""
+
+    def __init__(self) -> None:
+        self._marks: list[tuple[float, float]] = []
+
+    def lap(self, *_: Any, **__: Any) -> None:
+        """Note that a step has ended."""
+        self._marks.append((time.process_time(), time.perf_counter()))
+
+    on_train_batch_end = lap
+
+    def laps(self) -> np.ndarray:
+        """Seconds between two ends: [steps - 1, 2]; the first step is the warm-up."""
+        return np.diff(np.asarray(self._marks), axis=0)
+
+
+class ChosenBatches(DataModule):
+    """heron's DataModule, made to train on given batches alone; its own while none are chosen."""
+
+    chosen: list[np.ndarray] | None = None
+
+    def plan(self, epoch: int) -> list[np.ndarray]:
+        """Return the chosen batches, or the epoch's own plan."""
+        return super().plan(epoch) if self.chosen is None else self.chosen
+
+
+def choose_batches(plan: Plan, lengths_U: np.ndarray, count: int) -> list[np.ndarray]:
     """Choose batches that stand for an epoch: the middle one of each of `count` equal parts.
 
     Args:
-        plan: the epoch's batches of sequence indices.
-        lengths_S: tokens per sequence.
+        plan: the epoch's batches, as indices.
+        lengths_U: tokens of the longest sequence of each index.
         count: how many to choose, at most as many as the plan has.
 
     Returns:
         The chosen batches, those with the shortest sequences first.
     """
-    longest = [int(lengths_S[batch].max()) for batch in plan]
+    longest = [int(lengths_U[batch].max()) for batch in plan]
     parts = np.array_split(np.argsort(longest, kind="stable"), min(count, len(plan)))
     return [plan[part[len(part) // 2]] for part in parts]
 
 
-def estimate(
-    plan: Sequence[np.ndarray],
-    chosen: Sequence[np.ndarray],
-    lengths_S: np.ndarray,
-    rows_S: np.ndarray,
-    times: np.ndarray,
-) -> Measurement:
-    """Scale the chosen batches' time to the epoch, by padded tokens.
-
-    Args:
-        plan: the epoch's batches of sequence indices.
-        chosen: the batches that were timed.
-        lengths_S: tokens per sequence.
-        rows_S: samples per sequence.
-        times: processor and clock seconds of each chosen batch, float64 [len(chosen), 2].
-    """
-    scale = padded_tokens(plan, lengths_S) / padded_tokens(chosen, lengths_S)
-    samples = sum(int(rows_S[batch].sum()) for batch in plan)
-    cpu_seconds, seconds = times.sum(axis=0) * scale
-    return Measurement(
-        samples_per_cpu_second=samples / cpu_seconds,
-        samples_per_second=samples / seconds,
-        padding_efficiency=padding_efficiency(list(plan), Units.single(lengths_S), lengths_S),
-        steps_per_epoch=len(plan),
-        cpu_seconds=times[:, 0].tolist(),
-        seconds=times[:, 1].tolist(),
-    )
+def padded_tokens(plan: Plan, lengths_U: np.ndarray, sizes_U: np.ndarray) -> list[int]:
+    """Count the tokens of each batch, padding included; `sizes_U` are sequences of each index."""
+    return [int(lengths_U[batch].max()) * int(sizes_U[batch].sum()) for batch in plan]
 
 
-def padded_tokens(plan: Sequence[np.ndarray], lengths_S: np.ndarray) -> int:
-    """Count the tokens of all batches, padding included."""
-    return sum(len(batch) * int(lengths_S[batch].max()) for batch in plan)
+def scale(plan: Plan, chosen: Plan, lengths_U: np.ndarray, sizes_U: np.ndarray) -> float:
+    """By how much the time of the chosen batches is multiplied to be an epoch's."""
+    of_all, some = (sum(padded_tokens(each, lengths_U, sizes_U)) for each in (plan, chosen))
+    return of_all / some
 
 
-def padding_efficiency(plan: Sequence[np.ndarray], units: Units, lengths_S: np.ndarray) -> float:
-    """Compute the share of a plan's tokens that are not padding, from 0 to 1."""
-    tokens_U = np.add.reduceat(lengths_S, units.sequences_V[:-1]) if len(units) else np.empty(0)
-    longest_U, sizes_U = units.longest_U, units.sizes_U
-    padded = sum(int(longest_U[batch].max()) * int(sizes_U[batch].sum()) for batch in plan)
-    return float(sum(int(tokens_U[batch].sum()) for batch in plan)) / max(padded, 1)
+def warmed(chosen: list[np.ndarray]) -> list[np.ndarray]:
+    """Let a batch of middle length come first: it is not timed."""
+    return [chosen[len(chosen) // 2], *chosen]
+
+
+def train_heron(config: Config, data: ChosenBatches, watch: Stopwatch) -> None:
+    """Train as `heron train` does: its module, its Trainer, its callbacks, and the stopwatch."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = RunFolder(Path(folder))
+        trainer = build_trainer(config, run, data, History(run.metrics))
+        trainer.callbacks.append(watch)  # type: ignore[attr-defined]
+        trainer.fit(build_module(config, data), datamodule=data)

@@ -1,7 +1,8 @@
-"""The frame of every benchmark: options, fresh processes, rounds, tables and the JSON file."""
+"""The harness of every benchmark: ways side by side in rounds, their table, bars, a JSON file."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -26,18 +27,55 @@ Times = dict[str, list[float]]  # way: its seconds, one number per round
 
 
 @dataclass(frozen=True)
+class Headline:
+    """How many times as fast heron is as a rival.
+
+    Args:
+        work: what heron does.
+        rival: who or what does the same.
+        ratios: the rival's time over heron's, one per round; rounds are measured side by side.
+        bar: the ratio that heron has to reach; None where there is none.
+        unit: `times` faster, or the unit of `ratios` where they are heron's own time and the bar is
+            the longest that is good enough.
+    """
+
+    work: str
+    rival: str
+    ratios: Sequence[float]
+    bar: float | None = None
+    unit: str = "times"
+
+    def __str__(self) -> str:
+        """Say it in one line."""
+        return " | ".join(self.cells())
+
+    def cells(self) -> tuple[str, ...]:
+        """Lay it out: work, rival, median, lowest and highest, and whether the bar is reached."""
+        low, middle, high = (show(number(of(self.ratios))) for of in (min, median, max))
+        bar = ""
+        if self.bar is not None:
+            sign, least = ("≥", self.bar) if self.unit == "times" else ("≤", -self.bar)
+            found = median(self.ratios) if self.unit == "times" else -median(self.ratios)
+            bar = f"{sign} {self.bar:g}: {'reached' if found >= least else 'missed'}"
+        return self.work, self.rival, f"{middle} {self.unit}", f"{low} to {high}", bar
+
+
+@dataclass(frozen=True)
 class Found:
     """What a benchmark has found.
 
     Args:
-        record: what is written to `out=`, beside options, versions and processor; no file if empty.
+        record: what is written to `out=`, beside headlines, options, versions and processor; no
+            file if empty.
         tables: printed first.
-        lines: printed below them.
+        headlines: what `make bench-all` shows of it; printed below the tables.
+        lines: printed last.
         code: the exit code.
     """
 
     record: dict[str, Any] = field(default_factory=dict)
     tables: Sequence[Table] = ()
+    headlines: Sequence[Headline] = ()
     lines: Sequence[object] = ()
     code: int = 0
 
@@ -64,10 +102,12 @@ def main(
         options: Any = parse_options(schema, words)
         found = benchmark(options)
         print_tables(found.tables)
-        for line in found.lines:
+        for line in (*found.headlines, *found.lines):
             print(line)
         if found.record:
-            write_json(options.out, found.record | _circumstances(options))
+            headlines = [asdict(each) for each in found.headlines]
+            kept = {**found.record, "headlines": headlines, **_circumstances(options)}
+            write_json(options.out, kept)
             print(options.out)
         return found.code
     except AbsentError as error:
@@ -115,20 +155,38 @@ def ratios(times: Times, rival: str, way: str) -> list[float]:
     return [theirs / ours for theirs, ours in zip(times[rival], times[way], strict=True)]
 
 
-def ratio(times: Times, rival: str, way: str) -> float:
-    """Take the median of the ratios within rounds."""
-    return median(ratios(times, rival, way))
+def set_beside(
+    title: str,
+    cases: Mapping[str, Times],
+    *rivals: str,
+    bars: Mapping[str, Mapping[str, float | None]] | None = None,
+) -> Found:
+    """Set the ways of each case side by side: median seconds, and times as fast as the rivals.
 
-
-def compare(title: str, cases: Mapping[str, Times], *rivals: str) -> Table:
-    """Set the ways of each case side by side: median seconds, and times as fast as the rivals."""
+    Args:
+        title: what all do.
+        cases: the seconds of their ways.
+        rivals: the ways that the others are compared with.
+        bars: by case, the ways that are headlines, and how many times as fast they have to be.
+    """
     rows: list[tuple[Cell, ...]] = [
-        (case, way, number(median(times[way])), *(number(ratio(times, r, way)) for r in rivals))
+        (
+            case,
+            way,
+            number(median(times[way])),
+            *(number(median(ratios(times, rival, way))) for rival in rivals),
+        )
         for case, times in cases.items()
         for way in times
     ]
     columns = ("", "way", "processor s", *(f"times {rival}" for rival in rivals))
-    return Table(title, columns, tuple(rows))
+    headlines = [
+        Headline(f"{title}, {case}: {way}", rival, ratios(cases[case], rival, way), bar)
+        for case, ways in (bars or {}).items()
+        for way, bar in ways.items()
+        for rival in rivals
+    ]
+    return Found({"seconds": dict(cases)}, [Table(title, columns, tuple(rows))], headlines)
 
 
 def number(value: float) -> Formatted:
@@ -136,94 +194,39 @@ def number(value: float) -> Formatted:
     return Formatted(value, ".0f" if value >= 100 else ".3g")
 
 
-@dataclass(frozen=True)
-class Headline:
-    """How many times as fast heron is as a rival.
-
-    Args:
-        work: what heron does.
-        rival: who or what does the same.
-        ratios: the rival's time over heron's, one per round; rounds are measured side by side.
-        bar: the ratio that heron has to reach; None where there is none.
-        unit: `times` faster, or the unit of `ratios` where they are heron's own time and the bar is
-            the longest that is good enough.
-    """
-
-    work: str
-    rival: str
-    ratios: Sequence[float]
-    bar: float | None = None
-    unit: str = "times"
-
-    @property
-    def ratio(self) -> float:
-        """The median over the rounds."""
-        return median(self.ratios)
-
-    @property
-    def spread(self) -> str:
-        """Lowest and highest ratio."""
-        return f"{show(number(min(self.ratios)))} to {show(number(max(self.ratios)))}"
-
-    @property
-    def result(self) -> str:
-        """Whether the bar is reached; empty without one."""
-        if self.bar is None:
-            return ""
-        enough = self.ratio >= self.bar if self.unit == "times" else self.ratio <= self.bar
-        return "reached" if enough else "missed"
-
-    def __str__(self) -> str:
-        """Say it in one line."""
-        bar = f"; {self.bar:g} {self.result}" if self.bar is not None else ""
-        return f"{self.work} / {self.rival}: {show(number(self.ratio))} ({self.spread}){bar}"
-
-    def cells(self) -> tuple[str, ...]:
-        """Lay it out as a row of the table of all benchmarks."""
-        sign = "≥" if self.unit == "times" else "≤"
-        bar = "" if self.bar is None else f"{sign} {self.bar:g}: {self.result}"
-        measured = f"{show(number(self.ratio))} {self.unit}"
-        return self.work, self.rival, measured, self.spread, bar
-
-
-def environment(threads: int, **changes: str | None) -> dict[str, str]:
-    """Set up a measuring process: so many threads, no network, no fight over cores.
-
-    `changes` are other variables; None removes one.
-    """
-    variables = {
+def environment(threads: int) -> dict[str, str]:
+    """Set up a measuring process: so many threads, no network, no fight over cores."""
+    paths = [str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {
         **os.environ,
         "OMP_NUM_THREADS": str(threads),
         # A thread that spins while another is preempted burns the time it is measured by.
         "GOMP_SPINCOUNT": "1000",
         "TOKENIZERS_PARALLELISM": "false",
         "HF_HUB_OFFLINE": "1",
-        **changes,
+        "PYTHONPATH": os.pathsep.join(paths),
     }
-    return {name: value for name, value in variables.items() if value is not None}
 
 
-def call(
-    module: str, *words: object, threads: int = 1, shown: bool = False, **changes: str | None
-) -> str:
+def call(module: str, *words: object, threads: int = 1, shown: bool = False) -> str:
     """Run `python -m module` in a fresh process; returns what it printed, empty if it is `shown`.
-
-    `changes` are variables of its environment, see `environment`.
 
     Raises:
         HeronError: it failed; with the end of what it said.
     """
     command = [sys.executable, "-m", module, *map(str, words)]
-    options: Any = {
-        "cwd": ROOT,
-        "env": environment(threads, **changes),
-        "capture_output": not shown,
-    }
-    done = subprocess.run(command, text=True, check=False, **options)
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment(threads), capture_output=not shown, text=True
+    )
     if done.returncode:
         said = "see above" if shown else f"\n{done.stderr[-2000:]}"
         raise HeronError(f"{' '.join(command[2:])} failed: {said}")
     return done.stdout or ""
+
+
+def measure_apart(module: str, *words: object, threads: int = 1) -> Any:
+    """Run a benchmark in a fresh process, where it prints what it has measured as JSON."""
+    return json.loads(call(module, *words, threads=threads).splitlines()[-1])
 
 
 def folder(given: Path | None, variable: str) -> Path | None:

@@ -10,18 +10,18 @@ on disk as it is done. See README.md here.
 
 from __future__ import annotations
 
-import statistics
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import torch
 import transformers
 
-from heron.base.cells import Formatted, Table
-from heron.base.errors import ConfigError, HeronError
+from heron.base.errors import HeronError
 from heron.base.libraries import silence_libraries
 from heron.config.constraints import Count
 from heron.data.config import TEST
@@ -33,101 +33,46 @@ from heron.training.compose import compose
 from heron.training.inference import _trainer
 from heron.training.outcome import predict_split
 
-from .frame import Found, Times, folder, main, ratio, time_rounds
+from .frame import Found, Headline, Times, folder, main, ratios, set_beside, time_rounds
 
-TRAINER = "Seq2SeqTrainer"
+ALONE, TRAINER = "one by one", "Seq2SeqTrainer"
 
 
 @dataclass
 class Options:
-    """Options of the benchmark.
-
-    Args:
-        articles: how many are summarized.
-        tokens: of every summary.
-        beams: see `GenerationConfig.num_beams`; each number is measured.
-        encoder: a folder whose encoder the second model begins with; default `HERON_ENCODER`.
-        hidden: width of encoder and decoder of the model with random weights.
-        layers: of each.
-        batch: padded tokens of a batch.
-        precision: see `TrainerConfig.precision`; one by one is always in full precision.
-        sizes: of the batches of `Seq2SeqTrainer`; the best one counts.
-        rounds: all ways run so often; ratios are taken within a round.
-        threads: CPU threads.
-        out: JSON file with every measurement.
-    """
+    """Options of the benchmark."""
 
     articles: Count = 24
-    tokens: Count = 40
+    tokens: Count = 40  # of every summary
     beams: list[Count] = field(default_factory=lambda: [1, 4])
+    # The second model begins with this folder's encoder; default `HERON_ENCODER`.
     encoder: Path | None = None
-    hidden: Count = 256
-    layers: Count = 4
-    batch: Count = 4096
-    precision: str = "32-true"
-    sizes: list[Count] = field(default_factory=lambda: [4, 8, 24])
+    hidden: Count = 256  # width of encoder and decoder of the model with random weights
+    layers: Count = 4  # of each
+    batch: Count = 4096  # padded tokens of a batch
+    sizes: list[Count] = field(default_factory=lambda: [4, 8, 24])  # of `Seq2SeqTrainer`'s batches
     rounds: Count = 2
-    threads: Count = 1
     out: Path = Path("runs/benchmark_generation.json")
 
 
-@dataclass(frozen=True)
-class Case:
-    """What is measured: a model, random or begun with an encoder's weights, and how it searches."""
-
-    encoder: Path | None
-    beams: int
-
-    @property
-    def name(self) -> str:
-        """For tables."""
-        model = self.encoder.name if self.encoder else "random weights"
-        return f"{model}, {'greedy' if self.beams == 1 else f'{self.beams} beams'}"
-
-
-def cases(options: Options) -> list[Case]:
-    """List what is measured.
-
-    Raises:
-        ConfigError: there is no such encoder.
-    """
-    if options.encoder is not None and not options.encoder.is_dir():
-        raise ConfigError(f"encoder={options.encoder}: no such folder")
-    encoders = [None, *([options.encoder] if options.encoder else [])]
-    return [Case(encoder, beams) for encoder in encoders for beams in options.beams]
-
-
-def named_encoder() -> Path | None:
-    """Find the encoder that `HERON_ENCODER` names; says so where it is not there."""
-    path = folder(None, "HERON_ENCODER")
-    if path and path.is_dir():
-        return path
-    print("HERON_ENCODER names no folder: only the model with random weights is measured")
-    return None
-
-
-def configure(options: Options, case: Case, folder: Path) -> Config:
+def configure(options: Options, encoder: Path | None, beams: int, folder: Path) -> Config:
     """Compose the run whose model writes."""
-    scratch = (
-        f"encoder.scratch.hidden={options.hidden}",
-        f"encoder.scratch.layers={options.layers}",
-        f"encoder.scratch.intermediate={4 * options.hidden}",
+    shape = {"hidden": options.hidden, "layers": options.layers}
+    shape |= {"intermediate": 4 * options.hidden}
+    scratch = (f"encoder.scratch.{key}={value}" for key, value in shape.items())
+    generation = {"num_beams": beams, "no_repeat_ngram_size": 0}
+    generation |= dict.fromkeys(("min_new_tokens", "max_new_tokens"), options.tokens)
+    return compose(
+        [
+            *("data=chronicle_summaries", f"paths.cache={folder}"),
+            f"data.generator.size={max(100, 5 * options.articles)}",
+            *((f"encoder={encoder}", "head=warm_start") if encoder else scratch),
+            f"batching.tokens={options.batch}",
+            *(f"task.generation.{key}={value}" for key, value in generation.items()),
+            *("trainer.precision=32-true", "trainer.accelerator=cpu"),
+            "trainer.enable_progress_bar=false",
+        ]
     )
-    words = (
-        "data=chronicle_summaries",
-        f"data.generator.size={max(100, 5 * options.articles)}",
-        *((f"encoder={case.encoder}", "head=warm_start") if case.encoder else scratch),
-        f"batching.tokens={options.batch}",
-        f"task.generation.num_beams={case.beams}",
-        f"task.generation.min_new_tokens={options.tokens}",
-        f"task.generation.max_new_tokens={options.tokens}",
-        "task.generation.no_repeat_ngram_size=0",
-        f"trainer.precision={options.precision}",
-        "trainer.accelerator=cpu",
-        "trainer.enable_progress_bar=false",
-        f"paths.cache={folder}",
-    )
-    return compose(words)
 
 
 def one_by_one(module: Any, data: DataModule) -> list[str]:
@@ -178,21 +123,19 @@ def in_batches(module: Any, data: DataModule, folder: Path) -> list[str]:
     return texts
 
 
-def measure(options: Options, case: Case, made: Path) -> Times:
+def measure(options: Options, config: Config, made: Path) -> Times:
     """Time every way once a round, in processor seconds.
 
     Raises:
-        HeronError: in full precision, they write otherwise in more than a twentieth of the cases
-            (sums in another order can turn a choice).
+        HeronError: they write otherwise in more than a twentieth of the cases (sums in another
+            order can turn a choice).
     """
-    config = configure(options, case, made)
     torch.manual_seed(0)
     data = DataModule(config)
     module = build_module(config, data).eval()
-    data.examples[TEST] = data.examples[TEST][: options.articles]
-    data = DataModule(config, {TEST: data.examples[TEST]}, data.tokenizer)
+    data = DataModule(config, {TEST: data.examples[TEST][: options.articles]}, data.tokenizer)
     ways = {
-        "one by one": lambda: one_by_one(module, data),
+        ALONE: lambda: one_by_one(module, data),
         **{
             f"{TRAINER}, {size} at once": partial(by_trainer, module, data, size, made / "rival")
             for size in options.sizes
@@ -203,40 +146,32 @@ def measure(options: Options, case: Case, made: Path) -> Times:
     def check(texts: dict[str, list[str]]) -> None:
         for name, rival in texts.items():
             differing = sum(a != b for a, b in zip(rival, texts["heron"], strict=True))
-            if options.precision == "32-true" and differing > len(rival) / 20:
-                raise HeronError(f"{case.name}: {differing} summaries differ from those of {name}")
+            if differing > len(rival) / 20:
+                raise HeronError(f"{differing} summaries differ from those of {name}")
 
     return time_rounds(ways, options.rounds, check)
-
-
-def result_table(found: dict[str, Times], options: Options) -> Table:
-    """Show tokens per processor second and the median of the ratios within rounds."""
-    written = options.articles * options.tokens
-    rows = [
-        (
-            case,
-            way,
-            Formatted(statistics.median(spent), ".2f"),
-            Formatted(written / statistics.median(spent), ".0f"),
-            Formatted(ratio(times, "one by one", way), ".1f"),
-        )
-        for case, times in found.items()
-        for way, spent in times.items()
-    ]
-    columns = ("model", "way", "processor s", "tokens per s", "times faster")
-    title = f"{options.articles} summaries of {options.tokens} tokens; rounds: {options.rounds}"
-    return Table(title, columns, tuple(rows))
 
 
 def run(options: Options) -> Found:
     """Write the summaries of every case in every way."""
     silence_libraries()
-    if options.encoder is None:
-        options.encoder = named_encoder()
-    torch.set_num_threads(options.threads)
-    with tempfile.TemporaryDirectory() as made:
-        found = {case.name: measure(options, case, Path(made)) for case in cases(options)}
-    return Found({"seconds": found}, [result_table(found, options)])
+    torch.set_num_threads(1)
+    encoder, cases = folder(options.encoder, "HERON_ENCODER"), dict[str, Times]()
+    if encoder is None:
+        print("HERON_ENCODER names no folder: only the model with random weights is measured")
+    for read, beams in product([None, *([encoder] if encoder else [])], options.beams):
+        name = f"{read.name if read else 'random weights'}, {beams} beams"
+        with tempfile.TemporaryDirectory() as made:
+            config = configure(options, read, beams, Path(made))
+            cases[name] = measure(options, config, Path(made))
+    title = f"{options.articles} summaries of {options.tokens} tokens"
+    found = set_beside(title, cases, ALONE, bars={case: {"heron": None} for case in cases})
+    best = [
+        (case, min((way for way in times if TRAINER in way), key=lambda way: median(times[way])))
+        for case, times in cases.items()
+    ]
+    more = [Headline(case, way, ratios(cases[case], way, "heron"), 1.3) for case, way in best]
+    return replace(found, headlines=[*found.headlines, *more])
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from heron_tools.prompting.answers import Answer, Request
 from heron_tools.prompting.config import ModelConfig, PromptingConfig, SamplingConfig
 from heron_tools.prompting.local import LocalModel
 
-from .frame import Found, Times, compare, main, time_rounds
+from .frame import Found, Times, main, set_beside, time_rounds
 
 LEAD, CHOICES = "תשובה:", ("נגזר", "סותר", "ניטרלי")
 ONE_BY_ONE = "one by one"
@@ -120,8 +120,9 @@ def measure(options: Options, folder: Path) -> Times:
     own = ModelConfig(name=str(place), form="completion", dtype="float32")
     config = compose([f"batching.tokens={options.batch}", "trainer.accelerator=cpu"])
     writing = LocalModel(config, PromptingConfig(model=own, sampling=sampling))
-    scoring = LocalModel(config, replace(writing.settings, scoring="likelihood"))
-    alone = LocalModel(config, scoring.settings)
+    scoring, alone = (
+        LocalModel(config, replace(writing.settings, scoring="likelihood")) for _ in range(2)
+    )
     alone.shares_prefix = False
     for each in (scoring, alone):
         each.__dict__ |= {"model": writing.model, "tokenizer": writing.tokenizer}
@@ -156,8 +157,8 @@ def run(options: Options) -> Found:
         times = measure(options, Path(folder))
     shared, prompt = options.shared, options.shared + options.own
     case = f"{options.prompts} prompts of {prompt} tokens, {shared} shared"
-    table = compare(f"Answers of {options.written} tokens", {case: times}, ONE_BY_ONE)
-    return Found({"seconds": times}, [table])
+    bars = {case: {"heron, likelihood": 6.0, "heron, written": None}}
+    return set_beside(f"answers of {options.written} tokens", {case: times}, ONE_BY_ONE, bars=bars)
 
 
 if __name__ == "__main__":

@@ -14,9 +14,8 @@ import json
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
-from typing import Annotated, Any
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pytorch_lightning as pl
@@ -35,99 +34,89 @@ from transformers import (
 from transformers.trainer_pt_utils import LengthGroupedSampler
 
 from heron.base.libraries import silence_libraries
-from heron.base.run_folder import RunFolder
 from heron.config.constraints import Count, OneOf, Seed
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.data.features import Features
 from heron.models.precision import precision
 from heron.tasks.config import Config
-from heron.training.build import build_module
-from heron.training.checkpointing import History
 from heron.training.compose import compose
-from heron.training.trainer import build_trainer
 
-from .epoch import Measurement, choose_batches, estimate
+from . import epoch
+from .epoch import TRAINING, ChosenBatches, Stopwatch, choose_batches, train_heron
 from .frame import Found, main
-from .names import RIVALS, Rival
 
 BATCH = 32  # sequences per batch, as in the released TRC code
 
 
-@dataclass
-class Options:
-    """Options of the measuring process.
+class Rival(NamedTuple):
+    """One way to train.
 
     Args:
-        rival: a name in `RIVALS`.
-        encoder: folder or hub id of the encoder.
-        data: folder that holds `trc/`.
-        cache: where tokenized features are kept.
-        steps: timed steps; one more comes first, untimed.
-        threads: CPU threads.
-        seed: decides the epoch's plan.
-        overrides: configuration of heron's rivals.
+        title: what it is, for the table.
+        framework: `trainer` (Hugging Face) or `heron`.
+        precision: `32-true`, `bf16-mixed` or, of heron, `auto`.
+        grouped: the Trainer's grouping of sequences by length.
+        head: heron's head; `ess` is the same computation as the Trainer's.
     """
+
+    title: str
+    framework: str
+    precision: str
+    grouped: bool = False
+    head: str = "ess"
+
+
+RIVALS = {
+    "trainer": Rival("Trainer, dynamic padding, fp32", "trainer", "32-true"),
+    "trainer_bf16": Rival("Trainer, dynamic padding, bf16", "trainer", "bf16-mixed"),
+    "trainer_grouped": Rival("Trainer, group_by_length, fp32", "trainer", "32-true", True),
+    "trainer_grouped_bf16": Rival("Trainer, group_by_length, bf16", "trainer", "bf16-mixed", True),
+    "heron_fp32": Rival("heron, buckets, fp32", "heron", "32-true"),
+    "heron_bf16": Rival("heron, buckets, bf16", "heron", "bf16-mixed"),
+    "heron": Rival("heron, buckets, default precision", "heron", "auto"),
+    "heron_window": Rival("heron, window head, default precision", "heron", "auto", head="window"),
+}
+
+
+@dataclass
+class Options:
+    """Options of the measuring process."""
 
     rival: Annotated[str, OneOf(*RIVALS)]
     encoder: str
-    data: str
-    cache: str
-    steps: Count = 4
+    data: str  # the folder of `trc/`
+    cache: str  # of tokenized features
+    steps: Count = 4  # that are timed; one more comes first
     threads: Count = 1
-    seed: Seed = 0
-    overrides: list[str] = field(default_factory=list)
+    seed: Seed = 0  # decides the epoch's plan
+    overrides: list[str] = field(default_factory=list)  # configuration of heron's rivals
 
 
-class Stopwatch:
-    """Notes processor and clock time at the end of every step."""
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What one rival achieved in one round.
 
-    def __init__(self) -> None:
-        self._marks: list[tuple[float, float]] = []
+    Args:
+        cpu_seconds: processor time of 1,000 event pairs, all threads together.
+        seconds: clock time of them.
+        padding_efficiency: share of the epoch's tokens that are not padding, from 0 to 1.
+        gemm_share: floating-point operations of the encoder's layers on real tokens per second of
+            processor time, as a share of what this machine reaches in nothing but the products of
+            these layers, in the same precision; None where it was not measured.
+    """
 
-    def lap(self) -> None:
-        """Note that a step has ended."""
-        self._marks.append((time.process_time(), time.perf_counter()))
-
-    def laps(self) -> np.ndarray:
-        """Seconds between two ends: [steps - 1, 2]; the first step is the warm-up."""
-        return np.diff(np.asarray(self._marks), axis=0)
-
-
-class HeronStopwatch(pl.Callback):
-    """Lightning's view of the stopwatch."""
-
-    def __init__(self, watch: Stopwatch):
-        self.watch = watch
-
-    def on_train_batch_end(self, *_: Any) -> None:
-        """End a step."""
-        self.watch.lap()
+    cpu_seconds: float
+    seconds: float
+    padding_efficiency: float
+    gemm_share: float | None = None
 
 
 class TrainerStopwatch(TrainerCallback):
     """The Hugging Face Trainer's view of the stopwatch."""
 
     def __init__(self, watch: Stopwatch):
-        self.watch = watch
-
-    def on_step_end(self, *_: Any, **__: Any) -> None:
-        """End a step."""
-        self.watch.lap()
-
-
-class ChosenBatches(DataModule):
-    """heron's DataModule, made to train on given batches alone.
-
-    Args:
-        config: the run's configuration.
-    """
-
-    chosen: list[np.ndarray] | None = None
-
-    def plan(self, epoch: int) -> list[np.ndarray]:
-        """Return the chosen batches, or the epoch's own plan while none are chosen."""
-        return super().plan(epoch) if self.chosen is None else self.chosen
+        self.on_step_end = watch.lap
 
 
 class EventStart(nn.Module):
@@ -158,24 +147,9 @@ class EventStart(nn.Module):
 
 def configure(rival: Rival, options: Options) -> Config:
     """Compose heron's configuration of one rival."""
-    overrides = [
-        "data=trc",
-        "encoder=pretrained",
-        "encoder.name=given below",
-        "encoder.max_length=256",
-        f"head={rival.head}",
-        "batching=bucket",
-        f"trainer.precision={rival.precision}",
-        f"trainer.threads={options.threads}",
-        f"seed={options.seed}",
-        # Nothing but training: the clock stands still at an epoch's end, but time is precious.
-        "data.validation.fraction=0",
-        "trainer.select=last",
-        "trainer.max_epochs=1",
-        "trainer.enable_progress_bar=false",
-        *options.overrides,
-    ]
-    config = compose(overrides)
+    own = (f"head={rival.head}", f"trainer.precision={rival.precision}", f"seed={options.seed}")
+    own += (f"trainer.threads={options.threads}", "encoder.max_length=256")
+    config = compose(["data=trc", *TRAINING, *own, *options.overrides])
     config.encoder.name = options.encoder
     config.paths.data, config.paths.cache = options.data, options.cache
     return config
@@ -193,7 +167,7 @@ def measure(rival: Rival, config: Config, steps: int) -> Measurement:
     silence_libraries()
     torch.set_num_threads(config.trainer.threads or 1)
     pl.seed_everything(config.seed, verbose=False)
-    data = ChosenBatches(config)
+    data, watch = ChosenBatches(config), Stopwatch()
     features = data.features[TRAIN]
     if rival.framework == "heron":
         lengths = features.lengths_S
@@ -204,20 +178,20 @@ def measure(rival: Rival, config: Config, steps: int) -> Measurement:
         lengths = features.lengths_S[features.sequences_R]
         samples = np.ones(len(lengths), dtype=np.int64)
         plan = plan_trainer_epoch(lengths, rival.grouped, config.seed)
-    chosen = choose_batches(plan, lengths, steps)
-    data.chosen = [chosen[len(chosen) // 2], *chosen]  # the first one warms up
-    watch = Stopwatch()
-    with tempfile.TemporaryDirectory() as folder:
-        if rival.framework == "heron":
-            train_heron(config, data, watch, Path(folder))
-        else:
-            train_trainer(rival, config, data, watch, Path(folder))
-    measured = estimate(plan, chosen, lengths, samples, watch.laps())
-    if rival.head == "window":  # its pairs share a forward pass
-        return measured
-    gflop = gflop_per_sample(config, lengths)
-    share = gflop * measured.samples_per_cpu_second / gemm_rate(config)
-    return replace(measured, gemm_share=share)
+    chosen, ones = choose_batches(plan, lengths, steps), np.ones_like(lengths)
+    data.chosen = epoch.warmed(chosen)
+    if rival.framework == "heron":
+        train_heron(config, data, watch)
+    else:
+        train_trainer(rival, config, data, watch)
+    order = np.concatenate(plan)
+    spent = watch.laps().sum(axis=0) * epoch.scale(plan, chosen, lengths, ones)
+    spent *= 1000 / samples[order].sum()
+    padded = sum(epoch.padded_tokens(plan, lengths, ones))
+    share = None
+    if rival.head != "window":  # its pairs share a forward pass
+        share = 1000 * gflop_per_sample(config, lengths) / spent[0] / gemm_rate(config)
+    return Measurement(*spent.tolist(), float(lengths[order].sum()) / padded, share)
 
 
 def gflop_per_sample(config: Config, lengths_S: np.ndarray) -> float:
@@ -252,14 +226,6 @@ def equal_tokens(lengths_S: np.ndarray) -> int:
     return round(BATCH * float(lengths_S.mean()))
 
 
-def train_heron(config: Config, data: ChosenBatches, watch: Stopwatch, folder: Path) -> None:
-    """Train as `heron train` does: its module, its Trainer, its callbacks, and the stopwatch."""
-    run = RunFolder(folder)
-    trainer = build_trainer(config, run, data, History(run.metrics))
-    trainer.callbacks.append(HeronStopwatch(watch))  # type: ignore[attr-defined]
-    trainer.fit(build_module(config, data), datamodule=data)
-
-
 def plan_trainer_epoch(lengths_R: np.ndarray, grouped: bool, seed: int) -> list[np.ndarray]:
     """Plan an epoch with the samplers that the Hugging Face Trainer uses.
 
@@ -277,13 +243,11 @@ def plan_trainer_epoch(lengths_R: np.ndarray, grouped: bool, seed: int) -> list[
     return [order[i : i + size] for i in range(0, len(order) - size + 1, size)]
 
 
-def train_trainer(
-    rival: Rival, config: Config, data: ChosenBatches, watch: Stopwatch, folder: Path
-) -> None:
+def train_trainer(rival: Rival, config: Config, data: ChosenBatches, watch: Stopwatch) -> None:
     """Train with the Hugging Face Trainer on the chosen batches, in their order."""
     assert data.chosen is not None
     arguments = TrainingArguments(
-        output_dir=str(folder),
+        output_dir=tempfile.gettempdir(),
         per_device_train_batch_size=len(data.chosen[0]),
         num_train_epochs=1,
         train_sampling_strategy="sequential",  # the sampler has had its say in the plan

@@ -9,8 +9,9 @@ Legend: N rows, R draws.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,29 +21,20 @@ from heron.config.constraints import Count
 from heron.metrics.classification import Counts, macro_f1
 from heron.metrics.paired import approximate_randomization, paired_bootstrap, paired_counts
 
-from .frame import Found, Times, compare, main, time_rounds
+from .frame import Found, main, set_beside, time_rounds
 
 CLASSES = 4
 
 
 @dataclass
 class Options:
-    """Options of the benchmark.
+    """Options of the benchmark."""
 
-    Args:
-        rows: of the split.
-        draws: of the bootstrap.
-        loop: draws that the loops are timed on.
-        rounds: every rival runs so often; ratios are taken within a round.
-        seeds: runs of each system, for the line of a whole comparison.
-        out: JSON file with every measurement.
-    """
-
-    rows: Count = 3000
-    draws: Count = 10_000
-    loop: Count = 200
+    rows: Count = 3000  # of the split
+    draws: Count = 10_000  # of the bootstrap
+    loop: Count = 200  # draws that the loops are timed on
     rounds: Count = 5
-    seeds: Count = 5
+    seeds: Count = 5  # runs of each system, for the line of a whole comparison
     out: Path = Path("runs/benchmark_significance.json")
 
 
@@ -67,22 +59,22 @@ def make_sample(rows: int, runs: int = 1, seed: int = 0) -> Sample:
     return Sample(gold_N, system(0.6), system(0.575))
 
 
-def _draws(sample: Sample, draws: int) -> Iterator[tuple[Counts, Counts, Counts]]:
-    random, rows = np.random.default_rng(1), len(sample.gold_N)
+def _interval(sample: Sample, draws: int, score: Callable[..., float]) -> tuple[float, float]:
+    random, rows, found = np.random.default_rng(1), len(sample.gold_N), []
     for _ in range(draws):
         drawn = random.integers(rows, size=rows)
-        yield sample.gold_N[drawn], sample.first_KN[0, drawn], sample.second_KN[0, drawn]
+        gold, first, second = sample.gold_N[drawn], sample.first_KN[0], sample.second_KN[0]
+        found.append(score(gold, first[drawn]) - score(gold, second[drawn]))
+    return tuple(np.quantile(found, [0.025, 0.975]))
 
 
 def sklearn_loop(sample: Sample, draws: int) -> tuple[float, float]:
     """Call scikit-learn twice a draw; returns the 95 % interval."""
-
-    def score(gold: Counts, predicted: Counts) -> float:
-        labels = range(CLASSES)
-        return f1_score(gold, predicted, labels=labels, average="macro", zero_division=0)
-
-    found = [score(gold, a) - score(gold, b) for gold, a, b in _draws(sample, draws)]
-    return tuple(np.quantile(found, [0.025, 0.975]))
+    return _interval(
+        sample,
+        draws,
+        partial(f1_score, labels=range(CLASSES), average="macro", zero_division=0),
+    )
 
 
 def numpy_loop(sample: Sample, draws: int) -> tuple[float, float]:
@@ -92,8 +84,7 @@ def numpy_loop(sample: Sample, draws: int) -> tuple[float, float]:
         cells = np.bincount(gold * CLASSES + predicted, minlength=CLASSES**2)
         return float(macro_f1(cells.reshape(CLASSES, CLASSES)))
 
-    found = [score(gold, a) - score(gold, b) for gold, a, b in _draws(sample, draws)]
-    return tuple(np.quantile(found, [0.025, 0.975]))
+    return _interval(sample, draws, score)
 
 
 def cells(sample: Sample, draws: int) -> tuple[float, float]:
@@ -109,10 +100,11 @@ def randomization(sample: Sample, draws: int) -> float:
     return approximate_randomization(counts, macro_f1, draws=draws).p
 
 
-def measure(options: Options) -> Times:
-    """Time every rival once a round, in processor seconds for all draws."""
-    one = make_sample(options.rows)
-    many = make_sample(options.rows, options.seeds)
+def run(options: Options) -> Found:
+    """Compare the intervals, then time the ways to them: processor seconds for all draws."""
+    one, many = make_sample(options.rows), make_sample(options.rows, options.seeds)
+    some = 10 * options.loop
+    print("95 % interval:", *cells(one, options.draws), "loop:", *numpy_loop(one, some))
     ways = {
         "sklearn_loop": lambda: sklearn_loop(one, options.loop),
         "numpy_loop": lambda: numpy_loop(one, options.loop),
@@ -121,20 +113,11 @@ def measure(options: Options) -> Times:
         f"heron_{options.seeds}_seeds": lambda: cells(many, options.draws),
     }
     times, scale = time_rounds(ways, options.rounds), options.draws / options.loop
-    return {
-        name: [scale * each for each in spent] if name.endswith("_loop") else spent
-        for name, spent in times.items()
-    }
-
-
-def run(options: Options) -> Found:
-    """Compare the intervals, then time the ways to them."""
-    sample, some = make_sample(options.rows), 10 * options.loop
-    print("95 % interval:", *cells(sample, options.draws), "loop:", *numpy_loop(sample, some))
-    times = measure(options)
+    for name in ("sklearn_loop", "numpy_loop"):
+        times[name] = [scale * each for each in times[name]]
     case = f"{options.draws:,} draws of {options.rows:,} rows"
-    table = compare("Paired bootstrap", {case: times}, "sklearn_loop")
-    return Found({"seconds": times}, [table])
+    bars = {case: {"heron": 500.0}}
+    return set_beside("paired bootstrap", {case: times}, "sklearn_loop", bars=bars)
 
 
 if __name__ == "__main__":

@@ -20,10 +20,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from heron.base.errors import HeronError
-from heron.base.files import read_json
 from heron.config.constraints import Count, OneOf
 
-from .frame import Found, Times, call, compare, find, main
+from .frame import Found, Times, find, main, measure_apart, set_beside
 
 MOST = 128  # tokens of a pair: run_glue's default
 _END = re.compile(r"(?<=[.!?])\s+|\n")
@@ -31,24 +30,14 @@ _END = re.compile(r"(?<=[.!?])\s+|\n")
 
 @dataclass
 class Options:
-    """Options of the benchmark.
+    """Options of the benchmark."""
 
-    Args:
-        encoder: folder with a tokenizer; `HERON_ENCODER` where absent.
-        data: folder whose JSON and CoNLL-U files have the sentences; `HERON_DATA` where absent.
-        pairs: how many, each of two different sentences drawn at random.
-        rounds: every way is timed so often; ratios are taken within a round.
-        out: JSON file with every measurement.
-        way: measure this one in this process (`datasets` or `heron`), in the folder `made`.
-        made: folder with `pairs.jsonl`.
-    """
-
-    encoder: Path | None = None
-    data: Path | None = None
-    pairs: Count = 60_000
+    encoder: Path | None = None  # folder with a tokenizer; default `HERON_ENCODER`
+    data: Path | None = None  # its JSON and CoNLL-U files have the sentences; default `HERON_DATA`
+    pairs: Count = 60_000  # each of two different sentences drawn at random
     rounds: Count = 3
     out: Path = Path("runs/benchmark_tokenizing.json")
-    way: Annotated[str, OneOf(*WAYS)] | None = None
+    way: Annotated[str, OneOf(*WAYS)] | None = None  # measure this one in this process, in `made`
     made: Path | None = None
 
 
@@ -65,10 +54,12 @@ def sentences(data: Path) -> list[str]:
     found: set[str] = set()
     for path in sorted(data.rglob("*")):
         values: list[Any] = []
-        if path.suffix == ".json":
-            values = [read_json(path)]
-        elif path.suffix == ".jsonl":
-            values = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        if path.suffix in (".json", ".jsonl"):
+            text = path.read_text("utf-8")
+            try:
+                values = [json.loads(text)]
+            except ValueError:  # JSON lines, whatever the name
+                values = [json.loads(line) for line in text.splitlines()]
         elif path.suffix == ".conllu":
             lines = path.read_text("utf-8").splitlines()
             values = [line[9:] for line in lines if line.startswith("# text = ")]
@@ -167,8 +158,9 @@ def measure(options: Options, encoder: Path, data: Path) -> tuple[dict[str, Time
             digests = set()
             for way in WAYS:
                 words = (f"way={way}", f"made={made}", f"encoder={encoder}")
-                said = [call("tests.benchmarks.tokenizing", *words) for _ in range(2)]
-                first, again = (json.loads(each.splitlines()[-1]) for each in said)
+                first, again = (
+                    measure_apart("tests.benchmarks.tokenizing", *words) for _ in range(2)
+                )
                 for part in PARTS:
                     times[part][way].append((first if part == "tokenize" else again)[part])
                 digests |= {first["ids"], again["ids"]}
@@ -185,8 +177,9 @@ def run(options: Options) -> Found:
     encoder, data = find(options, encoder="config.json", data="")
     times, count = measure(options, encoder, data)
     cases = {PARTS[part]: spent for part, spent in times.items()}
-    table = compare(f"{options.pairs:,} pairs of {count:,} sentences", cases, "datasets")
-    return Found({"seconds": times, "pairs": options.pairs, "sentences": count}, [table])
+    bars = {"tokenize and store": {"heron": 3.0}, "open what is stored": {"heron": 50.0}}
+    title = f"{options.pairs:,} pairs of {count:,} sentences"
+    return set_beside(title, cases, "datasets", bars=bars)
 
 
 if __name__ == "__main__":

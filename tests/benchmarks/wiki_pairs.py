@@ -8,22 +8,21 @@ generated dump in the same run; heron in one process and in two. See README.md h
 from __future__ import annotations
 
 import json
-import os
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import pairwise, product
 from pathlib import Path
 from xml.etree import ElementTree
 
-from heron.base.cells import Formatted, Table
 from heron.config.constraints import Count
 from made_up_texts import PHRASES, write_dump
 
-from .frame import ROOT, Found, main
+from .frame import ROOT, Found, Times, environment, main, set_beside
+
+PLAIN = "plain script"
 
 
 @dataclass
@@ -71,66 +70,47 @@ def plain_script(dump: Path, listed: dict[str, list[str]]) -> int:
     return found
 
 
-def measure(options: Options, folder: Path) -> list[dict[str, float]]:
-    """Time every way in every round; processes of their own, so that memory is each one's."""
-    dump = write_dump(
-        folder / "dump.xml", options.pages, words=options.words, linked=options.linked
-    )
-    listed = folder / "phrases.json"
-    listed.write_text(json.dumps(phrases(options.phrases)), "utf-8")
-    rounds = []
-    for number in range(options.rounds):
-        found = {}
-        for workers in (1, 2):
-            out = folder / f"out-{number}-{workers}"
-            words = ["-m", "heron", "build", "ronli", f"dump={dump}", f"phrases={listed}"]
-            found[f"heron, {workers}"] = _timed([*words, f"out={out}", f"workers={workers}"])
-        found["plain script"] = _timed(["-m", "tests.benchmarks.wiki_pairs", f"made={folder}"])
-        rounds.append(found)
-    return rounds
-
-
-def _timed(words: list[str]) -> dict[str, float]:
-    """Run a command of Python; returns seconds and MiB of the largest process."""
-    code = (
-        "import resource, subprocess, sys, time; start = time.perf_counter(); "
-        "subprocess.run([sys.executable, *sys.argv[1:]], check=True, stdout=subprocess.DEVNULL); "
-        "print(time.perf_counter() - start, "
-        "resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)"
-    )
-    paths = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-    command = [sys.executable, "-c", code, *words]
-    done = subprocess.run(
-        command, check=True, capture_output=True, text=True, env=environment, cwd=ROOT
-    )
-    seconds, peak = map(float, done.stdout.split()[-2:])
-    return {"seconds": seconds, "peak_mb": peak}
-
-
-def summary(rounds: list[dict[str, dict[str, float]]], pages: int) -> Table:
-    """Show pages per second, memory, and the ratio to the plain script within a round."""
-    rows = []
-    for name in rounds[0]:
-        seconds = statistics.median(each[name]["seconds"] for each in rounds)
-        ratio = statistics.median(
-            each["plain script"]["seconds"] / each[name]["seconds"] for each in rounds
-        )
-        peak = max(each[name]["peak_mb"] for each in rounds)
-        rate, shown = Formatted(pages / seconds, ",.0f"), Formatted(ratio, ".2f")
-        rows.append((name, Formatted(seconds, ".1f"), rate, shown, Formatted(peak, ",.0f")))
-    columns = ("way", "seconds", "pages a second", "times the plain script", "peak MiB")
-    return Table(f"{pages:,} pages", columns, tuple(rows), "Peak: of the largest process.")
-
-
 def run(options: Options) -> Found:
-    """Measure all ways, or run the rival in this process."""
+    """Time every way in every round; processes of their own, so that memory is each one's."""
     if made := options.made:
         listed = json.loads((made / "phrases.json").read_text("utf-8"))
         return Found(lines=[plain_script(made / "dump.xml", listed)])
+    times: Times = {}
+    peaks: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder:
-        rounds = measure(options, Path(folder))
-    return Found({"rounds": rounds}, [summary(rounds, options.pages)])
+        dump, listed = Path(folder) / "dump.xml", Path(folder) / "phrases.json"
+        write_dump(dump, options.pages, words=options.words, linked=options.linked)
+        listed.write_text(json.dumps(phrases(options.phrases)), "utf-8")
+        build = ["heron", "build", "ronli", f"dump={dump}", f"phrases={listed}"]
+        ways = {
+            PLAIN: ["tests.benchmarks.wiki_pairs", f"made={folder}"],
+            **{f"heron, {n}": [*build, f"workers={n}"] for n in (1, 2)},
+        }
+        for number, (way, words) in product(range(options.rounds), ways.items()):
+            out = [f"out={folder}/{way}-{number}"] if way != PLAIN else []
+            seconds, peak = timed(*words, *out)
+            times.setdefault(way, []).append(seconds)
+            peaks[way] = max(peaks.get(way, 0), peak)
+    case = f"{options.pages:,} pages"
+    bars = {case: dict.fromkeys(("heron, 1", "heron, 2"))}
+    found = set_beside("pages of a dump", {case: times}, PLAIN, bars=bars)
+    return replace(found, record=found.record | {"peak_mb": peaks}, lines=[f"peak MiB: {peaks}"])
+
+
+def timed(*words: str) -> tuple[float, float]:
+    """Run a command of Python; returns clock seconds and MiB of its largest process."""
+    code = (
+        "import resource, subprocess, sys, time; start = time.perf_counter(); "
+        "subprocess.run([sys.executable, '-m', *sys.argv[1:]], check=True, stdout=2); "
+        "print(time.perf_counter() - start, "
+        "resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)"
+    )
+    command = [sys.executable, "-c", code, *words]
+    done = subprocess.run(
+        command, check=True, capture_output=True, text=True, env=environment(1), cwd=ROOT
+    )
+    seconds, peak = map(float, done.stdout.split())
+    return seconds, peak
 
 
 if __name__ == "__main__":

@@ -1,13 +1,9 @@
 """Every benchmark runs on tiny input, and what it compares does the same work."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,76 +11,68 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import frozen_cache, long_premises
-from benchmarks.epoch import choose_batches, estimate, padded_tokens
-from benchmarks.frame import AbsentError, Found, Headline, compare, main, time_rounds
+from benchmarks import all as together
+from benchmarks import long_premises, rivals
+from benchmarks.epoch import choose_batches, padded_tokens, scale
+from benchmarks.frame import AbsentError, Found, Headline, main, set_beside, time_rounds
 from benchmarks.rouge import heron, plain, plain_tokens
+from benchmarks.wiki_pairs import plain_script
 from heron.base.errors import HeronError
 from heron.base.files import read_json
 from heron.data.batching import plan_epoch
+from heron.data.collate import Collator
+from heron.data.config import TRAIN, BatchingConfig
+from heron.data.datamodule import DataModule
 from heron.data.features import Units
-from heron.tasks.config import Config
+from heron.training.build import build_module
 from made_up_texts import PHRASES, write_dump
 
-# Options of a small run, and what its record holds.
 SMALL = {
-    "cartography": ("examples=60 lines=20 records=2 rounds=2", "ratio"),
-    "rouge": ("pairs=2 articles=1 rounds=2", "seconds"),
-    "span_scores": ("few=20 pairs=40 rounds=2", "seconds"),
-    "significance": ("rows=60 draws=20 loop=2 seeds=2 rounds=2", "seconds"),
-    "token_loss": ("tokens=6 rounds=2", "seconds"),
-    "prompting": (
-        "prompts=4 own=10 written=3 threads=1 shared=40 hidden=32 layers=1 rounds=2",
-        "seconds",
-    ),
+    "cartography": "examples=60 lines=20 records=2 rounds=2",
+    "rouge": "pairs=2 articles=1 rounds=2",
+    "span_scores": "pairs=20,40 rounds=2",
+    "significance": "rows=60 draws=20 loop=2 seeds=2 rounds=2",
+    "prompting": "prompts=4 own=10 written=3 threads=1 shared=40 hidden=32 layers=1 rounds=2",
 }
 # They take seconds.
 SLOW = {
-    "generation": (
-        "articles=4 tokens=5 hidden=32 layers=1 rounds=1 beams=1,2 sizes=4",
-        "seconds",
-    ),
-    "recorder": ("steps=6", "ms"),
-    "threads": ("seconds=0.1 rounds=1 shapes=1", "ms"),
-    "wiki_pairs": ("pages=30 words=100 rounds=1", "rounds"),
+    "generation": "articles=4 tokens=5 hidden=32 layers=1 rounds=1 beams=1,2 sizes=4",
+    "recorder": "steps=6",
+    "wiki_pairs": "pages=30 words=100 rounds=1",
 }
-WRITING = SLOW["generation"][0].split()
 FORK = json.loads(Path(__file__).parent.joinpath("metrics/rouge_fork.json").read_text())
 
 
 @pytest.fixture(autouse=True)
-def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+def nothing_installed(monkeypatch):
     """Leave out real data and encoders, and keep the number of threads."""
     monkeypatch.delenv("HERON_DATA", raising=False)
     monkeypatch.delenv("HERON_ENCODER", raising=False)
     monkeypatch.setattr("torch.set_num_threads", lambda count: None)
 
 
+def measured(name, *words, out):
+    """Run a benchmark; returns its exit code."""
+    benchmark = import_module(f"benchmarks.{name}")
+    return main(benchmark.Options, benchmark.run, [*words, f"out={out}"])
+
+
 @pytest.mark.parametrize(
     "name", [*SMALL, *(pytest.param(name, marks=pytest.mark.real) for name in SLOW)]
 )
-def test_a_small_run_prints_a_table_and_keeps_every_measurement(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    benchmark: Any = import_module(f"benchmarks.{name}")
-    monkeypatch.setattr(benchmark, "VOCABULARIES", (50, 200), raising=False)
-    options, key = (SMALL | SLOW)[name]
-    out = tmp_path / "kept.json"
-    assert main(benchmark.Options, benchmark.run, [*options.split(), f"out={out}"]) == 0
-    assert capsys.readouterr().out.endswith(f"{out}\n")
-    kept = read_json(out)
-    assert kept[key]
+def test_a_small_run_keeps_every_measurement_and_its_headlines(name, tmp_path, capsys):
+    assert measured(name, *(SMALL | SLOW)[name].split(), out=tmp_path / "kept.json") == 0
+    kept = read_json(tmp_path / "kept.json")
+    assert kept.get("seconds") or kept["ms"]
     assert {"python", "torch", "heron-nlu"} <= kept["versions"].keys()
+    said = capsys.readouterr().out
+    assert all(str(Headline(**headline)) in said for headline in kept["headlines"])
+    assert kept["headlines"]
 
 
 @pytest.mark.parametrize("name", ["training", "long_premises", "frozen_cache", "tokenizing"])
-def test_without_data_and_encoder_a_benchmark_is_skipped(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    benchmark: Any = import_module(f"benchmarks.{name}")
-    words = [f"encoder={tmp_path}", f"out={tmp_path / 'x.json'}"]
-    assert main(benchmark.Options, benchmark.run, words) == 0
-    assert "HERON_" in capsys.readouterr().out
+def test_without_data_and_encoder_a_benchmark_is_skipped(name, tmp_path):
+    assert measured(name, f"encoder={tmp_path}", out=tmp_path / "x.json") == 0
     assert not (tmp_path / "x.json").exists()
 
 
@@ -96,7 +84,7 @@ class Options:
 
 
 @pytest.mark.parametrize("error", [AbsentError("no encoder"), HeronError("the scores differ")])
-def test_what_is_absent_or_fails_writes_no_file(error: HeronError, tmp_path: Path) -> None:
+def test_what_is_absent_or_fails_writes_no_file(error, tmp_path):
     def benchmark(options: Options) -> Found:
         raise error
 
@@ -105,17 +93,31 @@ def test_what_is_absent_or_fails_writes_no_file(error: HeronError, tmp_path: Pat
     assert not out.exists()
 
 
-def test_ways_run_in_turn_and_ratios_are_taken_within_rounds() -> None:
+def test_ways_run_in_turn_and_ratios_are_taken_within_rounds():
     order, checked = [], []
     ways = {name: lambda name=name: order.append(name) or name for name in "ab"}
     assert set(time_rounds(ways, 2, checked.append)) == {"a", "b"}
     assert order == ["a", "b", "a", "b"]
     assert checked == [{"a": "a", "b": "b"}] * 2
     times = {"loop": [40.0, 60.0, 50.0], "heron": [0.1, 0.1, 0.2]}
-    rows = compare("title", {"case": times}, "loop").rows
+    found = set_beside("title", {"case": times}, "loop", bars={"case": {"heron": 500.0}})
+    rows = found.tables[0].rows
     assert [(spent.value, ratio.value) for _, _, spent, ratio in rows] == [(50, 1), (0.1, 400)]
-    assert Headline("", "", [1.0, 5.0, 2.0], 2.0).result == "reached"
-    assert Headline("", "", [0.06], 0.05, "ms").result == "missed"
+    assert found.headlines[0].cells()[1:] == (
+        "loop", "400 times", "250 to 600", "≥ 500: missed"
+    )  # fmt: skip
+    assert Headline("", "", [0.04], 0.05, "ms").cells()[-1] == "≤ 0.05: reached"
+
+
+def test_one_table_has_the_headlines_of_every_benchmark_that_has_been_measured(tmp_path):
+    headline = {"work": "heron", "rival": "the Trainer", "ratios": [2.0, 1.0, 3.0], "bar": 1.5}
+    for name in together.BENCHMARKS:
+        assert callable(import_module(f"benchmarks.{name}").run)
+        (tmp_path / f"{name}.json").write_text(json.dumps({"headlines": [headline]}))
+    assert measured("all", out=tmp_path) == 0
+    row = "| heron | the Trainer | 2 times | 1 to 3 | ≥ 1.5: reached |"
+    table = (tmp_path / "table.md").read_text().splitlines()
+    assert table.count(row) == len(together.BENCHMARKS)
 
 
 @given(
@@ -123,38 +125,28 @@ def test_ways_run_in_turn_and_ratios_are_taken_within_rounds() -> None:
     size=st.integers(1, 8),
     count=st.integers(1, 9),
 )
-def test_cost_proportional_to_padded_tokens_is_estimated_exactly(
-    lengths: list[int], size: int, count: int
-) -> None:
-    lengths_S = np.asarray(lengths)
+def test_cost_proportional_to_padded_tokens_is_estimated_exactly(lengths, size, count):
+    lengths_U = np.asarray(lengths)
+    sizes_U = np.arange(len(lengths)) % 3 + 1
     plan = [np.arange(i, min(i + size, len(lengths))) for i in range(0, len(lengths), size)]
-    chosen = choose_batches(plan, lengths_S, count)
-    times = np.asarray([[1.0, 2.0]]) * [[padded_tokens([batch], lengths_S)] for batch in chosen]
-    measured = estimate(plan, chosen, lengths_S, np.full(len(lengths), 3), times)
-    pairs = 3 * len(lengths)
-    assert measured.samples_per_cpu_second == pytest.approx(pairs / padded_tokens(plan, lengths_S))
+    chosen = choose_batches(plan, lengths_U, count)
+    spent = sum(padded_tokens(chosen, lengths_U, sizes_U))
+    whole = spent * scale(plan, chosen, lengths_U, sizes_U)
+    assert whole == pytest.approx(sum(padded_tokens(plan, lengths_U, sizes_U)))
 
 
-def test_trainer_and_heron_compute_the_same_loss(
-    chronicle_config: Callable[..., Config], tiny_encoder: Path
-) -> None:
+def test_trainer_and_heron_compute_the_same_loss(chronicle_config, tiny_encoder):
     from transformers import DataCollatorWithPadding
-
-    from benchmarks.rivals import build_event_start, trainer_rows
-    from heron.data.collate import Collator
-    from heron.data.config import TRAIN
-    from heron.data.datamodule import DataModule
-    from heron.training.build import build_module
 
     config = chronicle_config("data.validation.fraction=0", "trainer.select=last")
     config.encoder.name, config.encoder.max_length = str(tiny_encoder), 256
     data = DataModule(config)
     features, chosen_R = data.features[TRAIN], np.arange(7)
-    ours, theirs = build_module(config, data).eval(), build_event_start(config, data).eval()
+    ours, theirs = build_module(config, data).eval(), rivals.build_event_start(config, data).eval()
     theirs.encoder.load_state_dict(ours.encoder.model.state_dict())
     theirs.linear.load_state_dict(ours.head.classifier[1].state_dict())
     collate = Collator(features, data.tokenizer.pad_token_id)
-    batch = DataCollatorWithPadding(data.tokenizer)(trainer_rows(features, chosen_R))
+    batch = DataCollatorWithPadding(data.tokenizer)(rivals.trainer_rows(features, chosen_R))
     with torch.no_grad():
         their_loss, their_logits = theirs(**batch)
         our_output = ours.step(collate(features.sequences_R[chosen_R]))
@@ -163,39 +155,26 @@ def test_trainer_and_heron_compute_the_same_loss(
 
 
 @pytest.mark.parametrize("grouped", [False, True])
-def test_trainer_plan_holds_every_sample_once_and_heron_takes_as_many_steps(grouped: bool) -> None:
-    from benchmarks.rivals import BATCH, equal_tokens, plan_trainer_epoch
-    from heron.data.config import BatchingConfig
-
-    lengths_R = np.random.default_rng(0).integers(20, 200, size=100 * BATCH)
-    plan = plan_trainer_epoch(lengths_R, grouped, seed=0)
-    assert sorted(np.concatenate(plan)) == list(range(100 * BATCH))
-    batching = BatchingConfig(plan="bucket", tokens=equal_tokens(lengths_R))
+def test_trainer_plan_holds_every_sample_once_and_heron_takes_as_many_steps(grouped):
+    lengths_R = np.random.default_rng(0).integers(20, 200, size=100 * rivals.BATCH)
+    plan = rivals.plan_trainer_epoch(lengths_R, grouped, seed=0)
+    assert sorted(np.concatenate(plan)) == list(range(100 * rivals.BATCH))
+    batching = BatchingConfig(plan="bucket", tokens=rivals.equal_tokens(lengths_R))
     steps = len(plan_epoch(Units.single(lengths_R), batching, seed=0, epoch=0))
     assert steps == pytest.approx(100, rel=0.05)
 
 
-def test_windows_cut_nothing_of_long_premises(
-    chronicle_config: Callable[..., Config], tiny_encoder: Path
-) -> None:
-    long = ("data=chronicle_nli", "task=nli", "head=mlp3")
+def test_windows_cut_nothing_of_long_premises(chronicle_config, tiny_encoder):
+    long = ("data=chronicle_nli", "task=nli", "head=mlp3", "trainer.select=last")
     long += ("data.generator.premise_sentences=[6,8]", "data.validation.fraction=0")
-    config = chronicle_config(*long, "trainer.select=last")
+    config = chronicle_config(*long)
     config.encoder.name, config.encoder.max_length = str(tiny_encoder), 96
     assert long_premises.measure(config, steps=1).truncated == 1
     config.encoder.overflow, config.encoder.stride = "windows", 8
     assert long_premises.measure(config, steps=1).truncated == 0
 
 
-def test_a_run_whose_later_epochs_are_alike_is_scaled_exactly() -> None:
-    timed = frozen_cache.Timed(10.0, (3.0, 5.0, 7.0))
-    assert frozen_cache.scale(timed, 6) == pytest.approx(3 + 2 * 5 + 3)
-    measured = frozen_cache.Measurement(120.0, 100.0, 30.0, 10.0, 200.0, 180, 0.8)
-    assert asdict(measured)["jobs"] == 180
-    assert measured.encoding == 20.0
-
-
-def test_the_plain_scorer_restates_the_fork_on_ordinary_text() -> None:
+def test_the_plain_scorer_restates_the_fork_on_ordinary_text():
     # It leaves out the fork's rarest rules: CJK, marks on spaces, pyonmttok's own symbols.
     rare = "中\u0301\u05b0￭▁\x0b\x85"
     pairs = [pair[:2] for pair in FORK["pairs"] if not set(rare) & set("".join(pair[:2]))]
@@ -206,23 +185,11 @@ def test_the_plain_scorer_restates_the_fork_on_ordinary_text() -> None:
             assert plain_tokens(text) == tokens
 
 
-def test_the_plain_script_finds_linked_pairs(tmp_path: Path) -> None:
-    from benchmarks.wiki_pairs import plain_script
-
+def test_the_plain_script_finds_linked_pairs(tmp_path):
     assert plain_script(write_dump(tmp_path / "dump.xml", 40, words=200), PHRASES) > 10
 
 
-@pytest.mark.parametrize(
-    ("name", "way", "wrong", "words"),
-    [
-        ("generation", "one_by_one", lambda module, data: ["x"] * 4, WRITING),
-        ("span_scores", "official_scores", lambda one: [(1.0, 0.5)] * 20, ["few=20", "pairs=20"]),
-    ],
-)
-def test_ways_that_give_something_else_are_no_benchmark(
-    name: str, way: str, wrong: Any, words: list[str], tmp_path: Path, monkeypatch
-) -> None:
-    benchmark: Any = import_module(f"benchmarks.{name}")
-    monkeypatch.setattr(benchmark, way, wrong)
-    assert main(benchmark.Options, benchmark.run, [*words, f"out={tmp_path / 'kept.json'}"]) == 2
+def test_ways_that_give_something_else_are_no_benchmark(tmp_path, monkeypatch):
+    monkeypatch.setattr("benchmarks.span_scores.official_scores", lambda one: [(1.0, 0.5)] * 20)
+    assert measured("span_scores", "pairs=20", out=tmp_path / "kept.json") == 2
     assert not (tmp_path / "kept.json").exists()

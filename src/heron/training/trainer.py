@@ -38,7 +38,7 @@ from heron.training.recorder import Recorder
 from heron.training.targets import chosen, make, wandb_options
 
 # Smaller models are trained by one thread: a second saves them nothing, and on a busy machine it
-# is waited for. Measured by `make bench-threads`.
+# is waited for: measured, see tests/benchmarks/README.md.
 SECOND_THREAD = 1_000_000  # weights
 
 
