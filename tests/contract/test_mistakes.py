@@ -58,7 +58,7 @@ from heron.models.token_states import check_backbone
 from heron.reports.papers import paper_view
 from heron.results.collect import collect
 from heron.results.frame import predictions_file, read_frame
-from heron.results.scoring import score_function
+from heron.results.outcomes import score_function
 from heron.training.compose import compose
 from heron.training.overrides import override
 from heron_tools.morphology.backends import load_morphology
@@ -248,7 +248,6 @@ WRITTEN = [
     (SCORE, {"p.csv": "guid,label,p/x\na,x,1.0\nb,y,1.0\n"}, ["p.csv", "y"]),
     (SCORE.replace("classification", "relation"), {"g.csv": "guid,label\na,0\nb,1\n"}, ["labels="]),
     (SCORE + "labls=A", {}, ["'labels'"]),
-    (SCORE + "labels=A,B,A", {}, ["labels"]),
     (SCORE + "resamples=-1", {}, ["resamples=-1"]),
     (SCORE + "gold_column=lable", {}, ["'label'"]),
     (SCORE + "guid_column=gid", {}, ["'guid'"]),

@@ -22,7 +22,7 @@ from heron.results.comparison import Comparison, compare_systems
 from heron.results.finding import System, find_baseline, records_of, systems_of
 from heron.results.frame import GOLDS, Frame, joined, on_shared_rows, read_frame
 from heron.results.groups import copied_scores
-from heron.results.scoring import Settings, score_rows, with_groups
+from heron.results.outcomes import Settings, score_rows, with_groups
 from heron.results.shipped import data_of, find_examples
 from heron.tasks.task import CLASSES, scores_of, text_scores
 from heron.training.stored import read_stored

@@ -43,7 +43,7 @@ from heron.metrics.significance import (
     mcnemar,
 )
 from heron.results.finding import Source, System
-from heron.results.scoring import Outcomes, Settings
+from heron.results.outcomes import Outcomes, Settings
 
 _FEW_DOCUMENTS = 20
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from heron.languages.unicode import UNIFY_ALL
 from heron.metrics.span import item_scores
 from heron.results.frame import read_frame
-from heron.results.scoring import Settings, score_rows
+from heron.results.outcomes import Settings, score_rows
 
 # SQuAD's rules leave out the second quotation mark only: by exact match, four different texts.
 SPELLINGS = ["ארה״ב", 'ארה"ב', "\u200fארה״ב", "אָרה״ב"]

@@ -168,7 +168,7 @@ def ronli(files):
 def test_positions_are_refused_without_labels(ronli, capsys):
     said = refused(capsys, **ronli)
     assert "p.csv:3: unknown prediction '0'" in said
-    assert "labels=A,B,... names all of them" in said
+    assert "labels=A,B,... names" in said
     assert "data=NAME" in said
 
 

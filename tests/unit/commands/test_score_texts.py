@@ -59,7 +59,7 @@ def test_squad_s_own_form_is_read_and_both_profiles_are_scored(gold, tmp_path, c
     assert scores["answerable_f1"] == pytest.approx((2 / 3 + 0) / 2)
     assert scores["answerable_he_f1"] == pytest.approx((2 / 3 + 1) / 2)  # gershayim are one sign
     assert "f1_low" not in scores, "one article tells nothing of others"
-    assert "qa, 3 questions" in capsys.readouterr().out
+    assert "qa, 3 rows" in capsys.readouterr().out
 
 
 def test_a_table_of_answers_scores_the_same(gold, tmp_path):

@@ -11,7 +11,7 @@ from statsmodels.stats.multitest import multipletests
 
 from heron.metrics.classification import confusion_matrix, score_task
 from heron.metrics.significance import cochran_q, holm, mann_whitney, mcnemar
-from heron.results.scoring import score_function
+from heron.results.outcomes import score_function
 
 PAIRS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=60)
 

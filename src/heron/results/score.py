@@ -1,0 +1,412 @@
+"""`heron score`: any system's predictions against gold labels or texts, from two files."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from annotated_types import Ge
+
+from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.folders import data_set_file, default_cache_dir, default_data_dir
+from heron.base.table_formats import content_format
+from heron.base.tables import (
+    SUFFIXES,
+    Table,
+    cell_text,
+    is_missing,
+    read_table,
+    table_format,
+    table_stem,
+)
+from heron.config.constraints import OneOf, Seed
+from heron.data.config import DataConfig, read_config
+from heron.data.rows import JOIN, Joined, LabelError, LabelReader, Rows, read_join, read_labels
+from heron.data.sources import State, inspect
+from heron.languages import get_language
+from heron.metrics.calibration import TOLERANCE, calibration_scores
+from heron.metrics.classification import (
+    Counts,
+    bootstrap_intervals,
+    confusion_matrix,
+    headline,
+    score_matrix,
+)
+from heron.metrics.intervals import score_intervals
+from heron.metrics.names import further_scores
+from heron.metrics.span import mean_scores
+from heron.results.score_rows import match_rows, read_predicted
+from heron.tasks.summarization.bertscore import BertScoreOptions, compute_asked, require_asked
+from heron.tasks.task import ClassScores, TextScores, scores_of
+
+GUIDS = ("guid", "id")
+# `named_label` first: where a file has it, its `label` is a number.
+GOLD_COLUMNS = ("named_label", "label", "gold")
+# `label` last: where a file has another one as well, `label` is the gold one.
+PREDICTION_COLUMNS = ("prediction", "pred", "predicted_label", "label")
+
+
+@dataclass(kw_only=True)
+class ScoreOptions(BertScoreOptions):
+    """Options of `heron score`; it also takes keys, see `heron.training.overrides`.
+
+    With a column `p/<label>` for every label, such as heron's own predictions have, calibration is
+    scored as well. An empty answer is "no answer". All texts are scored as they stand; `*_heron`
+    and the scores of a language unify Unicode variants, and descriptions of summaries count texts
+    spelt as `data.unicode` reads them. BERTScore (`bertscore=`) scores summaries.
+    """
+
+    task: str  # `relation`, `nli`, `classification`, `qa`, `summarization`, or a fork's
+    # Table of gold rows (.csv, .tsv, .jsonl, .json or .parquet, perhaps .gz); of `qa` also SQuAD's
+    # JSON.
+    gold: Path
+    predictions: Path  # table of predictions, or a JSON object `{guid: prediction}`
+    # Name of a data set whose columns, labels and Unicode options the gold file has; default of
+    # answers `own_qa`, of summaries `own_summaries`.
+    data: str | None = None
+    # `position` joins rows by their order; default: on the guid where both files have one, by
+    # position where neither has.
+    join: Annotated[str | None, OneOf("position")] = None
+    out: Path | None = None  # JSON file for the scores, `{"<name>": {"<score>": number}}`
+    # The name in that file; default: the predictions file's, without its suffix.
+    name: str | None = None
+    resamples: Annotated[int, Ge(0)] = 1000  # bootstrap resamples; 0 computes no intervals
+    seed: Seed = 0  # of the resamples
+    metrics: list[str] = field(default_factory=list)  # further scores that forks have registered
+    # All labels, in order; averages run over all of them. With it, and only with it, labels may
+    # also be written as their positions in this order, from 0, unless one of them is a whole number
+    # itself. Default: those of `data`, else the gold labels that occur.
+    labels: list[str] | None = None
+    # Mode of `relaxed_macro_f1` and `relaxed_weighted_f1`: `recode`, `drop` or `matres_micro`.
+    relaxed: str = "recode"
+    guid_column: str | None = None  # the column, in both files, that rows are joined on
+    gold_column: str | None = None  # the gold labels' column
+    prediction_column: str | None = None  # the column of predictions
+    # A column of the gold table (window, document); intervals then come from the cluster bootstrap,
+    # which draws whole groups. Default: none of labels; the article of a text.
+    group_column: str | None = None
+    language: str | None = None  # of texts; default the data set's
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Scores of one file, with the bounds of their intervals."""
+
+    rows: int  # number of rows
+    scores: Mapping[str, float]
+    notes: Sequence[str]  # how rows were joined and how labels were read
+    labels: Sequence[str] = ()  # empty of texts
+    matrix: Counts | None = None  # gold labels by predicted ones
+    signature: str | None = None  # of BERTScore's settings, where it was computed
+
+
+def score_files(options: ScoreOptions, words: Sequence[str]) -> Scored:
+    """Read both files and score every row; `words` (`data.<key>=value`) change the data set.
+
+    Raises:
+        ConfigError: unknown data set, or options that the task does not have.
+        DataError: unreadable rows; gold rows without a prediction, predictions without a gold row.
+    """
+    kind = scores_of(options.task)
+    config = _data_set(options, kind, words)
+    try:
+        if isinstance(kind, TextScores):
+            return _score_texts(options, config, kind)
+        return _score_labels(options, config)
+    except DataError as error:
+        from heron.training.overrides import TAKES, advise  # start-up time: Hydra
+
+        raise DataError(advise(error.problems, TAKES["score"])) from error
+
+
+def _data_set(
+    options: ScoreOptions, kind: ClassScores | TextScores, words: Sequence[str]
+) -> DataConfig:
+    """Read the data set, or heron's usual one, with the words laid over it."""
+    name = options.data or (kind.data if isinstance(kind, TextScores) else None)
+    if name is None:
+        if others := [word for word in words if not word.startswith("data.quoting=")]:
+            raise ConfigError(f"{others[0]} changes a data set: name it with data=NAME")
+        given = words[-1].partition("=")[2] if words else "auto"
+        return DataConfig(task=options.task, quoting=given)
+    config = read_config(data_set_file(name))
+    if config.task != options.task:
+        raise ConfigError(f"data={name} is for task={config.task}, not {options.task}")
+    config.columns.side = []  # which scoring does not need
+    config.language = options.language or config.language
+    if words:
+        from heron.training.overrides import TAKES, override, sort_words  # start-up time: Hydra
+
+        config = override(config, sort_words(words, TAKES["score"]).data)
+    return config
+
+
+def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
+    """Score labels: the confusion matrix, headline scores, calibration, intervals."""
+    gold = read_table(options.gold, bad_rows="report", quoting=config.quoting)
+    gold.require(*filter(None, (options.guid_column, options.group_column)))
+    predictions = read_predicted(options.predictions)
+    label = _gold_column(options, config, gold)
+    column = _column(
+        predictions, options.prediction_column, PREDICTION_COLUMNS, "prediction_column"
+    )
+    _refuse_itself(predictions, column, options.gold, (label,))
+    config = _with_labels(options, config, gold, label)
+    usual, group = config.columns, options.group_column or config.columns.group
+    guid = options.guid_column or gold.find((usual.guid, *GUIDS)) or "guid"
+    columns = replace(usual, label=label, guid=guid, group=group, truth=None, side=[])
+    config = replace(config, columns=columns, label_field={})
+    rows = read_labels(gold, config, _joined(gold, config))
+    order, how = _match(options, config, predictions, rows)
+    reader = LabelReader(config, column)
+    predicted = _read_labels(predictions, reader, order, options)
+    golds, guids = ([str(e.label) for e in rows.examples], [e.guid for e in rows.examples])
+    classes, shares = list(config.label_order), _probabilities(predictions, config, order)
+    matrix = confusion_matrix(golds, predicted, classes)
+    scores = score_matrix(options.task, matrix, classes, relaxed=options.relaxed)
+    if shares:
+        numbers = {name: number for number, name in enumerate(shares)}
+        rows_NC, gold_N = np.transpose([*shares.values()]), [numbers[name] for name in golds]
+        scores |= calibration_scores(rows_NC, gold_N, tolerance=_tolerance(len(shares)))
+    table: dict[str, Sequence[Any]] = {"guid": guids, "gold": golds, "prediction": predicted}
+    table |= {f"p/{name}": values for name, values in shares.items()}
+    scores |= further_scores(options.metrics, table, options.task)
+    if options.resamples:
+        # A row without a group stands alone; its id is a name that no group has.
+        groups = [example.group or f"\0{example.guid}" for example in rows.examples]
+        scores |= bootstrap_intervals(
+            options.task,
+            golds,
+            predicted,
+            classes,
+            relaxed=options.relaxed,
+            groups=groups if options.group_column else None,
+            resamples=options.resamples,
+            seed=options.seed,
+        )
+    left_out = sum(rows.unlabelled.values())
+    notes = [
+        f"{gold.path} ({label}), {predictions.path} ({column}): rows joined {how}",
+        *([f"{gold.path}: rows without a gold label, left out: {left_out}"] if left_out else []),
+        *_read_as(gold, LabelReader(config, label)),
+        *_read_as(predictions, reader),
+    ]
+    likeliest = [max(each) for each in zip(*shares.values(), strict=True)]
+    if against := sum(shares[predicted[row]][row] < most for row, most in enumerate(likeliest)):
+        notes.append(
+            f"{against} of {len(predicted)} predictions are not the label of the largest "
+            "probability: ece, mce and brier judge the probabilities, all else the predictions"
+        )
+    return Scored(len(golds), scores, notes, classes, matrix)
+
+
+def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) -> Scored:
+    """Score texts one by one; intervals draw whole articles."""
+    if (by_encoder := options.bertscore_config()) and not kind.by_encoder:
+        raise ConfigError(f"bertscore= scores summaries, not task={options.task}")
+    require_asked(by_encoder)
+    config = _with_columns(options, config)
+    rows = kind.read(options.gold, config)
+    table = read_predicted(options.predictions)
+    column = _column(table, options.prediction_column, kind.columns, "prediction_column")
+    own = (config.columns.answer, config.columns.target, "answers")
+    _refuse_itself(table, column, options.gold, own)
+    names = kind.predicts, kind.predicted_for
+    order, how = _match(options, config, table, rows, names)
+    cells, examples = table.values(column), rows.examples
+    if wrong := [row for row in order if not isinstance(cells[row], str)]:
+        what = f"its {kind.predicts} is no text; an empty one means none"
+        guid = table.find((config.columns.guid, *GUIDS)) or ""
+        ids = [table.rows[row].get(guid, table.lines[row]) for row in wrong]
+        raise DataError([Problem(f"{table.path}: {one}", what) for one in ids])
+    texts = [cells[row].strip() for row in order]
+    golds = [kind.golds(example) for example in examples]
+    items = kind.items(texts, golds, get_language(config.language), None)
+    rest = kind.rest(examples, texts, config)
+    scores, signature = mean_scores(items), None
+    if by_encoder:
+        found = compute_asked(texts, [gold for (gold,) in golds], by_encoder)
+        items, scores = items | found.known(), scores | found.means()
+        signature = found.signature
+    scores |= rest
+    columns: dict[str, Sequence[Any]] = {
+        "guid": [example.guid for example in examples],
+        "gold": [gold[0] if gold else "" for gold in golds],
+        "prediction": texts,
+        "golds": [json.dumps(gold, ensure_ascii=False) for gold in golds],
+    }
+    scores |= further_scores(options.metrics, columns, options.task)
+    if options.resamples:
+        groups = [e.group or getattr(e, kind.group) or e.guid for e in examples]
+        scores |= score_intervals(items, groups, resamples=options.resamples, seed=options.seed)
+    left_out = len(rows.guids) - len(examples)
+    notes = [
+        *([f"{options.gold}: rows left out: {left_out}"] if left_out else []),
+        *(f"{options.gold}: {note}" for note in kind.notes(examples)),
+        f"{table.path} ({column}): rows joined {how}",
+    ]
+    return Scored(len(examples), scores, notes, signature=signature)
+
+
+def _match(
+    options: ScoreOptions, config: DataConfig, table: Table, rows: Rows, *names: tuple[str, str]
+) -> tuple[list[int], str]:
+    if options.guid_column:
+        table.require(options.guid_column)
+    guids, by_position = (config.columns.guid, *GUIDS), options.join is not None
+    return match_rows(table, rows, options.gold, guids, by_position, *names)
+
+
+def _refuse_itself(table: Table, column: str, gold: Path, gold_columns: Sequence[str]) -> None:
+    """Refuse to score a gold file's own gold column as predictions."""
+    if column in gold_columns and table.path.resolve() == gold.resolve():
+        raise ConfigError(f"{gold}: its column '{column}' is the gold one: name other predictions")
+
+
+def _column(table: Table, chosen: str | None, known: Sequence[str], option: str) -> str:
+    """Find the column that `option` names, or the first of the usual ones."""
+    if chosen:
+        table.require(chosen)
+    if found := chosen or table.find(known):
+        return found
+    what = f"none of the columns {', '.join(known)}; it has {', '.join(table.columns)}"
+    raise DataError(Problem(str(table.path), what, f"name one with {option}=..."))
+
+
+def _gold_column(options: ScoreOptions, config: DataConfig, gold: Table) -> str:
+    """Find the label column: the data set's for this file, or a usual one."""
+    several: dict[str, None] = {}
+    if options.data:
+        for split, file in config.files.items():
+            column = config.label_field.get(split, config.columns.label)
+            if table_stem(Path(file.path)) == table_stem(gold.path) and column in gold.columns:
+                return options.gold_column or column
+        several = dict.fromkeys((config.columns.label, *config.label_field.values()))
+    present = [column for column in several if column in gold.columns]
+    if len(present) > 1 and not options.gold_column:
+        what = f"has several label columns: {', '.join(present)}"
+        raise DataError(Problem(str(gold.path), what, "gold_column=... says which"))
+    return _column(gold, options.gold_column, present or GOLD_COLUMNS, "gold_column")
+
+
+def _with_labels(options: ScoreOptions, config: DataConfig, gold: Table, column: str) -> DataConfig:
+    """Add the labels where no data set names them; with `labels=` also their positions."""
+    if not options.data:
+        labels = list(dict.fromkeys(options.labels or _labels_found(gold, column, options.task)))
+        ordered = options.labels and not any(label.isdecimal() for label in labels)
+        aliases = {str(place): name for place, name in enumerate(labels)} if ordered else {}
+        config = replace(config, label_order=labels, label_aliases=aliases)
+    headline(options.task, config.label_order, options.relaxed)  # refuses an unknown mode
+    return config
+
+
+def _labels_found(gold: Table, column: str, task: str) -> list[str]:
+    """Collect the gold labels that occur, in their usual order if they have one, else sorted."""
+    found = {cell_text(value) for value in gold.values(column) if not is_missing(value)}
+    found -= {f"{label}.0" for label in found if label.isdecimal()}  # 1.0 is 1
+    kind = scores_of(task)
+    usual = kind.usual_labels if isinstance(kind, ClassScores) else ()
+    if usual and all(label.removesuffix(".0").isdecimal() for label in found):
+        raise ConfigError(
+            f"the labels in column '{column}' of {gold.path} are numbers: say what they mean "
+            f"with labels={','.join(usual)} (0 is the first), or name another column with "
+            "gold_column=..."
+        )
+    ordered = [label for label in usual if label in found]
+    return ordered if len(ordered) == len(found) else sorted(found)
+
+
+def _joined(gold: Table, config: DataConfig) -> Joined | None:
+    """Read the table that adds a data set's ids, if it is downloaded and the gold file joins it."""
+    if config.join is None or config.join.key not in gold.columns:
+        return None
+    alone = replace(config, files={})
+    source = inspect(alone, default_data_dir(), default_cache_dir())[JOIN]
+    at_hand = source.state in (State.VERIFIED, State.UNPINNED)
+    return read_join(source.path, config.join) if at_hand else None
+
+
+def _read_labels(
+    table: Table, reader: LabelReader, order: Sequence[int], options: ScoreOptions
+) -> list[str]:
+    """Read the predicted classes of some rows; a DataError names all that are none."""
+    names, problems = list[str](), list[Problem]()
+    fixes = ["labels=A,B,... names all labels, whose positions whole numbers then are, from 0"]
+    fixes.append("data=NAME reads what a data set's files call them")
+    for row in order:
+        value = table.rows[row][reader.column]
+        try:
+            name, what, fix = (
+                reader.read(value),
+                f"'{reader.column}' is no label",
+                ("one label a row",),
+            )
+        except LabelError as error:
+            name, (what, fix) = None, error.args
+            fix = (*fix, *fixes) if not options.data else fix
+        names.append(name or "")
+        if not name:
+            problems.append(Problem(table.where(row), what, fix))
+    if problems:
+        raise DataError(problems)
+    return names
+
+
+def _read_as(table: Table, reader: LabelReader) -> list[str]:
+    """Say which cells were read as a class of another name."""
+    found = {}
+    for cell in {cell_text(v) for v in table.values(reader.column) if not is_missing(v)}:
+        try:
+            found[cell] = reader.read(cell)
+        except LabelError:  # of a row that does not count
+            continue
+    read = sorted(f"{cell} = {name}" for cell, name in found.items() if name not in (None, cell))
+    return [f"{table.path}: {reader.column} read as {', '.join(read)}"] if read else []
+
+
+def _probabilities(
+    predictions: Table, config: DataConfig, order: Sequence[int]
+) -> dict[str, list[float]]:
+    """Read the columns `p/<label>` in the gold rows' order; empty where there are none."""
+    names = [column.removeprefix("p/") for column in predictions.columns if column.startswith("p/")]
+    if names and (absent := [label for label in config.label_order if label not in names]):
+        what = f"has probabilities, but none of {', '.join(absent)}"
+        fix = "add p/<label> for every label, or rename the others"
+        raise DataError(Problem(str(predictions.path), what, fix))
+    found: dict[str, list[float]] = {name: [] for name in names}
+    problems = []
+    for row in order if names else ():
+        cells, values = predictions.rows[row], list[float]()
+        for name in names:
+            try:
+                values.append(float(cells[f"p/{name}"]))
+            except (TypeError, ValueError):
+                values.append(np.nan)
+            found[name].append(values[-1])
+        if not (min(values) >= 0 and abs(sum(values) - 1) <= _tolerance(len(names))):
+            shown = ", ".join(f"p/{name} = {cell_text(cells[f'p/{name}'])}" for name in names)
+            what = f"no distribution over the labels: {shown}"
+            problems.append(Problem(predictions.where(row), what, "give two decimals or more"))
+    if problems:
+        raise DataError(problems)
+    return found
+
+
+def _tolerance(classes: int) -> float:
+    """Compute the tolerance for rows whose probabilities are rounded to two decimals."""
+    return max(TOLERANCE, 0.005 * classes) + 1e-9  # sums of floats miss the border itself
+
+
+def _with_columns(options: ScoreOptions, config: DataConfig) -> DataConfig:
+    """Name the ids of a table, and the texts of a run's own `predictions/<split>.parquet`."""
+    if table_format(options.gold) not in SUFFIXES or content_format(options.gold) == "object":
+        return config
+    table, usual = read_table(options.gold, bad_rows="report"), config.columns
+    guid = options.guid_column or table.find((usual.guid, *GUIDS)) or usual.guid
+    columns = replace(usual, guid=guid, group=options.group_column or usual.group)
+    if usual.text not in table.columns and {"text", "gold", "prediction"} <= {*table.columns}:
+        group = options.group_column or table.find(("group",))
+        columns = replace(columns, text="text", target="gold", group=group)
+    return replace(config, columns=columns)
