@@ -31,9 +31,9 @@ from heron.metrics.classification import (
     Counts,
     bootstrap_intervals,
     confusion_matrix,
-    headline,
     score_matrix,
 )
+from heron.metrics.config import Relaxed
 from heron.metrics.intervals import score_intervals
 from heron.metrics.names import further_scores
 from heron.metrics.span import mean_scores
@@ -80,7 +80,7 @@ class ScoreOptions(BertScoreOptions):
     # itself. Default: those of `data`, else the gold labels that occur.
     labels: list[str] | None = None
     # Mode of `relaxed_macro_f1` and `relaxed_weighted_f1`: `recode`, `drop` or `matres_micro`.
-    relaxed: str = "recode"
+    relaxed: Relaxed = "recode"
     guid_column: str | None = None  # the column, in both files, that rows are joined on
     gold_column: str | None = None  # the gold labels' column
     prediction_column: str | None = None  # the column of predictions
@@ -298,7 +298,6 @@ def _with_labels(options: ScoreOptions, config: DataConfig, gold: Table, column:
         ordered = options.labels and not any(label.isdecimal() for label in labels)
         aliases = {str(place): name for place, name in enumerate(labels)} if ordered else {}
         config = replace(config, label_order=labels, label_aliases=aliases)
-    headline(options.task, config.label_order, options.relaxed)  # refuses an unknown mode
     return config
 
 
