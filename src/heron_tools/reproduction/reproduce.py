@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +19,6 @@ from heron_tools.reproduction.status import has_model, status_table
 from heron_tools.reproduction.targets import Request, Target, choose_targets, read_targets
 
 if TYPE_CHECKING:  # these load Hydra
-    from heron.base.run_folder import RunFolder
-    from heron.sweeps.launch import Plan
     from heron.training.compose import Composition
     from heron.training.run import Run
 
@@ -50,19 +48,18 @@ def run(arguments: Sequence[str]) -> int:
     words = [word if "=" in word else f"target={word}" for word in arguments]
     options = parse_options(ReproduceOptions, [w for w in words if w.partition("=")[0] in own])
     overrides = [word for word in words if word.partition("=")[0] not in own]
-    targets = read_targets()
-    chosen = choose_targets(options.target, targets)
+    chosen = choose_targets(options.target, read_targets())
     folders = options.paths_data or default_data_dir(), options.paths_cache or default_cache_dir()
     if options.report:
         return _report_paper(options, chosen)
-    if len(chosen) > 1 or not options.target:
+    (target,) = chosen if len(chosen) == 1 else [None]
+    if target is None or not options.target:
         if overrides or options.dry_run:
-            word = overrides[0] if overrides else "dry_run=true"
-            raise ConfigError(f"{word} needs one target: heron reproduce {chosen[0].name} {word}")
+            word = " ".join(["heron reproduce", chosen[0].name, *overrides])
+            raise ConfigError(f"runs are of one target, such as {word}")
         print_tables([status_table(chosen, *folders)])
         return 0
     begin()
-    (target,) = chosen
     if target.experiment is None:
         found, code = _computed(target, options, folders, overrides), 0
     else:
@@ -79,14 +76,11 @@ def _computed(
     target: Target, options: ReproduceOptions, folders: Folders, overrides: Sequence[str]
 ) -> Any:
     """Fill a target by its function; None for a dry run."""
-    if overrides or options.only:
-        word = overrides[0] if overrides else f"only={options.only}"
-        allowed = "from=, encoder=, seed=, paths.data=, paths.cache=, out="
-        raise ConfigError(f"{word}: {target.name} trains nothing. Allowed: {allowed}.")
-    if target.name not in TARGETS:
-        raise ConfigError(f"{target.name}: has neither an experiment nor a function")
-    if len(options.seeds) != 1:
-        raise ConfigError(f"seed={options.seeds}: {target.name} trains nothing and takes one seed")
+    words = [*overrides, *([f"only={options.only}"] if options.only else [])]
+    words += [f"seed={','.join(map(str, options.seeds))}"] if len(options.seeds) != 1 else []
+    if words:
+        allowed = "from=, encoder=, one seed=, paths.data=, paths.cache=, out="
+        raise ConfigError(f"{words[0]}: {target.name} trains nothing. Allowed: {allowed}.")
     if options.dry_run:
         print_tables([status_table([target], *folders)])
         return None
@@ -102,7 +96,7 @@ def _trained(
     """Run what is left of a target's experiment, and compare the scores; nothing in a dry run."""
     if options.files:
         raise ConfigError(f"from=: {target.name} trains its own runs; leave it out")
-    plan, absent, typed = _plan(target, options, folders, overrides)
+    jobs, refused, typed = _plan(target, options, folders, overrides)
     from heron.commands.train import report
     from heron.results.collect import collect
     from heron.sweeps.launch import run_planned
@@ -110,20 +104,13 @@ def _trained(
     from heron_tools.reproduction.results import of_runs
 
     if options.dry_run:
-        print_tables([_jobs_table(target, plan.jobs, absent, plan.refused)])
-        if target.prompted and plan.jobs:
-            print_tables([plan_prompts([job.config for job in plan.jobs])])
+        print_tables([_jobs_table(target, jobs, refused)])
+        if target.prompted and jobs:
+            print_tables([plan_prompts([job.config for job in jobs])])
         return None, 0
-    jobs = [job for job in plan.jobs if job.folder not in absent]
-    refused = [
-        *plan.refused,
-        *((", ".join(job.overrides), absent[job.folder]) for job in plan.jobs if job not in jobs),
-    ]
-    code = 2
-    if jobs:
-        code = int(run_planned(jobs, refused, report))
-    for overrides_, reason in [] if jobs else refused:
-        print(f"heron reproduce: {overrides_}: {reason}", file=sys.stderr)
+    code = int(run_planned(jobs, refused, report)) if jobs else 2
+    for words, reason in [] if jobs else refused:
+        print(f"heron reproduce: {words}: {reason}", file=sys.stderr)
     runs = [run for job in jobs if job.folder.path.is_dir() for run in collect(job.folder.path)]
     if any(run.done for run in runs):
         return of_runs(target, runs, typed), code
@@ -133,8 +120,13 @@ def _trained(
 
 def _plan(
     target: Target, options: ReproduceOptions, folders: Folders, overrides: Sequence[str]
-) -> tuple[Plan, dict[RunFolder, str], set[str]]:
-    """Plan a target's runs; and say of which ones the model is absent, and which keys are typed."""
+) -> tuple[list[Run], list[tuple[str, str]], set[str]]:
+    """Plan a target's runs.
+
+    Returns:
+        The runs, those that are refused with the reason (a model that is not here), and the keys
+        that are typed.
+    """
     typed = [*overrides, *([f"encoder={options.encoder}"] if options.encoder else [])]
     words = [
         f"experiment={target.experiment}",
@@ -142,6 +134,7 @@ def _plan(
         *typed,
         *(f"paths.data={folders[0]}", f"paths.cache={folders[1]}"),
     ]
+    from heron.config.words import key_of
     from heron.sweeps.launch import plan_jobs
     from heron.training.compose import compose_and_run
     from heron_tools.prompting.command import spelt_out
@@ -157,15 +150,11 @@ def _plan(
         raise ConfigError(f"only={options.only}: no run has this value.{hint}")
     plan = plan_jobs(chosen)
     own = {f"experiment={target.experiment}", *(word for word in words if word[:6] == "paths.")}
-    plan.refused = [(_short(name, own), reason) for name, reason in plan.refused]
-    reasons = {job.folder: _absent_model(job) for job in plan.jobs}
-    absent = {folder: reason for folder, reason in reasons.items() if reason}
-    return plan, absent, {word.lstrip("+~").partition("=")[0] for word in typed}
-
-
-def _short(name: str, own: Collection[str]) -> str:
-    """Leave out of a run's overrides those that the command itself adds."""
-    return ", ".join(word for word in name.split(", ") if word not in own)
+    short = [[word for word in name.split(", ") if word not in own] for name, _ in plan.refused]
+    refused = [(", ".join(left), why) for left, (_, why) in zip(short, plan.refused, strict=True)]
+    absent = {job.folder.path.name: why for job in plan.jobs if (why := _absent_model(job))}
+    jobs = [job for job in plan.jobs if job.folder.path.name not in absent]
+    return jobs, [*refused, *absent.items()], {key_of(word) for word in typed}
 
 
 def _is_chosen(overrides: Sequence[str], only: str | None) -> bool:
@@ -175,43 +164,30 @@ def _is_chosen(overrides: Sequence[str], only: str | None) -> bool:
 
 def _absent_model(job: Run) -> str:
     """Say which model a run lacks where nothing may be downloaded; empty for none."""
-    name, baseline = job.config.encoder.name, job.config.baseline.name
     from huggingface_hub.constants import is_offline_mode
 
-    if (
-        baseline != "none"
-        or job.folder.state() == "done"
-        or has_model(name)
-        or not is_offline_mode()
-    ):
+    name = job.config.encoder.name
+    is_asked = job.config.baseline.name != "none" or job.folder.state() == "done"
+    if is_asked or has_model(name) or not is_offline_mode():
         return ""
     return f"{name} is not on this computer, and downloads are off; encoder=DIR replaces it"
 
 
-def _jobs_table(
-    target: Target,
-    jobs: Sequence[Run],
-    absent: Mapping[RunFolder, str],
-    refused: Sequence[tuple[str, str]],
-) -> Table:
+def _jobs_table(target: Target, jobs: Sequence[Run], refused: Sequence[tuple[str, str]]) -> Table:
     """List the runs that a target asks for: finished, to do, or not possible here."""
-    rows = []
-    for job in jobs:
-        reason, state = absent.get(job.folder), job.folder.state()
-        state = "not here" if reason else "to do" if state == "absent" else state
-        rows.append((job.folder.path.name, state, reason))
-    rows += [(name, "not here", reason) for name, reason in refused]
-    left = sum(row[1] not in ("done", "not here") for row in rows)
-    title = f"{target.name}: {len(rows)} runs, {left} to do; nothing is started"
+    states = [job.folder.state().replace("absent", "to do") for job in jobs]
+    rows = [(job.folder.path.name, s, None) for job, s in zip(jobs, states, strict=True)]
+    left = len(states) - states.count("done")
+    title = f"{target.name}: {len(jobs) + len(refused)} runs, {left} to do; nothing is started"
     note = f"Folders in {jobs[0].folder.path.parent}." if jobs else ""
-    return Table(title, ("run", "state", "what is missing"), tuple(rows), note)
+    absent = [(name, "not here", reason) for name, reason in refused]
+    return Table(title, ("run", "state", "what is missing"), (*rows, *absent), note)
 
 
 def _report_paper(options: ReproduceOptions, chosen: Sequence[Target]) -> int:
-    papers = {target.paper for target in chosen}
-    if len(papers) > 1:
-        raise ConfigError(f"report=true needs a paper: {', '.join(sorted(papers))}")
-    (paper,) = papers
+    if len({target.paper for target in chosen}) > 1:
+        raise ConfigError("report=true needs a paper: heron reproduce trc report=true")
+    paper = chosen[0].paper
     from heron_tools.reproduction.claims import claims_table
     from heron_tools.reproduction.results import write_paper_report
 

@@ -6,7 +6,6 @@ the paper's, or by a function that is registered in `TARGETS` under `<paper>:<ke
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.folders import experiment_roots
 from heron.base.yaml_files import read_yaml
+from heron.config.parsing import parse
 
 Names = tuple[str, ...]  # of a row in `published.yaml`, then the name of the column
 
@@ -108,42 +108,19 @@ def read_targets(roots: Sequence[Path] | None = None) -> dict[str, Target]:
     `roots` may hold `experiments/`; default: heron's own and those of `HERON_FORKS`.
 
     Raises:
-        DataError: entries that are not targets; names each.
+        DataError: a file has entries that are not targets.
     """
     found: dict[str, Target] = {}
-    problems: list[Problem] = []
     for root in roots or experiment_roots():
         for path in sorted(root.glob(f"experiments/*/{FILE}")):
-            entries = read_yaml(path) or {}
-            if not isinstance(entries, Mapping):
-                problems.append(
-                    Problem(str(path), "is a list", "targets by name: T1: {title: ...}")
-                )
-                continue
-            for key, entry in entries.items():
-                name = f"{path.parent.name}:{key}"
-                if wrong := _mistake(entry):
-                    problems.append(Problem(f"{path}: {key}", *wrong))
-                else:
-                    found.setdefault(name, Target(path.parent.name, str(key), **entry))
-    if problems:
-        raise DataError(problems)
+            for key, entry in (read_yaml(path) or {}).items():
+                values = {"paper": path.parent.name, "key": str(key), **(entry or {})}
+                try:
+                    target = parse(Target, values)
+                except ConfigError as error:
+                    raise DataError(Problem(f"{path}: {key}", str(error))) from error
+                found.setdefault(target.name, target)
     return found
-
-
-def _mistake(entry: Any) -> tuple[str, str] | None:
-    """Find what is wrong with an entry, and how to mend it."""
-    keys = [each.name for each in dataclasses.fields(Target)][2:]
-    if not isinstance(entry, Mapping) or "title" not in entry:
-        return "has no title", f"keys and values: {', '.join(keys)}"
-    for key in ("files", "models"):
-        if not isinstance(entry.get(key, []), list):
-            return f"{key}: {entry[key]}", f"a list: {key}: [NAME]"
-    data = entry.get("data", {})
-    if not isinstance(data, Mapping) or not all(isinstance(each, list) for each in data.values()):
-        return f"data: {data}", "splits by data set: data: {trc: [train, test]}"
-    unknown = next((key for key in entry if key not in keys), None)
-    return (f"unknown key '{unknown}'", nearest(unknown, keys).strip()) if unknown else None
 
 
 def choose_targets(word: str, targets: Mapping[str, Target]) -> list[Target]:
@@ -152,12 +129,9 @@ def choose_targets(word: str, targets: Mapping[str, Target]) -> list[Target]:
     Raises:
         ConfigError: there is no such target or paper; names the nearest.
     """
-    papers = dict.fromkeys(target.paper for target in targets.values())
-    if not word or word in papers:
-        return [target for target in targets.values() if word in ("", target.paper)]
-    if word not in targets:
-        paper = word.partition(":")[0]
-        known = [name for name in targets if name.startswith(f"{paper}:")] or [*targets, *papers]
-        hint = nearest(word, known) or f" Papers: {', '.join(papers)}."
-        raise ConfigError(f"no target '{word}'.{hint}")
-    return [targets[word]]
+    chosen = [target for target in targets.values() if word in ("", target.paper, target.name)]
+    if not chosen:
+        papers = dict.fromkeys(target.paper for target in targets.values())
+        near = nearest(word, [*targets, *papers]) or f" Papers: {', '.join(papers)}."
+        raise ConfigError(f"no target '{word}'.{near}")
+    return chosen

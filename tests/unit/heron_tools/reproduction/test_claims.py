@@ -300,7 +300,7 @@ def test_a_calculation_shows_every_number_that_it_rests_on(found, paper, name, p
 
 
 def test_every_verdict_is_computed():
-    files = sorted(Path(__file__).parents[3].glob("experiments/*/claims.py"))
+    files = sorted(Path(__file__).parents[4].glob("experiments/*/claims.py"))
     assert len(files) == 5
     calls = [
         (path, node)

@@ -20,7 +20,7 @@ from heron_tools.reproduction.comparing import (
 from heron_tools.reproduction.results import of_runs, write_paper_report, write_reproduction
 from heron_tools.reproduction.targets import Estimate, read_targets
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 TRC = read_yaml(ROOT / "experiments/trc/published.yaml")
 TABLE4 = TRC["tables"]["table4"]
 GIMMEL = "imvladikon/alephbertgimmel-base-512"
