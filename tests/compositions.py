@@ -7,6 +7,7 @@ from typing import Any
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from heron.config.constraints import PARTS
 from heron.tasks.config import Config
 
 
@@ -23,4 +24,9 @@ def raw(hydra: Any, *words: str) -> tuple[DictConfig, dict[str, Any]]:
 
 def unchecked(config: DictConfig) -> Any:
     """Give a composed configuration its types; combinations that cannot work are let through."""
-    return OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(Config), config))
+    schema = OmegaConf.structured(Config)
+    OmegaConf.set_struct(schema, False)
+    OmegaConf.set_struct(schema.baseline, False)
+    found: Any = OmegaConf.to_object(OmegaConf.merge(schema, config))
+    found.parts = {name: vars(found).pop(name) for name in PARTS if name in vars(found)}
+    return found

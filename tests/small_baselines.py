@@ -28,14 +28,13 @@ TINY = (
     "data.language=ro",
     "data.validation.by=row",
     "data.validation.fraction=0.2",
-    "baseline.dim=8",
-    "baseline.epochs=3",
-    "baseline.min_count=1",
-    "baseline.buckets=200",
     "task.bootstrap=20",
     "trainer.enable_progress_bar=false",
     "trainer.accelerator=cpu",
 )
+
+
+CBOW = "baseline.dim=8", "baseline.epochs=3", "baseline.min_count=1", "baseline.buckets=200"
 
 
 def write_pairs(path: Path, rows: int, seed: int) -> Path:
@@ -73,7 +72,8 @@ def compose(folder: Path, *words: str) -> Config:
     what it gave: `baseline=<name>`, and keys with their values.
     """
     config = copy.deepcopy(_composed())
-    for word in (*overrides(folder)[len(TINY) :], *words):
+    small = CBOW if any(word.startswith("baseline=cbow") for word in words) else ()
+    for word in (*overrides(folder)[len(TINY) :], *words[:1], *small, *words[1:]):
         key, _, value = word.lstrip("+").partition("=")
         if key == "baseline":
             part = {key: OmegaConf.load(conf_dir() / key / f"{value}.yaml")}

@@ -220,7 +220,6 @@ def prompts(request: Request) -> Filled:
     for name in ("lchaim", "lchaim_en", "lchaim_ro"):
         words = ["data=lchaim", "baseline=prompted", f"prompt={name}", "model=gpt-4o"]
         config = compose(words)
-        assert config.prompting is not None
         text = as_text(Prompter(config, config.prompting.prompt).messages(example))
         files[f"{name}.txt"] = text + "\n"
         lines = tuple((line,) for line in text.splitlines() if line.strip())

@@ -7,7 +7,14 @@ from heron.results.published import CLAIMS, STATISTICS, TARGETS
 from heron.commands.listing import FORK_COMMANDS, Command
 from heron.tasks import BASELINES, Baseline
 
-from .rules import other_vectors, vector_files, zero_shot_files, zero_shot_problems
+from .rules import (
+    CbowConfig,
+    ZeroShotConfig,
+    other_vectors,
+    vector_files,
+    zero_shot_files,
+    zero_shot_problems,
+)
 
 for name in ("cbow_svm", "cbow_softmax"):
     BASELINES.register(
@@ -15,6 +22,7 @@ for name in ("cbow_svm", "cbow_softmax"):
         Baseline(
             fit=on_demand("heron_forks.ronli.shallow:fit_cbow"),
             load=on_demand("heron_forks.ronli.shallow:load_cbow"),
+            options=CbowConfig,
             tasks=("nli", "classification"),
             sources=vector_files,
             caveat=other_vectors,
@@ -26,6 +34,7 @@ BASELINES.register(
     Baseline(
         fit=on_demand("heron_forks.ronli.zero_shot:load_zero_shot"),
         load=on_demand("heron_forks.ronli.zero_shot:load_zero_shot"),
+        options=ZeroShotConfig,
         tasks=("nli",),
         problems=zero_shot_problems,
         sources=zero_shot_files,

@@ -3,14 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from string import Formatter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from annotated_types import Ge
+
+from heron.config.constraints import Count, OneOf, Positive
+from heron.tasks import BaselineConfig
 
 if TYPE_CHECKING:
     from heron.tasks.config import Config
 
 TEMPLATE_FIELDS = ["hypothesis", "premise"]
+
+
+@dataclass
+class CbowConfig(BaselineConfig):
+    """`cbow_svm` and `cbow_softmax`: mean word vectors, then a linear or kernel classifier."""
+
+    # what is read: `pair`, only the `premise`, or only the `hypothesis`
+    input: Annotated[str, OneOf("pair", "premise", "hypothesis")] = "pair"
+    # word vectors: `train` (fastText on the train split's own texts), or a file: .bin in fastText's
+    # format, .vec or .vec.gz
+    vectors: str = "train"
+    # tokenization: `words` (`heron.languages.words`, case kept), `folded` (those in lower case) or
+    # `whitespace`, as RoNLI's repository has it
+    words: Annotated[str, OneOf("words", "folded", "whitespace")] = "words"
+    # dim, epochs, min_count, buckets: of `vectors=train`: width of the vectors, passes over the
+    # texts, fewest occurrences of a word, rows for character n-grams
+    dim: Count = 300
+    epochs: Count = 10
+    min_count: Count = 2
+    buckets: Count = 100_000
+    # scaling of the features, fitted on the train split: `none`, `standard` (mean 0, variance 1) or
+    # `minmax` (0 to 1)
+    scale: Annotated[str, OneOf("none", "standard", "minmax")] = "none"
+    C: Positive = 1.0  # inverse strength of the l2 penalty
+    kernel: Annotated[str, OneOf("linear", "rbf")] = "linear"  # `linear` or `rbf`, for `cbow_svm`
+    max_iter: Count = 1000  # most iterations of the optimizer
+    tol: Positive = 1e-3  # tolerance at which it stops
+    # `none` or `balanced` (N / (C n_c))
+    class_weight: Annotated[str, OneOf("none", "balanced")] = "none"
+
+
+@dataclass
+class ZeroShotConfig(BaselineConfig):
+    """`zero_shot`: a finished NLI model."""
+
+    # model, revision: a Hugging Face model for sequence pairs with an entailment class, by hub id
+    # or folder
+    model: str = "MoritzLaurer/mDeBERTa-v3-base-mnli-xnli"
+    revision: str | None = None
+    # `definitions` asks for each class whether the pair entails its sentence in `hypotheses`;
+    # `direct` takes the model's own classes, for data with the same classes
+    zero_shot: Annotated[str, OneOf("definitions", "direct")] = "definitions"
+    hypotheses: dict[str, str] = field(default_factory=dict)  # a sentence per class
+    # how a pair becomes the one text that may entail the sentence
+    template: str = "{premise} {hypothesis}"
+    # what is compared between classes: the `probability` of entailment among the model's classes,
+    # or its `logit`, as transformers' pipeline does
+    entailment: Annotated[str, OneOf("probability", "logit")] = "probability"
+    # `repo` orders the scores as RoNLI's repository does, which is a mistake: the prediction
+    # becomes the rank of the first class. `none` does not.
+    permutation: Annotated[str, OneOf("none", "repo")] = "none"
+    max_length: Annotated[int, Ge(8)] = 512  # longest sequence, in tokens; the pair is cut
 
 
 def zero_shot_problems(config: Config) -> Iterator[str]:

@@ -25,9 +25,9 @@ from heron.base.files import atomic_open, read_json, write_json
 from heron.data import TASKS
 from heron.data.examples import Example
 from heron.tasks.class_baselines import WEIGHTS, ClassBaseline, training_rows
-from heron.tasks.config import BaselineConfig, Config
+from heron.tasks.config import Config
 
-from .rules import other_vectors
+from .rules import CbowConfig, other_vectors
 from .word_vectors import CbowFeatures, VectorSource, kept_vectors, vector_source
 
 VECTORS = "vectors.json"
@@ -123,7 +123,7 @@ class Scaling:
 
 
 def fit_svm(
-    features_RF: np.ndarray, labels_R: np.ndarray, classes: int, settings: BaselineConfig, seed: int
+    features_RF: np.ndarray, labels_R: np.ndarray, classes: int, settings: CbowConfig, seed: int
 ) -> tuple[Classifier, list[str]]:
     """Fit linear (one machine per class, squared hinge) or radial support vectors.
 
@@ -158,7 +158,7 @@ def fit_svm(
 
 
 def fit_softmax(
-    features_RF: np.ndarray, labels_R: np.ndarray, classes: int, settings: BaselineConfig, seed: int
+    features_RF: np.ndarray, labels_R: np.ndarray, classes: int, settings: CbowConfig, seed: int
 ) -> tuple[Classifier, list[str]]:
     """Fit multinomial logistic regression with an l2 penalty; see `fit_svm`.
 
@@ -203,7 +203,7 @@ def load_classifier(path: Path) -> tuple[Classifier, Scaling]:
         raise ConfigError(f"{path}: holds no classifier of this version of heron") from error
 
 
-def _class_weight(settings: BaselineConfig) -> str | None:
+def _class_weight(settings: CbowConfig) -> str | None:
     return None if settings.class_weight == "none" else settings.class_weight
 
 
@@ -339,7 +339,7 @@ def load_cbow(config: Config, folder: Path) -> CbowBaseline:
     return CbowBaseline(features, scaling, classifier, source, {})
 
 
-def _settings(config: Config) -> BaselineConfig:
+def _settings(config: Config) -> CbowConfig:
     """Let a task without a second text read the only one."""
     if "pair" in TASKS[config.task.name].forms:
         return config.baseline

@@ -24,7 +24,8 @@ from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import fingerprint, read_json, sha256_file, write_json
 from heron.data.examples import Example
 from heron.languages.words import folded_words, words
-from heron.tasks.config import BaselineConfig
+
+from .rules import CbowConfig
 
 _VERSION = 1
 _SHORTEST, _LONGEST = 3, 6  # characters per n-gram, fastText's defaults
@@ -32,7 +33,7 @@ _SHORTEST, _LONGEST = 3, 6  # characters per n-gram, fastText's defaults
 _UNREADABLE = (ValueError, EOFError, OSError, AssertionError, NotImplementedError, struct.error)
 _FACEBOOK, _TEXT = (".bin",), (".vec", ".vec.gz", ".txt", ".txt.gz")
 _SIDES = {"pair": ("text", "text_pair"), "premise": ("text",), "hypothesis": ("text_pair",)}
-# `BaselineConfig.words`.
+# `CbowConfig.words`.
 SPLITTERS: Mapping[str, Callable[[str], list[str]]] = {
     "words": words,
     "folded": folded_words,
@@ -132,7 +133,7 @@ class TrainedVectors:
     Deviates: RoNLI takes vectors trained on Common Crawl and Wikipedia (`baseline.vectors=FILE`).
     """
 
-    settings: BaselineConfig
+    settings: CbowConfig
     texts: Sequence[str]
     seed: int
     cache: Path
@@ -268,7 +269,7 @@ VectorSource = TrainedVectors | VectorFile | KeptVectors
 
 
 def vector_source(
-    settings: BaselineConfig, texts: Sequence[str], seed: int, cache: Path
+    settings: CbowConfig, texts: Sequence[str], seed: int, cache: Path
 ) -> VectorSource:
     """Choose the source that `baseline.vectors` names; `texts` are the train split's."""
     if settings.vectors == "train":
@@ -307,7 +308,7 @@ class CbowFeatures:
     Source: RoNLI paper, section 4, "classifiers based on word embeddings".
     """
 
-    def __init__(self, settings: BaselineConfig, source: VectorSource, cache: Path):
+    def __init__(self, settings: CbowConfig, source: VectorSource, cache: Path):
         self.settings, self.source, self.cache = settings, source, cache
         self.counts: dict[str, int] = {}  # of the last call
 

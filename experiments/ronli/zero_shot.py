@@ -23,8 +23,9 @@ from heron.data.features import Units
 from heron.data.hub import origin
 from heron.models.config import EncoderConfig
 from heron.tasks.class_baselines import ClassBaseline
-from heron.tasks.config import BaselineConfig, Config
+from heron.tasks.config import Config
 
+from .rules import ZeroShotConfig
 from .word_vectors import read_side
 
 _Pair = tuple[str, str]
@@ -168,7 +169,7 @@ def model_classes(model: Any) -> list[str]:
     return [str(names[index]) for index in range(len(names))]
 
 
-def class_index(names: Sequence[str], label: str, settings: BaselineConfig) -> int:
+def class_index(names: Sequence[str], label: str, settings: ZeroShotConfig) -> int:
     """Find a class among the model's, ignoring case.
 
     Raises:
@@ -183,7 +184,7 @@ def class_index(names: Sequence[str], label: str, settings: BaselineConfig) -> i
     return folded.index(label.casefold())
 
 
-def _limit(settings: BaselineConfig, tokenizer: Any) -> int:
+def _limit(settings: ZeroShotConfig, tokenizer: Any) -> int:
     """Bound the length by the model's; a tokenizer without a limit has a huge number."""
     return min(settings.max_length, int(tokenizer.model_max_length))
 

@@ -66,33 +66,62 @@ class Matches(Rule):
         return value
 
 
-# Dataclasses of parts of the configuration that are not known where it is defined, by the key.
+# Dataclasses of tools' and forks' own parts of a run's configuration, by their key. Those of their
+# keys that cannot change a result are in the class attribute `NEUTRAL`.
 PARTS: Registry[Any] = Registry("part of the configuration")
 
 
+class Parts(Rule):
+    """Parts by their key in `PARTS`."""
+
+    def check(self, value: Mapping[str, Any]) -> dict[str, Any]:
+        """Read each by its dataclass; raises a ConfigError with its keys."""
+        from heron.config.parsing import parse
+
+        return {name: parse(PARTS[name], part, f"{name}.") for name, part in value.items()}
+
+
 @dataclasses.dataclass(frozen=True)
-class Part(Rule):
-    """A dataclass inside the configuration, or the name of one in `PARTS`.
+class AsWritten(Rule):
+    """A value that a dataclass can read, and that stays what it was."""
 
-    With `as_written` the value is checked as one of that type, and stays what it was.
-    """
-
-    place: Any
-    as_written: bool = False
-
-    def type(self) -> Any:
-        """Find the dataclass; `Any` where nobody has registered it."""
-        if not isinstance(self.place, str):
-            return self.place
-        known = PARTS.find(self.place)
-        return Any if known is None else known
+    schema: Any
 
     def check(self, value: Any) -> Any:
-        """Read the value, unless there is none."""
+        """Read the value, and forget what was read."""
         from heron.config.parsing import adapter
 
-        found = None if value is None else adapter(self.type()).validate_python(value)
-        return value if self.as_written else found
+        adapter(self.schema).validate_python(value)
+        return value
+
+
+@dataclasses.dataclass(frozen=True)
+class Chosen(Rule):
+    """A dataclass whose key `name` chooses an entry of a registry: the entry's `options`.
+
+    `base` has the keys of all; entries whose `options` are None have no others.
+    """
+
+    registry: Registry[Any]
+    base: Any
+
+    def type(self) -> Any:
+        """Make a dataclass with the keys of all entries, to find and describe them."""
+        every = [getattr(self.registry[name], "options", None) for name in self.registry]
+        bases = (*dict.fromkeys(filter(None, every)), self.base)
+        return dataclasses.dataclass(
+            type(self.base.__name__, bases, {"__doc__": self.base.__doc__})
+        )
+
+    def check(self, value: Any) -> Any:
+        """Read the value by the dataclass of its entry."""
+        from heron.config.parsing import adapter
+
+        given = value if isinstance(value, Mapping) else vars(value)
+        name, schema = given.get("name", self.base.name), self.base
+        if name != schema.name and (entry := self.registry.find(name)):
+            schema = entry.options or schema
+        return adapter(schema).validate_python(value if isinstance(value, schema) else given)
 
 
 class Checked:
@@ -144,8 +173,7 @@ def plain(hint: Any) -> Any:
     """Strip constraints and `None` from a type."""
     if get_origin(hint) is Annotated:
         kind, *rules = get_args(hint)
-        part = isinstance(rules[0], Part) and not rules[0].as_written
-        return rules[0].type() if part else plain(kind)
+        return rules[0].type() if isinstance(rules[0], Chosen) else plain(kind)
     if get_origin(hint) in (Union, types.UnionType):
         return plain(next(each for each in get_args(hint) if each is not type(None)))
     return hint
@@ -207,11 +235,19 @@ def all_keys(schema: Any = None, prefix: str = "") -> list[str]:
 def key_types(schema: Any = None, prefix: str = "") -> Mapping[str, Any]:
     """Map every dotted key of a dataclass to its type with its constraints."""
     types: dict[str, Any] = {}
-    for name, hint in field_types(schema or root()).items():
+    for name, hint in _fields(schema).items():
         types[prefix + name] = hint
         if inner := _part(hint):
             types |= key_types(inner, f"{prefix}{name}.")
     return types
+
+
+def _fields(schema: Any) -> Mapping[str, Any]:
+    """List the fields of a dataclass; of the root, tools' parts in place of `parts`."""
+    if schema is not None:
+        return field_types(schema)
+    own = {name: hint for name, hint in field_types(root()).items() if name != "parts"}
+    return {**own, **{name: PARTS[name] for name in PARTS}}
 
 
 def flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -239,7 +275,9 @@ def _part(hint: Any) -> Any:
 
 def type_of(key: str) -> Any:
     """Find a key's type, without constraints and `None`; None for an unknown key."""
-    return type_at(root(), key.split("."))
+    first, *rest = key.split(".")
+    own = rest and first not in field_types(root()) and PARTS.find(first)
+    return type_at(own, rest) if own else type_at(root(), [first, *rest])
 
 
 def type_at(schema: Any, parts: Iterable[str | int]) -> Any:

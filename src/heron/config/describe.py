@@ -21,7 +21,7 @@ _KINDS = {int: "whole number", float: "number", str: "text", bool: "true | false
 # A field with the comment lines above it and, of a field on one line, the comment behind it.
 _FIELD = re.compile(r"^((?: {4}#.*\n)*) {4}(\w+): .*?(?:  # (.*))?$", re.MULTILINE)
 _SENTENCE = re.compile(r"(?<!\bal\.)(?<=[.?])\s(?=[A-Z])")
-_NO_GROUPS = ("deviations",)  # chosen by `protocol`
+_NO_GROUPS = ("deviations", "parts")  # chosen by `protocol` and `baseline`
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +110,8 @@ def meanings(schema: Any) -> Mapping[str, str]:
     if schema is object:
         return {}
     found = {k: v for base in schema.__bases__ for k, v in meanings(base).items()}
+    if not vars(schema).get("__annotations__"):
+        return found
     for comment, field, behind in _FIELD.findall(inspect.getsource(schema)):
         text = " ".join(line.strip().lstrip("# ") for line in comment.splitlines()) or behind
         names, colon, shared = text.partition(": ")

@@ -133,6 +133,8 @@ def _problem(
     if isinstance(reason := found.get("ctx", {}).get("error"), Exception):
         text = str(reason)
     if found["type"] == _UNKNOWN:
+        if key in known:  # of another entry, see `heron.config.constraints.Chosen`
+            return f"{key}: {text}; another {key.rpartition('.')[0]}.name has it"
         return f"{key}: {text}.{meant(key, known)}"
     if found["type"] == "value_error" and (isinstance(given, dict) or is_dataclass(given)):
         return text

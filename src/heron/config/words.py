@@ -3,12 +3,13 @@
 import os
 import re
 from collections.abc import Iterable, Sequence
+from typing import get_origin
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 
 from heron.base.errors import ConfigError
-from heron.config.constraints import RENAMED, all_keys, say_renamed, type_of
+from heron.config.constraints import PARTS, RENAMED, all_keys, say_renamed, type_of
 
 UNREADABLE = "its value cannot be read: close brackets and quotes, put signs into quotes"
 PARSER = OverridesParser.create()
@@ -23,7 +24,6 @@ _ALIASES = {
     },
     "logger.artifacts": "++logger.wandb.artifacts",
 }
-_MAPPINGS = ("prompting.prompt.answers", "prompting.translation.codes")
 _OPTIONS = {
     "logger.wandb=true": ["logger=wandb"],
     "logger.wandb=false": ["logger=csv"],
@@ -44,9 +44,15 @@ def rewrite(words: Sequence[str]) -> list[str]:
             new = [f"data.folds.count={value}", f"data.folds.fold=range({value})"]
         elif new:
             say_renamed(word, " ".join(new))
-        # Keys of these mappings are the user's own; Hydra takes new ones with ++ only.
-        found += new or [f"++{word}" if word.startswith(_MAPPINGS) else word]
+        found += new or [f"++{word}" if _is_new(key) else word]
     return found
+
+
+def _is_new(key: str) -> bool:
+    """Tell whether Hydra takes a key with ++ only: one of the user's own, in a tool's part."""
+    part, _, mapping = key.rpartition(".")[0].partition(".")
+    kind = type_of(f"{part}.{mapping}") if mapping and PARTS.find(part) else None
+    return get_origin(kind) is dict
 
 
 def read_agent(words: Sequence[str]) -> list[str]:

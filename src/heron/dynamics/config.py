@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from annotated_types import Ge
 
-from heron.config.constraints import Checked, Count, OneOf, Part, Positive, Share
+from heron.config.constraints import AsWritten, Checked, Count, OneOf, Positive, Share
 from heron.dynamics import DIFFICULTIES, PACINGS
 
 GROUPS = ("easy", "ambiguous", "hard")
@@ -73,9 +73,7 @@ class CurriculumConfig(Checked):
     pacing: Annotated[str, OneOf("stages", "self_paced", registry=PACINGS)] = "stages"
     # mappings with `share` (of all steps), and either `unlock` (the easiest share of the examples)
     # or `groups` (`easy`, `ambiguous`, `hard`). With `budget: own`, `steps` instead of `share`.
-    stages: list[Annotated[dict[str, Any], Part(Stage, as_written=True)]] = field(
-        default_factory=list
-    )
+    stages: list[Annotated[dict[str, Any], AsWritten(Stage)]] = field(default_factory=list)
     start: Share = 0.2  # share that is unlocked at first, for pacings that grow
     until: Share = 0.5  # share of all steps at which everything is unlocked, for pacings that grow
     power: Annotated[float, Ge(1)] = 2.0  # of `root`: 2 is the square root

@@ -9,7 +9,7 @@ from heron.base.errors import ConfigError, nearest
 from heron.config.constraints import flatten
 from heron.metrics.names import signed, with_copied
 from heron.results.collect import RunRecord, headline_metrics
-from heron.training.run_names import INDECISIVE, NEUTRAL
+from heron.training.run_names import is_decisive, is_neutral
 
 FOLD = "data.folds.fold"
 
@@ -84,7 +84,7 @@ def varying_keys(runs: Sequence[RunRecord]) -> list[str]:
         return set(values_of(known, key))
 
     keys = dict.fromkeys(key for run in runs for key in run.overrides())
-    return [key for key in keys if not _is_under(key, NEUTRAL) and len(values(key)) > 1]
+    return [key for key in keys if not is_neutral(key) and len(values(key)) > 1]
 
 
 def differing_settings(runs: Sequence[RunRecord]) -> list[str]:
@@ -98,13 +98,9 @@ def differing_settings(runs: Sequence[RunRecord]) -> list[str]:
         for key, value in (settings[0] if settings else {}).items()
         if all(key in each for each in settings)
         and any(each[key] != value for each in settings)
-        and not _is_under(key, INDECISIVE)
+        and is_decisive(key)
         and not is_seed(key)
     ]
-
-
-def _is_under(key: str, prefixes: Sequence[str]) -> bool:
-    return any(f"{key}.".startswith(f"{prefix}.") for prefix in prefixes)
 
 
 def is_seed(key: str) -> bool:

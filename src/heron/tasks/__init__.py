@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from heron.base.registry import Registry, on_demand
+from heron.base.registry import Registry
+from heron.config.constraints import OneOf
 from heron.data import no_problems
 
 if TYPE_CHECKING:  # start-up time
@@ -37,17 +38,35 @@ class Baseline:
     ]
     # The tables that it leaves in the run folder: columns by file name.
     tables: Callable[[Any], Mapping[str, Any]] = lambda fitted: {}
+    options: type[BaselineConfig] | None = None  # its keys; None: it has none but its name
 
 
-_MAJORITY = "heron.tasks.class_baselines:"
-_EXTRACTIVE = on_demand("heron.tasks.summarization.baselines:extractive_baseline")
 BASELINES: Registry[Baseline] = Registry("baseline")
-BASELINES.register(
-    "majority",
-    Baseline(on_demand(f"{_MAJORITY}fit_majority"), on_demand(f"{_MAJORITY}load_majority")),
-)
+
+
+@dataclass
+class BaselineConfig:
+    """A system without a trained encoder, in place of encoder and head."""
+
+    # `none`, or a system, whose own keys are those beside its class
+    name: Annotated[str, OneOf("none", registry=BASELINES)] = "none"
+
+
+@BASELINES.late("majority")
+def _majority() -> Baseline:
+    from heron.tasks.class_baselines import fit_majority, load_majority
+
+    return Baseline(fit_majority, load_majority)
+
+
+def _extractive() -> Baseline:
+    from heron.tasks.summarization.baselines import EXTRACTIVE
+
+    return EXTRACTIVE
+
+
 for _name in ("lead", "textrank", "oracle"):
-    BASELINES.register(_name, Baseline(_EXTRACTIVE, _EXTRACTIVE, ("summarization",)))
+    BASELINES.late(_name)(_extractive)
 
 
 # What forks add to `heron analyze`: `draw_sheet` and `score_sheet`, `published_statistics`.

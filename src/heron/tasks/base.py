@@ -6,7 +6,7 @@ Shape suffixes: R rows, K recorded values.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -175,7 +175,7 @@ class TaskModule(pl.LightningModule):
     ):
         super().__init__()
         self.save_hyperparameters(
-            {"config": redacted(asdict(config)), "encoder": encoder.description()}
+            {"config": redacted(config.values()), "encoder": encoder.description()}
         )
         self.register_buffer("weights_C", weights_C, persistent=False)
         self.config = config

@@ -8,7 +8,7 @@ YAML in `conf/` holds the values. A field's type says which values are allowed, 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, make_dataclass
+from dataclasses import asdict, dataclass, field, make_dataclass
 from inspect import signature
 from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,13 +17,15 @@ from annotated_types import Ge, Interval
 
 from heron.base.errors import ConfigError, nearest
 from heron.config.constraints import (
+    PARTS,
     RENAMED,
+    AsWritten,
     Checked,
+    Chosen,
     Count,
     Natural,
     OneOf,
-    Part,
-    Positive,
+    Parts,
     Rule,
     Seed,
     Share,
@@ -37,7 +39,7 @@ from heron.metrics import METRICS
 from heron.metrics.config import BertScoreConfig
 from heron.models import CLASSIFIERS, POOLINGS
 from heron.models.config import EncoderConfig, Freeze, HeadConfig, OptimConfig, Rate
-from heron.tasks import BASELINES
+from heron.tasks import BASELINES, BaselineConfig
 
 if TYPE_CHECKING:  # start-up time
     from omegaconf import DictConfig
@@ -110,59 +112,6 @@ class TaskConfig:
 
 # See `Rules.keys`.
 _KEYS_OF_TASKS = ("head.distance", "task.bertscore.model", "task.decoding", "optim.soft.answers")
-
-
-@dataclass
-class BaselineConfig:
-    """A system without a trained encoder, in place of encoder and head."""
-
-    # `none`; `majority`; `cbow_svm` and `cbow_softmax` (mean word vectors, then a support vector
-    # machine or multinomial logistic regression); `zero_shot` (a finished NLI model). Of
-    # `summarization`, sentences of the article: `lead` (the first ones), `textrank` (those most
-    # similar to all others), `oracle` (chosen greedily by the reference: a ceiling, not a system).
-    name: Annotated[str, OneOf("none", registry=BASELINES)] = "none"
-    sentences: Count = 3  # most sentences of `lead`, `textrank` and `oracle`
-    # what is read: `pair`, only the `premise`, or only the `hypothesis`
-    input: Annotated[str, OneOf("pair", "premise", "hypothesis")] = "pair"
-    # word vectors: `train` (fastText on the train split's own texts), or a file: .bin in fastText's
-    # format, .vec or .vec.gz
-    vectors: str = "train"
-    # tokenization: `words` (`heron.languages.words`, case kept), `folded` (those in lower case) or
-    # `whitespace`, as RoNLI's repository has it
-    words: Annotated[str, OneOf("words", "folded", "whitespace")] = "words"
-    # dim, epochs, min_count, buckets: of `vectors=train`: width of the vectors, passes over the
-    # texts, fewest occurrences of a word, rows for character n-grams
-    dim: Count = 300
-    epochs: Count = 10
-    min_count: Count = 2
-    buckets: Count = 100_000
-    # scaling of the features, fitted on the train split: `none`, `standard` (mean 0, variance 1) or
-    # `minmax` (0 to 1)
-    scale: Annotated[str, OneOf("none", "standard", "minmax")] = "none"
-    C: Positive = 1.0  # inverse strength of the l2 penalty
-    kernel: Annotated[str, OneOf("linear", "rbf")] = "linear"  # `linear` or `rbf`, for `cbow_svm`
-    max_iter: Count = 1000  # most iterations of the optimizer
-    tol: Positive = 1e-3  # tolerance at which it stops
-    # `none` or `balanced` (N / (C n_c))
-    class_weight: Annotated[str, OneOf("none", "balanced")] = "none"
-    # model, revision: of `zero_shot`, a Hugging Face model for sequence pairs with an entailment
-    # class, by hub id or folder
-    model: str = "MoritzLaurer/mDeBERTa-v3-base-mnli-xnli"
-    revision: str | None = None
-    # `definitions` asks for each class whether the pair entails its sentence in `hypotheses`;
-    # `direct` takes the model's own classes, for data with the same classes
-    zero_shot: Annotated[str, OneOf("definitions", "direct")] = "definitions"
-    hypotheses: dict[str, str] = field(default_factory=dict)  # a sentence per class
-    # how a pair becomes the one text that may entail the sentence
-    template: str = "{premise} {hypothesis}"
-    # what is compared between classes: the `probability` of entailment among the model's classes,
-    # or its `logit`, as transformers' pipeline does
-    entailment: Annotated[str, OneOf("probability", "logit")] = "probability"
-    # `repo` orders the scores as RoNLI's repository does, which is a mistake: the prediction
-    # becomes the rank of the first class. `none` does not.
-    permutation: Annotated[str, OneOf("none", "repo")] = "none"
-    # longest sequence of the `zero_shot` model, in tokens; the pair is cut
-    max_length: Annotated[int, Ge(8)] = 512
 
 
 class TrainerFlags(Rule):
@@ -339,7 +288,7 @@ class Config(Checked):
     report: str | None = None  # the paper's table to compare a sweep with, such as `trc/table4`
     # data sets to train on one after the other: names, or mappings as in
     # `StageConfig`; empty: train once, on `data`
-    stages: list[Annotated[Any, Part(StageConfig, as_written=True)]] = field(default_factory=list)
+    stages: list[Annotated[Any, AsWritten(StageConfig)]] = field(default_factory=list)
     # further data sets with the same classes; their test splits (validation where there is none)
     # are predicted and scored as `<data set>.<split>`
     also_test: list[str] = field(default_factory=list)
@@ -350,8 +299,9 @@ class Config(Checked):
     task: TaskConfig = field(default_factory=TaskConfig)
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     head: HeadConfig = field(default_factory=HeadConfig)
-    baseline: BaselineConfig = field(default_factory=BaselineConfig)
-    prompting: Annotated[Any, Part("prompting")] = None  # of `baseline=prompted`
+    baseline: Annotated[Any, Chosen(BASELINES, BaselineConfig)] = field(
+        default_factory=BaselineConfig
+    )
     optim: OptimConfig = field(default_factory=OptimConfig)
     batching: BatchingConfig = field(default_factory=BatchingConfig)
     trainer: TrainerConfig = field(default_factory=TrainerConfig)
@@ -363,6 +313,20 @@ class Config(Checked):
     callbacks: dict[str, Any] = field(default_factory=dict)
     run: RunConfig = field(default_factory=RunConfig)
     sweeper: SweeperConfig = field(default_factory=SweeperConfig)
+    # what tools and forks have registered (`heron.config.constraints.PARTS`), typed without `parts`
+    parts: Annotated[dict[str, Any], Parts()] = field(default_factory=dict)
+
+    def __getattr__(self, name: str) -> Any:
+        """Find a part of a tool's."""
+        try:
+            return self.__dict__["parts"][name]
+        except KeyError:
+            raise AttributeError(f"no part {name}") from None
+
+    def values(self) -> dict[str, Any]:
+        """List all values as YAML has them."""
+        found = asdict(self)
+        return found | found.pop("parts")
 
     def problems(self) -> Iterator[str]:
         """List what cannot work together in a run."""
@@ -437,21 +401,18 @@ def resolve(config: DictConfig, typed: Collection[str] = ()) -> Config:
 
 
 def read(values: Mapping[Any, Any], typed: Collection[str] | None = None) -> Config:
-    """Read plain values, the settings of a prompt only where a model is asked.
+    """Read plain values.
 
     Stored values come without the keys that were `typed`.
 
     Raises:
         ConfigError: see `resolve`.
     """
-    baseline = values.get("baseline")
-    asked = isinstance(baseline, Mapping) and baseline.get("name") == "prompted"
-    values = _current(values, typed)
-    return parse(Config, values if asked else {**values, "prompting": None})
+    return parse(Config, _current(values, typed))
 
 
 def _current(values: Mapping[Any, Any], typed: Collection[str] | None) -> dict[Any, Any]:
-    """Rename keys of earlier versions; gather what TrainerConfig leaves to Lightning's Trainer."""
+    """Rename keys of earlier versions; gather tools' parts, and flags of Lightning's Trainer."""
     whole = {k: dict(part) if isinstance(part, Mapping) else part for k, part in values.items()}
     for old, new in RENAMED.items():
         (group, key), (there, name) = old.split("."), new.split(".")
@@ -466,6 +427,9 @@ def _current(values: Mapping[Any, Any], typed: Collection[str] | None) -> dict[A
         if others:
             flags = {key: trainer.pop(key) for key in others}
             trainer["flags"] = {**(trainer.get("flags") or {}), **flags}
+    others = [key for key in whole if key not in Config.__dataclass_fields__ and key in PARTS]
+    if others:
+        whole["parts"] = {key: whole.pop(key) for key in others}
     return whole
 
 

@@ -8,7 +8,6 @@ import pickle
 import shutil
 import time
 import zipfile
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -252,9 +251,9 @@ def _train_on(folder: RunFolder, config: Config) -> Path:
     stored = _stored(path)
     if "optimizer_states" not in stored:
         raise ConfigError(f"{word}: it has weights alone; name the run or its last.ckpt")
-    now = redacted(asdict(config))
+    now = redacted(config.values())
     known = stored.get("hyper_parameters", {}).get("config")
-    before = asdict(read(known)) if known else now
+    before = read(known).values() if known else now
     if differing := [f"{p}.{k}" for p in _SAME for k in now[p] if before[p][k] != now[p][k]]:
         raise ConfigError(f"{word}: that run had another {', '.join(differing)}")
     epochs = stored["loops"]["fit_loop"]["epoch_progress"]["current"]["processed"]

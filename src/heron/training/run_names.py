@@ -1,6 +1,5 @@
 """A run's identity: the keys that can change its result, and the names of its folders."""
 
-import dataclasses
 import json
 from collections.abc import Sequence
 from functools import cache
@@ -10,18 +9,12 @@ from typing import Any
 from heron.base.errors import ConfigError
 from heron.base.files import fingerprint
 from heron.base.secrets import redact
-from heron.config.constraints import RENAMED, flatten, is_under
+from heron.config.constraints import PARTS, RENAMED, flatten, is_under
 from heron.data.config import DataConfig
 from heron.tasks.config import Config, TrainerConfig
 
 # Keys of places and of display, which cannot change a result.
-NEUTRAL = (
-    *("paths", "run", "logger", "report", "trainer.enable_progress_bar", "sweeper"),
-    *("prompting.traffic", "prompting.model.key"),
-    *("prompting.model.input_price", "prompting.model.output_price"),
-)
-# The name of an experiment cannot either: what it sets is in the other keys.
-INDECISIVE = (*NEUTRAL, "experiment")
+NEUTRAL = (*("paths", "run", "logger", "report", "trainer.enable_progress_bar", "sweeper"),)
 # Trainer keys that spread one training over devices; they change no result.
 SPREAD = ("devices", "num_nodes", "strategy")
 # Keys (with what is under them) that a run's name leaves out where they have their defaults: a new
@@ -29,7 +22,7 @@ SPREAD = ("devices", "num_nodes", "strategy")
 _OPTIONAL = (
     *("data.folds", "data.quoting", "data.texts", "data.hub", "data.revision"),
     *("data.hub_config", "data.hub_splits", "callbacks", "ckpt_path", "trainer.flags"),
-    *("head.module", "prompting", "optim.loss", "optim.soft", "optim.suspects", "trainer.mean_of"),
+    *("head.module", "optim.loss", "optim.soft", "optim.suspects", "trainer.mean_of"),
     *("task.metrics", "task.decoding", "task.mask_share", "task.whole_words"),
 )
 _LONGEST = 200  # characters of a folder's name before its hash; file systems allow 255 bytes
@@ -37,16 +30,26 @@ _LONGEST = 200  # characters of a folder's name before its hash; file systems al
 _APART = ("protocol", "also_test", "trainer.max_epochs", "trainer.max_steps")
 
 
+def is_decisive(key: str) -> bool:
+    """Tell whether a key can change a result; an experiment's name cannot: its keys can."""
+    return key != "experiment" and not is_neutral(key)
+
+
+def is_neutral(key: str) -> bool:
+    """Tell whether a key is of places and of display."""
+    first, _, rest = key.partition(".")
+    if rest and first not in Config.__dataclass_fields__:
+        own = getattr(PARTS.find(first), "NEUTRAL", ())
+        return any(is_under(rest, each) for each in own)
+    return any(is_under(key, each) for each in NEUTRAL)
+
+
 def decisive(config: Config) -> dict[str, Any]:
-    """List what can change a result: `{dotted key: value}` without the keys in `INDECISIVE`.
+    """List what can change a result: `{dotted key: value}` without the keys of `is_decisive`.
 
     The number of devices does not change a batch, so every run is listed as one on one device.
     """
-    found = {
-        key: value
-        for key, value in flatten(dataclasses.asdict(config))
-        if not any(is_under(key, each) for each in INDECISIVE)
-    }
+    found = {key: value for key, value in flatten(config.values()) if is_decisive(key)}
     unset, alone = _defaults(), TrainerConfig()
     found = {key: value for key, value in found.items() if unset.get(key, ...) != value}
     return found | {f"trainer.{key}": getattr(alone, key) for key in SPREAD}
@@ -55,7 +58,7 @@ def decisive(config: Config) -> dict[str, Any]:
 @cache
 def _defaults() -> dict[str, Any]:
     """List the defaults of `_OPTIONAL` keys and of what is under them."""
-    every = flatten(dataclasses.asdict(Config(DataConfig())))
+    every = flatten(Config(DataConfig()).values())
     return {key: value for key, value in every if any(is_under(key, each) for each in _OPTIONAL)}
 
 
@@ -150,7 +153,7 @@ def readable_name(
     for (key, _, value), _ in sorted(
         rows, key=lambda row: (row[0][0] not in swept, "." in row[0][0], row[1])
     ):
-        if any(is_under(key, each) for each in (*NEUTRAL, *hidden)):
+        if is_neutral(key) or any(is_under(key, each) for each in hidden):
             continue
         # Masked whole: of an address without a path, the last part is the user's name.
         words.append(f"{key}={redact(value).rstrip('/').rsplit('/', 1)[-1]}")

@@ -1,6 +1,5 @@
 """`config.yaml`: write a configuration, and read it back."""
 
-import dataclasses
 import os
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ _CACHED = ("features", "tokenizers", "chronicle", "vectors", "word-vectors")
 
 def to_yaml(config: Config) -> str:
     """Write a configuration as YAML, every key with its value."""
-    return dump_yaml(dataclasses.asdict(config))
+    return dump_yaml(config.values())
 
 
 def from_yaml(text: str) -> Config:

@@ -4,7 +4,6 @@ import inspect
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from hydra._internal.utils import _locate
@@ -88,7 +87,7 @@ def check_trusted(config: Config) -> None:
     Raises:
         ConfigError: one is of another package than `KNOWN`.
     """
-    for key, target in _targets(asdict(config)):
+    for key, target in _targets(config.values()):
         # Nothing of another package is imported; and `torch.os.system` is no class of torch.
         name = _name(target)
         found = _locate(name) if name.partition(".")[0] in KNOWN else None

@@ -8,7 +8,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, is_dataclass
+from dataclasses import is_dataclass
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
@@ -126,7 +126,7 @@ def _open(config: Config, folder: RunFolder, named: dict[str, Any]) -> Any:
     status, varied = folder.read_status(), _swept(folder) & set(all_keys())
     swept = {key: attrgetter(key)(config) for key in varied}
     recorded = {
-        **asdict(config),
+        **config.values(),
         **{key: each for key, each in swept.items() if not is_dataclass(each)},  # flat
         "provenance": {key: status.get(key) for key in ("heron", "git", "sources", "overrides")},
     }

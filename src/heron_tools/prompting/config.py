@@ -108,6 +108,8 @@ class TranslationConfig(Checked):
 class PromptingConfig(Checked):
     """Everything about a run that asks a language model."""
 
+    NEUTRAL = ("traffic", "model.key", "model.input_price", "model.output_price")
+
     model: ModelConfig = field(default_factory=ModelConfig)
     prompt: PromptConfig = field(default_factory=PromptConfig)
     shots: Natural = 0  # examples in the prompt, in all

@@ -37,7 +37,7 @@ def plan(configs: Sequence[Config]) -> Table:
     models: dict[str, _Calls] = {}
     texts: dict[str, str] = {}  # to translate, by key
     for config in tracked(configs, "planning", configs[0].trainer.enable_progress_bar):
-        if config.prompting is None:
+        if "prompting" not in config.parts:
             raise ConfigError(f"baseline={config.baseline.name} asks no model: nothing to plan")
         model = config.prompting.model
         if model.name not in models:

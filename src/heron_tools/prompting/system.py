@@ -268,7 +268,7 @@ def asked_splits(config: Config, splits: Sequence[str]) -> list[str]:
 
 def problems(config: Config) -> Iterable[str]:
     """List what cannot work in the settings."""
-    settings, task = config.prompting, task_of(config)
+    settings, task = config.parts.get("prompting"), task_of(config)
     if settings is None:
         yield "baseline=prompted needs a model and a prompt: model=NAME prompt=NAME"
     elif settings.model.backend not in BACKENDS:

@@ -99,7 +99,7 @@ def tune(config: Config, rounds: int, sample: int, candidates: Sequence[str], ou
     system = fit_prompted(config, examples.get(TRAIN, []))
 
     def score(prompt: PromptConfig, rows: Sequence[Example]) -> Floats:
-        here = replace(config, prompting=replace(settings, prompt=prompt))
+        here = replace(config, parts={"prompting": replace(settings, prompt=prompt)})
         return _values(replace(system, settings=here.prompting), rows, here)
 
     tried = _tried(settings.prompt, given, rounds, config.seed)

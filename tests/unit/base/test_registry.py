@@ -82,7 +82,7 @@ def test_a_folder_on_the_search_path_is_a_fork_here_and_in_child_processes(
     (conf.parent / "__init__.py").write_text(code, encoding="utf-8")
     add_forks([conf])
     add_forks([conf])
-    assert [each.conf for each in find_forks([]) if each.conf.is_dir()] == [conf]
+    assert [each.conf for each in find_forks([])].count(conf) == 1
     script = "from heron.languages import LANGUAGES; print(LANGUAGES['vi'])"
     said = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True

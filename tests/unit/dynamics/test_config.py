@@ -10,7 +10,8 @@ from heron.dynamics import difficulty, groups
 from heron.dynamics.config import CurriculumConfig, DynamicsConfig
 from heron.models import LEARNT
 from heron.models.config import HeadConfig
-from heron.tasks.config import BaselineConfig, Config, TaskConfig, TrainerConfig
+from heron.tasks import BaselineConfig
+from heron.tasks.config import Config, TaskConfig, TrainerConfig
 
 STAGE = {"share": 1.0}
 

@@ -75,7 +75,7 @@ def test_every_combination_of_prompt_language_examples_and_scoring(
             scoring=scoring,
             prompt=replace(config.prompting.prompt, language=language),
         )
-        here = replace(config, prompting=settings)
+        here = replace(config, parts={"prompting": settings})
         system = fit_prompted(here, loaded["train"])
         predictions = system.predict(rows, here)
         assert predictions.guids == [row.guid for row in rows]
@@ -193,7 +193,7 @@ def test_calibration_divides_by_what_the_answers_have_without_texts(tmp_path, ca
     prior_C = shares(config, empty).mean(axis=0)
     expected_RC = plain_RC / prior_C
     expected_RC /= expected_RC.sum(axis=1, keepdims=True)
-    calibrated = replace(config, prompting=replace(config.prompting, calibrate=True))
+    calibrated = replace(config, parts={"prompting": replace(config.prompting, calibrate=True)})
     np.testing.assert_allclose(shares(calibrated, rows), expected_RC, atol=1e-5)
 
 

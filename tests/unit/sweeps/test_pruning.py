@@ -15,7 +15,8 @@ from heron.base.run_folder import RunFolder
 from heron.commands.repeat import configure
 from heron.dynamics.config import CurriculumConfig
 from heron.sweeps.search import problems
-from heron.tasks.config import BaselineConfig, Config, SweeperConfig
+from heron.tasks import BaselineConfig
+from heron.tasks.config import Config, SweeperConfig
 from heron.training.checkpointing import ended_early
 from heron.training.curriculum import without_curriculum
 from heron.training.stored import to_yaml

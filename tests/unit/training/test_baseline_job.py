@@ -18,7 +18,7 @@ from heron.tasks import BASELINES
 from heron.tasks.config import Config
 from heron.training.baseline_job import train_baseline
 from heron.training.status import source_hashes
-from small_baselines import LABELS, compose, overrides, save_nli_model, train
+from small_baselines import CBOW, LABELS, compose, overrides, save_nli_model, train
 from small_runs import heron
 
 ComposeConfig = Callable[..., Config]
@@ -203,7 +203,7 @@ def test_every_shallow_system_trains_on_the_built_in_corpus(
     name: str, chronicle_config: ComposeConfig, tmp_path: Path
 ) -> None:
     run = RunFolder(tmp_path / "run")
-    small = "baseline.dim=8", "baseline.epochs=1", "baseline.buckets=200"
+    small = () if name == "majority" else CBOW
     train_baseline(chronicle_config("data=chronicle_nli", f"baseline={name}", *small), run)
     assert {"validation", "test"} == set(json.loads(run.scores.read_text()))
 

@@ -17,14 +17,14 @@ from heron.base.yaml_files import dump_yaml, read_yaml
 from heron.config.constraints import all_keys, choices, key_types
 from heron.data.config import DataConfig
 from heron.tasks.config import Config, resolve
-from heron.training.run_names import INDECISIVE, NEUTRAL, SPREAD, decisive
+from heron.training.run_names import NEUTRAL, SPREAD, decisive, is_decisive, is_neutral
 from heron.training.stored import from_yaml, to_yaml
 from tiers import quick
 
 CHOICES = {
     key: names
     for key, hint in key_types().items()
-    if not key.startswith("prompting.")  # tests/unit/prompting/test_runs.py
+    if not key.startswith(("prompting.", "baseline."))  # of tools and of single systems
     if (names := choices(hint))
 }
 DEFAULTS = Config(data=DataConfig(name="a", label_order=["X", "Y"]))
@@ -132,10 +132,6 @@ def leaves(values, prefix=""):
             yield prefix + key
 
 
-def is_neutral(key):
-    return any(key == neutral or key.startswith(f"{neutral}.") for neutral in NEUTRAL)
-
-
 def with_value(config, key, value):
     """Copy a configuration with one key set, whatever its type: hashing needs no valid value."""
     head, _, rest = key.partition(".")
@@ -147,10 +143,8 @@ def with_value(config, key, value):
     return copy
 
 
-NO_OTHER_RUN = {*INDECISIVE, *(f"trainer.{key}" for key in SPREAD)}
-DECISIVE = [
-    k for k in leaves(dataclasses.asdict(DEFAULTS)) if not is_neutral(k) and k not in NO_OTHER_RUN
-]
+NO_OTHER_RUN = {f"trainer.{key}" for key in SPREAD}
+DECISIVE = [k for k in leaves(DEFAULTS.values()) if is_decisive(k) and k not in NO_OTHER_RUN]
 
 
 def test_every_other_key_changes_the_jobs_hash():
@@ -163,7 +157,7 @@ def test_every_neutral_key_exists():
     assert set(NEUTRAL) <= set(all_keys())
     assert all(is_neutral(change.partition("=")[0]) for change in NEUTRAL_CHANGES)
     listed = {change.partition("=")[0] for change in NEUTRAL_CHANGES}
-    assert listed == {key for key in leaves(dataclasses.asdict(DEFAULTS)) if is_neutral(key)}
+    assert listed == {key for key in leaves(DEFAULTS.values()) if is_neutral(key)}
 
 
 def test_all_keys_lists_nested_keys_but_not_the_users_own():

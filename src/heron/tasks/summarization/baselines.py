@@ -12,16 +12,28 @@ from typing import Any
 import numpy as np
 
 from heron.base.errors import DataError, Problem
+from heron.config.constraints import Count
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.languages.words import folded_words
 from heron.metrics.summary import greedy_oracle, split_sentences
+from heron.tasks import Baseline, BaselineConfig
 from heron.tasks.config import Config
 from heron.tasks.summarization.predictions import SummaryPredictions
 from heron.tasks.summarization.reader import as_given
 
 _DAMPING = 0.85
 _TOLERANCE = 1e-9
+
+
+@dataclass
+class ExtractiveConfig(BaselineConfig):
+    """Sentences of the article: `lead` (the first), `textrank` (most like all others), `oracle`.
+
+    `oracle` chooses greedily by the reference: a ceiling, not a system.
+    """
+
+    sentences: Count = 3  # most sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +72,11 @@ class ExtractiveBaseline:
 def extractive_baseline(config: Config, source: Any) -> ExtractiveBaseline:
     """Build the baseline that the configuration names."""
     return ExtractiveBaseline(config.baseline.name, config.baseline.sentences, config.data.language)
+
+
+EXTRACTIVE = Baseline(
+    extractive_baseline, extractive_baseline, ("summarization",), options=ExtractiveConfig
+)
 
 
 def textrank(sentences: Sequence[str], count: int = 3) -> list[int]:

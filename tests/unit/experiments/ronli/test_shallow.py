@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from heron.tasks.config import BaselineConfig
+from heron_forks.ronli.rules import CbowConfig
 from heron_forks.ronli.shallow import (
     Scaling,
     fit_softmax,
@@ -21,7 +21,7 @@ from heron_forks.ronli.shallow import (
     save_classifier,
 )
 
-SETTINGS = BaselineConfig(name="cbow_svm", C=0.7, max_iter=100_000, tol=1e-6)
+SETTINGS = CbowConfig(name="cbow_svm", C=0.7, max_iter=100_000, tol=1e-6)
 
 
 def blobs(classes: int, seed: int = 0, rows: int = 90) -> tuple[np.ndarray, np.ndarray]:

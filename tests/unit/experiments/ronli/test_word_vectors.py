@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError
 from heron.data.examples import Example
-from heron.tasks.config import BaselineConfig
+from heron_forks.ronli.rules import CbowConfig
 from heron_forks.ronli.word_vectors import (
     CbowFeatures,
     VectorFile,
@@ -45,9 +45,9 @@ def facebook_file(model: FastText, tmp_path_factory: pytest.TempPathFactory) -> 
     return path
 
 
-def settings(**values: object) -> BaselineConfig:
+def settings(**values: object) -> CbowConfig:
     chosen = {"name": "cbow_svm", "dim": 6, "epochs": 2, "min_count": 1, "buckets": 50}
-    return BaselineConfig(**(chosen | values))  # type: ignore[arg-type]
+    return CbowConfig(**(chosen | values))  # type: ignore[arg-type]
 
 
 def plain(*names: str, width: int = 2) -> WordVectors:

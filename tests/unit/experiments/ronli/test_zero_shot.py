@@ -17,7 +17,8 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from heron.base.errors import ConfigError
 from heron.data.config import BatchingConfig, Columns, DataConfig
 from heron.data.examples import Example
-from heron.tasks.config import BaselineConfig, Config, TaskConfig, TrainerConfig
+from heron.tasks.config import Config, TaskConfig, TrainerConfig
+from heron_forks.ronli.rules import ZeroShotConfig
 from heron_forks.ronli.zero_shot import load_zero_shot, misplace
 from small_baselines import save_nli_model
 
@@ -41,7 +42,7 @@ def load(settings: Config) -> Any:
 
 
 def config(model: Path, labels: list[str] | None = None, **values: object) -> Config:
-    baseline = BaselineConfig(
+    baseline = ZeroShotConfig(
         name="zero_shot",
         model=str(model),
         hypotheses=SENTENCES,
