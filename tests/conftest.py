@@ -9,7 +9,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -29,7 +29,7 @@ from hypothesis import settings
 from matplotlib.figure import Figure
 
 import cached_hydra
-from browser import Browser, browser, find_browser
+from browser import browser, find_browser
 from heron.base.folders import experiment_roots
 from heron.base.forks import load_forks
 from heron.languages.english import ENGLISH
@@ -79,7 +79,7 @@ PNG = base64.b64decode(
 
 
 @pytest.fixture(scope="session", autouse=True)
-def fast_figures() -> Iterator[None]:
+def fast_figures():
     """Replace the figures of reports and the drawing of all others, most of a tiny run's time.
 
     Tests of figures ask for `drawn`, and tests that start a process draw.
@@ -102,13 +102,13 @@ def fast_figures() -> Iterator[None]:
 
 
 @pytest.fixture
-def drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def drawn(monkeypatch):
     """Draw figures in this test."""
     monkeypatch.setattr(Figure, "savefig", SAVEFIG)
 
 
 @pytest.fixture
-def copied_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def copied_code(tmp_path, monkeypatch):
     """Keep what transformers copies of a folder's code out of the user's cache."""
     cache = str(tmp_path / "modules")
     monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", cache)
@@ -116,7 +116,7 @@ def copied_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tiny_encoder(tmp_path_factory):
     """Save a BERT of 2 layers x 32 units and its WordPiece tokenizer; returns the folder.
 
     As for real encoders, `from_pretrained` is the way in: what it does to modes, dropout and
@@ -147,7 +147,7 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def tiny_longformer(tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tiny_longformer(tiny_encoder, tmp_path_factory):
     """Save a Longformer of 2 layers x 32 units that reads 640 tokens; returns the folder."""
     import torch
     from transformers import LongformerConfig, LongformerModel
@@ -171,7 +171,7 @@ def tiny_longformer(tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory
 
 
 @pytest.fixture(scope="session")
-def tiny_gpt2(tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tiny_gpt2(tiny_encoder, tmp_path_factory):
     """Save a GPT-2 of 2 layers x 32 units whose tokenizer adds nothing; returns the folder."""
     import torch
     from tokenizers import Tokenizer, processors
@@ -201,13 +201,13 @@ def _copy_tokenizer(source: Path, folder: Path) -> int:
 
 
 @pytest.fixture(scope="session")
-def session_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def session_cache(tmp_path_factory):
     """Name one cache folder for all tests, so that a corpus is generated once."""
     return tmp_path_factory.mktemp("cache")
 
 
 @pytest.fixture
-def chronicle_config(tmp_path: Path, session_cache: Path) -> ComposeConfig:
+def chronicle_config(tmp_path, session_cache):
     """Return a function that composes a small run on the built-in corpus.
 
     Its arguments are overrides as on the command line: `chronicle_config("head=emp", "seed=1")`.
@@ -249,7 +249,7 @@ def _compose(overrides: tuple[str, ...], runs: str) -> Config:
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[Browser]:
+def page():
     """Open a headless browser, for tests that are skipped where there is none."""
     if (path := find_browser()) is None:
         pytest.skip("needs an installed Chromium")

@@ -24,7 +24,6 @@ ENVIRONMENT = {**_OURS, "HERON_FORKS": "experiments", "COLUMNS": "300"}
 # One process for all commands in a folder: starting one takes longer than most commands.
 COMMANDS = """
 import contextlib, io, json, os, sys, traceback
-import pytest
 from heron.cli import main
 answers = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)  # jobs of their own write elsewhere
@@ -33,7 +32,15 @@ for line in sys.stdin:
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         try:
             name, *words = json.loads(line)
-            code = int(pytest.main(words)) if name == "pytest" else main([name, *words])
+            if name == "loaded":  # the files of heron's modules
+                files = {n: getattr(m, "__file__", None) for n, m in sys.modules.items()}
+                print(json.dumps({n: f for n, f in files.items() if f and n[:5] == "heron"}))
+                code = 0
+            elif name == "pytest":
+                import pytest
+                code = int(pytest.main(words))
+            else:
+                code = main([name, *words])
         except SystemExit as ended:
             code = ended.code
         except BaseException:

@@ -105,7 +105,7 @@ FAMILIES = sorted(
 
 
 @pytest.fixture(scope="module")
-def tokenizer(tiny_encoder, tmp_path_factory) -> Any:
+def tokenizer(tiny_encoder, tmp_path_factory):
     """The tokenizer of all families, with the markers of events."""
     markers = [f"[{end}E{event}]" for event in (1, 2) for end in ("", "/")]
     settings = EncoderConfig(name=str(tiny_encoder))
@@ -113,7 +113,7 @@ def tokenizer(tiny_encoder, tmp_path_factory) -> Any:
 
 
 @pytest.fixture(scope="module")
-def tasks(tokenizer, session_cache) -> dict[str, tuple[Any, Collator]]:
+def tasks(tokenizer, session_cache):
     """For each task its configuration, and what collates its rows."""
     found = {}
     for task, (words, examples) in TASKS.items():

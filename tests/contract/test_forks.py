@@ -11,17 +11,16 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from heron.base.tables import read_table
-from small_forks import ENVIRONMENT, PAGES, SMALL, Heron, commands_in, write_data, write_fork
+from small_forks import ENVIRONMENT, PAGES, SMALL, commands_in, write_data, write_fork
 
 
 @pytest.fixture(scope="module")
-def heron(place: Path) -> Iterator[Heron]:
+def heron(place):
     """Run commands in the fork's folder, as a user would; each returns all that it prints."""
     with commands_in(place) as run:
         yield run
@@ -44,7 +43,7 @@ def heron_in(folder: Path, *words: str, wanted: int = 0) -> str:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def place(tmp_path_factory):
     """Make a working directory with the fork and its data."""
     folder = tmp_path_factory.mktemp("work")
     write_fork(folder / "experiments" / "village")
@@ -65,7 +64,7 @@ EVERYTHING = (
 
 
 @pytest.fixture(scope="module")
-def sweep(heron: Heron, place: Path) -> Path:
+def sweep(heron, place):
     """Train a sweep of two jobs, each in a process of its own, and one of the fork's task."""
     heron("train", "-m", *SMALL, *EVERYTHING, "run.sweep=all", "seed=0,1")
     heron("train", *SMALL, "data=headlines_news", "run.sweep=items", "run.job=a")
@@ -73,12 +72,12 @@ def sweep(heron: Heron, place: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def job(sweep: Path) -> Path:
+def job(sweep):
     """Choose one job of the sweep."""
     return sorted(path.parent for path in sweep.glob("*/scores.json"))[0]
 
 
-def test_pages_show_no_name_that_a_core_file_must_learn() -> None:
+def test_pages_show_no_name_that_a_core_file_must_learn():
     assert {page.stem for page in PAGES} == {
         *("language", "format", "head", "loss", "curriculum", "metric", "callback", "task"),
         *("command", "baseline", "prompt", "dataset", "experiment"),
@@ -86,7 +85,7 @@ def test_pages_show_no_name_that_a_core_file_must_learn() -> None:
     assert not [page for page in PAGES if "CHOICES" in page.read_text(encoding="utf-8")]
 
 
-def test_a_run_of_the_fork_has_its_scores_records_and_logs(job: Path) -> None:
+def test_a_run_of_the_fork_has_its_scores_records_and_logs(job):
     scores = json.loads((job / "scores.json").read_text())
     assert {"macro_f1", "mean_recall", "classes_found"} <= set(scores["test"])
     assert "norm" in (job / "metrics.csv").read_text()
@@ -97,9 +96,7 @@ def test_a_run_of_the_fork_has_its_scores_records_and_logs(job: Path) -> None:
     assert stored.count("heron_forks") == 1  # of the callback; names elsewhere
 
 
-def test_a_run_of_the_fork_s_task_has_what_any_run_has(
-    sweep: Path, place: Path, heron: Heron
-) -> None:
+def test_a_run_of_the_fork_s_task_has_what_any_run_has(sweep, place, heron):
     job = place / "runs" / "items" / "a"
     assert "accuracy" in json.loads((job / "scores.json").read_text())["test"]
     given, out = place / "data/village/test.csv", place / "items.csv"
@@ -111,9 +108,7 @@ def test_a_run_of_the_fork_s_task_has_what_any_run_has(
     heron("audit", "data=headlines_news")
 
 
-def test_predictions_are_those_of_the_run_and_scored_alike(
-    job: Path, place: Path, heron: Heron
-) -> None:
+def test_predictions_are_those_of_the_run_and_scored_alike(job, place, heron):
     given, out = place / "data/village/test.txt", place / "lines.csv"
     heron("predict", f"run={job}", f"input={given}", f"out={out}")
     predicted = read_table(out).values("label")
@@ -130,9 +125,7 @@ def test_predictions_are_those_of_the_run_and_scored_alike(
     assert found["mean_recall"] == pytest.approx(wanted), said
 
 
-def test_a_run_is_analysed_drawn_reported_and_compared(
-    sweep: Path, job: Path, place: Path, heron: Heron
-) -> None:
+def test_a_run_is_analysed_drawn_reported_and_compared(sweep, job, place, heron):
     heron("analyze", f"run={job}", "morphology=surface")
     heron("analyze", "data=village_lines", "morphology=surface")
     heron("map", f"run={job}", "format=png")
@@ -145,9 +138,7 @@ def test_a_run_is_analysed_drawn_reported_and_compared(
     heron("audit", "data=village_lines")
 
 
-def test_a_baseline_of_the_fork_is_fitted_scored_and_opened_again(
-    heron: Heron, place: Path
-) -> None:
+def test_a_baseline_of_the_fork_is_fitted_scored_and_opened_again(heron, place):
     words = ("data=village_lines", "baseline=familiar", "run.sweep=familiar", "run.job=a")
     heron("train", *(word for word in SMALL if word.startswith(("task.", "run."))), *words)
     job = place / "runs" / "familiar" / "a"
@@ -161,7 +152,7 @@ def test_a_baseline_of_the_fork_is_fitted_scored_and_opened_again(
     assert "'familiar'" in heron("train", "data=village_lines", "baseline.name=familar", wanted=2)
 
 
-def test_a_prompt_a_model_and_a_backend_of_the_fork_are_a_system(heron: Heron, place: Path) -> None:
+def test_a_prompt_a_model_and_a_backend_of_the_fork_are_a_system(heron, place):
     data = ("data=chronicle_nli", "data.generator.size=100")
     asked = (*data, "prompt=yes_or_no", "model=echo", "shots=3", "draw=balanced")
     heron("prompt", *asked, "task.bootstrap=0", "run.job=echo")
@@ -175,7 +166,7 @@ def test_a_prompt_a_model_and_a_backend_of_the_fork_are_a_system(heron: Heron, p
     assert "'echo'" in said
 
 
-def test_a_command_of_the_fork_is_listed_explained_and_run(heron: Heron) -> None:
+def test_a_command_of_the_fork_is_listed_explained_and_run(heron):
     assert "count the rows of tables" in heron("--help")
     assert "usage: heron count" in heron("count", "--help")
     said = heron("count", "files=data/village/train.csv,data/village/test.csv")
@@ -185,7 +176,7 @@ def test_a_command_of_the_fork_is_listed_explained_and_run(heron: Heron) -> None
 
 
 @pytest.mark.real  # a training in a process of its own
-def test_a_fork_elsewhere_is_found_by_its_search_path(place: Path, tmp_path: Path) -> None:
+def test_a_fork_elsewhere_is_found_by_its_search_path(place, tmp_path):
     write_fork(tmp_path / "village")
     words = ("data=village_lines", "head=scaled", "run.sweep=s", "run.job=a", "seed=3")
     path = f"hydra.searchpath=[{tmp_path / 'village' / 'conf'}]"

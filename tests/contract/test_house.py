@@ -1,10 +1,8 @@
 """The house: what a run loads, what names a task, and what README asks a reader to read."""
 
 import ast
-import os
+import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,63 +10,54 @@ import pytest
 import heron
 from heron.base.registry import load
 from heron.data import TASKS
+from small_forks import commands_in
 
 SOURCE = Path(heron.__file__).parent
-README = SOURCE.parents[1] / "README.md"
-
-# Prints the file of every module of heron that a command has loaded.
-LOADED = """
-import sys
-from heron.cli import main
-try:
-    main(sys.argv[1:])
-except SystemExit as ended:
-    assert not ended.code, ended.code
-for name, module in sys.modules.items():
-    if name.partition(".")[0] in ("heron", "heron_forks") and getattr(module, "__file__", None):
-        print("loaded", name, module.__file__, sep="\\t")
-print("torch" if "torch" in sys.modules else "no torch")
-"""
+TOOLS = sorted(path.parent.name for path in (SOURCE.parent / "heron_tools").glob("*/__init__.py"))
+PAGE = SOURCE.parents[1] / "docs" / "architecture.md"
 RUN = (
     "train",
     "data.generator.size=100",
     "trainer.max_epochs=1",
     "trainer.accelerator=cpu",
     "task.bootstrap=0",
-    "seed=0",
 )
-
-
-def loaded_by(*words):
-    command = [sys.executable, "-c", LOADED, *words]
-    printed = subprocess.run(
-        command, capture_output=True, text=True, check=True, timeout=600
-    ).stdout
-    files = dict(line.split("\t")[1:] for line in printed.splitlines() if line[:7] == "loaded\t")
-    return files, "no torch" not in printed
 
 
 def lines_of(file):
     return len(Path(file).read_text(encoding="utf-8").splitlines())
 
 
-def test_a_plain_relation_run_loads_what_it_needs_and_little_else(tmp_path):
-    files, _ = loaded_by(*RUN, f"paths.runs={tmp_path}", f"paths.cache={tmp_path}/cache")
+@pytest.mark.parametrize(
+    "deleted",
+    [TOOLS, *(pytest.param([tool], marks=pytest.mark.real) for tool in TOOLS)],
+    ids=["all", *TOOLS],
+)
+def test_without_a_tool_or_all_a_run_loads_what_it_needs_and_sweeps_and_reports_work(
+    deleted, tmp_path
+):
+    folder = tmp_path / "src"
+    (folder / "heron_tools").mkdir(parents=True)
+    for left in [*SOURCE.parent.iterdir(), *(SOURCE.parent / "heron_tools").iterdir()]:
+        if left.name != "heron_tools" and left.name not in deleted:
+            (folder / left.relative_to(SOURCE.parent)).symlink_to(left)
+    with commands_in(tmp_path, PYTHONPATH=str(folder)) as heron:
+        heron(*RUN, "seed=0")
+        files = json.loads(heron("loaded"))
+        said = [heron("--help"), heron(*RUN, "-m", "seed=1,2", "run.sweep=s", "run.export=false")]
+        assert "left out" not in "".join(said)
+        named = [line.split()[0] for line in said[0].splitlines() if line.startswith("  ")]
+        tools = {"audit", "prompt", "analyze"}
+        assert not tools & {*named} if deleted == TOOLS else "train" in named
+        assert "runs/s/report.html" in heron("report", "runs/s")
+        assert "head.hidden" in heron("options", "head")
     lines = sum(map(lines_of, files.values()))
     print(f"a plain relation run loads {len(files)} modules of heron, {lines} lines")
-    others = [name for task in TASKS for name in files if name.startswith(f"heron.tasks.{task}.")]
-    assert {name.split(".")[2] for name in others} == {"relation"}
-    assert not [
-        name for name in files if name.startswith(("heron_forks.", "heron.commands.scaffold"))
-    ]
+    of_tasks = {name.split(".")[2] for name in files if name.startswith("heron.tasks.")}
+    assert of_tasks & {*TASKS} == {"relation"}
+    assert not [name for name in files if name.startswith(("heron_", "heron.commands.scaffold"))]
     assert len(files) <= 93
     assert lines <= 13_579
-
-
-def test_help_loads_no_torch():
-    files, with_torch = loaded_by("train", "--help")
-    assert not with_torch
-    assert not any(name.startswith(("heron.models", "heron.training")) for name in files)
 
 
 def names_a_task(node):
@@ -90,89 +79,16 @@ def test_shared_code_asks_the_task_and_not_which_task_it_is():
     assert not found
 
 
-def test_the_path_that_readme_asks_a_reader_to_read_is_short():
-    text = README.read_text(encoding="utf-8")
-    path = text.partition("To follow one example")[2].partition("in this order: ")[2]
-    path = path.partition(". ")[0]
-    files = re.findall(r"`([\w/]+\.py)`", path)
-    lines = sum(lines_of(SOURCE / file) for file in files)
-    print(f"one example from file to prediction: {len(files)} files, {lines} lines")
-    assert files
-    assert len(files) <= 93
-    assert lines <= 13_579
+def test_the_path_that_a_reader_is_asked_to_follow_is_short():
+    path = PAGE.read_text(encoding="utf-8").partition("Nine files, from top to bottom: ")[2]
+    files = re.findall(r"`([\w/]+\.py)`", path.partition(". ")[0])
+    assert len(files) == 9
+    assert sum(lines_of(SOURCE / file) for file in files) <= 1_800
 
 
-def is_defined(place):
-    """Tell whether `module:name` names what a module of heron defines, without importing it."""
-    module, name = place.split(":")
-    file = SOURCE.parent / module.replace(".", "/")
-    file = file / "__init__.py" if file.is_dir() else file.with_suffix(".py")
-    tree = ast.parse(file.read_text(encoding="utf-8")) if file.is_file() else ast.Module([], [])
-    made = [node for node in tree.body if hasattr(node, "name")]
-    stored = [
-        node
-        for statement in tree.body
-        if isinstance(statement, ast.Assign | ast.AnnAssign)
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    ]
-    return name in [*(node.name for node in made), *(node.id for node in stored)]
-
-
-@pytest.fixture(scope="module")
-def places():
-    """List what is imported on demand."""
-    found = {
-        place
-        for file in SOURCE.rglob("*.py")
-        for place in re.findall(r'"(heron\.[\w.]+:\w+)"', file.read_text(encoding="utf-8"))
-    }
-    assert found
-    return sorted(found)
-
-
-def test_every_entry_that_is_imported_on_demand_is_defined(places):
-    assert not [place for place in places if not is_defined(place)]
-
-
-@pytest.mark.real  # takes seconds; the test above looks them up with every change
-def test_every_entry_that_is_imported_on_demand_exists(places):
-    missing = []
-    for place in places:
-        try:
-            load(place)
-        except (ImportError, AttributeError) as error:
-            missing.append(f"{place}: {error}")
-    assert not missing
-
-
-TOOLS = sorted(path.parent.name for path in (SOURCE.parent / "heron_tools").glob("*/__init__.py"))
-
-
-@pytest.mark.parametrize(
-    "deleted",
-    [TOOLS, *(pytest.param([tool], marks=pytest.mark.real) for tool in TOOLS)],
-    ids=["all", *TOOLS],
-)
-def test_a_tool_whose_folder_is_deleted_leaves_training_sweeps_and_reports(deleted, tmp_path):
-    folder = tmp_path / "src"
-    (folder / "heron_tools").mkdir(parents=True)
-    for left in [*SOURCE.parent.iterdir(), *(SOURCE.parent / "heron_tools").iterdir()]:
-        if left.name != "heron_tools" and left.name not in deleted:
-            (folder / left.relative_to(SOURCE.parent)).symlink_to(left)
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
-
-    def heron(*words):
-        command = [sys.executable, "-m", "heron", *words]
-        done = subprocess.run(
-            command, env=environment, cwd=tmp_path, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        assert "left out" not in done.stderr
-        return done.stdout
-
-    named = [line.split()[0] for line in heron("--help").splitlines() if line.startswith("  ")]
-    assert not {"audit", "prompt", "analyze"} & {*named} if deleted == TOOLS else "train" in named
-    heron(*RUN, "-m", "seed=0,1", "run.isolate=false", "run.sweep=left", "run.export=false")
-    assert "runs/left/report.html" in heron("report", "runs/left")
-    assert "head.hidden" in heron("options", "head")
+@pytest.mark.real  # takes seconds
+def test_every_entry_that_is_imported_on_demand_exists():
+    pattern = re.compile(r'"(heron\.[\w.]+:\w+)"')
+    for file in SOURCE.rglob("*.py"):
+        for place in pattern.findall(file.read_text(encoding="utf-8")):
+            assert load(place), place

@@ -36,7 +36,7 @@ SECRET = "hf_" + "a1B2" * 8
 
 
 @pytest.fixture
-def train(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: Any) -> Any:
+def train(monkeypatch, tmp_path, capfd):
     """Run `heron train` with trainings that only note what they were asked for."""
     jobs: list[Any] = []
 
@@ -67,7 +67,7 @@ def train(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: Any) -> Any:
 
 
 @pytest.fixture
-def village(tmp_path: Path) -> Path:
+def village(tmp_path):
     """Lay out a folder like conf/ somewhere, with a data set, experiments and a head."""
     folder = tmp_path / "elsewhere"
     files = {
@@ -90,7 +90,7 @@ def village(tmp_path: Path) -> Path:
 
 
 class TestFolders:
-    def test_run_dir_sweep_dir_and_subdir(self, train: Any) -> None:
+    def test_run_dir_sweep_dir_and_subdir(self, train):
         (job,) = train("hydra.run.dir=out/mine").jobs
         assert job.folder == Path("out/mine")
         jobs = train("-m", "seed=0,1", "hydra.sweep.dir=s", "hydra.sweep.subdir=${hydra.job.num}")
@@ -101,7 +101,7 @@ class TestFolders:
         found = train(*words, subdir, config).jobs
         assert [job.folder for job in found] == [Path("t/head=ess"), Path("t/head=emp")]
 
-    def test_without_them_heron_names_the_folder_by_what_varies(self, train: Any) -> None:
+    def test_without_them_heron_names_the_folder_by_what_varies(self, train):
         (job,) = train("seed=3", "head=emp", "run.sweep=s").jobs
         assert job.folder.parent == Path("runs/s")
         assert job.folder.name.startswith("head=emp,seed=3-")
@@ -112,9 +112,7 @@ class TestFolders:
         assert [job.folder.name.split(",")[0] for job in jobs] == ["optim.lr=0.5", "optim.lr=0.25"]
 
     @pytest.mark.parametrize("sweeper", ["grid", "basic"])
-    def test_the_folder_says_what_was_composed_without_secrets(
-        self, sweeper: str, train: Any
-    ) -> None:
+    def test_the_folder_says_what_was_composed_without_secrets(self, sweeper, train):
         (job,) = train("seed=3", f"++logger.wandb.project=https://me:{SECRET}@a.org").jobs
         assert read_yaml(job.folder / ".hydra" / "config.yaml")["seed"] == 3
         assert "seed=3" in read_yaml(job.folder / ".hydra" / "overrides.yaml")
@@ -128,7 +126,7 @@ class TestFolders:
         for path in [*files, jobs[0].folder.parent / "multirun.yaml"]:
             assert SECRET not in path.read_text("utf-8")
 
-    def test_chdir_and_output_subdir(self, train: Any) -> None:
+    def test_chdir_and_output_subdir(self, train):
         (job,) = train("hydra.job.chdir=true", "hydra.output_subdir=null").jobs
         assert job.here == str(job.folder)
         assert Path(job.config.paths.cache).is_absolute()
@@ -152,9 +150,7 @@ class TestShown:
             (("experiment=ronli/table4", "--cfg", "job"), "report: ronli/table4"),
         ],
     )
-    def test_what_only_shows_starts_no_job(
-        self, words: tuple[str, ...], said: str, train: Any, capfd: Any
-    ) -> None:
+    def test_what_only_shows_starts_no_job(self, words, said, train, capfd):
         if words[0] == "-sc":  # its words are its own
             assert main(["train", *words]) == 0
             assert said in capfd.readouterr().out
@@ -163,9 +159,7 @@ class TestShown:
         assert (found.code, found.jobs) == (0, [])
         assert said in found.output
 
-    def test_hydra_verbose_shows_the_libraries_log(
-        self, train: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_hydra_verbose_shows_the_libraries_log(self, train, monkeypatch):
         shown: list[int] = []
         monkeypatch.setattr(logging, "basicConfig", lambda: shown.append(1))
         assert train("hydra.verbose=true").code == 0
@@ -173,7 +167,7 @@ class TestShown:
 
 
 class TestSearchPath:
-    def test_config_dir_and_searchpath_add_yaml(self, train: Any, village: Path) -> None:
+    def test_config_dir_and_searchpath_add_yaml(self, train, village):
         for where in (f"--config-dir={village}", f"hydra.searchpath=[file://{village}]"):
             (job,) = train(where, "data=village_nli").jobs
             config = job.config
@@ -187,13 +181,11 @@ class TestSearchPath:
         assert [(job.config.head.name, job.config.seed) for job in jobs] == [("own", 0), ("own", 1)]
         assert {job.folder.parent.name for job in jobs} == {"village-table"}
 
-    def test_a_primary_configuration_of_ones_own(self, train: Any, village: Path) -> None:
+    def test_a_primary_configuration_of_ones_own(self, train, village):
         (job,) = train(f"--config-dir={village}", "-cn", "own").jobs
         assert job.config.seed == 11
 
-    def test_a_package_on_the_search_path(
-        self, train: Any, village: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_package_on_the_search_path(self, train, village, monkeypatch):
         (village / "__init__.py").touch()
         (village / "head" / "__init__.py").touch()
         monkeypatch.syspath_prepend(village.parent)
@@ -201,16 +193,14 @@ class TestSearchPath:
         (job,) = train("hydra.searchpath=[pkg://elsewhere]", *words).jobs
         assert job.config.head.name == "own"
 
-    def test_data_sets_elsewhere_can_be_stages_and_further_tests(
-        self, train: Any, village: Path
-    ) -> None:
+    def test_data_sets_elsewhere_can_be_stages_and_further_tests(self, train, village):
         words = ("data=chronicle_nli", "stages=[village_nli]", "also_test=[village_nli]")
         (job,) = train(f"--config-dir={village}", *words).jobs
         assert job.config.others["village_nli"].language == "ro"
 
 
 class TestWords:
-    def test_added_and_deleted(self, train: Any) -> None:
+    def test_added_and_deleted(self, train):
         (job,) = train("+data.counts={train: {BEFORE: 1}}", "experiment=demo").jobs
         assert job.config.data.counts["train"]["BEFORE"] == 1
         (job,) = train("~logger", "seed=1").jobs
@@ -223,11 +213,11 @@ class TestWords:
         )
 
     @pytest.mark.parametrize("value", ["עברית", "română", "a b", "'x,y'"])
-    def test_values_of_any_script(self, value: str, train: Any) -> None:
+    def test_values_of_any_script(self, value, train):
         (job,) = train("logger=wandb", f"logger.wandb.project={value}").jobs
         assert job.config.logger["wandb"]["project"] == value.strip("'")
 
-    def test_old_keys_for_one_release(self, tmp_path: Path) -> None:
+    def test_old_keys_for_one_release(self, tmp_path):
         (tmp_path / "experiment").mkdir()
         (tmp_path / "experiment" / "own.yaml").write_text(
             "# @package _global_\noptim: {clip: 0, accumulate: 2}\n", encoding="utf-8"
@@ -244,12 +234,12 @@ class TestWords:
         assert read(stored) == new
         assert config_key(new) == "b42e3d43", "runs keep their names"
 
-    def test_synonyms_lead_to_keys(self) -> None:
+    def test_synonyms_lead_to_keys(self):
         assert {name for name in SYNONYMS.values() if "." in name} <= {*all_keys(), "hydra.run.dir"}
 
 
 class TestLoggersAndCallbacks:
-    def test_several_of_each_and_ones_own_as_in_lightning_hydra_template(self, train: Any) -> None:
+    def test_several_of_each_and_ones_own_as_in_lightning_hydra_template(self, train):
         own = ("+callbacks.mine._target_=my.Callback", "callbacks.early_stopping.patience=7")
         groups = ("logger=[csv,wandb,tensorboard]", "callbacks=[default,lr_monitor,early_stopping]")
         (job,) = train(*groups, *own, "logger.wandb.project=p", "logger.tensorboard.name=t").jobs
@@ -267,13 +257,11 @@ class TestLoggersAndCallbacks:
             ("logger.wandb=true", "logger.project=p", "logger.mode=online", "logger.tags=[a,b]"),
         ],
     )
-    def test_old_words_of_wandb_for_one_release(self, words: Any, train: Any) -> None:
+    def test_old_words_of_wandb_for_one_release(self, words, train):
         options = train(*words).jobs[0].config.logger["wandb"]
         assert (options["project"], options["mode"], options["tags"]) == ("p", "online", ["a", "b"])
 
-    def test_wandbs_agent_writes_words_with_dashes_and_none(
-        self, train: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_wandbs_agent_writes_words_with_dashes_and_none(self, train, monkeypatch):
         swept = {"optim.lr": 1e-4, "head": "emp", "seed": 3, "trainer.patience": None}
         values = {"args": {key: {"value": value} for key, value in swept.items()}}
         with monkeypatch.context() as patch:
@@ -289,15 +277,13 @@ class TestLoggersAndCallbacks:
         with pytest.raises(SystemExit):
             train("--nothing=1")
 
-    def test_the_monitor_by_the_name_that_wandb_shows(self, train: Any) -> None:
+    def test_the_monitor_by_the_name_that_wandb_shows(self, train):
         (job,) = train("trainer.monitor=validation/accuracy").jobs
         (same,) = train("trainer.monitor=accuracy").jobs
         assert job.config.trainer.monitor == "accuracy"
         assert job.folder.name.rpartition("-")[2] == same.folder.name.rpartition("-")[2]
 
-    def test_no_secret_of_a_logger_is_written(
-        self, train: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_no_secret_of_a_logger_is_written(self, train, monkeypatch):
         monkeypatch.setenv("MLFLOW_TRACKING_URI", "https://me:hunter2hunter2@mlflow.org")
         own = ("+logger.mine._target_=my.Logger", "+logger.mine.api_key=hunter3hunter3")
         (job,) = train("logger=mlflow", *own).jobs
@@ -328,7 +314,7 @@ class TestSweeps:
         ],
         ids=lambda words: " ".join(words),
     )
-    def test_a_grid_has_hydras_own_jobs_in_hydras_own_order(self, words: list[str]) -> None:
+    def test_a_grid_has_hydras_own_jobs_in_hydras_own_order(self, words):
         found = compositions("-m", *words)
         parse = OverridesParser.create().parse_overrides
         with open_hydra("train") as hydra:
@@ -342,14 +328,14 @@ class TestSweeps:
                 values = [(o.key_or_group, o.value()) for o in parse(mine.overrides)]
                 assert values == [(o.key_or_group, o.value()) for o in parse(overrides)]
 
-    def test_params_in_an_experiment_and_words_that_take_their_place(self) -> None:
+    def test_params_in_an_experiment_and_words_that_take_their_place(self):
         found = compositions("experiment=lchaim/grid", "optim.lr=1e-4,1e-3", "batching.size=4")
         values = [(c.config.batching.size, c.config.optim.lr) for c in found]
         assert values == [(4, lr) for _ in (1, 2, 4) for lr in (1e-4, 1e-3)]
         with pytest.raises(ConfigError):
             compose(["experiment=lchaim/grid"])
 
-    def test_tables_of_experiments_and_experiments_with_grids_of_their_own(self) -> None:
+    def test_tables_of_experiments_and_experiments_with_grids_of_their_own(self):
         found = compositions("-m", "experiment=trc/table4,trc/figure1", "encoder=mbert", "head=emp")
         rows = [(c.choices["experiment"], c.config.data.sample.fraction) for c in found]
         assert {name for name, _ in rows} == {"trc/table4", "trc/figure1"}
@@ -361,16 +347,14 @@ class TestSweeps:
             ("ronli/table4", "ronli-table4")
         }
 
-    def test_folds_are_the_parts_of_a_cross_validation(self) -> None:
+    def test_folds_are_the_parts_of_a_cross_validation(self):
         found = compositions("-m", "folds=3")
         folds = [(c.config.data.folds.count, c.config.data.folds.fold) for c in found]
         assert folds == [(3, 0), (3, 1), (3, 2)]
 
     @pytest.mark.parametrize("launcher", ["heron", "basic"])
     @pytest.mark.parametrize("sweeper", ["grid", "basic"])
-    def test_hydras_own_launcher_and_sweeper_run_the_same_jobs(
-        self, launcher: str, sweeper: str, train: Any
-    ) -> None:
+    def test_hydras_own_launcher_and_sweeper_run_the_same_jobs(self, launcher, sweeper, train):
         words = ("-m", "seed=0,1", f"hydra/launcher={launcher}", f"hydra/sweeper={sweeper}")
         found = train(*words)
         assert (found.code, [job.config.seed for job in found.jobs]) == (0, [0, 1])
@@ -378,13 +362,13 @@ class TestSweeps:
         assert {job.folder.parent for job in found.jobs} == {Path("runs/chronicle-relation")}
 
     @pytest.mark.parametrize("launcher", ["heron", "basic"])
-    def test_a_failing_job_ends_no_other(self, launcher: str, train: Any) -> None:
+    def test_a_failing_job_ends_no_other(self, launcher, train):
         found = train("-m", "seed=666,1", f"hydra/launcher={launcher}")
         assert [job.config.seed for job in found.jobs] == [666, 1]
         assert found.code == 2
         assert "ValueError: a bug" in found.error
 
-    def test_a_search_by_optuna_goes_on_where_it_was(self, train: Any) -> None:
+    def test_a_search_by_optuna_goes_on_where_it_was(self, train):
         words = (
             *("-m", "hydra/sweeper=optuna", "hydra.sweeper.startup_trials=2", "run.sweep=s"),
             "optim.lr=tag(log,interval(1e-5,1e-1))",
@@ -398,13 +382,13 @@ class TestSweeps:
         whole = train(*words, "hydra.sweeper.n_trials=4", "paths.runs=other").jobs
         assert [job.config.optim.lr for job in whole] == [*rates, more[0].config.optim.lr]
 
-    def test_optuna_takes_the_space_of_an_experiment(self, train: Any) -> None:
+    def test_optuna_takes_the_space_of_an_experiment(self, train):
         params = "hydra.sweeper.params={seed: 'range(0,9)', head: 'choice(ess,emp)'}"
         found = train("-m", "hydra/sweeper=optuna", "hydra.sweeper.n_trials=3", params)
         assert len({(job.config.seed, job.config.head.name) for job in found.jobs}) == 3
 
 
-def test_a_full_error_when_asked_for(train: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_error_when_asked_for(train, monkeypatch):
     monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
     with pytest.raises(Exception, match="sed"):
         train("sed=1")
@@ -420,7 +404,7 @@ PLUGINS = {  # each word, and the module of the plugin behind it
 
 @pytest.mark.parametrize("word", PLUGINS)
 @pytest.mark.real
-def test_hydras_plugins_run_heron(word: str, tmp_path: Path) -> None:
+def test_hydras_plugins_run_heron(word, tmp_path):
     import subprocess
 
     module = f"hydra_plugins.{PLUGINS[word]}"

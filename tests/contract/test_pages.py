@@ -71,7 +71,7 @@ def anchors(page: Path) -> set[str]:
 
 
 @every_page
-def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
+def test_every_link_leads_to_a_file_and_a_heading(page):
     broken = []
     for link in LINK.findall(outside_code(page)):
         if re.match(r"\w+:", link):
@@ -83,7 +83,7 @@ def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
     assert broken == []
 
 
-def test_every_page_is_in_the_contents() -> None:
+def test_every_page_is_in_the_contents():
     listed = set()
     for contents in (ROOT / "docs" / "README.md", ROOT / "docs" / "api" / "README.md"):
         links = LINK.findall(outside_code(contents))
@@ -95,7 +95,7 @@ def test_every_page_is_in_the_contents() -> None:
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(tmp_path, monkeypatch):
     """Go to a folder with what the pages call DIR, and data sets that earlier commands made."""
     (tmp_path / "DIR").mkdir()
     (tmp_path / "DIR" / "config.json").write_text("{}")
@@ -125,7 +125,7 @@ def what_is_wrong(line: str) -> str:
 
 
 @pytest.mark.parametrize("page", WITH_COMMANDS, ids=name_of)
-def test_every_command_of_a_page_is_one_that_heron_takes(page: Path, place: Path) -> None:
+def test_every_command_of_a_page_is_one_that_heron_takes(page, place):
     wrong = {line: what_is_wrong(line) for line in page_commands.commands(page)}
     parts = {line: what_is_wrong(line) for line in page_commands.mentions(page)}
     wrong |= {line: why for line, why in parts.items() if "Field required" not in why}
@@ -143,7 +143,7 @@ print(json.dumps([[line, page_commands.check(shlex.split(line)[1:])] for line in
 
 
 @pytest.mark.real  # they run in test_pages_run.py
-def test_every_command_of_the_pages_on_additions_is_valid_beside_their_fork(tmp_path: Path) -> None:
+def test_every_command_of_the_pages_on_additions_is_valid_beside_their_fork(tmp_path):
     write_fork(tmp_path / "experiments" / "village")
     words = [sys.executable, "-c", CHECK_THERE, str(ROOT / "tests"), *map(str, ADDING)]
     said = subprocess.run(
@@ -168,7 +168,7 @@ def messages() -> list[str]:
     return found
 
 
-def test_heron_still_prints_every_message_that_troubleshooting_quotes() -> None:
+def test_heron_still_prints_every_message_that_troubleshooting_quotes():
     page = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
     quoted = re.findall(r"^\| `([^|]+)` \|", page, re.M)
     assert len(quoted) > 10
@@ -178,7 +178,7 @@ def test_heron_still_prints_every_message_that_troubleshooting_quotes() -> None:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(tmp_path_factory):
     """Build the pages as a web site, as `make docs` does; warnings are errors."""
     pytest.importorskip("sphinx", reason="the site needs heron-nlu[docs]")
     folder = tmp_path_factory.mktemp("site")
@@ -194,7 +194,7 @@ def html(site: Path) -> list[Path]:
 
 
 @pytest.mark.real  # a minute, and it needs `make docs`'s extra
-def test_the_site_has_every_page(site: Path) -> None:
+def test_the_site_has_every_page(site):
     written = {path.relative_to(site).with_suffix(".md") for path in site.rglob("*.html")}
     in_the_site = [page.relative_to(ROOT) for page in PAGES if page.parent != ROOT]
     assert [page for page in in_the_site if page not in written] == []

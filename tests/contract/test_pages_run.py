@@ -107,15 +107,13 @@ def is_run(line: str) -> bool:
 
 
 @pytest.fixture(scope="session")
-def small(tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def small(tiny_encoder, tmp_path_factory):
     return write_heron(tmp_path_factory.mktemp("small"), tiny_encoder)
 
 
 @pytest.mark.real  # minutes
 @pytest.mark.parametrize("page", [name for name in PAGES if any(map(is_run, PAGES[name]))])
-def test_every_command_of_a_page_runs_in_its_order(
-    page: str, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_command_of_a_page_runs_in_its_order(page, small, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     before, stands_for = PLACES.get(page, ([], {}))
     variables = {
@@ -146,7 +144,7 @@ def job_of(name: str, place: Path) -> str:
     return str(first.parent.relative_to(place))
 
 
-def test_what_is_said_of_commands_is_said_of_some() -> None:
+def test_what_is_said_of_commands_is_said_of_some():
     assert [line for line in filter(is_run, LINES) if not line.startswith("heron ")] == []
     assert [each for each in NOT_RUN if not any(re.search(each, line) for line in LINES)] == []
     texts = [*STANDS_FOR, *(f"heron {start}" for start in WRITTEN)]

@@ -112,9 +112,7 @@ def teach(module: Any, data: DataModule, kind: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def found(
-    tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path
-) -> tuple[Gradients, Gradients]:
+def found(tmp_path_factory, tiny_encoder):
     """The gradients in one process, and in two."""
     home = tmp_path_factory.mktemp("gradient")
     built = {task: build(task, home, tiny_encoder) for task in CASES}
@@ -165,9 +163,7 @@ def build(task: str, home: Path, encoder: Path) -> tuple[Any, DataModule]:
 
 @pytest.mark.parametrize("processes", [1, 2])
 @pytest.mark.parametrize(("task", "kind"), [(task, kind) for task in CASES for kind in CASES[task]])
-def test_a_step_has_the_gradient_of_its_rows(
-    found: tuple[Gradients, Gradients], task: str, kind: str, processes: int
-) -> None:
+def test_a_step_has_the_gradient_of_its_rows(found, task, kind, processes):
     wanted = found[0][task, kind, "[8] of 1"]
     assert wanted.norm() > 0
     for key, gradient in found[processes - 1].items():

@@ -134,7 +134,7 @@ def update(metric: Any, rows: tuple[Any, ...], size: int = ROWS, forward: bool =
 
 
 @pytest.fixture(params=METRICS)
-def metric(request) -> Any:
+def metric(request):
     build, kind, pure = METRICS[request.param]
     rows = arguments()[kind]
     return build(), rows, pure(*rows)

@@ -25,7 +25,7 @@ from small_runs import TINY, compose, heron, in_folder, train
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Path:
+def table(tmp_path):
     """Write a table of marked pairs, 5 documents of 8 rows."""
     labels = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
     texts = [

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from heron.base.files import read_json
@@ -13,7 +11,7 @@ from small_runs import heron, in_folder, train
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+def run(tmp_path_factory):
     """The demo's model on a corpus with a tenth of its training labels flipped."""
     home = tmp_path_factory.mktemp("noise")
     words = (
@@ -36,23 +34,23 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 @pytest.mark.slow
 @pytest.mark.real  # half a minute: `make test-real` has the time
 class TestFlippedLabels:
-    def test_low_confidence_ranks_flipped_rows_above_right_ones(self, run: RunFolder) -> None:
+    def test_low_confidence_ranks_flipped_rows_above_right_ones(self, run):
         found = read_json(run.path / "noise" / "detection.json")
         assert found["confidence"]["examples"] == 16800
         assert found["confidence"]["base_rate"] == pytest.approx(0.1)
         for score in ("confidence", "loss", "aum", "eq1_swapped"):
             assert found[score]["auroc"] >= 0.9
 
-    def test_the_hardest_tenth_holds_five_times_the_base_rate(self, run: RunFolder) -> None:
+    def test_the_hardest_tenth_holds_five_times_the_base_rate(self, run):
         found = read_json(run.path / "noise" / "detection.json")["confidence"]
         assert found["decile_rate"] >= 5 * found["base_rate"]
 
-    def test_length_and_chance_find_nothing(self, run: RunFolder) -> None:
+    def test_length_and_chance_find_nothing(self, run):
         found = read_json(run.path / "noise" / "detection.json")
         for score in ("length", "random"):
             assert found[score]["auroc"] == pytest.approx(0.5, abs=0.03)
 
-    def test_suspects_are_listed_with_label_and_truth(self, run: RunFolder) -> None:
+    def test_suspects_are_listed_with_label_and_truth(self, run):
         table = read_table(run.path / "noise" / "suspects.csv")
         assert len(table) == 200
         confidences = [float(value) for value in table.values("confidence")]
@@ -61,18 +59,14 @@ class TestFlippedLabels:
         assert wrong > 150
 
 
-def test_without_a_wrong_label_there_is_nothing_to_grade(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_wrong_label_there_is_nothing_to_grade(tmp_path, capsys):
     run = train(tmp_path)
     assert heron("noise", f"run={run.path}") == 0
     assert "no training label is known to be wrong" in capsys.readouterr().out
     assert not (run.path / "noise" / "detection.json").exists()
 
 
-def test_wrong_options_are_answered_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_options_are_answered_in_one_line(tmp_path, capsys):
     for words, said in (
         ((f"run={tmp_path}", "score=confidnce"), "Did you mean 'confidence'"),
         ((f"run={tmp_path}", "top=0"), "top=0: "),

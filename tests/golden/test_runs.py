@@ -29,12 +29,12 @@ EPOCHS = 2
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(tmp_path_factory):
     return tmp_path_factory.mktemp("home")
 
 
 @pytest.fixture(scope="module")
-def run(home: Path) -> RunFolder:
+def run(home):
     """Train once, exactly as a user does, report and figures included."""
     assert heron("train", *TINY, *in_folder(home), "seed=7") == 0
     (folder,) = (home / "runs").glob("chronicle-relation,*/*/")
@@ -51,7 +51,7 @@ def rows_of(split: str, home: Path) -> dict[str, dict[str, str]]:
 
 
 class TestRunFolder:
-    def test_holds_every_file_of_the_contract(self, run: RunFolder) -> None:
+    def test_holds_every_file_of_the_contract(self, run):
         files = [
             run.config,
             run.status,
@@ -71,11 +71,11 @@ class TestRunFolder:
         assert not run.dynamics(EPOCHS).exists()
         assert (run.path / "report.html").is_file()
 
-    def test_is_named_by_its_overrides_and_a_hash_without_a_time(self, run: RunFolder) -> None:
+    def test_is_named_by_its_overrides_and_a_hash_without_a_time(self, run):
         assert run.path.name.startswith("seed=7,batching.tokens=900,")
         assert len(run.path.name.rpartition("-")[2]) == 8
 
-    def test_status_says_done_how_long_and_from_what(self, run: RunFolder) -> None:
+    def test_status_says_done_how_long_and_from_what(self, run):
         status = json.loads(run.status.read_text())
         assert status["state"] == "done"
         assert status["seed"] == 7
@@ -92,16 +92,14 @@ class TestRunFolder:
         }
         assert "seed=7" in status["overrides"]
 
-    def test_config_is_complete_and_reads_back(self, run: RunFolder) -> None:
+    def test_config_is_complete_and_reads_back(self, run):
         config = from_yaml(run.config.read_text("utf-8"))
         assert config.seed == 7
         assert config.data.label_order == LABELS
         assert config.trainer.max_epochs == EPOCHS
 
     @pytest.mark.parametrize("split", ["validation", "test"])
-    def test_predictions_hold_each_row_of_the_split_once(
-        self, run: RunFolder, home: Path, split: str
-    ) -> None:
+    def test_predictions_hold_each_row_of_the_split_once(self, run, home, split):
         table = pq.read_table(run.predictions(split))
         rows = rows_of(split, home)
         columns = ["guid", "gold", "prediction", *(f"p/{label}" for label in LABELS)]
@@ -111,7 +109,7 @@ class TestRunFolder:
         assert table["text"].to_pylist() == [row["text"] for row in rows.values()]
         assert table["group"].to_pylist() == [row["document"] for row in rows.values()]
 
-    def test_probabilities_sum_to_one_and_choose_the_prediction(self, run: RunFolder) -> None:
+    def test_probabilities_sum_to_one_and_choose_the_prediction(self, run):
         table = pq.read_table(run.predictions("test"))
         probabilities_RC = np.column_stack([table[f"p/{label}"] for label in LABELS])
         np.testing.assert_allclose(probabilities_RC.sum(axis=1), 1, atol=1e-6)
@@ -119,14 +117,14 @@ class TestRunFolder:
         assert table["prediction"].to_pylist() == chosen
 
     @pytest.mark.parametrize("split", ["validation", "test"])
-    def test_scores_follow_from_the_predictions_alone(self, run: RunFolder, split: str) -> None:
+    def test_scores_follow_from_the_predictions_alone(self, run, split):
         table = pq.read_table(run.predictions(split))
         gold, prediction = (table[name].to_pylist() for name in ("gold", "prediction"))
         scores = json.loads(run.scores.read_text())[split]
         again = score_task("relation", gold, prediction, LABELS)
         assert {name: scores[name] for name in again} == again
 
-    def test_scores_are_fractions_never_percent(self, run: RunFolder) -> None:
+    def test_scores_are_fractions_never_percent(self, run):
         for split, scores in json.loads(run.scores.read_text()).items():
             fractions = {k: v for k, v in scores.items() if not k.startswith(("support", "refuse"))}
             assert 0 <= fractions.pop("brier") <= 2  # a sum over classes, not a fraction
@@ -136,9 +134,7 @@ class TestRunFolder:
                 assert scores["macro_f1_low"] <= scores["macro_f1"] <= scores["macro_f1_high"]
 
     @pytest.mark.parametrize("epoch", range(EPOCHS))
-    def test_dynamics_hold_each_training_row_once(
-        self, run: RunFolder, home: Path, epoch: int
-    ) -> None:
+    def test_dynamics_hold_each_training_row_once(self, run, home, epoch):
         table = pq.read_table(run.dynamics(epoch))
         rows = rows_of("train", home)
         assert table.column_names == [*DYNAMICS, "logits"]
@@ -151,7 +147,7 @@ class TestRunFolder:
         np.testing.assert_allclose(table["p_gold"], p_gold, atol=1e-6)
         assert table["correct"].to_pylist() == (logits_RC.argmax(axis=1) == gold).tolist()
 
-    def test_metrics_hold_losses_by_step_and_validation_by_epoch(self, run: RunFolder) -> None:
+    def test_metrics_hold_losses_by_step_and_validation_by_epoch(self, run):
         rows = list(csv.DictReader(run.metrics.open()))
         losses = [row for row in rows if row["train/loss"]]
         validations = [row for row in rows if row["validation/macro_f1"]]
@@ -161,7 +157,7 @@ class TestRunFolder:
         scores = json.loads(run.scores.read_text())["validation"]
         assert scores["macro_f1"] == pytest.approx(best, abs=1e-6)
 
-    def test_metrics_hold_the_learning_rate_of_encoder_and_head(self, run: RunFolder) -> None:
+    def test_metrics_hold_the_learning_rate_of_encoder_and_head(self, run):
         rows = [row for row in csv.DictReader(run.metrics.open()) if row["train/loss"]]
         steps = json.loads(run.ledger.read_text())["planned_steps"]
         for row in rows:
@@ -172,9 +168,7 @@ class TestRunFolder:
                 assert float(row[name]) == pytest.approx(1e-3 * expected)
 
     @pytest.mark.parametrize("kind", [TaskModule, ClassificationModule])
-    def test_a_checkpoint_loads_as_lightning_loads_one(
-        self, kind: type[TaskModule], run: RunFolder
-    ) -> None:
+    def test_a_checkpoint_loads_as_lightning_loads_one(self, kind, run):
         module = kind.load_from_checkpoint(run.best)
         assert isinstance(module, ClassificationModule)
         assert not module.training
@@ -182,20 +176,18 @@ class TestRunFolder:
         assert stored.keys() == module.state_dict().keys()
         assert all(torch.equal(value, stored[key]) for key, value in module.state_dict().items())
 
-    def test_a_checkpoint_of_another_task_or_from_nowhere_is_refused(
-        self, run: RunFolder, tmp_path: Path
-    ) -> None:
+    def test_a_checkpoint_of_another_task_or_from_nowhere_is_refused(self, run, tmp_path):
         with pytest.raises(ConfigError, match="of ClassificationModule, not of Extraction"):
             ExtractionModule.load_from_checkpoint(run.best)
         with pytest.raises(ConfigError, match="is not a run folder"):
             TaskModule.load_from_checkpoint(tmp_path / "checkpoints" / "best.ckpt")
 
-    def test_the_readmes_analysis_of_a_run_works(self, run: RunFolder) -> None:
+    def test_the_readmes_analysis_of_a_run_works(self, run):
         for command in commands_of_the_readme("analyze", run):
             assert heron(*command.split()) == 0, command
 
     @pytest.mark.real  # figures take their time
-    def test_the_readmes_other_commands_on_a_run_work(self, run: RunFolder) -> None:
+    def test_the_readmes_other_commands_on_a_run_work(self, run):
         for command in commands_of_the_readme("map|noise|report|dashboard", run):
             assert heron(*command.split()) == 0, command
 
@@ -215,7 +207,7 @@ def commands_of_the_readme(names: str, run: RunFolder) -> list[str]:
 
 
 class TestRepeatability:
-    def test_same_seed_gives_identical_bytes(self, run: RunFolder, tmp_path: Path) -> None:
+    def test_same_seed_gives_identical_bytes(self, run, tmp_path):
         # Another cache as well: corpus and tokenizer are made anew.
         again = train(tmp_path, "seed=7")
         for name in ("scores.json", "metrics.csv", "model/model.safetensors"):
@@ -227,11 +219,11 @@ class TestRepeatability:
             same = again.path / path.relative_to(run.path)
             assert same.read_bytes() == path.read_bytes(), path.name
 
-    def test_another_seed_gives_other_losses(self, run: RunFolder, home: Path) -> None:
+    def test_another_seed_gives_other_losses(self, run, home):
         other = train(home, "seed=8", job="other")
         assert other.metrics.read_bytes() != run.metrics.read_bytes()
 
-    def test_recording_and_exporting_leave_scores_alone(self, run: RunFolder, home: Path) -> None:
+    def test_recording_and_exporting_leave_scores_alone(self, run, home):
         plain = train(home, "seed=7", "dynamics.enabled=false", "run.export=false", job="plain")
         assert plain.scores.read_bytes() == run.scores.read_bytes()
         assert not plain.model.exists()
@@ -241,7 +233,7 @@ class TestRepeatability:
 @pytest.mark.slow
 class TestLearning:
     @pytest.mark.real  # seconds; with every change a run of classification beats the majority
-    def test_validation_score_is_far_above_the_majority_class(self, tmp_path: Path) -> None:
+    def test_validation_score_is_far_above_the_majority_class(self, tmp_path):
         run = train(
             tmp_path,
             "data.generator.size=1500",
@@ -264,9 +256,7 @@ class TestLearning:
         assert np.mean(losses[-3:]) < 0.6 * np.mean(losses[:3])
 
     @pytest.mark.real  # takes too long for every change
-    def test_sentence_pairs_read_apart_are_learnt_far_above_the_majority_class(
-        self, tmp_path: Path
-    ) -> None:
+    def test_sentence_pairs_read_apart_are_learnt_far_above_the_majority_class(self, tmp_path):
         words = ("data=chronicle_ronli", "head=siamese_cls", "data.generator.size=2000")
         shape = ("encoder.scratch.vocabulary=2000", "encoder.scratch.hidden=64")
         learning = ("optim.lr=3e-3", "trainer.max_epochs=4", "batching.tokens=1500")
@@ -279,7 +269,7 @@ class TestLearning:
         assert scores["accuracy"] > majority + 0.15
 
 
-def test_predictions_stand_in_the_order_of_their_file(tmp_path: Path) -> None:
+def test_predictions_stand_in_the_order_of_their_file(tmp_path):
     """Windows regroup the rows inside heron; what it writes can be joined by position."""
     run = train(tmp_path, "head=window")
     config = from_yaml(run.config.read_text())

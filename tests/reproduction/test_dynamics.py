@@ -24,7 +24,7 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(tmp_path_factory):
     return tmp_path_factory.mktemp("dynamics")
 
 
@@ -36,14 +36,14 @@ def train(home: Path, *words: str, job: str) -> RunFolder:
 
 
 @pytest.fixture(scope="module")
-def automatic(home: Path) -> RunFolder:
+def automatic(home):
     """A head on the frozen encoder, trained on the labels that linking phrases gave."""
     words = ("experiment=ronli/siamese", "data=ronli_auto", "head.pooling=mean")
     more = ("head.combine=compare", "batching.size=32", "task.bootstrap=0")
     return train(home, *words, *more, job="automatic")
 
 
-def test_cartography_finds_the_labels_of_ronli_that_people_corrected(automatic: RunFolder) -> None:
+def test_cartography_finds_the_labels_of_ronli_that_people_corrected(automatic):
     assert heron("noise", f"run={automatic.path}") == 0
     found = read_json(automatic.path / "noise" / "detection.json")
     assert found["confidence"]["base_rate"] == pytest.approx(0.13, abs=0.02)
@@ -54,7 +54,7 @@ def test_cartography_finds_the_labels_of_ronli_that_people_corrected(automatic: 
         assert abs(found[score]["auroc"] - 0.5) < 0.06
 
 
-def test_the_map_of_a_real_run_holds_its_texts_and_groups(automatic: RunFolder) -> None:
+def test_the_map_of_a_real_run_holds_its_texts_and_groups(automatic):
     assert heron("map", f"run={automatic.path}", "format=png,jsonl") == 0
     folder = automatic.path / "map"
     table = read_table(folder / "map.csv")
@@ -67,7 +67,7 @@ def test_the_map_of_a_real_run_holds_its_texts_and_groups(automatic: RunFolder) 
 
 
 @pytest.mark.parametrize("head", ["window", "ess"])
-def test_a_curriculum_and_a_map_work_on_temporal_relations(home: Path, head: str) -> None:
+def test_a_curriculum_and_a_map_work_on_temporal_relations(home, head):
     words = (
         f"experiment=trc/{head}",
         "encoder.max_length=256",

@@ -205,7 +205,7 @@ def disturb(
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(tmp_path_factory):
     return tmp_path_factory.mktemp("kills")
 
 
@@ -230,9 +230,7 @@ def unbroken(home: Path, name: str, task: str, *more: str) -> tuple[Path, Ended]
 
 @pytest.mark.parametrize("number", range(KILLS))
 @pytest.mark.parametrize("task", TASKS)
-def test_a_killed_training_ends_as_one_that_nobody_disturbed(
-    task: str, number: int, home: Path
-) -> None:
+def test_a_killed_training_ends_as_one_that_nobody_disturbed(task, number, home):
     setting = list(SETTINGS)[number % len(SETTINGS)]
     more = ("run.job=job", *SETTINGS[setting])
     expected, whole = unbroken(home, setting, task, *more)
@@ -243,9 +241,7 @@ def test_a_killed_training_ends_as_one_that_nobody_disturbed(
 
 @pytest.mark.parametrize("number", range(KILLS))
 @pytest.mark.parametrize("kind", SWEEPS)
-def test_a_killed_sweep_or_search_ends_as_one_that_nobody_disturbed(
-    kind: str, number: int, home: Path
-) -> None:
+def test_a_killed_sweep_or_search_ends_as_one_that_nobody_disturbed(kind, number, home):
     task = list(TASKS)[number % len(TASKS)]
     expected, whole = unbroken(home, kind, task, *SWEEPS[kind])
     folder = home / f"{kind} {task} {number}"
@@ -256,8 +252,8 @@ def test_a_killed_sweep_or_search_ends_as_one_that_nobody_disturbed(
 @pytest.mark.parametrize("command", ["predict", "evaluate"])
 @pytest.mark.parametrize("task", TASKS)
 def test_a_killed_command_that_reads_a_run_leaves_it_as_it_was_and_ends_the_same(
-    task: str, command: str, home: Path
-) -> None:
+    task, command, home
+):
     trained, _ = unbroken(home, "learnt", task, "run.job=job", *SETTINGS["learnt"])
     run_folder = trained / "runs" / "sweep" / "job"
     before = hashes(run_folder)
@@ -308,7 +304,7 @@ def rows_for(run_folder: Path, path: Path) -> Path:
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_the_runs_that_are_killed_have_all_that_can_go_wrong(task: str, home: Path) -> None:
+def test_the_runs_that_are_killed_have_all_that_can_go_wrong(task, home):
     expected, whole = unbroken(home, "learnt", task, "run.job=job", *SETTINGS["learnt"])
     folder = RunFolder(expected / "runs" / "sweep" / "job")
     ledger = read_json(folder.ledger)

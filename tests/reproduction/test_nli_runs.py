@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 
 import pytest
 
@@ -48,12 +47,12 @@ TEST_ROWS = {"control_dev": 163, "hebnli_dev": 400, "ronli_dev": 612}
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(tmp_path_factory):
     return tmp_path_factory.mktemp("nli")
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
-def test_experiment_runs_on_real_text(experiment: str, home: Path) -> None:
+def test_experiment_runs_on_real_text(experiment, home):
     name = experiment.replace("/", "-")
     words = (
         f"experiment={experiment}",

@@ -85,9 +85,7 @@ class Batches(pl.Callback):
         self.count += 1
 
 
-def test_a_stopped_grid_goes_on_and_validation_chooses_the_cell(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stopped_grid_goes_on_and_validation_chooses_the_cell(tmp_path, monkeypatch):
     stop_inside_the_second_cell(tmp_path)
     (first,) = in_state(tmp_path, "done")
     (second,) = (job for job in jobs(tmp_path) if job.path != first.path)

@@ -139,8 +139,8 @@ def scored(task: str, gold: Path, predictions: Path, *words: str) -> dict[str, f
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("named", [True, False], ids=["data=NAME", "files alone"])
 def test_labels_in_any_layout_score_as_in_scikit_learn_or_are_refused(
-    tmp_path: Path, name: str, layout: str, named: bool
-) -> None:
+    tmp_path, name, layout, named
+):
     from sklearn.metrics import accuracy_score, f1_score
 
     file, classes, _ = SETS[name]
@@ -257,8 +257,8 @@ ANSWER_LAYOUTS: dict[str, Callable[[Path, dict[str, str]], Path]] = {
 @pytest.mark.parametrize("file", ["parashoot/dev.json", "heq/val v1.1.json"])
 @pytest.mark.parametrize("form", ["as shipped", "references", "offsets"])
 def test_answers_in_any_layout_score_as_by_the_official_script_or_are_refused(
-    tmp_path: Path, file: str, layout: str, form: str
-) -> None:
+    tmp_path, file, layout, form
+):
     asked = questions(file)
     drawn = answers_to(asked)
     gold = DATA / file
@@ -281,7 +281,7 @@ def test_answers_in_any_layout_score_as_by_the_official_script_or_are_refused(
         assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-12)
 
 
-def test_questions_without_an_answer_can_be_left_out(tmp_path: Path) -> None:
+def test_questions_without_an_answer_can_be_left_out(tmp_path):
     asked = questions("heq/val v1.1.json")
     drawn = answers_to(asked)
     answerable = {guid: golds for guid, (_, golds) in asked.items() if golds}

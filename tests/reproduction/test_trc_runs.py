@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -27,7 +26,7 @@ TEST_ROWS = 1485
 
 
 @pytest.fixture(scope="module", params=["window", "ess"])
-def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+def run(request, tmp_path_factory):
     home = tmp_path_factory.mktemp(request.param)
     words = (
         f"experiment=trc/{request.param}",
@@ -51,7 +50,7 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     return RunFolder(home / "runs" / "trc" / "few-steps")
 
 
-def test_every_test_row_is_predicted_or_counted_as_refused(run: RunFolder) -> None:
+def test_every_test_row_is_predicted_or_counted_as_refused(run):
     table = pq.read_table(run.predictions("test"))
     scores = json.loads(run.scores.read_text())["test"]
     assert len(table) + scores["refused"] == TEST_ROWS
@@ -60,7 +59,7 @@ def test_every_test_row_is_predicted_or_counted_as_refused(run: RunFolder) -> No
     assert set(table["gold"].to_pylist()) == set(LABELS)
 
 
-def test_scores_status_and_dynamics_are_there(run: RunFolder) -> None:
+def test_scores_status_and_dynamics_are_there(run):
     scores = json.loads(run.scores.read_text())
     assert {"validation", "test"} == set(scores)
     for name in ("macro_f1", "weighted_f1", "relaxed_macro_f1", "relaxed_weighted_f1"):
@@ -73,7 +72,7 @@ def test_scores_status_and_dynamics_are_there(run: RunFolder) -> None:
     assert 90 <= len(dynamics) <= 120, "two per cent of the training rows that were not carved"
 
 
-def test_trained_run_labels_rows_without_labels(run: RunFolder, tmp_path: Path) -> None:
+def test_trained_run_labels_rows_without_labels(run, tmp_path):
     table = pq.read_table(run.predictions("test")).slice(0, 20)
     path = tmp_path / "rows.parquet"
     pq.write_table(table.select(["guid", "text"]), path)

@@ -22,7 +22,7 @@ MakeRun = Callable[..., Path]
 
 
 @pytest.fixture
-def make_run(tmp_path: Path) -> MakeRun:
+def make_run(tmp_path):
     """Return a function that writes one run folder under `tmp_path/sweep` and gives its path."""
 
     def make(
@@ -60,7 +60,7 @@ def make_run(tmp_path: Path) -> MakeRun:
 
 
 @pytest.fixture
-def make_ledger() -> Callable[..., dict[str, Any]]:
+def make_ledger():
     """Return a function that makes up `ledger.json`: stages of equal length, twice padded."""
 
     def make(
@@ -76,7 +76,7 @@ def make_ledger() -> Callable[..., dict[str, Any]]:
 
 
 @pytest.fixture
-def write_record() -> Callable[..., None]:
+def write_record():
     """Return a function that writes one epoch's dynamics."""
     return _write_record
 

@@ -92,7 +92,7 @@ def holds(premise: Premise, claim: Claim) -> bool | None:
 
 
 @given(SEEDS)
-def test_the_text_entails_excludes_or_leaves_open_as_the_label_says(seed: int) -> None:
+def test_the_text_entails_excludes_or_leaves_open_as_the_label_says(seed):
     for premise, three in threes(seed):
         assert holds(premise, three[ENTAILMENT]) is True, three
         assert holds(premise, three[CONTRADICTION]) is False, three
@@ -101,13 +101,13 @@ def test_the_text_entails_excludes_or_leaves_open_as_the_label_says(seed: int) -
 
 @settings(max_examples=15, deadline=None)
 @given(SEEDS)
-def test_labels_hold_in_premises_of_several_stories(seed: int) -> None:
+def test_labels_hold_in_premises_of_several_stories(seed):
     for premise, three in threes(seed, stories=3):
         assert [holds(premise, three[label]) for label in THREE] == [False, True, None], three
 
 
 @given(SEEDS)
-def test_only_neighbouring_sentences_order_their_events(seed: int) -> None:
+def test_only_neighbouring_sentences_order_their_events(seed):
     for premise in premises(seed, stories=2, sentences=(5, 9)):
         for one, two in premise.ordered():
             assert one.story == two.story
@@ -117,7 +117,7 @@ def test_only_neighbouring_sentences_order_their_events(seed: int) -> None:
 
 
 @given(SEEDS)
-def test_what_is_left_open_is_about_people_and_things_of_the_premise(seed: int) -> None:
+def test_what_is_left_open_is_about_people_and_things_of_the_premise(seed):
     for premise in premises(seed):
         cast = {entity for entities in premise.cast.values() for entity in entities}
         for agent in (True, False):
@@ -141,9 +141,7 @@ def sentence(event: int, link: Link, dated: bool, pattern: str = "single") -> Se
         (("start", "days", "days"), (False, False, False), (False, False, False)),
     ],
 )
-def test_a_day_is_known_where_it_is_named_or_counted_from_a_named_one(
-    kinds: tuple[str, ...], dated: tuple[bool, ...], known: tuple[bool, ...]
-) -> None:
+def test_a_day_is_known_where_it_is_named_or_counted_from_a_named_one(kinds, dated, known):
     events = tuple(replace(SIGNED, start=NOON + day * world.DAY) for day in range(3))
     plans = [sentence(i, Link(kinds[i], 1, 1), dated[i]) for i in range(3)]
     facts = list(facts_of(Story(2023, events, tuple(plans)), plans))
@@ -174,5 +172,5 @@ def fact(event: Event = SIGNED, **changes: object) -> Fact:
         (Claim("who", (SIGNED,)), []),
     ],
 )
-def test_reasoning_names_what_a_claim_takes(claim: Claim, kinds: list[str]) -> None:
+def test_reasoning_names_what_a_claim_takes(claim, kinds):
     assert claim.reasoning() == kinds

@@ -38,7 +38,7 @@ def rows_of(folder: Path, **options: Any) -> Rows:
 
 
 @pytest.fixture(scope="module")
-def corpora(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Rows]:
+def corpora(tmp_path_factory):
     folder = tmp_path_factory.mktemp("chronicle")
     return {
         language: rows_of(folder / language, language=language, size=6000, seed=5)
@@ -47,20 +47,20 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Rows]:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_same_configuration_gives_identical_bytes(tmp_path: Path, language: str) -> None:
+def test_same_configuration_gives_identical_bytes(tmp_path, language):
     config = ChronicleConfig(language=language, size=300, seed=7, label_noise=0.1)
     first, again = write(config, tmp_path / "one"), write(config, tmp_path / "two")
     assert all(first[split].read_bytes() == again[split].read_bytes() for split in first)
 
 
 @pytest.mark.parametrize("language", quick(LANGUAGES))
-def test_bytes_do_not_depend_on_machine_or_python_version(tmp_path: Path, language: str) -> None:
+def test_bytes_do_not_depend_on_machine_or_python_version(tmp_path, language):
     # Whoever has to change these hashes changes every score ever measured on chronicle.
     paths = write(ChronicleConfig(language=language, size=1000), tmp_path)
     assert sha256_file(paths["train"])[:16] == PINNED[language]
 
 
-def test_languages_tell_the_same_stories(corpora: dict[str, Rows]) -> None:
+def test_languages_tell_the_same_stories(corpora):
     # Word order differs, so pairs do; the multiset of what a document relates does not.
     def documents(language: str) -> list[tuple[str, int]]:
         counts = Counter(row["document"][-6:] for row in corpora[language]["train"])
@@ -71,9 +71,7 @@ def test_languages_tell_the_same_stories(corpora: dict[str, Rows]) -> None:
 
 @settings(max_examples=15, deadline=None)
 @given(size=st.integers(100, 700), language=st.sampled_from(LANGUAGES), seed=st.integers(0, 99))
-def test_sizes_are_exact_and_no_document_is_in_two_splits(
-    tmp_path_factory: pytest.TempPathFactory, size: int, language: str, seed: int
-) -> None:
+def test_sizes_are_exact_and_no_document_is_in_two_splits(tmp_path_factory, size, language, seed):
     rows = rows_of(tmp_path_factory.mktemp("c"), size=size, language=language, seed=seed)
     assert sum(map(len, rows.values())) == size
     assert len(rows["train"]) == round(size * 0.7)
@@ -85,7 +83,7 @@ def test_sizes_are_exact_and_no_document_is_in_two_splits(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_natural_class_mix_is_the_papers(corpora: dict[str, Rows], language: str) -> None:
+def test_natural_class_mix_is_the_papers(corpora, language):
     labels = Counter(row["label"] for row in corpora[language]["train"])
     for label, share in zip(LABELS, (0.43, 0.33, 0.08, 0.16), strict=True):
         assert labels[label] / labels.total() == pytest.approx(share, abs=0.03)
@@ -94,9 +92,7 @@ def test_natural_class_mix_is_the_papers(corpora: dict[str, Rows], language: str
 @pytest.mark.parametrize(
     "weights", [(1.0, 1.0, 1.0, 1.0), (0.5, 0.5, 0.0, 0.0), (2.0, 1.0, 6.0, 1.0)]
 )
-def test_class_weights_set_the_mix_of_every_split(
-    tmp_path: Path, weights: tuple[float, ...]
-) -> None:
+def test_class_weights_set_the_mix_of_every_split(tmp_path, weights):
     for rows in rows_of(tmp_path, size=1000, class_weights=weights).values():
         labels = Counter(row["label"] for row in rows)
         for label, weight in zip(LABELS, weights, strict=True):
@@ -104,9 +100,7 @@ def test_class_weights_set_the_mix_of_every_split(
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.2, 1.0])
-def test_noise_flips_the_exact_share_of_train_and_keeps_the_truth(
-    tmp_path: Path, noise: float
-) -> None:
+def test_noise_flips_the_exact_share_of_train_and_keeps_the_truth(tmp_path, noise):
     clean = rows_of(tmp_path / "clean", size=500)
     noisy = rows_of(tmp_path / "noisy", size=500, label_noise=noise)
     assert noisy["validation"] == clean["validation"]
@@ -121,9 +115,7 @@ def test_noise_flips_the_exact_share_of_train_and_keeps_the_truth(
 @given(
     language=st.sampled_from(LANGUAGES), seed=st.integers(0, 10**6), number=st.integers(0, 10**6)
 )
-def test_markers_wrap_one_word_each_and_leave_the_plain_window_behind(
-    language: str, seed: int, number: int
-) -> None:
+def test_markers_wrap_one_word_each_and_leave_the_plain_window_behind(language, seed, number):
     story, told = document(ChronicleConfig(language=language, seed=seed), number)
     windows = [f"{one.text} {two.text}" for one, two in pairwise(told)]
     for pair in pairs(story, told, language):
@@ -134,9 +126,7 @@ def test_markers_wrap_one_word_each_and_leave_the_plain_window_behind(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_pair_of_a_window_is_a_row_labelled_by_the_worlds_start_times(
-    corpora: dict[str, Rows], language: str
-) -> None:
+def test_every_pair_of_a_window_is_a_row_labelled_by_the_worlds_start_times(corpora, language):
     config = ChronicleConfig(language=language, seed=5)
     rows = corpora[language]["train"][:1500]
     checked = 0
@@ -159,9 +149,7 @@ def test_every_pair_of_a_window_is_a_row_labelled_by_the_worlds_start_times(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_no_bag_of_words_or_verb_lexicon_solves_the_task(
-    corpora: dict[str, Rows], language: str
-) -> None:
+def test_no_bag_of_words_or_verb_lexicon_solves_the_task(corpora, language):
     def bag(text: str) -> list[str]:
         marked = [f"verb{which}={word}" for which, word in MARKED.findall(text)]
         return re.findall(r"\w+", re.sub(r"\[/?[אE][12]\]", "", text)) + marked
@@ -178,7 +166,7 @@ def test_no_bag_of_words_or_verb_lexicon_solves_the_task(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_stands_between_the_events_helps(corpora: dict[str, Rows], language: str) -> None:
+def test_what_stands_between_the_events_helps(corpora, language):
     # Cues are local and frequent enough to learn from: word order alone adds several points.
     def ordered(text: str) -> list[str]:
         before, _, _, between, _, _, after = re.split(MARKED, text)
@@ -199,6 +187,6 @@ def test_what_stands_between_the_events_helps(corpora: dict[str, Rows], language
     assert score > 0.62
 
 
-def test_all_wrong_values_are_reported_at_once() -> None:
+def test_all_wrong_values_are_reported_at_once():
     with pytest.raises(SettingsError, match=r"task=.*language=.*size="):
         ChronicleConfig(task="tagging", language="fr", size=1)

@@ -6,7 +6,6 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from random import Random
-from types import ModuleType
 
 import pytest
 from hypothesis import given
@@ -16,7 +15,6 @@ from chronicle import english_words, hebrew_words, romanian_words, world
 from chronicle.corpus import TELLERS, ChronicleConfig, document
 from chronicle.plot import PATTERNS, draw_story
 from chronicle.relation import pairs
-from chronicle.telling import Teller
 from chronicle.world import Entity
 
 WORDS = {"he": hebrew_words, "ro": romanian_words, "en": english_words}
@@ -26,7 +24,7 @@ WOMAN, MAN = Entity(world.PERSON, 10, "f", role=0), Entity(world.PERSON, 0, "m",
 
 
 @pytest.mark.parametrize("words", WORDS.values(), ids=LANGUAGES)
-def test_vocabularies_are_complete_and_without_repetition(words: ModuleType) -> None:
+def test_vocabularies_are_complete_and_without_repetition(words):
     sizes = {"m": world.NAMES_PER_GENDER, "f": world.NAMES_PER_GENDER}
     assert {gender: len(set(names)) for gender, names in words.NAMES.items()} == sizes
     assert len(set(words.ROLES)) == len(words.ROLES) == world.ROLES
@@ -38,7 +36,7 @@ def test_vocabularies_are_complete_and_without_repetition(words: ModuleType) -> 
 
 
 @pytest.mark.parametrize("teller", TELLERS.values(), ids=TELLERS)
-def test_every_pattern_has_templates_that_tell_each_clause_once(teller: type[Teller]) -> None:
+def test_every_pattern_has_templates_that_tell_each_clause_once(teller):
     assert set(teller.templates) == set(PATTERNS)
     for name, templates in teller.templates.items():
         clauses = list(range(1 + len(PATTERNS[name].sides)))
@@ -47,7 +45,7 @@ def test_every_pattern_has_templates_that_tell_each_clause_once(teller: type[Tel
 
 
 @given(st.sampled_from(LANGUAGES), st.integers(0, 10**6))
-def test_stories_are_told_whole_in_clean_sentences(language: str, seed: int) -> None:
+def test_stories_are_told_whole_in_clean_sentences(language, seed):
     story = draw_story(Random(seed))
     told = TELLERS[language](story, Random(seed)).tell()
     for plan, sentence in zip(story.sentences, told, strict=True):
@@ -67,7 +65,7 @@ def test_stories_are_told_whole_in_clean_sentences(language: str, seed: int) -> 
         ("en", "a-zA-Z"),
     ],
 )
-def test_texts_use_the_languages_own_letters_only(language: str, letters: str) -> None:
+def test_texts_use_the_languages_own_letters_only(language, letters):
     allowed = re.compile(rf"[{letters}0-9 .,;:'\"“”„-]+")
     for number in range(200):
         for sentence in document(ChronicleConfig(language=language), number)[1]:
@@ -82,7 +80,7 @@ def test_texts_use_the_languages_own_letters_only(language: str, letters: str) -
         ("en", ("after", "before", "later", "earlier", "until", "when", "because", "who", "had")),
     ],
 )
-def test_no_temporal_word_gives_the_order_away(language: str, cues: tuple[str, ...]) -> None:
+def test_no_temporal_word_gives_the_order_away(language, cues):
     labels: dict[str, Counter[str]] = defaultdict(Counter)
     for number in range(400):
         story, told = document(ChronicleConfig(language=language), number)
@@ -95,7 +93,7 @@ def test_no_temporal_word_gives_the_order_away(language: str, cues: tuple[str, .
         assert 0.3 < before / (before + after) < 0.7, cue
 
 
-def test_hebrew_conjunctions_become_part_of_the_marked_token() -> None:
+def test_hebrew_conjunctions_become_part_of_the_marked_token():
     tokens = [
         sentence.text[mention.start : mention.end]
         for number in range(300)

@@ -45,7 +45,7 @@ def rows_of(folder: Path, **options: Any) -> Rows:
 
 
 @pytest.fixture(scope="module")
-def threes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Rows]:
+def threes(tmp_path_factory):
     folder = tmp_path_factory.mktemp("three")
     return {
         language: rows_of(folder / language, language=language, size=2400, seed=5)
@@ -54,7 +54,7 @@ def threes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Rows]:
 
 
 @pytest.fixture(scope="module")
-def fours(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Rows]:
+def fours(tmp_path_factory):
     folder = tmp_path_factory.mktemp("four")
     return {
         language: rows_of(folder / language, language=language, label_set="four", size=600, seed=5)
@@ -63,9 +63,7 @@ def fours(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Rows]:
 
 
 @pytest.mark.parametrize(("language", "label_set"), quick(PINNED))
-def test_bytes_do_not_depend_on_machine_or_python_version(
-    tmp_path: Path, language: str, label_set: str
-) -> None:
+def test_bytes_do_not_depend_on_machine_or_python_version(tmp_path, language, label_set):
     config = ChronicleConfig(task="nli", language=language, label_set=label_set, size=1000)
     paths, again = write(config, tmp_path), write(config, tmp_path / "again")
     assert all(paths[split].read_bytes() == again[split].read_bytes() for split in paths)
@@ -81,13 +79,8 @@ def test_bytes_do_not_depend_on_machine_or_python_version(
     seed=st.integers(0, 99),
 )
 def test_sizes_are_exact_and_no_document_or_premise_is_in_two_splits(
-    tmp_path_factory: pytest.TempPathFactory,
-    size: int,
-    language: str,
-    label_set: str,
-    sentences: tuple[int, int],
-    seed: int,
-) -> None:
+    tmp_path_factory, size, language, label_set, sentences, seed
+):
     rows = rows_of(
         tmp_path_factory.mktemp("c"),
         size=size,
@@ -109,9 +102,7 @@ def test_sizes_are_exact_and_no_document_or_premise_is_in_two_splits(
     assert len(guids) == len(set(guids))
 
 
-def test_languages_hold_the_same_rows_in_other_words(
-    threes: dict[str, Rows], fours: dict[str, Rows]
-) -> None:
+def test_languages_hold_the_same_rows_in_other_words(threes, fours):
     for corpus in (threes, fours):
         he, ro, en = (
             [(row["guid"].split("-", 2)[2], row["label"]) for row in corpus[language]["test"]]
@@ -120,9 +111,7 @@ def test_languages_hold_the_same_rows_in_other_words(
         assert he == ro == en
 
 
-def test_three_classes_are_equally_frequent_also_within_each_premise(
-    threes: dict[str, Rows],
-) -> None:
+def test_three_classes_are_equally_frequent_also_within_each_premise(threes):
     by_premise: dict[str, Counter[str]] = defaultdict(Counter)
     for row in threes["he"]["train"]:
         by_premise[row["premise"]][row["label"]] += 1
@@ -131,7 +120,7 @@ def test_three_classes_are_equally_frequent_also_within_each_premise(
 
 
 @pytest.mark.parametrize("label_set", LABEL_SETS)
-def test_class_weights_set_the_mix_of_every_split(tmp_path: Path, label_set: str) -> None:
+def test_class_weights_set_the_mix_of_every_split(tmp_path, label_set):
     weights = (2592.0, 1300.0, 25722.0, 28500.0)[: len(LABEL_SETS[label_set])]
     for rows in rows_of(
         tmp_path, size=400, language="ro", label_set=label_set, class_weights=weights
@@ -142,9 +131,7 @@ def test_class_weights_set_the_mix_of_every_split(tmp_path: Path, label_set: str
 
 
 @pytest.mark.parametrize("label_set", LABEL_SETS)
-def test_noise_flips_the_exact_share_of_train_and_keeps_the_truth(
-    tmp_path: Path, label_set: str
-) -> None:
+def test_noise_flips_the_exact_share_of_train_and_keeps_the_truth(tmp_path, label_set):
     clean = rows_of(tmp_path / "clean", size=500, label_set=label_set)
     noisy = rows_of(tmp_path / "noisy", size=500, label_set=label_set, label_noise=0.2)
     assert noisy["validation"] == clean["validation"]
@@ -168,9 +155,7 @@ def overlap(row: Row) -> float:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_is_entailed_and_what_is_excluded_overlap_alike(
-    threes: dict[str, Rows], language: str
-) -> None:
+def test_what_is_entailed_and_what_is_excluded_overlap_alike(threes, language):
     means = {
         label: fmean(overlap(row) for row in threes[language]["train"] if row["label"] == label)
         for label in LABEL_SETS["three"]
@@ -189,18 +174,14 @@ def accuracy(rows: Rows, model: Any, view: Callable[[Row], Any]) -> float:
     ("language", "side"),
     [("he", "hypothesis"), ("ro", "hypothesis"), ("en", "hypothesis"), ("en", "premise")],
 )
-def test_neither_text_alone_tells_the_class_of_three(
-    threes: dict[str, Rows], language: str, side: str
-) -> None:
+def test_neither_text_alone_tells_the_class_of_three(threes, language, side):
     grams = TfidfVectorizer(analyzer="char_wb", ngram_range=(1, 3), min_df=20, sublinear_tf=True)
     model = make_pipeline(grams, LogisticRegression(max_iter=40))
     assert accuracy(threes[language], model, lambda row: row[side]) < 1 / 3 + 0.1
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_both_texts_together_tell_the_class_of_three(
-    threes: dict[str, Rows], language: str
-) -> None:
+def test_both_texts_together_tell_the_class_of_three(threes, language):
     def compared(row: Row) -> list[str]:
         # Which words are shared, which are not, and whether shared ones keep order and distance.
         premise, hypothesis = words(row["premise"]), words(row["hypothesis"])
@@ -220,9 +201,7 @@ def test_both_texts_together_tell_the_class_of_three(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_kept_phrases_open_the_second_sentence_and_removed_ones_leave_the_rest(
-    tmp_path: Path, language: str
-) -> None:
+def test_kept_phrases_open_the_second_sentence_and_removed_ones_leave_the_rest(tmp_path, language):
     options = {"language": language, "label_set": "four", "size": 300}
     kept = rows_of(tmp_path / "kept", keep_phrases=True, **options)["train"]
     removed = rows_of(tmp_path / "removed", casing_artefact=False, **options)["train"]
@@ -236,9 +215,7 @@ def test_kept_phrases_open_the_second_sentence_and_removed_ones_leave_the_rest(
 
 
 @pytest.mark.parametrize("language", ["ro", "en"])
-def test_casing_artefact_is_in_the_rows_that_lost_a_phrase_and_in_no_other(
-    tmp_path: Path, language: str
-) -> None:
+def test_casing_artefact_is_in_the_rows_that_lost_a_phrase_and_in_no_other(tmp_path, language):
     def capitals(row: Row) -> bool:
         return any(letter.isupper() for letter in row["hypothesis"][1:])
 
@@ -254,7 +231,7 @@ def test_casing_artefact_is_in_the_rows_that_lost_a_phrase_and_in_no_other(
 
 
 @pytest.mark.parametrize("name", ["chronicle_nli", "chronicle_ronli"])
-def test_shipped_configurations_load_as_pairs(tmp_path: Path, name: str) -> None:
+def test_shipped_configurations_load_as_pairs(tmp_path, name):
     config = read_config(CONF / f"{name}.yaml")
     assert config.generator
     config.generator.size = 200

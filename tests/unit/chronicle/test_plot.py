@@ -20,7 +20,7 @@ def event(start: int, axis: int = 0) -> Event:
     return Event(world.FRAMES[0], A_PERSON, None, None, start, axis)
 
 
-def test_relation_compares_start_times_on_one_axis_only() -> None:
+def test_relation_compares_start_times_on_one_axis_only():
     assert relation(event(1), event(2)) == "BEFORE"
     assert relation(event(2), event(1)) == "AFTER"
     assert relation(event(2), event(2)) == "EQUAL"
@@ -29,7 +29,7 @@ def test_relation_compares_start_times_on_one_axis_only() -> None:
 
 
 @given(SEEDS)
-def test_stories_are_deterministic_and_of_the_promised_length(seed: int) -> None:
+def test_stories_are_deterministic_and_of_the_promised_length(seed):
     story = draw_story(Random(seed))
     assert story == draw_story(Random(seed))
     assert 4 <= len(story.sentences) <= 7
@@ -49,19 +49,19 @@ def orders(before: tuple[int, ...], direction: int, after: tuple[int, ...]) -> s
     return found
 
 
-def test_settles_means_that_no_distance_changes_an_order() -> None:
+def test_settles_means_that_no_distance_changes_an_order():
     sides = [(), (-1,), (0,), (1,)]
     for before, direction, after in product(sides, (-1, 0, 1), sides):
         unique = len(orders(before, direction, after)) == 1
         assert settles(before, direction, after) == unique, (before, direction, after)
 
 
-def test_what_lies_on_an_axis_of_its_own_never_unsettles() -> None:
+def test_what_lies_on_an_axis_of_its_own_never_unsettles():
     assert settles((OWN_AXIS,), 1, (OWN_AXIS, OWN_AXIS))
 
 
 @given(SEEDS)
-def test_links_of_hours_stay_in_the_day_and_settle_every_pair(seed: int) -> None:
+def test_links_of_hours_stay_in_the_day_and_settle_every_pair(seed):
     story = draw_story(Random(seed))
     for one, two in pairwise(story.sentences):
         if two.link.kind in ("hours", "same"):
@@ -75,7 +75,7 @@ def test_links_of_hours_stay_in_the_day_and_settle_every_pair(seed: int) -> None
 
 
 @given(SEEDS)
-def test_a_date_is_compared_with_a_date(seed: int) -> None:
+def test_a_date_is_compared_with_a_date(seed):
     story = draw_story(Random(seed))
     for one, two in pairwise(story.sentences):
         if two.link.kind == "date":
@@ -83,7 +83,7 @@ def test_a_date_is_compared_with_a_date(seed: int) -> None:
             assert two.dated
 
 
-def test_calendar_and_clock_read_minutes_since_the_year_began() -> None:
+def test_calendar_and_clock_read_minutes_since_the_year_began():
     assert world.calendar(2023, 0) == (1, 1)
     assert world.calendar(2023, 59 * world.DAY) == (1, 3)
     assert world.calendar(2024, 59 * world.DAY) == (29, 2)

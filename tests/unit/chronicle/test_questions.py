@@ -62,7 +62,7 @@ def rows_of(folder: Path, **options: Any) -> Rows:
 
 
 @pytest.fixture(scope="module")
-def corpora(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Rows]:
+def corpora(tmp_path_factory):
     folder = tmp_path_factory.mktemp("qa")
     return {
         language: rows_of(folder / language, language=language, size=400, unanswerable=0.2)
@@ -120,7 +120,7 @@ def expected(language: str, passage: Passage, question: Question) -> set[str]:
     return {words.NUMBERS[event.object.count]}
 
 
-def test_rows_hold_the_promised_columns_and_exact_offsets(corpora: dict[str, Rows]) -> None:
+def test_rows_hold_the_promised_columns_and_exact_offsets(corpora):
     for corpus in corpora.values():
         for row in all_rows(corpus):
             assert list(row) == COLUMNS
@@ -136,7 +136,7 @@ def test_rows_hold_the_promised_columns_and_exact_offsets(corpora: dict[str, Row
 
 
 @given(SEEDS, st.sampled_from(LANGUAGES))
-def test_the_answer_is_what_the_event_says(seed: int, language: str) -> None:
+def test_the_answer_is_what_the_event_says(seed, language):
     for passage, question in answered(seed, language):
         assert question.answer
         said = passage.text(question.answer)
@@ -159,7 +159,7 @@ def test_the_answer_is_what_the_event_says(seed: int, language: str) -> None:
 
 
 @given(SEEDS)
-def test_a_question_names_one_event_that_happened(seed: int) -> None:
+def test_a_question_names_one_event_that_happened(seed):
     for passage, question in answered(seed):
         fact = fact_of(passage, question)
         assert fact.said in (TOLD, UNDATED)
@@ -176,7 +176,7 @@ def test_a_question_names_one_event_that_happened(seed: int) -> None:
 
 
 @given(SEEDS, st.sampled_from(KINDS))
-def test_a_question_without_an_answer_asks_about_what_did_not_happen(seed: int, kind: str) -> None:
+def test_a_question_without_an_answer_asks_about_what_did_not_happen(seed, kind):
     for passage in drawn(seed):
         question = Questions(passage, Random(seed)).unanswered(kind)
         if question is None:
@@ -191,9 +191,7 @@ def test_a_question_without_an_answer_asks_about_what_did_not_happen(seed: int, 
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_shared_words_do_not_tell_whether_there_is_an_answer(
-    corpora: dict[str, Rows], language: str
-) -> None:
+def test_shared_words_do_not_tell_whether_there_is_an_answer(corpora, language):
     shares: dict[bool, list[float]] = {True: [], False: []}
     for row in all_rows(corpora[language]):
         context = set(re.findall(r"\w+", row["context"].lower()))
@@ -202,7 +200,7 @@ def test_shared_words_do_not_tell_whether_there_is_an_answer(
     assert abs(fmean(shares[True]) - fmean(shares[False])) < 0.1
 
 
-def test_languages_ask_the_same_in_other_words(corpora: dict[str, Rows]) -> None:
+def test_languages_ask_the_same_in_other_words(corpora):
     he, ro, en = (
         [
             (row["guid"].split("-", 2)[2], row["kind"], row["candidates"], row["answer"] is None)
@@ -213,9 +211,7 @@ def test_languages_ask_the_same_in_other_words(corpora: dict[str, Rows]) -> None
     assert he == ro == en
 
 
-def test_kinds_are_equally_frequent_and_the_share_without_an_answer_is_exact(
-    corpora: dict[str, Rows],
-) -> None:
+def test_kinds_are_equally_frequent_and_the_share_without_an_answer_is_exact(corpora):
     rows = corpora["he"]["train"]
     assert sum(row["answer"] is None for row in rows) == pytest.approx(0.2 * len(rows), abs=1)
     for missing in (False, True):
@@ -225,7 +221,7 @@ def test_kinds_are_equally_frequent_and_the_share_without_an_answer_is_exact(
 
 
 @pytest.mark.parametrize("language", quick(LANGUAGES))
-def test_bytes_do_not_depend_on_machine_or_python_version(tmp_path: Path, language: str) -> None:
+def test_bytes_do_not_depend_on_machine_or_python_version(tmp_path, language):
     config = ChronicleConfig(task="qa", language=language, size=200, unanswerable=0.1)
     paths = write_corpus(config, tmp_path)
     assert sha256_file(paths["train"])[:16] == PINNED[language]
@@ -234,9 +230,7 @@ def test_bytes_do_not_depend_on_machine_or_python_version(tmp_path: Path, langua
 @settings(max_examples=3, deadline=None)
 @given(size=st.integers(100, 200), seed=SEEDS, missing=st.sampled_from([0.0, 0.3, 1.0]))
 @pytest.mark.real  # takes seconds; another test of the file runs with every change
-def test_sizes_are_exact_and_equal_settings_give_equal_bytes(
-    tmp_path_factory: pytest.TempPathFactory, size: int, seed: int, missing: float
-) -> None:
+def test_sizes_are_exact_and_equal_settings_give_equal_bytes(tmp_path_factory, size, seed, missing):
     options = {"size": size, "seed": seed, "unanswerable": missing}
     rows = rows_of(tmp_path_factory.mktemp("one"), **options)
     assert sum(map(len, rows.values())) == size
@@ -246,7 +240,7 @@ def test_sizes_are_exact_and_equal_settings_give_equal_bytes(
     assert rows == rows_of(tmp_path_factory.mktemp("two"), **options)
 
 
-def test_marks_nest_and_leave_no_trace() -> None:
+def test_marks_nest_and_leave_no_trace():
     text, parts = unmark("\U000f0501a \U000f0001b\U000f8001 c\U000f8501.")
     assert text == "a b c."
     assert [(one.part, one.event, text[one.start : one.end]) for one in parts] == [
@@ -256,7 +250,7 @@ def test_marks_nest_and_leave_no_trace() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_shipped_configuration_loads_as_questions(tmp_path: Path, language: str) -> None:
+def test_the_shipped_configuration_loads_as_questions(tmp_path, language):
     config = read_config(CONF / "chronicle_qa.yaml")
     assert config.generator
     config.generator.size, config.language = 100, language
@@ -269,7 +263,7 @@ def test_the_shipped_configuration_loads_as_questions(tmp_path: Path, language: 
         assert example.side["kind"] in KINDS
 
 
-def test_questions_without_an_answer_need_their_class(tmp_path: Path) -> None:
+def test_questions_without_an_answer_need_their_class(tmp_path):
     config = read_config(CONF / "chronicle_qa.yaml")
     assert config.generator
     config.generator.size, config.generator.unanswerable = 100, 0.5

@@ -42,7 +42,7 @@ def rows_of(folder: Path, **options: Any) -> dict[str, list[Row]]:
 
 
 @pytest.fixture(scope="module")
-def corpora(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Row]]:
+def corpora(tmp_path_factory):
     folder = tmp_path_factory.mktemp("summaries")
     return {
         language: rows_of(folder / language, language=language, size=200)["train"]
@@ -86,7 +86,7 @@ def happened(facts: list[Fact]) -> list[Fact]:
 
 
 @given(SEEDS)
-def test_what_a_summary_says_is_true_of_the_events(seed: int) -> None:
+def test_what_a_summary_says_is_true_of_the_events(seed):
     facts, said = points(seed)
     known = happened(facts)
     if "centre" in said:
@@ -117,9 +117,7 @@ def test_what_a_summary_says_is_true_of_the_events(seed: int) -> None:
         assert fact.sentence == other.sentence
 
 
-def test_rows_hold_an_article_and_a_summary_of_one_to_three_sentences(
-    corpora: dict[str, list[Row]],
-) -> None:
+def test_rows_hold_an_article_and_a_summary_of_one_to_three_sentences(corpora):
     for rows in corpora.values():
         assert len({row["guid"] for row in rows}) == len({row["summary"] for row in rows}) == 140
         lengths = [row["summary"].count(". ") + 1 for row in rows]
@@ -135,9 +133,7 @@ def bigrams(text: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_most_bigrams_of_a_summary_are_not_its_articles(
-    corpora: dict[str, list[Row]], language: str
-) -> None:
+def test_most_bigrams_of_a_summary_are_not_its_articles(corpora, language):
     novel = [
         fmean(pair not in set(bigrams(row["article"])) for pair in bigrams(row["summary"]))
         for row in corpora[language]
@@ -147,9 +143,7 @@ def test_most_bigrams_of_a_summary_are_not_its_articles(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_first_three_sentences_are_a_weak_summary(
-    corpora: dict[str, list[Row]], language: str
-) -> None:
+def test_the_first_three_sentences_are_a_weak_summary(corpora, language):
     shares = []
     for row in corpora[language]:
         lead = Counter(bigrams(". ".join(row["article"].split(". ")[:3])))
@@ -158,7 +152,7 @@ def test_the_first_three_sentences_are_a_weak_summary(
     assert fmean(shares) < 0.1
 
 
-def test_languages_sum_up_the_same_stories(corpora: dict[str, list[Row]]) -> None:
+def test_languages_sum_up_the_same_stories(corpora):
     he, ro, en = (
         [
             (row["guid"].split("-", 2)[2], row["summary"].count(". "))
@@ -170,7 +164,7 @@ def test_languages_sum_up_the_same_stories(corpora: dict[str, list[Row]]) -> Non
 
 
 @pytest.mark.parametrize("language", quick(LANGUAGES))
-def test_bytes_do_not_depend_on_machine_or_python_version(tmp_path: Path, language: str) -> None:
+def test_bytes_do_not_depend_on_machine_or_python_version(tmp_path, language):
     config = ChronicleConfig(
         task="summarization", language=language, size=100, premise_sentences=(8, 20)
     )

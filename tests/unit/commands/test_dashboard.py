@@ -19,7 +19,7 @@ from made_up_runs import make_sweep
 
 
 @pytest.fixture
-def sweep(tmp_path: Path) -> Path:
+def sweep(tmp_path):
     return make_sweep(tmp_path)
 
 
@@ -33,7 +33,7 @@ def _read(page: Path) -> dict:
     return json.loads(found.group(1))
 
 
-def test_best_is_chosen_by_validation_even_where_test_says_otherwise(sweep: Path) -> None:
+def test_best_is_chosen_by_validation_even_where_test_says_otherwise(sweep):
     data = _data(sweep)
     best = data["best"]
     assert best["label"] == "head=ess, optim.lr=0.0001"
@@ -45,7 +45,7 @@ def test_best_is_chosen_by_validation_even_where_test_says_otherwise(sweep: Path
     assert max(at_test, key=lambda group: at_test[group]) != best["group"]
 
 
-def test_best_by_the_loss_is_the_lowest(sweep: Path) -> None:
+def test_best_by_the_loss_is_the_lowest(sweep):
     for job in sweep.iterdir():  # the setting with the best score has the worst "loss"
         for file in filter(Path.is_file, job.iterdir()):
             file.write_text(file.read_text().replace("macro_f1", "loss"))
@@ -61,13 +61,13 @@ def test_best_by_the_loss_is_the_lowest(sweep: Path) -> None:
     assert values[best["run"]] == min(of_groups[best["group"]])
 
 
-def test_command_repeats_the_best_setting_with_all_its_seeds_beside_the_sweep(sweep: Path) -> None:
+def test_command_repeats_the_best_setting_with_all_its_seeds_beside_the_sweep(sweep):
     words = shlex.split(_data(sweep)["best"]["command"])
     assert words[:3] == ["heron", "train", "-m"]
     assert set(words[3:]) == {"head=ess", "optim.lr=1e-4", "seed=0,1", "run.sweep=grid-again"}
 
 
-def test_no_run_is_left_out_and_unfinished_ones_have_no_scores(sweep: Path) -> None:
+def test_no_run_is_left_out_and_unfinished_ones_have_no_scores(sweep):
     runs = {run["job"]: run for run in _data(sweep)["runs"]}
     assert list(runs) == sorted(path.name for path in sweep.iterdir())
     failed, running = runs["job 003, seed=1"], runs["job 017, seed=1"]
@@ -80,7 +80,7 @@ def test_no_run_is_left_out_and_unfinished_ones_have_no_scores(sweep: Path) -> N
     assert running["curves"]["validation/macro_f1"]
 
 
-def test_curves_are_those_of_the_file_thinned_but_whole_at_both_ends(tmp_path: Path) -> None:
+def test_curves_are_those_of_the_file_thinned_but_whole_at_both_ends(tmp_path):
     path = tmp_path / "metrics.csv"
     rows = [(step, 1 / (1 + step)) for step in range(1000)]
     with open(path, "w", newline="") as file:
@@ -100,7 +100,7 @@ def test_curves_are_those_of_the_file_thinned_but_whole_at_both_ends(tmp_path: P
     assert curves(tmp_path / "absent.csv", []) == {}
 
 
-def test_page_is_one_file_that_fetches_nothing_and_holds_the_data(sweep: Path) -> None:
+def test_page_is_one_file_that_fetches_nothing_and_holds_the_data(sweep):
     page = write_dashboard(sweep)
     text = page.read_text(encoding="utf-8")
     assert not re.findall(r"""(?:src|href)=["'](?!#)(?!data:)[^"']*//""", text)
@@ -110,13 +110,13 @@ def test_page_is_one_file_that_fetches_nothing_and_holds_the_data(sweep: Path) -
     assert _read(page) == json.loads(json.dumps(_data(sweep)))
 
 
-def test_same_runs_give_the_same_bytes_wherever_the_page_lies(sweep: Path, tmp_path: Path) -> None:
+def test_same_runs_give_the_same_bytes_wherever_the_page_lies(sweep, tmp_path):
     first = write_dashboard(sweep).read_bytes()
     assert write_dashboard(sweep).read_bytes() == first
     assert write_dashboard(sweep, tmp_path / "pages").read_bytes() == first
 
 
-def test_runs_that_curricula_learn_from_are_counted_but_not_compared(sweep: Path) -> None:
+def test_runs_that_curricula_learn_from_are_counted_but_not_compared(sweep):
     for number, path in enumerate(sorted(sweep.glob("*/config.yaml"))):
         first = number == 0
         text = "" if first else "experiment: a/b\ncurriculum: {name: cart_cl}\n"
@@ -126,7 +126,7 @@ def test_runs_that_curricula_learn_from_are_counted_but_not_compared(sweep: Path
     assert "1 that curricula have learnt from" in page.read_text(encoding="utf-8")
 
 
-def test_secrets_of_older_runs_are_masked(sweep: Path) -> None:
+def test_secrets_of_older_runs_are_masked(sweep):
     path = sweep / "job 000, seed=0" / "status.json"
     status = json.loads(path.read_text(encoding="utf-8"))
     status["overrides"].append("data.homepage=https://dana:hunter2hunter2@example.org/x")
@@ -135,7 +135,7 @@ def test_secrets_of_older_runs_are_masked(sweep: Path) -> None:
     assert "hunter2hunter2" not in write_dashboard(sweep).read_text(encoding="utf-8")
 
 
-def test_the_command_for_the_best_starts_no_search_and_no_workers(sweep: Path) -> None:
+def test_the_command_for_the_best_starts_no_search_and_no_workers(sweep):
     for path in sweep.glob("*/status.json"):
         status = json.loads(path.read_text(encoding="utf-8"))
         status["overrides"] += ["sweeper=optuna", "sweeper.trials=9", "launcher=slurm", "head=ess"]
@@ -146,9 +146,7 @@ def test_the_command_for_the_best_starts_no_search_and_no_workers(sweep: Path) -
     assert "launcher" not in command
 
 
-def test_workspace_shows_settings_curves_and_scores_under_the_names_that_runs_log(
-    sweep: Path,
-) -> None:
+def test_workspace_shows_settings_curves_and_scores_under_the_names_that_runs_log(sweep):
     pytest.importorskip("wandb_workspaces", reason="needs the package wandb-workspaces")
     view = build_workspace("grid", collect(sweep), "someone")
     spec = view._to_model().spec.model_dump_json(by_alias=True, exclude_none=True)
@@ -159,7 +157,7 @@ def test_workspace_shows_settings_curves_and_scores_under_the_names_that_runs_lo
     assert (view.entity, view.project, view.name) == ("someone", "heron", "heron: grid")
 
 
-def test_repeated_command_is_one_that_the_command_line_understands(sweep: Path) -> None:
+def test_repeated_command_is_one_that_the_command_line_understands(sweep):
     words = shlex.split(_data(sweep)["best"]["command"])[2:]
     found: list[Any] = []
     compose_and_run("train", words, found.append)

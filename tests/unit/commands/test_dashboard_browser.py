@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from browser import Browser, find_browser
@@ -21,13 +18,13 @@ COUNT = "document.getElementById('dash-count').textContent"
 
 
 @pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def path(tmp_path_factory):
     """Write the page of 207 runs."""
     return write_dashboard(make_sweep(tmp_path_factory.mktemp("sweep"), seeds=23))
 
 
 @pytest.fixture
-def opened(page: Browser, path: Path) -> Iterator[Browser]:
+def opened(page, path):
     page.errors.clear()
     page.open(path)
     page.settle()
@@ -43,9 +40,7 @@ def _type(page: Browser, words: str) -> None:
     page.run("new Promise((done) => setTimeout(done, 200))")
 
 
-def test_table_is_sorted_by_the_watched_score_and_by_any_column_that_is_clicked(
-    opened: Browser,
-) -> None:
+def test_table_is_sorted_by_the_watched_score_and_by_any_column_that_is_clicked(opened):
     scores = (
         "[...document.querySelectorAll('#dash-rows tr')].map((row) => row.cells[9].textContent)"
     )
@@ -58,7 +53,7 @@ def test_table_is_sorted_by_the_watched_score_and_by_any_column_that_is_clicked(
     assert opened.run(sorted_by)[1] == "ascending"
 
 
-def test_dragging_along_an_axis_keeps_what_lies_there_and_a_click_lets_go(opened: Browser) -> None:
+def test_dragging_along_an_axis_keeps_what_lies_there_and_a_click_lets_go(opened):
     opened.run("document.querySelector('#dash-parallel').scrollIntoView()")
     place = "(() => { const a = [...document.querySelectorAll('.dash-grip')].pop()"
     place += ".getBoundingClientRect(); return [a.left + a.width / 2, a.top, a.height]; })()"
@@ -77,7 +72,7 @@ def test_dragging_along_an_axis_keeps_what_lies_there_and_a_click_lets_go(opened
     assert opened.run(COUNT) == "all 207 runs"
 
 
-def test_markup_is_shown_never_run_and_hebrew_keeps_its_direction(opened: Browser) -> None:
+def test_markup_is_shown_never_run_and_hebrew_keeps_its_direction(opened):
     assert opened.run("typeof window.broken") == "undefined"
     _type(opened, "state=failed")
     title = "document.querySelector('.dash-failed').title"
@@ -90,7 +85,7 @@ def test_markup_is_shown_never_run_and_hebrew_keeps_its_direction(opened: Browse
     assert opened.run(bidi) == "plaintext"
 
 
-def test_every_control_can_be_reached_by_keyboard_and_has_a_name(opened: Browser) -> None:
+def test_every_control_can_be_reached_by_keyboard_and_has_a_name(opened):
     unnamed = opened.run(
         "[...document.querySelectorAll('button, input, select, a')].filter((each) => !each.hidden)"
         ".filter((each) => each.tabIndex < 0 || !(each.textContent || each.ariaLabel"

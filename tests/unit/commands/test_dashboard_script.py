@@ -22,7 +22,7 @@ CORE = Path(heron_tools.dashboard.__file__).parent / "templates" / "dash_core.js
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def data(tmp_path_factory):
     sweep = make_sweep(tmp_path_factory.mktemp("sweep"), seeds=3)
     return dashboard_data("grid", collect(sweep), sweep)
 
@@ -45,7 +45,7 @@ def _places(data: dict[str, Any], keep: Any) -> list[int]:
     return [place for place, run in enumerate(data["runs"]) if keep(run)]
 
 
-def test_filter_knows_words_equality_and_size(data: dict[str, Any]) -> None:
+def test_filter_knows_words_equality_and_size(data):
     def settings(run: dict[str, Any]) -> dict[str, str]:
         return dict(zip(data["keys"], run["settings"], strict=True))
 
@@ -75,7 +75,7 @@ def test_filter_knows_words_equality_and_size(data: dict[str, Any]) -> None:
         assert places == _places(data, cases[words]), words
 
 
-def test_sorting_is_by_size_with_missing_values_last_either_way(data: dict[str, Any]) -> None:
+def test_sorting_is_by_size_with_missing_values_last_either_way(data):
     column = "validation/macro_f1"
     up, down, rates = _node(
         data,
@@ -92,7 +92,7 @@ def test_sorting_is_by_size_with_missing_values_last_either_way(data: dict[str, 
     assert sizes == sorted(sizes)
 
 
-def test_spread_is_mean_and_sample_deviation_over_finished_seeds(data: dict[str, Any]) -> None:
+def test_spread_is_mean_and_sample_deviation_over_finished_seeds(data):
     found = _node(data, "return H.spread(data, data.runs.map((_, i) => i), 'test/macro_f1');")
     means = [group["mean"] for group in found]
     assert means == sorted(means, reverse=True)
@@ -105,7 +105,7 @@ def test_spread_is_mean_and_sample_deviation_over_finished_seeds(data: dict[str,
         assert group["sd"] == pytest.approx(statistics.stdev(values))
 
 
-def test_of_a_minimised_score_the_lowest_comes_first(data: dict[str, Any]) -> None:
+def test_of_a_minimised_score_the_lowest_comes_first(data):
     script = "const all = data.runs.map((_, i) => i);"
     script += "return [H.spread(data, all, 'validation/macro_f1').map((group) => group.mean),"
     script += " H.firstChoice(data, 3), H.isMinimised(data, 'validation/macro_f1')];"
@@ -117,7 +117,7 @@ def test_of_a_minimised_score_the_lowest_comes_first(data: dict[str, Any]) -> No
     assert is_minimised
 
 
-def test_axes_run_from_0_to_1_in_the_order_of_their_values(data: dict[str, Any]) -> None:
+def test_axes_run_from_0_to_1_in_the_order_of_their_values(data):
     names = [*data["keys"], "validation/macro_f1", "seconds"]
     found = _node(
         data,
@@ -134,7 +134,7 @@ def test_axes_run_from_0_to_1_in_the_order_of_their_values(data: dict[str, Any])
             assert (ordered[0], ordered[-1]) == (0, 1)
 
 
-def test_a_marked_stretch_of_an_axis_keeps_what_lies_in_it(data: dict[str, Any]) -> None:
+def test_a_marked_stretch_of_an_axis_keeps_what_lies_in_it(data):
     found = _node(data, "return H.filter(data, 'seed=0', { 'validation/macro_f1': [0.9, 1] });")
     values = [run["scores"]["validation"][0] for run in data["runs"]]
     known = [value for value in values if value is not None]
@@ -147,13 +147,13 @@ def test_a_marked_stretch_of_an_axis_keeps_what_lies_in_it(data: dict[str, Any])
     assert found == expected
 
 
-def test_curves_shown_first_are_the_best_by_validation(data: dict[str, Any]) -> None:
+def test_curves_shown_first_are_the_best_by_validation(data):
     first = _node(data, "return H.firstChoice(data, 3);")
     values = [run["scores"]["validation"][0] or 0 for run in data["runs"]]
     assert first == sorted(range(len(values)), key=lambda place: -values[place])[:3]
 
 
-def test_what_copying_reaches_is_read_beside_a_score_each_value_once() -> None:
+def test_what_copying_reaches_is_read_beside_a_score_each_value_once():
     def run(test: float, curve: list[list[float]] | None) -> dict[str, Any]:
         curves = {"validation/lead3_rouge1": curve} if curve else {}
         return {"scores": {"validation": [0.3, 0.2], "test": [0.3, test]}, "curves": curves}

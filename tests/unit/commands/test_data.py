@@ -29,7 +29,7 @@ def offline(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def config(tmp_path) -> DataConfig:
+def config(tmp_path):
     (tmp_path / "train.csv").write_text(TEXT)
     sha256 = hashlib.sha256(TEXT.encode()).hexdigest()
     return DataConfig(

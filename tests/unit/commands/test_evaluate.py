@@ -15,7 +15,7 @@ from small_runs import heron, train
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+def run(tmp_path_factory):
     return train(tmp_path_factory.mktemp("home"))
 
 
@@ -36,15 +36,13 @@ def write_labelled(path: Path, run: RunFolder) -> Path:
 
 
 @pytest.mark.parametrize("split", ["test", "validation"])
-def test_scores_equal_those_of_the_run(run: RunFolder, tmp_path: Path, split: str) -> None:
+def test_scores_equal_those_of_the_run(run, tmp_path, split):
     again = evaluate(run, tmp_path / "scores.json", f"split={split}")[split]
     scores = json.loads(run.scores.read_text())[split]
     assert again == pytest.approx(scores, abs=1e-12)
 
 
-def test_test_is_the_split_unless_another_is_named(
-    run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_test_is_the_split_unless_another_is_named(run, tmp_path, capsys):
     assert list(evaluate(run, tmp_path / "scores.json")) == ["test"]
     printed = capsys.readouterr().out
     macro_f1 = json.loads(run.scores.read_text())["test"]["macro_f1"]
@@ -52,7 +50,7 @@ def test_test_is_the_split_unless_another_is_named(
     assert f"{macro_f1:.4f}" in printed
 
 
-def test_labelled_file_is_scored_like_a_split(run: RunFolder, tmp_path: Path) -> None:
+def test_labelled_file_is_scored_like_a_split(run, tmp_path):
     path = write_labelled(tmp_path / "mine.csv", run)
     again = evaluate(run, tmp_path / "scores.json", f"input={path}")["mine"]
     scores = json.loads(run.scores.read_text())["test"]
@@ -62,9 +60,7 @@ def test_labelled_file_is_scored_like_a_split(run: RunFolder, tmp_path: Path) ->
     assert "f1/VAGUE" in points
 
 
-def test_bad_rows_of_a_labelled_file_are_all_named(
-    run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_rows_of_a_labelled_file_are_all_named(run, tmp_path, capsys):
     path = write_labelled(tmp_path / "mine.csv", run)
     with path.open("a", encoding="utf-8") as file:
         file.write("בלי סימון,BEFORE\n[א1] בא [/א1] ו [א2] הלך [/א2],LATER\n")
@@ -75,7 +71,7 @@ def test_bad_rows_of_a_labelled_file_are_all_named(
     assert f"{path}:{rows + 3}: unknown label 'LATER'" in error
 
 
-def test_baseline_is_scored_like_any_other_run(tmp_path: Path) -> None:
+def test_baseline_is_scored_like_any_other_run(tmp_path):
     run = train_baseline(tmp_path, "baseline=cbow_softmax")
     scores = json.loads(run.scores.read_text())
     for split in ("validation", "test"):

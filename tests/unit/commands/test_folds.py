@@ -17,7 +17,7 @@ TASKS = {
 @pytest.mark.parametrize(
     "task", ["relation", *(pytest.param(task, marks=pytest.mark.real) for task in ("nli", "qa"))]
 )
-def test_each_fold_is_validation_once_and_test_is_not_read(task, tmp_path, capsys) -> None:
+def test_each_fold_is_validation_once_and_test_is_not_read(task, tmp_path, capsys):
     words = [*small_runs.TINY, *small_runs.in_folder(tmp_path), *TASKS[task], f"task={task}"]
     words += ["run.sweep=folds", "trainer.max_epochs=1"]
     assert small_runs.heron("train", "-m", *words, "folds=3") == 0, capsys.readouterr().err
@@ -35,7 +35,7 @@ def test_each_fold_is_validation_once_and_test_is_not_read(task, tmp_path, capsy
 
 
 @pytest.mark.real  # takes seconds; another test of the file runs with every change
-def test_compare_joins_the_folds_of_a_system_into_one_set_of_rows(tmp_path, capsys) -> None:
+def test_compare_joins_the_folds_of_a_system_into_one_set_of_rows(tmp_path, capsys):
     words = [*small_runs.TINY, *small_runs.in_folder(tmp_path), "run.sweep=folds"]
     words += ["trainer.max_epochs=1", "head=ess,emp"]
     assert small_runs.heron("train", "-m", *words, "folds=2", "seed=0,1") == 0

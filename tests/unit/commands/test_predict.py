@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from heron.base.run_folder import RunFolder
 from heron.data.datamodule import DataModule
 from heron.training.outcome import predict_split as real_predict_split
 from small_baselines import LABELS as PAIR_LABELS
@@ -25,14 +24,14 @@ PROBABILITIES = [f"p/{label}" for label in LABELS]
 
 
 @pytest.fixture(scope="module", params=["ess", "window"])
-def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+def run(request, tmp_path_factory):
     """One finished run per input form: marked pairs, and windows with all their pairs."""
     home = tmp_path_factory.mktemp(request.param)
     return train(home, f"head={request.param}", "trainer.max_epochs=1")
 
 
 @pytest.fixture(scope="module")
-def test_rows(run: RunFolder) -> list[dict[str, object]]:
+def test_rows(run):
     """The run's own predictions on its test split."""
     return pq.read_table(run.predictions("test")).to_pylist()
 
@@ -64,9 +63,7 @@ def probabilities(rows: Sequence[dict[str, object]]) -> np.ndarray:
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
-def test_predictions_equal_those_of_the_run_itself(
-    suffix: str, run: RunFolder, test_rows: list[dict[str, object]], tmp_path: Path
-) -> None:
+def test_predictions_equal_those_of_the_run_itself(suffix, run, test_rows, tmp_path):
     texts, guids = ([str(row[name]) for row in test_rows] for name in ("text", "guid"))
     path = write_texts(tmp_path / f"rows{suffix}", texts, guids)
     assert heron("predict", f"run={run.path}", f"input={path}", f"cache={tmp_path}") == 0
@@ -79,13 +76,8 @@ def test_predictions_equal_those_of_the_run_itself(
 
 @pytest.mark.parametrize("suffix", quick([".csv", ".jsonl", ".parquet"]))
 def test_a_file_in_several_chunks_is_predicted_as_in_one(
-    suffix: str,
-    run: RunFolder,
-    test_rows: list[dict[str, object]],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    suffix, run, test_rows, tmp_path, monkeypatch, capsys
+):
     texts, guids = [str(row["text"]) for row in test_rows], [f"row {n}" for n in range(99)]
     texts[6], texts[8] = "אין סימון", "מלה " * 500 + texts[8]  # in the second chunk
     guids[12], guids[13] = guids[0], guids[11]
@@ -111,12 +103,8 @@ def test_a_file_in_several_chunks_is_predicted_as_in_one(
 
 
 def test_no_more_than_a_chunk_is_predicted_at_once_and_a_late_failure_writes_nothing(
-    run: RunFolder,
-    test_rows: list[dict[str, object]],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    run, test_rows, tmp_path, monkeypatch, capsys
+):
     path = write_texts(tmp_path / "rows.csv", [str(row["text"]) for row in test_rows])
     out = tmp_path / "rows.predictions.csv"
     out.write_text("as before")
@@ -145,9 +133,7 @@ def test_no_more_than_a_chunk_is_predicted_at_once_and_a_late_failure_writes_not
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
-def test_out_may_be_of_any_format(
-    suffix: str, run: RunFolder, test_rows: list[dict[str, object]], tmp_path: Path
-) -> None:
+def test_out_may_be_of_any_format(suffix, run, test_rows, tmp_path):
     path = write_texts(tmp_path / "rows.csv", [str(row["text"]) for row in test_rows[:3]])
     out = tmp_path / f"labels{suffix}"
     words = (f"run={run.path}", f"input={path}", f"cache={tmp_path}", f"out={out}")
@@ -161,9 +147,7 @@ def test_out_may_be_of_any_format(
     assert labels == [row["prediction"] for row in test_rows[:3]]
 
 
-def test_rows_stay_in_file_order_whatever_their_length(
-    run: RunFolder, test_rows: list[dict[str, object]], tmp_path: Path
-) -> None:
+def test_rows_stay_in_file_order_whatever_their_length(run, test_rows, tmp_path):
     texts = sorted((str(row["text"]) for row in test_rows), key=len, reverse=True)
     path = write_texts(tmp_path / "rows.csv", texts)
     assert heron("predict", f"run={run.path}", f"input={path}", f"cache={tmp_path}") == 0
@@ -171,20 +155,15 @@ def test_rows_stay_in_file_order_whatever_their_length(
     assert guids == [f"rows:{line}" for line in range(2, len(texts) + 2)]
 
 
-def test_labels_in_the_file_are_neither_needed_nor_read(
-    run: RunFolder, test_rows: list[dict[str, object]], tmp_path: Path
-) -> None:
+def test_labels_in_the_file_are_neither_needed_nor_read(run, test_rows, tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_text(json.dumps({"text": test_rows[0]["text"], "label": "LATER"}), encoding="utf-8")
     assert heron("predict", f"run={run.path}", f"input={path}", f"cache={tmp_path}") == 0
 
 
 def test_unusable_rows_are_reported_by_line_and_all_others_predicted(
-    run: RunFolder,
-    test_rows: list[dict[str, object]],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    run, test_rows, tmp_path, capsys
+):
     good = [str(row["text"]) for row in test_rows[:3]]
     lines = [
         b"text",
@@ -219,9 +198,7 @@ def test_unusable_rows_are_reported_by_line_and_all_others_predicted(
     assert "Traceback" not in printed.err
 
 
-def test_file_without_a_usable_row_is_an_error_and_writes_nothing(
-    run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_file_without_a_usable_row_is_an_error_and_writes_nothing(run, tmp_path, capsys):
     path = tmp_path / "rows.csv"
     path.write_text("text\nאין סימון\n", encoding="utf-8")
     assert heron("predict", f"run={run.path}", f"input={path}", f"cache={tmp_path}") == 2
@@ -232,11 +209,8 @@ def test_file_without_a_usable_row_is_an_error_and_writes_nothing(
 
 
 def test_run_folder_works_from_any_working_directory_and_after_a_move(
-    run: RunFolder,
-    test_rows: list[dict[str, object]],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    run, test_rows, tmp_path, monkeypatch
+):
     moved = tmp_path / "elsewhere"
     moved.symlink_to(run.path)
     monkeypatch.chdir(tmp_path)
@@ -246,12 +220,7 @@ def test_run_folder_works_from_any_working_directory_and_after_a_move(
     assert labels == [row["prediction"] for row in test_rows]
 
 
-def test_one_text_is_labelled_on_the_command_line(
-    run: RunFolder,
-    test_rows: list[dict[str, object]],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_one_text_is_labelled_on_the_command_line(run, test_rows, tmp_path, capsys):
     row = test_rows[0]
     assert heron("predict", f"run={run.path}", f"text={row['text']}", f"cache={tmp_path}") == 0
     label, *lines = capsys.readouterr().out.splitlines()
@@ -264,7 +233,7 @@ def test_one_text_is_labelled_on_the_command_line(
 
 
 @pytest.fixture(scope="module")
-def pair_run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+def pair_run(tmp_path_factory):
     """A finished baseline on sentence pairs."""
     return train_baseline(
         tmp_path_factory.mktemp("pairs"), "baseline=cbow_svm", "baseline.scale=standard"
@@ -280,9 +249,7 @@ def write_pairs(path: Path, rows: Sequence[dict[str, object]], *columns: str) ->
     return path
 
 
-def test_pairs_are_predicted_as_the_run_itself_predicted_them(
-    pair_run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pairs_are_predicted_as_the_run_itself_predicted_them(pair_run, tmp_path, monkeypatch):
     monkeypatch.setattr("heron.commands.predict.CHUNK", 9)
     rows = pq.read_table(pair_run.predictions("test")).to_pylist()
     path = write_pairs(tmp_path / "pairs.csv", rows, "guid", "premise", "hypothesis")
@@ -293,9 +260,7 @@ def test_pairs_are_predicted_as_the_run_itself_predicted_them(
     assert [row["guid"] for row in found] == [row["guid"] for row in rows]
 
 
-def test_one_pair_is_labelled_on_the_command_line(
-    pair_run: RunFolder, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_pair_is_labelled_on_the_command_line(pair_run, capsys):
     words = f"run={pair_run.path}", "text=Ana cântă în parc."
     assert heron("predict", *words, "text_pair=Ana are un câine.") == 0
     assert capsys.readouterr().out.splitlines()[0] == "neutral"

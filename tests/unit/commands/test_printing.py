@@ -69,7 +69,7 @@ COMMANDS = {
 
 
 @pytest.fixture(scope="module")
-def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def places(tmp_path_factory):
     """Train one tiny run and write small files; returns what the words of a command name."""
     folder = tmp_path_factory.mktemp("printed")
     run = train(folder).path
@@ -103,7 +103,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.fixture(autouse=True)
-def no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def no_data(tmp_path, monkeypatch):
     """Let `heron data` find no files to read."""
     monkeypatch.setenv("HERON_DATA", str(tmp_path / "data"))
 
@@ -137,12 +137,8 @@ def plain(cell: Cell) -> Any:
 
 @pytest.mark.parametrize(("command", "held"), one_in(2, COMMANDS.items()))
 def test_the_json_of_a_command_has_the_values_of_its_tables_and_quiet_only_results(
-    command: str,
-    held: str,
-    places: dict[str, str],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    command, held, places, tmp_path, capsys
+):
     with noted() as found:
         assert heron(*words_of(command, places, tmp_path / "quiet"), "quiet=true") == 0
     text, errors = capsys.readouterr()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,7 @@ from small_runs import heron, train
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+def run(tmp_path_factory):
     return train(tmp_path_factory.mktemp("repeat"), "seed=3")
 
 
@@ -23,18 +22,14 @@ def again(run: RunFolder) -> RunFolder:
     return RunFolder(run.path.with_name(f"{run.path.name}-again"))
 
 
-def test_a_run_is_repeated_from_its_folder_to_the_same_scores(
-    run: RunFolder, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_is_repeated_from_its_folder_to_the_same_scores(run, capsys):
     assert heron("train", f"run.from={run.path}") == 0
     assert read_json(again(run).scores) == read_json(run.scores)
     assert again(run).metrics.read_bytes() == run.metrics.read_bytes()
     assert "scores are equal" in capsys.readouterr().out
 
 
-def test_a_repetition_that_is_cut_goes_on_though_the_old_run_began_anew(
-    run: RunFolder, tmp_path: Path
-) -> None:
+def test_a_repetition_that_is_cut_goes_on_though_the_old_run_began_anew(run, tmp_path):
     old = RunFolder(tmp_path / "sweep" / "old")
     old.path.mkdir(parents=True)
     stored = read_yaml(run.config)
@@ -44,9 +39,7 @@ def test_a_repetition_that_is_cut_goes_on_though_the_old_run_began_anew(
     assert not configure(old, ["run.resume=false"]).run.resume
 
 
-def test_a_changed_key_is_changed_and_the_difference_is_said(
-    run: RunFolder, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_changed_key_is_changed_and_the_difference_is_said(run, capsys):
     assert heron("train", f"run.from={run.path}", "seed=4", "run.job=other") == 0
     other = RunFolder(run.path.with_name("other"))
     assert read_json(other.status)["seed"] == 4
@@ -55,9 +48,7 @@ def test_a_changed_key_is_changed_and_the_difference_is_said(
     assert "the files differ" not in said
 
 
-def test_what_else_differs_is_said(
-    run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_else_differs_is_said(run, tmp_path, capsys):
     old = RunFolder(tmp_path / "sweep" / "old")
     shutil.copytree(run.path, old.path)
     status = read_json(old.status)
@@ -73,9 +64,7 @@ def test_what_else_differs_is_said(
     "target",
     ["mine.Callback", "os.system", "torch.os.system", "torch.hub.load", "subprocess.Popen"],
 )
-def test_code_that_a_run_from_elsewhere_names_needs_trust(
-    target: str, run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_code_that_a_run_from_elsewhere_names_needs_trust(target, run, tmp_path, capsys):
     old = RunFolder(tmp_path / "sweep" / "old")
     old.path.mkdir(parents=True)
     stored = read_yaml(run.config)

@@ -6,8 +6,6 @@ import csv
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from heron.base.files import locked, write_json
 from heron.base.run_folder import RunFolder
 from heron.base.yaml_files import dump_yaml
@@ -35,7 +33,7 @@ def states(folder: Path) -> dict[str, str]:
     return {progress.run.job: progress.state for progress in read_progress(folder)}
 
 
-def test_a_job_that_says_running_has_failed_where_nobody_holds_its_lock(tmp_path: Path) -> None:
+def test_a_job_that_says_running_has_failed_where_nobody_holds_its_lock(tmp_path):
     job(tmp_path, "gone", "running")
     working = job(tmp_path, "working", "running")
     job(tmp_path, "far", "running", heartbeat={"host": "elsewhere", "time": 4e9, "pid": 1})
@@ -43,7 +41,7 @@ def test_a_job_that_says_running_has_failed_where_nobody_holds_its_lock(tmp_path
         assert states(tmp_path) == {"gone": "failed", "working": "running", "far": "failed"}
 
 
-def test_a_viewer_writes_nothing_and_follows_no_link(tmp_path: Path) -> None:
+def test_a_viewer_writes_nothing_and_follows_no_link(tmp_path):
     sweep = tmp_path / "sweep"
     sweep.mkdir()
     run = job(sweep, "shared", "running")
@@ -62,9 +60,7 @@ def test_a_viewer_writes_nothing_and_follows_no_link(tmp_path: Path) -> None:
     assert (tmp_path / "precious").read_text() == "precious"
 
 
-def test_watching_goes_on_while_a_search_chooses_its_next_point(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_watching_goes_on_while_a_search_chooses_its_next_point(tmp_path, monkeypatch, capsys):
     (tmp_path / "study.journal").touch()
     job(tmp_path, "a", "done", epochs=3)
     second = RunFolder(tmp_path / "b")
@@ -81,16 +77,14 @@ def test_watching_goes_on_while_a_search_chooses_its_next_point(
     assert next(waits, None) is None
 
 
-def test_progress_counts_finished_epochs(tmp_path: Path) -> None:
+def test_progress_counts_finished_epochs(tmp_path):
     job(tmp_path, "a", "interrupted", epochs=2)
     job(tmp_path, "b", "pending")
     found = {each.run.job: (each.epochs, each.of) for each in read_progress(tmp_path)}
     assert found["a"] == (2, 3)
 
 
-def test_failures_are_shown_by_their_first_line_and_make_the_exit_code_1(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_failures_are_shown_by_their_first_line_and_make_the_exit_code_1(tmp_path, capsys):
     job(tmp_path, "good", "done", epochs=3, seconds=12.5)
     assert heron("sweep", tmp_path) == 0
     assert "0.512" in capsys.readouterr().out
@@ -102,7 +96,7 @@ def test_failures_are_shown_by_their_first_line_and_make_the_exit_code_1(
     assert "2 jobs: 1 done, 1 failed" in printed
 
 
-def test_time_left_is_what_the_others_took_divided_by_those_side_by_side(tmp_path: Path) -> None:
+def test_time_left_is_what_the_others_took_divided_by_those_side_by_side(tmp_path):
     for number, seconds in enumerate((50.0, 100.0, 150.0)):
         job(tmp_path, f"done{number}", "done", seconds=seconds)
     running = [job(tmp_path, f"running{n}", "running", seconds=40.0) for n in range(2)]
@@ -114,7 +108,7 @@ def test_time_left_is_what_the_others_took_divided_by_those_side_by_side(tmp_pat
     assert "about 4 min left" in summary(jobs)
 
 
-def test_time_left_is_unknown_before_a_job_is_done_and_never_negative(tmp_path: Path) -> None:
+def test_time_left_is_unknown_before_a_job_is_done_and_never_negative(tmp_path):
     late = job(tmp_path, "late", "running", seconds=500.0)
     with locked(late.lock):
         assert time_left(read_progress(tmp_path)) == 0
@@ -122,9 +116,7 @@ def test_time_left_is_unknown_before_a_job_is_done_and_never_negative(tmp_path: 
         assert time_left(read_progress(tmp_path)) == 0
 
 
-def test_watching_ends_when_nothing_runs_or_waits(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_watching_ends_when_nothing_runs_or_waits(tmp_path, capsys, monkeypatch):
     last = job(tmp_path, "last", "pending")
     naps: list[float] = []
 
@@ -140,7 +132,7 @@ def test_watching_ends_when_nothing_runs_or_waits(
     assert "1 done" in printed
 
 
-def test_a_running_job_shows_its_steps_within_the_epoch(tmp_path: Path) -> None:
+def test_a_running_job_shows_its_steps_within_the_epoch(tmp_path):
     working = job(tmp_path, "working", "running", epochs=1, steps={"done": 120, "of": 400})
     with locked(working.lock):
         (row,) = progress_table(read_progress(tmp_path)).rows

@@ -23,9 +23,7 @@ def jobs_of(folder: Path) -> list[RunFolder]:
 
 
 class TestSweep:
-    def test_grid_makes_one_run_folder_each_and_one_table(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_grid_makes_one_run_folder_each_and_one_table(self, tmp_path, capsys):
         grid = (
             "-m",
             "head=ess,emp,seq_cls",
@@ -44,9 +42,7 @@ class TestSweep:
         assert all(head in printed for head in ("ess", "emp", "seq_cls"))
         assert (tmp_path / "runs" / "grid" / "report.html").is_file()
 
-    def test_a_sweep_says_that_its_tables_show_other_runs_too(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_sweep_says_that_its_tables_show_other_runs_too(self, tmp_path, capsys, monkeypatch):
         monkeypatch.setattr("heron.commands.train.report", lambda folder: None)
         monkeypatch.setattr("heron.training.job.run_job", lambda *asked: None)
         words = (*TINY, *in_folder(tmp_path), "run.sweep=grid", "-m", "seed=0,1")
@@ -58,9 +54,7 @@ class TestSweep:
         assert heron("train", *words) == 0
         assert "did not ask for (1, such as other)" in capsys.readouterr().out
 
-    def test_failing_jobs_leave_the_others_alone_and_are_named(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_failing_jobs_leave_the_others_alone_and_are_named(self, tmp_path, capsys, monkeypatch):
         import heron.training.job as job
 
         run_job = job.run_job
@@ -85,7 +79,7 @@ class TestSweep:
 
 
 class TestMistakes:
-    def test_leave_what_was_in_the_folder_before(self, chronicle_config: Any) -> None:
+    def test_leave_what_was_in_the_folder_before(self, chronicle_config):
         config = chronicle_config()
         config.data.generator, config.data.files = None, {"train": FileConfig("absent.csv")}
         folder = RunFolder(Path(config.paths.runs) / "sweep" / "job")
@@ -97,9 +91,7 @@ class TestMistakes:
 
 
 class TestSameCommandAgain:
-    def test_done_run_is_not_trained_again(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_done_run_is_not_trained_again(self, tmp_path, monkeypatch):
         run = train(tmp_path, "trainer.max_epochs=1")
         scores, changed = run.scores.read_bytes(), run.best.stat().st_mtime_ns
         monkeypatch.setattr("heron.training.job._train_and_score", pytest.fail)
@@ -107,7 +99,7 @@ class TestSameCommandAgain:
         assert run.scores.read_bytes() == scores
         assert run.best.stat().st_mtime_ns == changed
 
-    def test_resume_false_starts_over_and_spares_files_of_others(self, tmp_path: Path) -> None:
+    def test_resume_false_starts_over_and_spares_files_of_others(self, tmp_path):
         run = train(tmp_path)
         scores, notes = run.scores.read_bytes(), run.path / "notes.md"
         notes.write_text("mine")
@@ -118,9 +110,7 @@ class TestSameCommandAgain:
         assert not run.dynamics(1).exists(), "a file of the run before is still there"
         assert notes.read_text() == "mine"
 
-    def test_other_configuration_under_the_same_name_is_refused(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_other_configuration_under_the_same_name_is_refused(self, tmp_path, capsys):
         run = train(tmp_path, "trainer.max_epochs=1")
         before = run.scores.read_bytes()
         words = (*TINY, *in_folder(tmp_path), "run.job=tiny", "trainer.max_epochs=1")
@@ -130,14 +120,12 @@ class TestSameCommandAgain:
         assert "run.resume=false" in error
         assert run.scores.read_bytes() == before
 
-    def test_keys_that_change_no_result_are_no_other_configuration(self, tmp_path: Path) -> None:
+    def test_keys_that_change_no_result_are_no_other_configuration(self, tmp_path):
         run = train(tmp_path, "trainer.max_epochs=1")
         train(tmp_path, "trainer.max_epochs=1", "trainer.enable_progress_bar=false", "logger=wandb")
         assert run.state() == "done"
 
-    def test_interrupted_run_says_how_to_go_on_and_exits_130(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_interrupted_run_says_how_to_go_on_and_exits_130(self, tmp_path, capsys, monkeypatch):
         import signal
 
         from heron.tasks.class_module import ClassificationModule
@@ -160,9 +148,7 @@ class TestSameCommandAgain:
         assert status["state"] == "interrupted"
 
 
-def test_one_job_name_for_several_jobs_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_job_name_for_several_jobs_is_refused(tmp_path, capsys):
     found: list[Composition] = []
     compose_and_run("train", ["-m", "seed=0,0,1", "run.job=x", *in_folder(tmp_path)], found.append)
     plan = plan_jobs(found)

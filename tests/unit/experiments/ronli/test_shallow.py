@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,7 +34,7 @@ def blobs(classes: int, seed: int = 0, rows: int = 90) -> tuple[np.ndarray, np.n
 
 @pytest.mark.parametrize("weight", ["none", "balanced"])
 @pytest.mark.parametrize("classes", [2, 3, 4])
-def test_linear_support_vectors_equal_scikit_learns(classes: int, weight: str) -> None:
+def test_linear_support_vectors_equal_scikit_learns(classes, weight):
     features_RF, labels_R = blobs(classes)
     settings = replace(SETTINGS, class_weight=weight)
     classifier, said = fit_svm(features_RF, labels_R, classes, settings, seed=3)
@@ -54,7 +53,7 @@ def test_linear_support_vectors_equal_scikit_learns(classes: int, weight: str) -
 
 
 @pytest.mark.parametrize("classes", [2, 3, 4, 5])
-def test_radial_support_vectors_equal_scikit_learns(classes: int) -> None:
+def test_radial_support_vectors_equal_scikit_learns(classes):
     features_RF, labels_R = blobs(classes)
     others_RF, _ = blobs(classes, seed=1)
     settings = replace(SETTINGS, kernel="rbf", class_weight="balanced")
@@ -67,9 +66,7 @@ def test_radial_support_vectors_equal_scikit_learns(classes: int) -> None:
         np.testing.assert_allclose(scores_RC, machine.decision_function(others_RF), atol=1e-9)
 
 
-def test_radial_scores_do_not_depend_on_how_many_rows_come_at_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_radial_scores_do_not_depend_on_how_many_rows_come_at_once(monkeypatch):
     features_RF, labels_R = blobs(3)
     classifier, _ = fit_svm(features_RF, labels_R, 3, replace(SETTINGS, kernel="rbf"), seed=0)
     whole = classifier.scores(features_RF)
@@ -78,7 +75,7 @@ def test_radial_scores_do_not_depend_on_how_many_rows_come_at_once(
 
 
 @pytest.mark.parametrize("classes", [2, 3, 4])
-def test_softmax_probabilities_equal_scikit_learns(classes: int) -> None:
+def test_softmax_probabilities_equal_scikit_learns(classes):
     features_RF, labels_R = blobs(classes)
     classifier, _ = fit_softmax(features_RF, labels_R, classes, SETTINGS, seed=0)
     machine = LogisticRegression(C=0.7, tol=1e-6, max_iter=1000).fit(features_RF, labels_R)
@@ -87,7 +84,7 @@ def test_softmax_probabilities_equal_scikit_learns(classes: int) -> None:
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "softmax"])
-def test_class_that_training_never_shows_is_never_predicted(kernel: str) -> None:
+def test_class_that_training_never_shows_is_never_predicted(kernel):
     features_RF, labels_R = blobs(3)
     labels_R = np.asarray([0, 2, 3])[labels_R]
     if kernel == "softmax":
@@ -103,9 +100,7 @@ def test_class_that_training_never_shows_is_never_predicted(kernel: str) -> None
 @pytest.mark.parametrize(
     ("how", "reference"), [("standard", StandardScaler()), ("minmax", MinMaxScaler())]
 )
-def test_scaling_equals_scikit_learns_even_for_a_constant_feature(
-    how: str, reference: StandardScaler
-) -> None:
+def test_scaling_equals_scikit_learns_even_for_a_constant_feature(how, reference):
     features_RF, _ = blobs(3)
     features_RF[:, 1] = 5
     expected = reference.fit(features_RF[:50]).transform(features_RF)
@@ -114,7 +109,7 @@ def test_scaling_equals_scikit_learns_even_for_a_constant_feature(
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_arrays_come_back_from_the_file_as_they_went(kernel: str, tmp_path: Path) -> None:
+def test_arrays_come_back_from_the_file_as_they_went(kernel, tmp_path):
     features_RF, labels_R = blobs(3)
     scaling = Scaling.fit(features_RF, "standard")
     settings = replace(SETTINGS, kernel=kernel)
@@ -126,7 +121,7 @@ def test_arrays_come_back_from_the_file_as_they_went(kernel: str, tmp_path: Path
     )
 
 
-def test_stopping_early_is_said_in_one_line_with_the_keys_that_help() -> None:
+def test_stopping_early_is_said_in_one_line_with_the_keys_that_help():
     features_RF, labels_R = blobs(3)
     settings = replace(SETTINGS, max_iter=1, tol=1e-12, kernel="rbf")
     _, said = fit_svm(1000 * features_RF, labels_R, 3, settings, seed=0)
@@ -135,7 +130,7 @@ def test_stopping_early_is_said_in_one_line_with_the_keys_that_help() -> None:
     assert "baseline.max_iter" in said[0]
 
 
-def test_same_seed_same_weights() -> None:
+def test_same_seed_same_weights():
     features_RF, labels_R = blobs(3)
     one, two = (fit_svm(features_RF, labels_R, 3, SETTINGS, seed=5)[0] for _ in range(2))
     np.testing.assert_array_equal(one.scores(features_RF), two.scores(features_RF))

@@ -32,7 +32,7 @@ EXAMPLES = [
 
 
 @pytest.fixture(scope="module")
-def nli_model(tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def nli_model(tiny_encoder, tmp_path_factory):
     folder = tmp_path_factory.mktemp("nli_model")
     return save_nli_model(folder, tiny_encoder, ["Contradiction", "Neutral", "Entailment"])
 
@@ -78,9 +78,7 @@ def asked(example: Example) -> str:
 
 
 @pytest.mark.parametrize("entailment", ["probability", "logit"])
-def test_a_class_scores_how_far_the_pair_entails_its_sentence(
-    nli_model: Path, entailment: str
-) -> None:
+def test_a_class_scores_how_far_the_pair_entails_its_sentence(nli_model, entailment):
     found_RC = load(config(nli_model, entailment=entailment)).probabilities(EXAMPLES)
     for example, found_C in zip(EXAMPLES, found_RC, strict=True):
         answers_CM = torch.stack(
@@ -94,7 +92,7 @@ def test_a_class_scores_how_far_the_pair_entails_its_sentence(
         np.testing.assert_allclose(found_C, expected_C, atol=1e-5)
 
 
-def test_logits_of_entailment_are_compared_as_transformers_pipeline_does(nli_model: Path) -> None:
+def test_logits_of_entailment_are_compared_as_transformers_pipeline_does(nli_model):
     from transformers import pipeline
 
     ask = pipeline("zero-shot-classification", model=str(nli_model), device="cpu")
@@ -108,7 +106,7 @@ def test_logits_of_entailment_are_compared_as_transformers_pipeline_does(nli_mod
     )
 
 
-def test_direct_takes_the_models_own_classes_in_the_order_of_the_data(nli_model: Path) -> None:
+def test_direct_takes_the_models_own_classes_in_the_order_of_the_data(nli_model):
     labels = ["entailment", "contradiction", "neutral"]
     baseline = load(config(nli_model, labels, zero_shot="direct"))
     for example, found_C in zip(EXAMPLES, baseline.probabilities(EXAMPLES), strict=True):
@@ -116,7 +114,7 @@ def test_direct_takes_the_models_own_classes_in_the_order_of_the_data(nli_model:
         np.testing.assert_allclose(found_C, expected[[2, 0, 1]], atol=1e-5)
 
 
-def test_batches_do_not_change_the_answers(nli_model: Path) -> None:
+def test_batches_do_not_change_the_answers(nli_model):
     small, large = config(nli_model), config(nli_model)
     large.batching.tokens = 100_000
     np.testing.assert_allclose(
@@ -126,7 +124,7 @@ def test_batches_do_not_change_the_answers(nli_model: Path) -> None:
     )
 
 
-def test_too_long_a_pair_gives_way_and_the_sentence_stays(nli_model: Path) -> None:
+def test_too_long_a_pair_gives_way_and_the_sentence_stays(nli_model):
     long = Example("long", "plouă " * 500, "ninge")
     baseline = load(config(nli_model, max_length=64))
     other = Example("other", "plouă " * 900, "ninge")
@@ -139,11 +137,11 @@ def test_too_long_a_pair_gives_way_and_the_sentence_stays(nli_model: Path) -> No
     assert len(set(probabilities_C.tolist())) == len(LABELS), "the sentences made a difference"
 
 
-def test_no_examples_no_rows(nli_model: Path) -> None:
+def test_no_examples_no_rows(nli_model):
     assert load(config(nli_model)).probabilities([]).shape == (0, 4)
 
 
-def test_the_repositorys_order_predicts_the_rank_of_the_first_class() -> None:
+def test_the_repositorys_order_predicts_the_rank_of_the_first_class():
     scores_RC = np.array(
         [
             [0.6, 0.1, 0.2, 0.1],  # the first class is best: right
@@ -158,20 +156,20 @@ def test_the_repositorys_order_predicts_the_rank_of_the_first_class() -> None:
 
 
 @given(arrays(np.float64, (5, 4), elements=st.floats(0, 1), unique=True))
-def test_misplaced_rows_hold_the_same_numbers(scores_RC: np.ndarray) -> None:
+def test_misplaced_rows_hold_the_same_numbers(scores_RC):
     found_RC = misplace(scores_RC)
     np.testing.assert_array_equal(np.sort(found_RC), np.sort(scores_RC))
     ranks_R = (scores_RC > scores_RC[:, :1]).sum(axis=1)
     np.testing.assert_array_equal(found_RC.argmax(axis=1), ranks_R)
 
 
-def test_repo_permutation_is_applied_only_where_it_is_asked_for(nli_model: Path) -> None:
+def test_repo_permutation_is_applied_only_where_it_is_asked_for(nli_model):
     right_RC = load(config(nli_model)).probabilities(EXAMPLES)
     repo_RC = load(config(nli_model, permutation="repo")).probabilities(EXAMPLES)
     np.testing.assert_array_equal(repo_RC, misplace(right_RC))
 
 
-def test_weights_that_can_run_code_are_not_loaded(tiny_encoder: Path, tmp_path: Path) -> None:
+def test_weights_that_can_run_code_are_not_loaded(tiny_encoder, tmp_path):
     save_nli_model(tmp_path, tiny_encoder, ["entailment", "neutral"])
     model = AutoModelForSequenceClassification.from_pretrained(tmp_path)
     (tmp_path / "model.safetensors").unlink()
