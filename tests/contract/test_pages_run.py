@@ -24,6 +24,7 @@ NOT_RUN = {
     r"^lm-eval": "not heron's; tests/unit/prompting/test_export.py runs it",
     r"^wandb sync|wandb=true": "needs an account",
     r"^ray |launcher=(ray|submitit|joblib)": "needs a plugin of Hydra's, an extra",
+    r"logger=(tensorboard|mlflow)": "needs a package of its own",
     r"trainer=fsdp": "needs GPUs; tests/unit/training/test_devices.py shards on CPUs",
     r"contact=": "fetches pages; tests/unit/experiments/test_hesum_corpus.py serves some",
     r"backend=server": "needs a server; tests/unit/experiments/lchaim/test_translation.py has one",
@@ -42,6 +43,7 @@ STANDS_FOR = {
     "=...": "=text",
     " ... ": " ",
     "logger.wandb.mode=online": "",
+    "my_module.MyCallback": "pytorch_lightning.callbacks.Timer",
     "trainer.devices=": "run.oversubscribe=true trainer.devices=",
 }
 RUN = "heron train data={} run.sweep={} run.job=job"
@@ -72,6 +74,7 @@ PLACES: dict[str, tuple[list[str], dict[str, str]]] = {
     ),
     "docs/reproducing.md": ([], {"only=ess": "only=seq_cls"}),
     "docs/run_folder.md": ([RUN.format("chronicle", "sweep")], {}),
+    "docs/start.md": ([], {"runs/demo/...": "runs/demo/job"}),
     "experiments/hesum/README.md": (
         [SUMMARIES, "heron judge sample systems=runs/hesum/base raters=3 articles=5 out=judged"],
         {
