@@ -31,7 +31,7 @@ Row = dict[str, Any]
 ROOT = conf_dir().parent
 # Of commands and YAML alike.
 SMALLER = (
-    (r"\b(max_epochs[:=] ?)\d+", r"\g<1>1"),
+    (r"\b(max_epochs[:=] ?)\d+\b(?! ckpt_path)", r"\g<1>1"),
     (r"\b(max_steps[:=] ?)\d+", r"\g<1>2"),
     (r"\b(max_new_tokens[:=] ?|max_target_tokens[:=] ?)\d+", r"\g<1>8"),
     (r"\b(num_beams[:=] ?)\d+", r"\g<1>1"),
