@@ -80,7 +80,7 @@ def draw_study(options: SampleOptions) -> tuple[Study, list[Path]]:
     require_asked(by_encoder)
     systems = read_systems(options.systems, options.split)
     language = get_language(_language(options, systems)).code
-    wording = options.wording or language
+    wording = options.wording or (language if get_language(language).wording else "en")
     criteria, errors = choose_questions(options.criteria, options.errors, get_wording(wording))
     articles = _articles(systems, shared_speller(systems, language))
     summaries = _summaries(systems, options.gold)

@@ -103,12 +103,11 @@ def scaffold(kind: str, name: str, fork: str = "", task: str = "", like: str = "
     _check_new(kind, name)
     example = like or KINDS[kind].example
 
+    new = {example: name, _FORK: fork} | (_of_language(name) if kind == "language" else {})
+
     def renamed(text: str) -> str:
-        new = {example: name, _FORK: fork}
         # A name may be a part of another one that `_` joins, as in `test_largest`.
-        return re.sub(
-            rf"(?<![^\W_])({example}|{_FORK})(?![^\W_])", lambda found: new[found[1]], text
-        )
+        return re.sub(rf"(?<![^\W_])({'|'.join(new)})(?![^\W_])", lambda found: new[found[1]], text)
 
     blocks, commands = _of_fork(like) if like else _of_page(kind)
     imports = [line for line in blocks.get("__init__.py", "").splitlines(True) if example in line]
@@ -124,6 +123,14 @@ def scaffold(kind: str, name: str, fork: str = "", task: str = "", like: str = "
         renamed("".join(imports)),
         [renamed(line) for line in commands],
     )
+
+
+def _of_language(code: str) -> dict[str, str]:
+    """Map what the page says of its language to what CLDR says of another one."""
+    from heron.languages.unlisted import direction, letters, name_and_script  # start-up time
+
+    name, script = name_and_script(code)
+    return {"Ladino": name, "Hebr": script, "rtl": direction(letters(script))}
 
 
 def _of_page(kind: str) -> tuple[dict[str, str], list[str]]:
@@ -174,7 +181,7 @@ def _check_new(kind: str, name: str) -> None:
     group, registry = KINDS[kind].group, KINDS[kind].registry
     files = [conf / group / f"{name}.yaml" for conf in conf_dirs() if group]
     taken = next((str(path) for path in files if path.exists()), "")
-    if not taken and registry and name in load(registry):
+    if not taken and registry and name in tuple(load(registry)):
         taken = "registered by heron or a fork"
     if taken:
         raise ConfigError(f"{kind} '{name}' exists already ({taken}): choose another name")

@@ -1,9 +1,36 @@
 """Languages: script, Unicode variants, word lists and the wording of forms, one file each."""
 
+from heron.base.errors import ConfigError
 from heron.base.registry import Registry
 from heron.languages.language import Language
 
-LANGUAGES: Registry[Language] = Registry(
+UNKNOWN = "no ISO 639 code that Unicode's CLDR knows: `he` or `heb` for Hebrew, `fa`, `sr-Latn`"
+
+
+class Languages(Registry[Language]):
+    """Described languages by code, and any other language of ISO 639 without its word lists."""
+
+    def __getitem__(self, name: str) -> Language:
+        """Look a language up by its ISO 639 code; a ConfigError where there is no such code."""
+        if (found := self.find(name)) is None:
+            raise ConfigError(f"data.language={name}: {UNKNOWN}")
+        return found
+
+    def find(self, name: str) -> Language | None:
+        """Look a language up; None where there is no such code."""
+        from heron.languages.unlisted import canonical, unlisted  # babel: start-up time
+
+        if super().__contains__(name):
+            return super().__getitem__(name)
+        known = canonical(name)
+        return super().__getitem__(known) if super().__contains__(known) else unlisted(known)
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether a language has this code."""
+        return super().__contains__(name) or self.find(str(name)) is not None
+
+
+LANGUAGES = Languages(
     "language",
     {
         "he": "heron.languages.hebrew:HEBREW",
@@ -15,7 +42,7 @@ LANGUAGES: Registry[Language] = Registry(
 
 
 def get_language(code: str) -> Language:
-    """Look a language up by its ISO 639-1 code; a ConfigError names the nearest ones."""
+    """Look a language up by its ISO 639 code; a ConfigError names the nearest ones."""
     return LANGUAGES[code]
 
 

@@ -3,7 +3,8 @@
 A word is a run of letters, marks and digits in any script. It includes gershayim, geresh and
 apostrophes (צה״ל, צ'ק, don't), hyphens and maqaf, so that a Romanian word and its clitic are one
 word (într-un, s-a, spunându-i), and the separators of a number (1.000, 3,5). All other punctuation
-is left out. Hebrew prefixes and Romanian clitics stay: to separate them takes morphology.
+is left out. Hebrew prefixes and Romanian clitics stay: to separate them takes morphology. In
+scripts without blanks between words (Chinese, Japanese, Thai) each letter is a word.
 """
 
 import re
@@ -14,16 +15,34 @@ from collections.abc import Callable, Mapping
 _MARKS = "".join(
     chr(code) for code in range(0x0300, 0x2100) if unicodedata.category(chr(code)).startswith("M")
 )
-_RUN = rf"(?:[^\W_]|[{_MARKS}])+"
+# Letters of scripts that put no blank between words: Han, Hiragana, Thai, Lao, Myanmar, Khmer. By
+# Unicode's default segmentation (UAX 29) each is a word of its own, where no dictionary is at hand.
+_UNSPACED = (
+    "\u3005\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufa6d\ufa70-\ufad9"
+    "\U00020000-\U0002a6df\U0002a700-\U0002b738\U0002b740-\U0002b81d\U0002b820-\U0002cea1"
+    "\U0002ceb0-\U0002ebe0\U0002f800-\U0002fa1d\U00030000-\U0003134a"
+    "\u3041-\u3096\u309d-\u309f\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46"
+    "\u0e81-\u0eb0\u0eb2\u0eb3\u0ebd-\u0ec6\u0edc-\u0edf\u1000-\u102a\u103f\u1050-\u1055"
+    "\ua9e0-\ua9ef\uaa60-\uaa7a\u1780-\u17b3\u17d7"
+)
+_ALONE = rf"[{_UNSPACED}][{_MARKS}]*"
+_RUN = rf"(?:[^\W_{_UNSPACED}]|[{_MARKS}])+"
 HYPHENS = "‐‑־-"  # maqaf among them
 _JOINER = rf"['’ʼ׳\"״{HYPHENS}]|(?<=\d)[.,](?=\d)"
-_WORD = re.compile(rf"{_RUN}(?:(?:{_JOINER}){_RUN})*")
+_WORD = re.compile(rf"{_ALONE}|{_RUN}(?:(?:{_JOINER}){_RUN})*")
+_HAS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_UNSPACED_LETTER = re.compile(f"({_ALONE})")
 _WORD_OR_MARK = re.compile(rf"{_WORD.pattern}|(?P<mark>\S)")
 
 
 def words(text: str) -> list[str]:
     """Split a text into its words."""
     return _WORD.findall(text)
+
+
+def spaced(text: str) -> str:
+    """Put blanks around each letter of a script that writes none between words."""
+    return _UNSPACED_LETTER.sub(r" \1 ", text) if _HAS_UNSPACED.search(text) else text
 
 
 def word_places(text: str) -> list[tuple[int, int]]:

@@ -10,7 +10,8 @@ one token in both profiles: Arrow finds, lowers and numbers them, all others are
   numbers are whole, whatever quotation mark stands in them (צה״ל, צה"ל, צה”ל); Hebrew points,
   direction marks and soft hyphens are removed; Romanian has its comma-below letters. Maqaf and
   hyphens separate words, digits are separated from letters (ב-1974 and ב1974 are ב and 1974), and
-  everything else is dropped, emoji and currency signs included.
+  everything else is dropped, emoji and currency signs included. In scripts without blanks each
+  letter is a token.
 
 Source: https://github.com/csebuetnlp/xl-sum, multilingual_rouge_scoring (which splits with
 pyonmttok's `aggressive` mode); checked character by character against both.
@@ -35,7 +36,7 @@ from heron.languages.hebrew import HEBREW
 from heron.languages.language import Language
 from heron.languages.romanian import ROMANIAN
 from heron.languages.unicode import UnicodeOptions, normalise
-from heron.languages.words import words
+from heron.languages.words import spaced, words
 
 Ids: TypeAlias = "array[int]"  # the tokens of a text
 
@@ -128,7 +129,7 @@ _DIGITS_MEET_LETTERS = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
 def _heron_word(word: str, language: Language) -> list[str]:
     """Split what is between two spaces into words in one spelling."""
     word = normalise(word.casefold(), language, _ONE_SPELLING)
-    if word.isalpha():
+    if word.isalpha() and spaced(word) == word:
         return [word]
     word = word.translate(_QUOTES_AND_DASHES).replace("''", '"')
     return words(_DIGITS_MEET_LETTERS.sub(" ", _OPENING_QUOTE.sub(" ", word)))

@@ -32,6 +32,7 @@ from rapidfuzz.distance.Levenshtein import distance
 from heron.base.errors import DataError, Problem
 from heron.languages.language import Language
 from heron.languages.unicode import UnicodeOptions, normalise
+from heron.languages.words import spaced
 from heron.metrics import require_rows
 
 Tokens = tuple[str, ...]
@@ -89,6 +90,7 @@ def language_profile(language: Language | None) -> Profile:
     3. All other punctuation, of Unicode and of ASCII (`$+<=>^|~`), is dropped, geresh, gershayim
        and quotation marks included: צה״ל, צה"ל and צה''ל are equal.
     4. Invisible format characters (soft hyphens, zero-width joiners) are dropped.
+    5. In scripts without blanks between words (Chinese, Thai) each letter is a token.
 
     The scores of an unknown language (None) are `unicode_f1` etc.
 
@@ -99,7 +101,7 @@ def language_profile(language: Language | None) -> Profile:
     def unify(text: str) -> str:
         text = _without_punctuation(normalise(text.casefold(), known, _UNICODE))
         # What was dropped may have stood between a letter and its diacritic.
-        return normalise(text, known, _UNICODE)
+        return spaced(normalise(text, known, _UNICODE))
 
     return Profile(known.code, unify)
 

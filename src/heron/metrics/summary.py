@@ -26,15 +26,17 @@ EXTRACTIVE_VERSION = 2  # of what `extractive_scores` computes
 LEAD = 3  # sentences
 
 # A sentence ends at . ! ? or an ellipsis and what closes after it, before a space; not after an
-# initial (א. ב. יהושע, I. L. Caragiale) or a number of a list. Lines and bullets end one as well.
+# initial (א. ב. יהושע, I. L. Caragiale) or a number of a list. 。！？ need no space. Lines and bullets
+# end one as well.
 _END = re.compile(
-    r"(?<=[.!?…])(?<!\b[^\W\d_]\.)(?<!\b\d\.)(?<!\b\d\d\.)(?P<close>[\"'”’»)\]]*)\s+|[\n•]\s*"
+    r"(?<=[.!?…؟۔।॥።։។။])(?<!\b[^\W\d_]\.)(?<!\b\d\.)(?<!\b\d\d\.)(?P<close>[\"'”’»)\]]*)\s+"
+    r"|(?<=[。！？])(?P<quote>[」』”’）]*)\s*|[\n•]\s*"
 )
 
 
 def split_sentences(text: str) -> list[str]:
     """Split a text at sentence ends and line breaks; made for news, the same in every language."""
-    marked = _END.sub(lambda end: (end["close"] or "") + "\n", text)
+    marked = _END.sub(lambda end: (end["close"] or end["quote"] or "") + "\n", text)
     return [sentence for line in marked.split("\n") if (sentence := line.strip())]
 
 

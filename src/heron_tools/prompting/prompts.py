@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal
 
 from jinja2 import StrictUndefined, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 
 from heron.base.errors import ConfigError
+from heron.base.terminal import say
 from heron.base.yaml_files import read_yaml
 from heron.data.examples import Example
 from heron.data.markers import with_markers
-from heron.languages import get_language
+from heron.languages import english, get_language
 from heron.tasks.config import Config
 from heron.tasks.task import task_of, text_scores
 from heron_tools.prompting.config import PromptConfig
@@ -30,8 +32,7 @@ class Prompter:
     """Renders the prompt of a run for any row.
 
     Raises:
-        ConfigError: the language has no words for prompts, a template cannot be rendered, or two
-            classes have one answer.
+        ConfigError: a template cannot be rendered, or two classes have one answer.
     """
 
     config: Config
@@ -44,10 +45,12 @@ class Prompter:
         wording = get_language(code).wording
         words = (read_yaml(wording) if wording else {}).get("prompting")
         if not words:
-            raise ConfigError(
-                f"prompting.prompt.language={code}: this language has no words for prompts; add "
-                "`prompting:` to its YAML of wording, as src/heron/languages/english.yaml has it"
+            say(
+                f"data.language={code}: no prompts are worded in it, so they are English; its "
+                "Language may name a YAML with `prompting:` (src/heron/languages/english.yaml)",
+                who="heron prompt",
             )
+            words = read_yaml(Path(english.__file__).with_suffix(".yaml"))["prompting"]
         return {**words, "labels": words.get("labels") or {}}
 
     @cached_property

@@ -1,0 +1,72 @@
+"""Any language of ISO 639 works without a profile."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heron.base.errors import ConfigError
+from heron.languages import LANGUAGES, get_language
+from heron.languages.words import spaced, words
+from heron.metrics.span import item_scores, language_profile
+from heron.metrics.summary import item_rouge, split_sentences
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "direction", "letters", "others"),
+    [
+        ("ko", "Korean", "ltr", "한국", "кש"),
+        ("fa", "Persian", "rtl", "پژگ", "aש"),
+        ("ka", "Georgian", "ltr", "ქართ", "aб"),
+        ("ja", "Japanese", "ltr", "日のテ", "a한"),
+        ("ay", "Aymara", "ltr", "añ", "кש"),
+        ("sr", "Serbian", "ltr", "ђ", "a"),
+        ("sr-Latn", "Serbian", "ltr", "đ", "ђ"),
+        ("dv", "Divehi", "rtl", "ދ", "a"),
+        ("oto", "oto", "ltr", "aש", "1"),  # ISO 639-2, which CLDR does not know
+    ],
+)
+def test_a_language_without_a_profile_has_its_name_direction_and_letters(
+    code, name, direction, letters, others
+):
+    found = get_language(code)
+    assert (found.name, found.direction) == (name, direction)
+    assert set(letters) <= set(found.alphabet)
+    assert not set(others) & set(found.alphabet)
+    assert (found.negation, found.questions) == (frozenset(), None)
+
+
+def test_a_code_of_three_letters_is_the_same_language():
+    assert get_language("heb") is get_language("iw") is get_language("he")
+    assert get_language("kor") == get_language("ko")
+
+
+@pytest.mark.parametrize("code", ["xx", "hebrew", "", "k", "q1", "KO", "ko-Xxxx"])
+def test_what_is_no_code_is_refused(code):
+    assert code not in LANGUAGES
+    with pytest.raises(ConfigError):
+        get_language(code)
+
+
+def test_letters_of_scripts_without_blanks_are_words():
+    assert words("北京的GDP增长了5.2%。") == [*"北京的", "GDP", *"增长了", "5.2"]
+    assert words("ไทย 12") == [*"ไทย", "12"]
+    assert words("한국어 문장") == ["한국어", "문장"]
+
+
+@given(st.text())
+def test_spacing_changes_nothing_but_blanks(text):
+    assert "".join(spaced(text).split()) == "".join(text.split())
+
+
+def test_nearly_equal_texts_without_blanks_score_nearly_one():
+    chinese = get_language("zh")
+    found = item_rouge(["他们在北京工作"], ["他们在北京生活"], chinese)
+    assert found["rouge1"][0] == found["rouge1_heron"][0] == pytest.approx(5 / 7)
+    found = item_scores(["北京市"], [["北京"]], [language_profile(chinese)])
+    assert found["zh_f1"][0] == pytest.approx(0.8)
+
+
+def test_sentences_end_as_each_script_ends_them():
+    assert split_sentences("他来了。「她走了。」好！") == ["他来了。", "「她走了。」", "好！"]
+    assert split_sentences("वह आया। वह गई। 3. 5") == ["वह आया।", "वह गई।", "3. 5"]
+    assert split_sentences("هل جاء؟ نعم.") == ["هل جاء؟", "نعم."]
