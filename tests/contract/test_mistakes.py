@@ -483,7 +483,7 @@ CALLS = {
     "unanswerable=1.5": lambda: ChronicleConfig(task="qa", unanswerable=1.5),
     "rivals=-0.1": lambda: ChronicleConfig(task="qa", rivals=-0.1),
     # Languages and models.
-    "en, he": lambda: get_language("xx"),
+    "data.language=xx": lambda: get_language("xx"),
     "'simplemma'": lambda: load_morphology("simplema", ROMANIAN),
     "morphology=simplemma-prefixes": lambda: load_morphology("simplemma-prefixes", ROMANIAN),
     "name a file": lambda: load_morphology("conllu", HEBREW),

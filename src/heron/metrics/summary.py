@@ -26,8 +26,8 @@ EXTRACTIVE_VERSION = 2  # of what `extractive_scores` computes
 LEAD = 3  # sentences
 
 # A sentence ends at . ! ? or an ellipsis and what closes after it, before a space; not after an
-# initial (א. ב. יהושע, I. L. Caragiale) or a number of a list. 。！？ need no space. Lines and bullets
-# end one as well.
+# initial (א. ב. יהושע, I. L. Caragiale) or a number of a list. 。！？ need no space. Lines and
+# bullets end one as well.
 _END = re.compile(
     r"(?<=[.!?…؟۔।॥።։។။])(?<!\b[^\W\d_]\.)(?<!\b\d\.)(?<!\b\d\d\.)(?P<close>[\"'”’»)\]]*)\s+"
     r"|(?<=[。！？])(?P<quote>[」』”’）]*)\s*|[\n•]\s*"

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from heron.base.errors import ConfigError, DataError, HeronError, Problem
 from heron.base.run_folder import RunFolder
 from heron.base.tables import cell_text, is_missing, read_table
-from heron.config.constraints import OneOf, Seed
+from heron.config.constraints import Count, OneOf, Seed
 from heron.data.config import VALIDATION
 from heron.languages.spelling import coarsest
 from heron.languages.unicode import UnicodeOptions
@@ -58,7 +58,7 @@ class CompareOptions:
     # The baseline: a system's name, settings (`head=ess`), or path; default the first.
     against: str | None = None
     # draws, seed: of the bootstrap and of the randomisation.
-    draws: int = 10_000
+    draws: Count = 10_000
     seed: Seed = 0
     alpha: float = 0.05  # how large a corrected p may be; also sets the intervals' width
     # `row`, or `group`: whole documents; default: the runs' `task.resample`.
