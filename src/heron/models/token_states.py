@@ -24,7 +24,7 @@ from heron.base.errors import ConfigError
 from heron.base.progress import tracked
 from heron.data.batching import plan_evaluation
 from heron.data.features import Units
-from heron.data.hub import identity, origin
+from heron.data.hub import identity, loading, origin
 from heron.data.tokenizer import load_tokenizer
 from heron.models.config import EncoderConfig
 from heron.models.encoder import encoding_part, load_encoder
@@ -146,12 +146,9 @@ def check_backbone(name: str, layer: int) -> dict[str, str]:
         ConfigError: it is not there, or has fewer layers.
     """
     config = _settings(name, layer)
-    with naming(name):
+    with naming(name), loading(name):
         found = identity(config)
-        try:
-            settings = AutoConfig.from_pretrained(name, **origin(config))
-        except (OSError, ValueError) as error:
-            raise ConfigError(f"encoder.name={name}: {error}") from error
+        settings = AutoConfig.from_pretrained(name, **origin(config))
     if layer > settings.num_hidden_layers:
         raise ConfigError(
             f"bertscore layer {layer}: {name} has {settings.num_hidden_layers} layers"

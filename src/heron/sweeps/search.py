@@ -5,11 +5,8 @@ A job's result is in its folder, as for any sweep, and trials that were cut go o
 """
 
 import math
-import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import partial
-from itertools import chain, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +19,6 @@ from optuna.distributions import (
     FloatDistribution,
     IntDistribution,
 )
-from optuna.samplers import RandomSampler
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from heron.base.errors import ConfigError, HeronError, first_line
@@ -40,8 +36,7 @@ from heron.training.run_names import as_before, decisive
 from heron.training.study import forget_study, open_study, seed_sampler, settings_of, trial_of
 
 _MOST_CUTS = 3  # of one job in one command; then the search goes on without it
-_MOST_REPEATS = 100  # points in a row that were tried already
-_MOST_DRAWS = 1000  # before a small space is searched one by one
+_MOST_REPEATS = 1000  # points in a row that were tried already
 _DIGITS = 6  # of a drawn number: more make commands and folder names unreadable
 _REFUSED = {
     "trainer.monitor": "a search compares its trials by one score",
@@ -84,10 +79,6 @@ class Dimension(NamedTuple):
             return str(value)
         # Rounding must not leave the interval.
         return repr(min(max(float(f"{value:.{_DIGITS}g}"), self.low), self.high))
-
-    def value(self, word: str) -> Any:
-        """Read a value as Optuna knows it."""
-        return _number(word) if self.ordered or not self.values else word
 
     @property
     def first(self) -> str:
@@ -194,9 +185,10 @@ class Search:
         self.n_jobs = max(1, int(getattr(self.launcher, "n_jobs", None) or 1))
         self._cuts, self._launched = Counter[int](), 0
         self._asked: set[int] | None = None  # by this command, and those that were there
+        self.total = int(min(self.settings.trials, math.prod(d.size for d in self.space)))
         batch = getattr(self.launcher, "batch", None)
         if batch is not None:  # heron's own: it counts, and its server imports Optuna once
-            batch.total = int(min(self.settings.trials, math.prod(d.size for d in self.space)))
+            batch.total = self.total
             batch.best = Best()
             batch.preload = ("optuna",) if self.settings.pruner != "none" else ()
 
@@ -219,14 +211,9 @@ class Search:
             ]
             found = cut[: self.n_jobs]
             for _ in range(_MOST_REPEATS):
-                if len(found) >= self.n_jobs or len(self._trials()) >= self.settings.trials:
+                if len(found) >= self.n_jobs or len(self._trials()) >= self.total:
                     break
-                try:
-                    number = self._ask()
-                except StopIteration:
-                    print("heron train: the space has no more points to try", flush=True)
-                    break
-                if number is not None:
+                if (number := self._ask()) is not None:
                     found.append(number)
                     self._asked.add(number)
             return found
@@ -290,25 +277,7 @@ class Search:
                 return int(trial.number)
         trial.set_user_attr("repeats", before[0])
         self._study.tell(trial.number, state=TrialState.FAIL)
-        self._draw(trial.number)
         return None
-
-    def _draw(self, number: int) -> None:
-        """Enqueue a point that was not tried; StopIteration where the space has no more."""
-        every = self._all()
-        tried = {tuple(t.user_attrs.get("point", ())) for t in every}
-        # Not counted: trials that a kill has dropped, so that the same points follow.
-        number -= sum(t.user_attrs.get("repeats") == t.number for t in every)
-        sampler = RandomSampler(random.Random(f"{self.settings.seed}/{number}").getrandbits(32))
-        draw = partial(sampler.sample_independent, self._study, every[-1])
-        drawn = (
-            tuple(d.word(draw(d.key, d.distribution)) for d in self.space)
-            for _ in range(_MOST_DRAWS)
-        )
-        grid = product(*(each.values for each in self.space))  # empty with an interval
-        point = next(each for each in chain(drawn, grid) if each not in tried)
-        values = zip(self.space, point, strict=True)
-        self._study.enqueue_trial({each.key: each.value(word) for each, word in values})
 
     def _drop_unfinished(self) -> None:
         """Drop trials that a killed process had only asked for. The lock is held."""
@@ -316,8 +285,6 @@ class Search:
             if trial.state == TrialState.RUNNING and "job" not in trial.user_attrs:
                 trial_of(self._study, trial.number).set_user_attr("repeats", trial.number)
                 self._study.tell(trial.number, state=TrialState.FAIL)
-                if drawn := trial.system_attrs.get("fixed_params"):  # by `_draw`
-                    self._study.enqueue_trial(drawn)
 
     def _add_again(self, ended: FrozenTrial, value: float) -> None:
         self._study.add_trial(
@@ -339,8 +306,7 @@ class Search:
         return [trial for trial in self._all() if "repeats" not in trial.user_attrs]
 
     def _all(self) -> list[FrozenTrial]:
-        trials = self._study.get_trials(deepcopy=False)
-        return [trial for trial in trials if trial.state != TrialState.WAITING]
+        return self._study.get_trials(deepcopy=False)
 
     def _folder(self, trial: FrozenTrial) -> RunFolder:
         return RunFolder(self.folder / trial.user_attrs["job"])

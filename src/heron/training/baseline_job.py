@@ -3,9 +3,8 @@
 from importlib import metadata
 from pathlib import Path
 
-from heron.base.errors import ConfigError
 from heron.base.files import seal, write_json
-from heron.base.run_folder import BASELINE, RunFolder, Scores, read_record
+from heron.base.run_folder import BASELINE, RunFolder, Scores
 from heron.base.tables import write_table
 from heron.base.terminal import say
 from heron.data.config import TRAIN
@@ -62,6 +61,4 @@ def load_baseline(config: Config, folder: Path) -> Baseline:
             files are damaged or written by another version of heron.
     """
     require_whole(folder)
-    if read_record(folder / BASELINE)["baseline"] != config.baseline.name:
-        raise ConfigError(f"{folder}: holds another baseline than config.yaml names")
     return BASELINES[config.baseline.name].load(config, folder)

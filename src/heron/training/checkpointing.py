@@ -245,23 +245,22 @@ def _train_on(folder: RunFolder, config: Config) -> Path:
         ConfigError: there is none, it is damaged or has weights alone, the run had other data or
             another model, or it has no epoch left to train.
     """
-    path, word = checkpoint_to_train_on(config), f"ckpt_path={config.ckpt_path}"
-    if what := damage(path) if path.is_file() else "there is no such file":
-        raise ConfigError(f"{word}: {path} cannot be read: {what}")
-    stored = _stored(path)
-    if "optimizer_states" not in stored:
-        raise ConfigError(f"{word}: it has weights alone; name the run or its last.ckpt")
-    now = redacted(config.values())
-    known = stored.get("hyper_parameters", {}).get("config")
-    before = read(known).values() if known else now
-    if differing := [f"{p}.{k}" for p in _SAME for k in now[p] if before[p][k] != now[p][k]]:
-        raise ConfigError(f"{word}: that run had another {', '.join(differing)}")
-    epochs = stored["loops"]["fit_loop"]["epoch_progress"]["current"]["processed"]
-    if config.trainer.max_steps is None and config.trainer.max_epochs <= epochs:
-        raise ConfigError(
-            f"{word}: that run has trained {epochs} epochs; set trainer.max_epochs "
-            "above it to train on"
-        )
+    path, epochs = checkpoint_to_train_on(config), 0
+    why = damage(path) if path.is_file() else "there is no such file"
+    if not why:
+        stored, now = _stored(path), redacted(config.values())
+        known = stored.get("hyper_parameters", {}).get("config")
+        before = read(known).values() if known else now
+        differing = [f"{p}.{k}" for p in _SAME for k in now[p] if before[p][k] != now[p][k]]
+        epochs = stored["loops"]["fit_loop"]["epoch_progress"]["current"]["processed"]
+        if "optimizer_states" not in stored:
+            why = "it has weights alone; name the run or its last.ckpt"
+        elif differing:
+            why = f"that run had another {', '.join(differing)}"
+        elif config.trainer.max_steps is None and config.trainer.max_epochs <= epochs:
+            why = f"that run has trained {epochs} epochs; set trainer.max_epochs above it"
+    if why:
+        raise ConfigError(f"ckpt_path={config.ckpt_path}: {path}: {why}")
     run = RunFolder(path.parent.parent)
     wanted = [run.best] if path.name == run.last.name else []  # another may be older than the best
     for epoch in range(epochs + 1):
@@ -279,12 +278,8 @@ def load_weights(module: pl.LightningModule, path: Path) -> None:
     Raises:
         ConfigError: it is missing or damaged; the run then starts over when asked again.
     """
-    what = damage(path)
-    if what:
-        raise ConfigError(
-            f"{path} is damaged ({what}): nothing was scored. Give the same command again; the run "
-            "starts over (run.resume=false does so in any case)"
-        )
+    if what := damage(path):
+        raise ConfigError(f"{path} is damaged ({what}); given again, the same command starts over")
     stored = _stored(path)["state_dict"]
     # A checkpoint has no weights of an encoder whose vectors are stored: they are as loaded.
     own = {k: v for k, v in module.state_dict().items() if k.startswith("encoder.")}

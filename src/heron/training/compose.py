@@ -15,6 +15,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 
 from heron.base.errors import ConfigError
 from heron.base.folders import add_forks, conf_dirs, data_set_file, data_sets
+from heron.base.terminal import say
 from heron.config.compose import composed, explained, open_hydra, read_flags, shown, typed_words
 from heron.config.words import job_words, key_of, not_swept
 from heron.data.config import data_values, read_config
@@ -163,13 +164,10 @@ def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composit
 
 
 def _check_length(config: Config, overrides: Sequence[str]) -> None:
-    """Refuse typed epochs where steps decide: they would be ignored silently."""
+    """Say that typed epochs have no effect where steps decide."""
     typed, steps = set(map(key_of, overrides)), config.trainer.max_steps
     if steps is not None and "trainer.max_epochs" in typed and "trainer.max_steps" not in typed:
-        raise ConfigError(
-            f"trainer.max_epochs={config.trainer.max_epochs}: trainer.max_steps={steps} says how "
-            "long this trains; add trainer.max_steps=null"
-        )
+        say(f"trainer.max_epochs has no effect beside trainer.max_steps={steps}; set it to null")
 
 
 def _job(_root_: DictConfig) -> str:

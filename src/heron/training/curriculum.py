@@ -10,7 +10,6 @@ import numpy as np
 import pytorch_lightning as pl
 import torch
 
-from heron.base.errors import ConfigError
 from heron.base.files import fingerprint, sha256_file
 from heron.base.run_folder import RunFolder, open_run
 from heron.data.config import TRAIN
@@ -78,10 +77,7 @@ def without_curriculum(config: Config) -> Config:
         export=config.run.export or compares_trained(config.curriculum),
     )
     set_keys(first, config.curriculum.changes, "curriculum.changes")
-    try:
-        return from_yaml(to_yaml(first))
-    except ConfigError as error:
-        raise ConfigError(f"curriculum.changes: {error}") from error
+    return from_yaml(to_yaml(first))
 
 
 def build_curriculum(config: Config, data: DataModule, first: RunFolder | None) -> Curriculum:

@@ -67,21 +67,14 @@ def load_head(head: nn.Module, model: Path) -> None:
     """Load an exported head's weights from `model/` into a head of the same shape.
 
     Raises:
-        ConfigError: there are none, they are damaged, or they do not fit.
+        ConfigError: they are damaged, or do not fit.
     """
     path = model / HEAD
-    if not path.is_file():
-        raise ConfigError(f"{path}: no such file; is {model} the model/ folder of a finished run?")
     require_whole(model)
     try:
         head.load_state_dict(load_file(path))
-    except SafetensorError as error:
-        raise ConfigError(f"{path}: {DAMAGED} ({error})") from error
-    except RuntimeError as error:
-        raise ConfigError(
-            f"{path}: does not fit the head that is built here: its widths or classes differ, or "
-            "another version of heron has written it (status.json names the commit)"
-        ) from error
+    except (SafetensorError, RuntimeError) as error:
+        raise ConfigError(f"{path}: {error}") from error
 
 
 def _check_pointer(folder: RunFolder, config: Config) -> None:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from heron.base import ranks
-from heron.base.errors import DataError, Problem
+from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
@@ -84,15 +84,13 @@ class Recorder(pl.Callback):
             self.data.curriculum.losses_U = losses.numpy()
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: Any) -> None:
-        """Refuse to resume a run that has lost records; a DataError names the missing files."""
+        """Refuse to resume a run that has lost records; a ConfigError names the missing files."""
         # A short epoch may have no batch for each of its parts; the last one is always there.
         is_own = trainer.is_global_zero and self.config.ckpt_path is None
         epochs = range(trainer.current_epoch if is_own else 0)
         files = [self._path(epoch, self.parts - 1) for epoch in epochs]
-        if missing := [path for path in files if not path.is_file()]:
-            what = "is missing; the run had written it, and is past that epoch"
-            fix = "put it back, or start the run over: run.resume=false"
-            raise DataError([Problem(str(path), what, fix) for path in missing])
+        if missing := [str(path) for path in files if not path.is_file()]:
+            raise ConfigError(f"missing: {', '.join(missing)}; start over with run.resume=false")
 
     def _path(self, epoch: int, part: int) -> Path:
         return self.folder.dynamics(epoch, part if self.parts > 1 else None)

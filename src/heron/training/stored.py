@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from typing import Any
 
 from heron.base.errors import ConfigError
 from heron.base.folders import default_cache_dir
@@ -33,16 +32,10 @@ def from_yaml(text: str) -> Config:
         ConfigError: it is not a mapping, lacks keys that every version has written, or has keys or
             values that this version does not know.
     """
-    return read(_read_values(text))
-
-
-def _read_values(text: str) -> dict[str, Any]:
     values = parse_yaml(text)
-    if not isinstance(values, dict):
-        raise ConfigError("config.yaml is not a mapping of keys to values")
-    if missing := [key for key in _ALWAYS if key not in values]:
+    if missing := [key for key in _ALWAYS if not isinstance(values, dict) or key not in values]:
         raise ConfigError(f"it has no {', '.join(missing)}")
-    return values
+    return read(values)
 
 
 def read_stored(path: Path, run_code: bool = False) -> Config:
@@ -79,13 +72,7 @@ def read_stored(path: Path, run_code: bool = False) -> Config:
 def read_own(path: Path) -> Config:
     """Read the `config.yaml` of this command's own run, unchanged."""
     try:
-        values = _read_values(path.read_text(encoding="utf-8"))
+        return from_yaml(path.read_text(encoding="utf-8"))
     except (ConfigError, UnicodeDecodeError) as error:
-        what = f"{path} is damaged: {error}; copy it again from where the run was trained, or "
-        what += "train again (run.resume=false)"
-        raise ConfigError(what) from error
-    try:
-        return read(values)
-    except ConfigError as error:
-        fix = "If another version of heron wrote this file, correct it, or use that version."
-        raise ConfigError(f"{path}: {str(error).rstrip('.')}. {fix}") from error
+        what = f"{path} is damaged, or of another version of heron: {error}"
+        raise ConfigError(f"{what}; copy it again, or train again (run.resume=false)") from error

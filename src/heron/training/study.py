@@ -17,7 +17,7 @@ from optuna.pruners import BasePruner, HyperbandPruner, MedianPruner, NopPruner
 from optuna.samplers import BaseSampler, GPSampler, RandomSampler, TPESampler
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
-from optuna.trial import FrozenTrial, Trial
+from optuna.trial import FrozenTrial, Trial, TrialState
 from pytorch_lightning.callbacks import Checkpoint
 
 from heron.base.files import locked
@@ -61,17 +61,19 @@ def seed_sampler(study: optuna.Study, settings: SweeperConfig) -> None:
     """Seed the sampler by its seed and the number of trials, whichever process asks.
 
     Trials that a killed process had only asked for do not count: without them, the points are the
-    same.
+    same. After a point that was tried before, the next one is drawn at random.
     """
     trials = study.get_trials(deepcopy=False)
-    number = sum(each.user_attrs.get("repeats") != each.number for each in trials)
-    seed = (settings.seed * 100_003 + number) % 2**32
-    startup = settings.startup_trials
+    counted = [each for each in trials if each.user_attrs.get("repeats") != each.number]
+    last = counted[-1] if counted else None
+    seed = (settings.seed * 100_003 + len(counted)) % 2**32
     sampler: BaseSampler = RandomSampler(seed=seed)
-    if settings.sampler == "tpe":
-        sampler = TPESampler(seed=seed, n_startup_trials=startup)
+    if last is not None and last.state == TrialState.FAIL and "repeats" in last.user_attrs:
+        pass
+    elif settings.sampler == "tpe":
+        sampler = TPESampler(seed=seed, n_startup_trials=settings.startup_trials)
     elif settings.sampler == "gp":
-        sampler = GPSampler(seed=seed, n_startup_trials=max(1, startup))
+        sampler = GPSampler(seed=seed, n_startup_trials=max(1, settings.startup_trials))
     study.sampler = sampler
 
 
