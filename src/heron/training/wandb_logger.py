@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import wandb
-from hydra.core.hydra_config import HydraConfig
-from hydra.types import RunMode
 from pytorch_lightning.utilities.rank_zero import rank_zero_only
 from wandb.errors import UsageError
 
@@ -32,7 +30,7 @@ from heron.config.constraints import all_keys
 from heron.config.words import key_of
 from heron.metrics.names import is_minimised
 from heron.tasks.config import Config
-from heron.training.run_names import config_key, readable_name
+from heron.training.run_names import readable_name
 from heron.training.targets import make, wandb_options
 
 draw_map = on_demand("heron.reports.map:draw_map")  # of a higher layer
@@ -85,7 +83,7 @@ def wandb_logger(config: Config, folder: RunFolder) -> list[Any]:
 
 def record_again(config: Config, folder: RunFolder) -> None:
     """Give a finished run the W&B run that an agent asks for: its rows, its scores, its end."""
-    if _training or str(_stored(folder).get("id")).startswith(os.environ["WANDB_RUN_ID"]):
+    if _training or _stored(folder).get("id") == os.environ["WANDB_RUN_ID"]:
         return
     with wandb_run(config, folder):
         for logger in wandb_logger(config, folder):
@@ -165,8 +163,7 @@ def _run_id(config: Config, folder: RunFolder) -> str:
     given = options.get("id") or options.get("version") or os.environ.get("WANDB_RUN_ID")
     found = {"project": project, "id": known or secrets.token_hex(8)}
     if given and len(_training) < 2:  # of the whole, not of a stage
-        is_several = HydraConfig.initialized() and HydraConfig.get().mode == RunMode.MULTIRUN
-        found["id"] = f"{given}-{config_key(config)}" if is_several else str(given)
+        found["id"] = str(given)
     if found != stored:
         write_json(folder.last.parent / "wandb.json", found)
     return str(found["id"])
