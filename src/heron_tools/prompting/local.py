@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise, permutations
+from itertools import permutations, takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,7 +83,7 @@ class LocalModel:
     @cached_property
     def model(self) -> Any:
         """The model, in eval mode, on the device that `trainer.accelerator` allows."""
-        from transformers import AutoModelForCausalLM  # start-up time
+        from transformers import AutoModelForCausalLM, GenerationConfig  # start-up time
 
         settings = self.settings.model
         gpu = self.accelerator in ("auto", "gpu", "cuda") and torch.cuda.is_available()
@@ -91,6 +91,11 @@ class LocalModel:
             model: Any = AutoModelForCausalLM.from_pretrained(
                 settings.name, dtype=settings.dtype, use_safetensors=True, **place
             )
+        # Its own defaults (a temperature, a penalty) would overrule `prompting.sampling`.
+        own = _listed(model.generation_config.eos_token_id)
+        ends = sorted({*own, *_listed(self.tokenizer.eos_token_id)})
+        pad = ends[0] if ends else 0
+        model.generation_config = GenerationConfig(eos_token_id=ends or None, pad_token_id=pad)
         model.eval()
         return model.cuda() if gpu else model
 
@@ -199,39 +204,32 @@ class LocalModel:
 
     def _read(self, answers: dict[_Row, list[list[int]]]) -> Iterator[Any]:
         """Read rows in batches; yields each batch, a look-up of scores, and seconds per row."""
-        rows = list(answers)
-        # The position whose logits give the first token of a row's longest answer.
-        firsts = {row: len(row.ids) - max(map(len, answers[row])) for row in rows}
-        shared, cache = self._shared([row.ids for row in rows], min(firsts.values(), default=0))
+        rows, longest = list(answers), {row: max(map(len, answers[row])) for row in answers}
+        # The logits of the tokens before an answer and in it are needed.
+        most = min((len(row.ids) - longest[row] for row in rows), default=0)
+        shared, cache = self._shared(rows, most)
         for batch in self._batches(rows, shared):
             begun = time.monotonic()
-            first = min(firsts[row] for row in batch)
-            logprobs = self._logprobs([row.ids for row in batch], shared, cache, first)
+            logprobs = self._logprobs(batch, shared, cache, max(longest[row] for row in batch))
             number = {row: index for index, row in enumerate(batch)}
 
             def score(row: _Row, answer: list[int]) -> float:
-                at = len(row.ids) - len(answer) - first  # noqa: B023
-                places = torch.arange(at, at + len(answer))
-                found = logprobs[number[row], places, torch.tensor(answer)]  # noqa: B023
-                return float(found.double().sum())
+                found_LV = logprobs[number[row], -len(answer) :]  # noqa: B023
+                return float(found_LV[torch.arange(len(answer)), answer].double().sum())
 
             yield batch, score, (time.monotonic() - begun) / len(batch)
 
     @torch.inference_mode()
-    def _logprobs(
-        self, ids: Sequence[Sequence[int]], shared: int, cache: Any, first: int
-    ) -> Tensor:
-        """Compute log-probabilities [B, L, V] from position `first` on."""
-        tokens_BL, mask_BL, positions_BL = self._batch(ids, shared)
+    def _logprobs(self, rows: Sequence[_Row], shared: int, cache: Any, last: int) -> Tensor:
+        """Compute log-probabilities [B, L, V] after each of the `last` tokens."""
+        tokens_BL, mask_BL = self._padded(rows, shared)
         output = self.model(
-            input_ids=tokens_BL,
-            attention_mask=self._with_shared(mask_BL, shared),
-            position_ids=positions_BL,
-            past_key_values=_repeated(cache, len(ids)),
+            input_ids=tokens_BL[:, shared:],
+            attention_mask=mask_BL,
+            position_ids=(mask_BL.cumsum(1) - 1).clamp(min=0)[:, shared:],
+            past_key_values=_repeated(cache, len(rows)),
             use_cache=cache is not None,
-            logits_to_keep=torch.arange(
-                first - shared, tokens_BL.shape[1], device=tokens_BL.device
-            ),
+            logits_to_keep=last,
         )
         logprobs_BLV: Tensor = output.logits.float().log_softmax(-1).cpu()
         return logprobs_BLV
@@ -243,29 +241,24 @@ class LocalModel:
     ) -> Iterator[tuple[str, Answer]]:
         """Write an answer behind each prompt, token by token; with choices, one of them."""
         rows = [_Row(prompt.ids, prompt) for prompt in prompts]
-        last = min((len(row.ids) for row in rows), default=1) - 1
-        shared, cache = self._shared([row.ids for row in rows], last)
+        shared, cache = self._shared(rows, min((len(row.ids) for row in rows), default=1) - 1)
         for batch in self._batches(rows, shared):
             begun = time.monotonic()
             allowed = [self._continuations(row.prompt, choices) for row in batch]
-            written = self._continue([row.ids for row in batch], shared, cache, allowed)
+            written = self._generate(batch, shared, cache, allowed)
             seconds = (time.monotonic() - begun) / len(batch)
             for row, ids, paths in zip(batch, written, allowed, strict=True):
-                text = self.tokenizer.decode(ids, skip_special_tokens=True)
                 if choices:
-                    text = choices[paths.index(tuple(ids))]
-                text, is_cut = self._until_stop(text)
-                ends = len(ids) < self.settings.sampling.max_tokens or is_cut or bool(choices)
-                yield (
-                    row.prompt.key,
-                    Answer(
-                        text.strip(),
-                        "stop" if ends else "length",
-                        input_tokens=len(row.ids),
-                        output_tokens=len(ids),
-                        seconds=seconds,
-                    ),
-                )
+                    (place,) = (n for n, p in enumerate(paths) if tuple(ids[: len(p)]) == p)
+                    ids, text, finish = list(paths[place]), choices[place], "stop"
+                else:
+                    text = self.tokenizer.decode(ids, skip_special_tokens=True)
+                    stops = [at for s in self.settings.sampling.stop if (at := text.find(s)) >= 0]
+                    text = text[: min(stops)] if stops else text
+                    ends = stops or len(ids) < self.settings.sampling.max_tokens
+                    finish = "stop" if ends else "length"
+                found = Answer(text.strip(), finish, (), len(row.ids), len(ids), seconds)
+                yield row.prompt.key, found
 
     def _continuations(self, prompt: _Prompt, choices: Sequence[str]) -> list[tuple[int, ...]]:
         """List the tokens of each choice behind a prompt; empty where anything may be written."""
@@ -282,119 +275,76 @@ class LocalModel:
         _check_beginnings(choices, paths)
         return paths
 
-    @torch.inference_mode()
-    def _continue(
+    def _generate(
         self,
-        ids: Sequence[Sequence[int]],
+        rows: Sequence[_Row],
         shared: int,
         cache: Any,
         allowed: Sequence[list[tuple[int, ...]]],
     ) -> list[list[int]]:
-        """Write behind each prompt of a batch until its end token, or `max_tokens`."""
-        tokens_BL, mask_BL, positions_BL = self._batch(ids, shared)
-        past = _repeated(cache, len(ids))
-        mask_BL = self._with_shared(mask_BL, shared)
-        last_B = torch.tensor([len(each) - shared - 1 for each in ids], device=tokens_BL.device)
-        ends = {self.tokenizer.eos_token_id, *_listed(self.model.generation_config.eos_token_id)}
-        written: list[list[int]] = [[] for _ in ids]
-        going = [True] * len(ids)
-        source = torch.Generator().manual_seed(self.seed)
-        most = self.settings.sampling.max_tokens
-        most = max((len(path) for paths in allowed for path in paths), default=most)
-        first = int(last_B.min())
-        kept_L = torch.arange(first, tokens_BL.shape[1], device=tokens_BL.device)
-        at_B = last_B - first
-        for step in range(most):
-            output = self.model(
-                input_ids=tokens_BL,
+        """Write behind each row until its end token, or `max_tokens`; or one of `allowed` paths."""
+        tokens_BL, mask_BL = self._padded(rows, shared)
+        sampling, start = self.settings.sampling, tokens_BL.shape[1]
+        ends = _listed(self.model.generation_config.eos_token_id)
+
+        def next_tokens(row: int, ids_L: Tensor) -> list[int]:
+            written = tuple(ids_L[start:].tolist())
+            going = [p for p in allowed[row] if p[: len(written)] == written != p]
+            return [path[len(written)] for path in going] or ends or [0]  # behind a path, anything
+
+        options: dict[str, Any] = {"max_new_tokens": sampling.max_tokens, "do_sample": False}
+        if any(allowed):
+            longest = max(len(path) for paths in allowed for path in paths)
+            options |= {"max_new_tokens": longest, "prefix_allowed_tokens_fn": next_tokens}
+        elif sampling.temperature:
+            own = {"temperature": sampling.temperature, "top_p": sampling.top_p, "top_k": 0}
+            options |= {"do_sample": True, **own}
+        with torch.random.fork_rng():
+            torch.manual_seed(self.seed)
+            output = self.model.generate(
+                tokens_BL,
                 attention_mask=mask_BL,
-                position_ids=positions_BL,
-                past_key_values=past,
-                use_cache=True,
-                logits_to_keep=kept_L,
+                past_key_values=_repeated(cache, len(rows)),
+                **options,
             )
-            past = output.past_key_values
-            logits_BV = output.logits[torch.arange(len(ids)), at_B].float().cpu()
-            chosen = [
-                self._choose(logits_BV[row], written[row], allowed[row], source)
-                for row in range(len(ids))
-            ]
-            for row, token in enumerate(chosen):
-                if going[row] and token not in ends:
-                    written[row].append(token)
-                path = tuple(written[row])
-                going[row] &= token not in ends and path not in allowed[row]
-            if not any(going) or step == most - 1:
-                break
-            tokens_BL = torch.tensor(chosen, device=tokens_BL.device)[:, None]
-            positions_BL = (last_B + shared + 1 + step)[:, None]
-            mask_BL = torch.cat([mask_BL, torch.ones_like(mask_BL[:, :1])], dim=1)
-            at_B, kept_L = torch.zeros_like(last_B), torch.zeros_like(kept_L[:1])
-        return written
-
-    def _choose(
-        self,
-        logits_V: Tensor,
-        written: Sequence[int],
-        allowed: Sequence[tuple[int, ...]],
-        source: torch.Generator,
-    ) -> int:
-        if allowed:
-            done = len(written)
-            after = [p[done] for p in allowed if list(p[:done]) == list(written) and len(p) > done]
-            # A finished row goes on with anything; it is not looked at.
-            return max(after, key=lambda token: float(logits_V[token])) if after else 0
-        sampling = self.settings.sampling
-        if not sampling.temperature:
-            return int(logits_V.argmax())
-        shares_V, order_V = torch.softmax(logits_V / sampling.temperature, 0).sort(descending=True)
-        kept = int((shares_V.cumsum(0) < sampling.top_p).sum()) + 1
-        drawn = torch.multinomial(shares_V[:kept], 1, generator=source)
-        return int(order_V[drawn])
-
-    def _until_stop(self, text: str) -> tuple[str, bool]:
-        found = [text.find(stop) for stop in self.settings.sampling.stop]
-        places = [place for place in found if place >= 0]
-        return (text[: min(places)], True) if places else (text, False)
+        written = output[:, start:].tolist()
+        return [list(takewhile(lambda token: token not in ends, ids)) for ids in written]
 
     # Batches
 
     @torch.inference_mode()
-    def _shared(self, rows: Sequence[tuple[int, ...]], most: int) -> tuple[int, Any]:
+    def _shared(self, rows: Sequence[_Row], most: int) -> tuple[int, Any]:
         """Read the tokens that all rows begin with; returns their number, and keys and values.
 
         At most the first `most`: the logits of those that follow are needed.
         """
         is_shared = len(rows) > 1 and self.shares_prefix
-        count = min(_count_common(rows), most) if is_shared else 0
+        count = min(_count_common([row.ids for row in rows]), most) if is_shared else 0
         if count < _LEAST_SHARED:
             return 0, None
-        tokens_1L = torch.tensor([rows[0][:count]], device=self.model.device)
+        tokens_1L = torch.tensor([rows[0].ids[:count]], device=self.model.device)
         return count, self.model(tokens_1L, use_cache=True, logits_to_keep=1).past_key_values
 
     def _batches(self, rows: Sequence[_Row], shared: int) -> Iterator[list[_Row]]:
         """Divide rows into batches of similar length, the longest first, by padded tokens."""
-        order = sorted(rows, key=lambda row: len(row.ids), reverse=True)
-        borders = [0]
-        for index in range(len(order)):
-            longest = len(order[borders[-1]].ids) - shared
-            if (index - borders[-1] + 1) * longest > self.most_tokens and index > borders[-1]:
-                borders.append(index)
-        for start, end in pairwise([*borders, len(order)]):
-            yield list(order[start:end])
+        batch: list[_Row] = []
+        for row in sorted(rows, key=lambda row: len(row.ids), reverse=True):
+            if batch and (len(batch) + 1) * (len(batch[0].ids) - shared) > self.most_tokens:
+                yield batch
+                batch = []
+            batch.append(row)
+        if batch:
+            yield batch
 
-    def _batch(self, ids: Sequence[Sequence[int]], shared: int) -> tuple[Tensor, Tensor, Tensor]:
-        """Pad what follows the shared tokens at the right; tokens, mask and positions, int64."""
-        device = self.model.device
-        rows = [torch.tensor(each[shared:], device=device) for each in ids]
-        tokens_BL = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
-        lengths_B1 = torch.tensor([[len(row)] for row in rows], device=device)
-        places_L = torch.arange(tokens_BL.shape[1], device=device)
-        mask_BL = (places_L < lengths_B1).long()
-        return tokens_BL, mask_BL, (places_L + shared).expand_as(tokens_BL)
-
-    def _with_shared(self, mask_BL: Tensor, shared: int) -> Tensor:
-        return torch.cat([mask_BL.new_ones(len(mask_BL), shared), mask_BL], dim=1)
+    def _padded(self, rows: Sequence[_Row], shared: int) -> tuple[Tensor, Tensor]:
+        """Pad rows between the shared tokens and their own; tokens and mask, int64 [B, L]."""
+        longest, device = max(len(row.ids) for row in rows), self.model.device
+        tokens, mask = [], []
+        for row in rows:
+            padding, own = [0] * (longest - len(row.ids)), len(row.ids) - shared
+            tokens.append([*row.ids[:shared], *padding, *row.ids[shared:]])
+            mask.append([*[1] * shared, *padding, *[1] * own])
+        return torch.tensor(tokens, device=device), torch.tensor(mask, device=device)
 
 
 @contextmanager
@@ -438,4 +388,4 @@ def _repeated(cache: Any, rows: int) -> Any:
 
 
 def _listed(ids: Any) -> list[int]:
-    return ids if isinstance(ids, list) else [ids]
+    return ids if isinstance(ids, list) else [] if ids is None else [ids]
