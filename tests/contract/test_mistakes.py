@@ -37,7 +37,6 @@ from heron.data.splits import apply_duplicates, carve, take_fold
 from heron.dynamics.cartography import statistics
 from heron.dynamics.difficulty import difficulty
 from heron.dynamics.files import Dynamics, read_dynamics
-from heron.dynamics.groups import allenai
 from heron.dynamics.jsonl import read_record
 from heron.languages import get_language
 from heron.languages.hebrew import HEBREW
@@ -493,10 +492,7 @@ CALLS = {
     ),
     "scratch": lambda: check_backbone("scratch", 1),
     # Training dynamics.
-    "burn_out=0": lambda: statistics(learnt(), burn_out=0),
-    "'eq1_swapped'": lambda: difficulty("eq1_swaped", statistics(learnt())),
     "'aum'": lambda: difficulty("aum", statistics(learnt())),
-    "fraction=1.1": lambda: allenai(statistics(learnt()), 1.1),
     "graded": lambda: detection(np.array([np.nan]), np.zeros(1, bool), [1]),
     # Scores.
     "bertscore.layer": lambda: bertscore(["a"], ["a"], BertScoreConfig("x", layer=None)),

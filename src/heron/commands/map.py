@@ -13,7 +13,7 @@ from heron.base.files import write_file
 from heron.base.run_folder import folder_inside
 from heron.base.tables import write_table
 from heron.base.terminal import print_lines, print_tables
-from heron.config.constraints import OneOf, Positive
+from heron.config.constraints import Count, OneOf, Positive
 from heron.config.options import DataFolders, parse_options
 from heron.dynamics.groups import Groups, class_counts
 from heron.dynamics.jsonl import export_jsonl
@@ -43,7 +43,7 @@ class MapOptions(DataFolders):
     # Colour of the figure's points: `correctness`, `label`, `group`, or any statistic or column.
     colour: str = "correctness"
     columns: Path | None = None  # a table with `guid` and further columns to colour by
-    burn_out: int | None = None  # use this many records, the first ones
+    burn_out: Count | None = None  # use this many records, the first ones
     include_ci: bool = False  # widen variability by its confidence interval
     # The figure's formats; `jsonl` adds the records in the layout of other cartography tools.
     format: list[Annotated[str, OneOf(*FORMATS, "jsonl")]] | None = None

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from heron.base.errors import ConfigError
 from heron.dynamics.files import Dynamics
 
 NEVER_LEARNT = 1000  # the published tool's count for an example that was never right
@@ -61,12 +60,7 @@ def statistics(
     """Compute everything from a run's dynamics; see `variability` and `forgetting`.
 
     `burn_out` keeps the first so many records (all if there are fewer, as in the published tool).
-
-    Raises:
-        ConfigError: `burn_out` below 1.
     """
-    if burn_out is not None and burn_out < 1:
-        raise ConfigError(f"burn_out={burn_out}: it is the number of records kept, at least 1")
     kept = slice(burn_out)
     p_gold_EN, correct_EN = dynamics.p_gold_EN[kept], dynamics.correct_EN[kept]
     visits_N = visits(p_gold_EN)

@@ -159,12 +159,8 @@ class Curriculum:
             stages = [stage for stage in self.stages if not len(self.unlocked(stage))]
             key, empty = "stages", [f"the stage {stage.name}" for stage in stages]
         if empty:
-            raise ConfigError(
-                f"curriculum.{key}: no example of {len(self.pool.units)} is in {empty[0]} "
-                f"(curriculum.grouping={config.grouping}, "
-                f"curriculum.fraction={config.fraction:g}): raise curriculum.fraction or take more "
-                "data"
-            )
+            what = f"no example of {len(self.pool.units)} is in {empty[0]}"
+            raise ConfigError(f"curriculum.{key}: {what} (curriculum.fraction={config.fraction:g})")
 
     def _self_paced(self, epoch: int) -> np.ndarray:
         until = max(self.config.until * len(self.batches), 1)

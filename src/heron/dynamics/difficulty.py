@@ -5,13 +5,14 @@ Shape suffixes: R rows, U units, N examples of some dynamics, P pooled.
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.tables import cell_text, read_table
 from heron.data.features import Features, Units
 from heron.dynamics import DIFFICULTIES
@@ -19,6 +20,7 @@ from heron.dynamics.cartography import Statistics
 from heron.dynamics.config import CurriculumConfig, uses_groups
 from heron.dynamics.curriculum import Ranking, mean_of_units
 from heron.dynamics.groups import GROUPS, allenai, rank, select, tercile_partition
+from heron.metrics import require_rows
 
 
 def difficulty(name: str, statistics: Statistics) -> np.ndarray:
@@ -37,18 +39,13 @@ def difficulty(name: str, statistics: Statistics) -> np.ndarray:
         float64_N; NaN for examples that no record visited.
 
     Raises:
-        ConfigError: another name, or `aum` of dynamics without margins.
+        ConfigError: `aum` of dynamics without margins.
 
     Source: RoNLI, equation 1 and its released code.
     """
-    if name not in _SCORES:
-        raise ConfigError(f"unknown difficulty score '{name}'.{nearest(name, SCORES)}")
     score_N = _SCORES[name](statistics)
     if name == "aum" and len(score_N) and np.isnan(score_N).all():
-        raise ConfigError(
-            "difficulty score 'aum' needs margins, which these dynamics lack; choose 'confidence' "
-            "or 'loss'"
-        )
+        raise ConfigError("score 'aum' needs margins, which these dynamics lack: choose 'loss'")
     return score_N
 
 
@@ -139,18 +136,14 @@ def rank_units(
     `statistics` are by guid. A unit of many rows is as hard as they are on average.
 
     Raises:
-        ConfigError: the difficulty has not given one number for each unit.
-        DataError: rows of the train split that the dynamics or the table of scores do not have.
+        DataError: the difficulty has not given one number for each unit, or rows of the train split
+            are not in the dynamics or the table of scores.
     """
     guids_U = units.guids(features)
     of_units = None if statistics is None else unit_statistics(statistics, features, units)
     material = Material(config, features, units, seed, of_units, similarity_R)
     score_U = np.asarray(DIFFICULTIES[config.difficulty].score(material), dtype=np.float64)
-    if score_U.shape != (len(units),):
-        raise ConfigError(
-            f"curriculum.difficulty={config.difficulty} has given an array of shape "
-            f"{score_U.shape}; it needs one number for each of {len(units)} units"
-        )
+    require_rows(f"curriculum.difficulty={config.difficulty}", units, score_U)
     order_U = rank(-score_U if config.reverse else score_U, guids_U)
     if not uses_groups(config):
         return Ranking(order_U, {})
@@ -199,24 +192,18 @@ def read_scores(path: Path, column: str, guids: Sequence[str]) -> np.ndarray:
     """Read a difficulty score for every row from a table; returns float64 in the order of `guids`.
 
     Raises:
-        DataError: no such file or column, a value that is no number, a guid twice, or rows of the
-            train split without a score.
+        DataError: no such file or column, a guid twice, or train examples without a number.
     """
     table = read_table(path, own=True)
     table.require("guid", column)
     problems = table.duplicates("guid")
     scores: dict[str, float] = {}
-    for index, row in enumerate(table.rows):
-        try:
-            scores[cell_text(row["guid"])] = score = float(row[column])
-            if score != score:
-                raise ValueError
-        except (TypeError, ValueError):
-            what = f"{column} '{row[column]}' is no number"
-            problems.append(Problem(table.where(index), what, "higher means harder"))
-    absent = [guid for guid in guids if guid not in scores]
-    if absent and not problems:
-        what = f"{len(absent)} of {len(guids)} train examples have no row here, first {absent[0]}"
+    for row in table.rows:
+        with suppress(TypeError, ValueError):
+            scores[cell_text(row["guid"])] = float(row[column])
+    absent = [guid for guid in guids if np.isnan(scores.get(guid, np.nan))]
+    if absent:
+        what = f"no number for {len(absent)} of {len(guids)} train examples, first {absent[0]}"
         problems.append(Problem(str(path), what, "each train example needs a score"))
     if problems:
         raise DataError(problems)

@@ -10,7 +10,7 @@ import dataclasses
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,6 @@ from pydantic import TypeAdapter
 from heron.base.errors import DataError, Problem
 from heron.base.files import atomic_open
 from heron.base.tables import require_rows
-
-# Only dynamics of other tools need them.
 
 VERSION = 1
 METADATA = b"heron.dynamics"
@@ -130,22 +128,14 @@ def record_paths(folder: Path | str) -> list[Path]:
         found = [(path, _NAME.fullmatch(path.name)) for path in inside.glob("epoch=*.parquet")]
         keyed = [((int(m[1]), int(m[2] or 0)), path) for path, m in found if m]
         if keyed:
-            if inside.name == "dynamics":  # a run's own
-                _require_all({key for key, _ in keyed}, inside)
+            present, part = {key for key, _ in keyed}, max(key[1] for key, _ in keyed)
+            lacking = [epoch for epoch in range(max(present)[0]) if (epoch, part) not in present]
+            if lacking and inside.name == "dynamics":  # a run's own
+                raise DataError(Problem(str(inside), f"lacks records of epochs {lacking}", _AGAIN))
             return [path for _, path in sorted(keyed)]
     from heron.dynamics.jsonl import record_paths
 
     return record_paths(folder)
-
-
-def _require_all(keys: set[tuple[int, int]], folder: Path) -> None:
-    """Refuse dynamics in which an epoch before the last one is missing or incomplete."""
-    last, parts = max(keys)[0], max(part for _, part in keys)
-    lacking = [epoch for epoch in range(last) if (epoch, parts) not in keys]
-    if lacking:
-        end = f",part={parts}" if parts else ""
-        what = f"lacks {', '.join(f'epoch={epoch}{end}.parquet' for epoch in lacking)}"
-        raise DataError(Problem(str(folder), what, _AGAIN))
 
 
 def _read(path: Path, columns: Sequence[str]) -> pa.Table:
@@ -158,33 +148,18 @@ def _read(path: Path, columns: Sequence[str]) -> pa.Table:
     try:
         with pyarrow.parquet.ParquetFile(path, memory_map=True) as file:
             schema = file.schema_arrow
-            _require(path, schema, columns)
+            version = _META.validate_json(schema.metadata[METADATA], strict=True).version
+            missing = [name for name in columns if name not in schema.names]
+            if missing or version > VERSION:
+                what = f"dynamics version {version} without {', '.join(missing) or VERSION}"
+                raise DataError(Problem(str(path), what, "only tasks with classes have logits"))
             require_rows(file, path.stat().st_size)
             table = file.read(columns=list(columns)).replace_schema_metadata(schema.metadata)
             table.validate(full=True)  # also that texts are UTF-8
             return table
-    except (pa.ArrowException, OSError) as error:
-        what = f"is not a readable Parquet file: {error}"
+    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
+        what = f"is no record of dynamics: {error!r}"
         raise DataError(Problem(str(path), what, _AGAIN)) from error
-
-
-def _require(path: Path, schema: pa.Schema, columns: Sequence[str]) -> None:
-    again = "train again with this heron"
-    text = (schema.metadata or {}).get(METADATA)
-    if text is None:
-        raise DataError(Problem(str(path), "is no dynamics file: it says no version", again))
-    try:
-        meta = _META.validate_json(text, strict=True)
-    except ValueError as error:
-        raise DataError(Problem(str(path), "its metadata is damaged", _AGAIN)) from error
-    if meta.version > VERSION:
-        what = f"was written by a newer heron (dynamics version {meta.version})"
-        raise DataError(Problem(str(path), what, f"this one reads {VERSION}: update heron"))
-    missing = [name for name in columns if name not in schema.names]
-    if missing == ["logits"]:
-        raise DataError(Problem(str(path), "holds no logits", "only tasks with classes have them"))
-    if missing:
-        raise DataError(Problem(str(path), f"lacks columns: {', '.join(missing)}", again))
 
 
 def read_meta(table: pa.Table) -> Meta:
@@ -198,96 +173,47 @@ def records(folder: Path | str, columns: Sequence[str] = COLUMNS) -> Iterator[pa
         yield _read(path, columns)
 
 
-_VALUES = ("p_gold", "correct", "margin")
-
-
 def align(tables: Iterable[tuple[str, pa.Table]]) -> Dynamics:
     """Align records by guid; NaN (in counts 0) where a record did not visit an example.
 
     Args:
-        tables: at least one; the name for messages, and the table. Only one is in memory at a time.
+        tables: at least one; the name for messages, and the table.
 
     Raises:
         DataError: as for `read_dynamics`.
     """
-    grid = _Grid()
-    for name, table in tables:
-        grid.add(name, table)
-    return grid.dynamics()
-
-
-@dataclass
-class _Grid:
-    """The examples found so far, and for each record its values and their columns."""
-
-    guids: pa.Array = field(default_factory=lambda: pa.array([], pa.string()))
-    gold_N: np.ndarray = field(default_factory=lambda: np.empty(0, np.int16))
-    first: Meta | None = None  # of the first record
-    columns: list[tuple[np.ndarray | slice, dict[str, np.ndarray]]] = field(default_factory=list)
-    epochs: list[float] = field(default_factory=list)
-
-    def add(self, name: str, table: pa.Table) -> None:
-        """Add one record."""
-        meta = read_meta(table)
-        self.first = self.first or meta
-        for key in ("labels", "mode", "task"):
-            before, here = getattr(self.first, key), getattr(meta, key)
-            if before != here:
-                what = f"has {key} {_shown(here)}, but earlier records of this run {_shown(before)}"
-                raise DataError(Problem(name, what, "remove the files that another run left here"))
+    read = [(name, table, read_meta(table)) for name, table in tables]
+    first = read[0][2]
+    columns = [table["guid"].combine_chunks() for _, table, _ in read]
+    guids = pa.chunked_array(columns, pa.string()).unique()
+    shape = (len(read), len(guids))
+    values = {name: np.full(shape, np.nan, np.float32) for name in ("p_gold", "correct", "margin")}
+    values["count"] = np.zeros(shape, np.int16)
+    gold_N, seen_N = np.zeros(len(guids), np.int16), np.zeros(len(guids), bool)
+    for record, ((name, table, meta), own) in enumerate(zip(read, columns, strict=True)):
+        if dataclasses.replace(meta, epoch=first.epoch) != first:
+            what = f"is of {meta}, but the first record of {first}"
+            raise DataError(Problem(name, what, "remove the files that another run left here"))
+        place_K: np.ndarray | slice = slice(None)
+        if not own.equals(guids):  # nearly all records have the same guids in the same order
+            place_K = found_K = pc.index_in(own, value_set=guids).to_numpy()
+            if len(twice := np.flatnonzero(np.bincount(found_K) > 1)):
+                what = f"guid '{guids[int(twice[0])]}' occurs twice"
+                raise DataError(Problem(name, what, "write it once"))
         gold_K = table["gold"].to_numpy()
-        place = self._place(name, table["guid"].combine_chunks(), gold_K)
-        wrong_K = self.gold_N[place] != gold_K
+        wrong_K = seen_N[place_K] & (gold_N[place_K] != gold_K)
         if wrong_K.any():
-            row = int(wrong_K.argmax())
-            what = f"guid '{table['guid'][row]}' has another gold label than in earlier records"
+            what = f"guid '{own[int(wrong_K.argmax())]}' has another gold label than before"
             raise DataError(Problem(name, what, "one run's records have one label each"))
-        values = {column: table[column].to_numpy() for column in (*_VALUES, "count")}
-        self.columns.append((place, values))
-        self.epochs.append(meta.epoch)
-
-    def _place(self, name: str, guids: pa.Array, gold_K: np.ndarray) -> np.ndarray | slice:
-        """Find the columns of a record's examples; new examples are added at the end."""
-        known = len(self.guids)
-        # Nearly all records have the same guids in the same order; a hash table takes far longer.
-        if known and guids.equals(self.guids):
-            return slice(0, known)
-        found = pc.index_in(guids, value_set=self.guids)
-        new_K = found.is_null().to_numpy(zero_copy_only=False)
-        new = guids.filter(pa.array(new_K))
-        place_K = found.fill_null(0).to_numpy().astype(np.int64)
-        place_K[new_K] = known + np.arange(len(new))
-        if len(new.unique()) < len(new) or (np.bincount(place_K) > 1).any():
-            counted = guids.value_counts()
-            twice = counted.field("values")[int(counted.field("counts").to_numpy().argmax())]
-            raise DataError(Problem(name, f"guid '{twice}' occurs twice", "write it once"))
-        if len(new):
-            self.guids = pa.concat_arrays([self.guids, new])
-            self.gold_N = np.concatenate([self.gold_N, gold_K[new_K]])
-        return place_K
-
-    def dynamics(self) -> Dynamics:
-        """Arrange the records as E x N arrays."""
-        assert self.first is not None, "at least one record is needed"
-        shape = (len(self.columns), len(self.guids))
-        filled = {name: np.full(shape, np.nan, np.float32) for name in _VALUES}
-        filled["count"] = np.zeros(shape, np.int16)
-        for record, (place, values) in enumerate(self.columns):
-            for name, grid_EN in filled.items():
-                grid_EN[record, place] = values[name]
-        return Dynamics(
-            guids=self.guids.to_numpy(zero_copy_only=False).tolist(),
-            gold_N=self.gold_N,
-            p_gold_EN=filled["p_gold"],
-            correct_EN=filled["correct"],
-            margin_EN=filled["margin"],
-            count_EN=filled["count"],
-            epochs_E=np.asarray(self.epochs, np.float64),
-            labels=self.first.labels,
-            mode=self.first.mode,
-            task=self.first.task,
-        )
-
-
-def _shown(value: str | tuple[str, ...]) -> str:
-    return value if isinstance(value, str) else f"[{', '.join(value)}]"
+        gold_N[place_K], seen_N[place_K] = gold_K, True
+        for column, values_EN in values.items():
+            values_EN[record, place_K] = table[column].to_numpy()
+    return Dynamics(
+        guids=guids.to_pylist(),
+        gold_N=gold_N,
+        epochs_E=np.array([meta.epoch for *_, meta in read], np.float64),
+        labels=first.labels,
+        mode=first.mode,
+        task=first.task,
+        **{f"{column}_EN": values_EN for column, values_EN in values.items()},
+    )

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from heron.base.errors import ConfigError
 from heron.dynamics.cartography import Statistics
+from heron.dynamics.config import GROUPS
 
-EASY, AMBIGUOUS, HARD = GROUPS = ("easy", "ambiguous", "hard")
+EASY, AMBIGUOUS, HARD = GROUPS
 THIRD = 0.3319  # a third, as the code of Dataset Cartography has it, and RoNLI
 
 Groups = dict[str, np.ndarray]
@@ -50,9 +50,6 @@ def allenai(statistics: Statistics, fraction: float = THIRD, exact: bool = True)
     58,114), or, if not `exact`, fraction x n rounded; at most n. Returns boolean masks of length
     N, by `GROUPS`.
 
-    Raises:
-        ConfigError: `fraction` is not above 0 and at most 1.
-
     Source: Swayamdipta et al. (2020), section 3 and the code released with it.
     """
     selected = select(statistics, fraction, exact)
@@ -62,10 +59,8 @@ def allenai(statistics: Statistics, fraction: float = THIRD, exact: bool = True)
 def select(statistics: Statistics, fraction: float = THIRD, exact: bool = True) -> Groups:
     """List the members of each of `allenai`'s groups as int64 positions, the most extreme first.
 
-    Args, Raises, Source: see `allenai`.
+    Args, Source: see `allenai`.
     """
-    if not 0 < fraction <= 1:
-        raise ConfigError(f"fraction={fraction}: must be above 0 and at most 1")
     graded = int(np.count_nonzero(statistics.visits_N))
     size = int(fraction * graded) + 1 if exact else round(fraction * graded)
     scores = {

@@ -21,13 +21,13 @@ import re
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
 from heron.base.errors import DataError, Problem
-from heron.base.files import atomic_open, parse_json
-from heron.base.tables import cell_text, is_missing
+from heron.base.files import atomic_open
+from heron.base.tables import cell_text, read_table
 from heron.dynamics import files
 from heron.dynamics.files import Meta, dynamics_table, records
 
@@ -49,17 +49,8 @@ def record_paths(folder: Path | str) -> list[Path]:
         keyed = [(int(match[1]), path) for match, path in found if match]
         if keyed:
             return [path for _, path in sorted(keyed)]
-    raise DataError(Problem(str(folder), "no dynamics here", _advice(Path(folder))))
-
-
-def _advice(folder: Path) -> str:
-    if not folder.is_dir():
-        return "there is no such folder; name a run folder or its dynamics/"
-    nested = [*folder.glob("*/dynamics"), *folder.glob("stages/*/dynamics")]
-    if nested:
-        runs = sorted(str(path.parent.relative_to(folder)) for path in nested)
-        return f"name one of the runs inside: {', '.join(runs[:10])}"
-    return "a run with dynamics.enabled=false leaves none: train it again with true"
+    fix = "name a run, or a stage, that had dynamics.enabled=true"
+    raise DataError(Problem(str(folder), "no dynamics here", fix))
 
 
 def export_jsonl(folder: Path | str, out: Path | str) -> list[Path]:
@@ -156,45 +147,18 @@ def judge(logits_KC: np.ndarray, gold_K: np.ndarray) -> tuple[np.ndarray, np.nda
 
 def _read_lines(path: Path, key: str) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Read guids, gold_K and logits_KC."""
-    rows: list[tuple[str, int, list[float]]] = []
-    problems = []
-    with open(path, "rb") as file:  # bytes: one that is no UTF-8 costs its own line only
-        for line, text in enumerate(file, 1):
-            if not text.strip():
-                continue
-            try:
-                rows.append(_parse(text, key, len(rows[0][2]) if rows else None))
-            except ValueError as error:
-                problems.append(Problem(f"{path}:{line}", str(error)))
-    if not rows and not problems:
-        problems.append(Problem(str(path), "has no lines", "one per example is needed"))
+    table = read_table(path)
+    table.require("guid", "gold", key)
+    problems, golds, logits = table.missing_values("guid"), table.values("gold"), table.values(key)
+    classes = len(logits[0]) if isinstance(logits[0], list) else 0
+    for index, (gold, values) in enumerate(zip(golds, logits, strict=True)):
+        listed = values if isinstance(values, list) else []
+        numbers = [v for v in listed if isinstance(v, int | float) and math.isfinite(v)]
+        if gold not in range(classes) or not len(numbers) == len(listed) == classes > 1:
+            what = f"gold is {gold} and {key} is {values}"
+            fix = "a list of at least two numbers, as many as in other lines, and one's place"
+            problems.append(Problem(table.where(index), what, fix))
     if problems:
         raise DataError(problems)
-    guids, golds, logits = zip(*rows, strict=True)
-    return list(guids), np.array(golds), np.array(logits, dtype=float)
-
-
-def _parse(text: bytes, key: str, classes: int | None) -> tuple[str, int, list[float]]:
-    """Read one line; a ValueError says what is wrong with it."""
-    try:
-        row: Any = parse_json(text.decode())
-    except UnicodeDecodeError as error:
-        raise ValueError("the text is not UTF-8") from error
-    except json.JSONDecodeError as error:
-        raise ValueError(f"broken JSON: {error.msg}") from error
-    if missing := {"guid", "gold", key}.difference(row if isinstance(row, dict) else ()):
-        raise ValueError(f"lacks {', '.join(sorted(missing))}")
-    gold, values = row["gold"], row[key]
-    if is_missing(row["guid"]):
-        raise ValueError("guid is empty")
-    if not isinstance(values, list) or len(values) < 2 or not all(map(_is_number, values)):
-        raise ValueError(f"{key} is {json.dumps(values)}; a list of at least two numbers is needed")
-    if classes is not None and len(values) != classes:
-        raise ValueError(f"{len(values)} logits where earlier lines have {classes}")
-    if not isinstance(gold, int) or not 0 <= gold < len(values):
-        raise ValueError(f"gold is {json.dumps(gold)}; 0 to {len(values) - 1} is allowed")
-    return cell_text(row["guid"]), gold, values
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value)
+    guids = [cell_text(guid) for guid in table.values("guid")]
+    return guids, np.array(golds), np.array(logits, dtype=float)

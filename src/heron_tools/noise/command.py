@@ -34,7 +34,7 @@ class NoiseOptions(DataFolders):
     score: Annotated[str, OneOf(*SCORES)] = "confidence"
     top: Count = 100  # how many examples to list
     out: Path | None = None  # default `<run>/noise`
-    burn_out: int | None = None  # use this many records, the first ones
+    burn_out: Count | None = None  # use this many records, the first ones
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -6,7 +6,7 @@ from heron.base.errors import ConfigError
 from heron.config.parsing import check
 from heron.data.config import Columns, DataConfig
 from heron.dynamics import config as settings
-from heron.dynamics import difficulty, groups
+from heron.dynamics import difficulty
 from heron.dynamics.config import CurriculumConfig, DynamicsConfig
 from heron.models import LEARNT
 from heron.models.config import HeadConfig
@@ -16,10 +16,8 @@ from heron.tasks.config import Config, TaskConfig, TrainerConfig
 STAGE = {"share": 1.0}
 
 
-def test_statistics_and_groups_are_those_of_the_dynamics():
-    """Settings are read before numpy is; they repeat the names, which must stay the same."""
+def test_statistics_are_those_of_the_dynamics():
     assert LEARNT == difficulty.SCORES
-    assert settings.GROUPS == groups.GROUPS
 
 
 @pytest.mark.parametrize(

