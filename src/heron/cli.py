@@ -82,6 +82,6 @@ def _run(arguments: list[str]) -> int:
         return 2
     except KeyboardInterrupt as error:
         resumes = name == "train" or load(f"{_LISTING}:resumes")(name, COMMANDS)
-        then = "goes on from here" if resumes else "begins again"
+        then = "resumes it" if resumes else "begins again"
         print(f"\nheron {name}: interrupted; the same command {then}", file=sys.stderr)
         return exit_code(error)

@@ -10,7 +10,7 @@ import pytest
 from heron.base.errors import DataError
 from heron.base.folders import conf_dir
 from heron.data.config import DataConfig, read_config
-from heron.data.examples import MENDED
+from heron.data.examples import REPAIRS
 from heron.data.features import FeatureOptions
 from heron.data.readers import load
 from heron.data.sources import State, inspect
@@ -89,7 +89,7 @@ def test_every_answer_stands_where_it_is_said_to(name, tmp_path):
 def test_parashoot_has_the_papers_counts_and_the_blanks_that_were_counted(file, sizes, blanks):
     rows = parashoot(file)
     assert (len(rows), len({e.group for e in rows}), len({e.text for e in rows})) == sizes
-    assert sum(MENDED in e.side for e in rows) == blanks
+    assert sum(REPAIRS in e.side for e in rows) == blanks
     assert all(len(e.spans) == 1 for e in rows)
 
 

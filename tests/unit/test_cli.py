@@ -80,7 +80,7 @@ def _raise(error):
     ("error", "code", "message"),
     [
         (ConfigError("unknown key 'sed'."), 2, "heron train: unknown key 'sed'.\n"),
-        (KeyboardInterrupt(), 130, "\nheron train: interrupted; the same command goes on from "),
+        (KeyboardInterrupt(), 130, "\nheron train: interrupted; the same command resumes it"),
         (BrokenPipeError(), 0, ""),
     ],
 )

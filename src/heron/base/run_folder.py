@@ -27,7 +27,7 @@ Scores = dict[str, dict[str, float]]  # `{"<split>": {"<metric>": fraction}}`
 HEAD, BASELINE = "head.safetensors", "baseline.json"
 JOURNAL = "study.journal"  # in the folder of a sweep: the trials of its searches
 STALE = 60.0  # seconds without a heartbeat after which another machine's process counts as gone
-GONE = "its process is gone (killed, or out of memory); the same command goes on with the run"
+GONE = "its process is gone (killed, or out of memory); the same command resumes the run"
 _updating = threading.RLock()  # a heartbeat writes beside the run
 
 
@@ -166,7 +166,7 @@ class RunFolder:
         why = f"run.export was false, or {file} was removed; train it again with "
         why += "run.export=true run.resume=false"
         if (state := self.state()) != "done":
-            why = f"the run is not finished (it is {state}); the same heron train command goes on"
+            why = f"the run is not finished (it is {state}); its heron train command resumes it"
         raise ConfigError(f"{self.model} holds no exported model: {why}")
 
     def is_new(self) -> bool:

@@ -14,7 +14,7 @@ from heron.base.terminal import print_lines
 from heron.config.options import DataFolders, parse_with_data
 from heron.data.config import TEST, TRAIN, VALIDATION, DataConfig, read_config
 from heron.data.download import fetch
-from heron.data.examples import count_mended
+from heron.data.examples import count_repairs
 from heron.data.readers import load_with_report
 from heron.data.sources import Source, State, inspect
 from heron.languages import get_language
@@ -116,16 +116,14 @@ def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shown:
         lines += ["", "splits as a run sees them", *aligned([columns, *shown])]
         tables.append(Table("splits as a run sees them", ("split", *columns[1:]), tuple(splits)))
         counted = [(f"left out of {split}", counts) for split, counts in loaded.dropped.items()]
-        mended = {split: count_mended(examples) for split, examples in loaded.examples.items()}
-        counted += [
-            (f"answers in {split}", repairs) for split, repairs in mended.items() if repairs
-        ]
+        repairs = {split: count_repairs(examples) for split, examples in loaded.examples.items()}
+        counted += [(f"answers in {split}", counts) for split, counts in repairs.items() if counts]
         for what, reasons in counted:
             listed = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
             lines.append(f"{what}: {listed}")
             tables.append(Table(what, ("what", "rows"), tuple(reasons.items())))
     elif config.substitute:
-        lines += ["", f"data={config.substitute} can stand in and needs fewer files"]
+        lines += ["", f"data={config.substitute} is substitute data with fewer files"]
     return "\n".join(lines), tables
 
 

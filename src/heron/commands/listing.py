@@ -18,7 +18,7 @@ class Command:
     # Gets the words after the command's name; returns the exit code.
     run: Callable[[Sequence[str]], int | None]
     help: Path  # a text file; its first line is the command's summary
-    resumes: bool = False  # whether the same command goes on after an interruption
+    resumes: bool = False  # whether the same command resumes after an interruption
 
 
 # Commands of forks, of one or two words (`judge`, `build trc`); heron's own are in `heron.cli`.
@@ -51,7 +51,7 @@ def fork_command(name: str) -> Callable[[Sequence[str]], int | None]:
 
 
 def resumes(name: str, own: Sequence[str]) -> bool:
-    """Tell whether a command of a fork goes on after an interruption."""
+    """Tell whether the same command of a fork resumes after an interruption."""
     return name not in own and FORK_COMMANDS[name].resumes
 
 

@@ -69,7 +69,7 @@ def explain(
 
 
 def explain_words(words: Sequence[str], error: BaseException) -> str:
-    """Describe what Hydra says of a command's words, and what a word without meaning may mean."""
+    """Describe Hydra's error about a command's overrides, and what an unknown one may mean."""
     causes = list(_causes(error))
     for cause in causes:
         if isinstance(cause, HeronError):  # raised by heron inside OmegaConf

@@ -72,7 +72,7 @@ def plan_pass(
 
 
 def interleave(order_P: np.ndarray, classes_U: np.ndarray) -> np.ndarray:
-    """Spread each class evenly over an order, keeping the order within the class.
+    """Spread each class uniformly over an order, keeping the order within the class.
 
     In any stretch of the result, the count of a class with share p is off by at most 1 + p (C - 2),
     at its beginning by half of that. Of units sorted by length, those at the same quantile of their

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-MENDED = "mended"  # key in `Example.side` of the repairs that its reader has made
+REPAIRS = "repairs"  # key in `Example.side` of the repairs that its reader has made
 
 
 class Span(NamedTuple):
@@ -30,9 +30,9 @@ class Example:
     side: Mapping[str, Any] = field(default_factory=dict)
 
 
-def count_mended(examples: Iterable[Example]) -> dict[str, int]:
+def count_repairs(examples: Iterable[Example]) -> dict[str, int]:
     """Count the repaired examples by kind of repair."""
-    return dict(Counter(deed for example in examples for deed in example.side.get(MENDED, ())))
+    return dict(Counter(deed for example in examples for deed in example.side.get(REPAIRS, ())))
 
 
 def text_key(example: Example) -> Hashable:

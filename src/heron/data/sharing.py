@@ -21,7 +21,7 @@ class SharingCollator:
     """Collates one process's share of each batch.
 
     All processes must have the same number of batches. A share without a unit therefore gets a
-    stand-in: a unit without labels that passes through the model and counts nowhere.
+    placeholder: a unit without labels that passes through the model and counts nowhere.
     """
 
     def __init__(self, collate: Collator, rank: int, ranks: int):

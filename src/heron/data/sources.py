@@ -76,7 +76,7 @@ def _present(sources: Mapping[str, Source], config: DataConfig, cache_dir: Path)
             size, expected = source.path.stat().st_size, source.file.sha256
             what = f"its sha256 is {source.sha256} ({size} bytes), expected {expected}"
             what += f" ({source.file.size} bytes)" if source.file.size else ""
-            fix = "remove it to fetch it anew, or data.verify=false"
+            fix = "remove it to fetch it again, or data.verify=false"
             problems.append(Problem(str(source.path), what, fix))
     if any(source.state is State.MISSING for source in sources.values()):
         from heron.data.download import fetch  # start-up time: most runs have their files

@@ -24,7 +24,7 @@ class DynamicsConfig(Checked):
     every: float = 1.0
 
     def problems(self) -> Iterator[str]:
-        """Check that records divide an epoch evenly."""
+        """Check that an epoch is a whole number of records."""
         if not 0 < self.every <= 1 or abs(1 / self.every - round(1 / self.every)) > 1e-6:
             yield f"dynamics.every={self.every}: must be 1, 0.5, 0.25 or another 1/n"
 
@@ -88,11 +88,11 @@ class CurriculumConfig(Checked):
     # run folder whose dynamics say what is hard; null: the same run without curriculum, which is
     # found or trained first
     dynamics: str | None = None
-    # dotted keys that differ in this first run, such as `{batching.oversample: none}`
+    # dotted keys that differ in that earlier run, such as `{batching.oversample: none}`
     changes: dict[str, Any] = field(default_factory=dict)
     scores: str | None = None  # table (.csv, .jsonl, .parquet) with a `guid` column, for `external`
     column: str | None = None  # the column of `scores`; higher is harder
-    # the encoder of `sts`: as it is loaded (`pretrained`) or as the first run has fine-tuned it
+    # the encoder of `sts`: as it is loaded (`pretrained`) or as that earlier run has fine-tuned it
     # (`trained`, as in the paper)
     embeddings: Annotated[str, OneOf("pretrained", "trained")] = "pretrained"
 

@@ -231,7 +231,7 @@ def unlocked_share(config: CurriculumConfig, time: float) -> float:
 
 
 def linear(config: CurriculumConfig, time: float) -> float:
-    """Grow evenly from s = `start`: s + (1 - s) t."""
+    """Grow linearly from s = `start`: s + (1 - s) t."""
     return _root(config.start, time, 1.0)
 
 

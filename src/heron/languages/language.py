@@ -62,7 +62,7 @@ class Language:
     alphabet: str  # all letters of its own words, lower case first where there is case; NFC
     # Default opening and closing marker of event 1, then of event 2.
     event_markers: tuple[str, str, str, str] = ("[E1]", "[/E1]", "[E2]", "[/E2]")
-    # Letters of old fonts and what each stands for, in pairs (`şșŢȚ`); replaced under
+    # Letters of old fonts and the letter of today for each, in pairs (`şșŢȚ`); replaced under
     # `data.unicode.cedilla=comma`.
     variants: str = ""
     # Words that negate, as `heron.languages.words` splits them: for the audit. `nu` is also found

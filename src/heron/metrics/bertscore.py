@@ -98,17 +98,17 @@ def bertscore(
     identity = check_backbone(name, layer)
     baseline = _read_baseline(config)
     transformers = metadata.version("transformers")
-    decisive = (VERSION, identity, config.layer, config.long, config.precision, transformers)
+    scorer_key = (VERSION, identity, config.layer, config.long, config.precision, transformers)
 
     def build() -> tuple[array_store.Arrays, Mapping[str, Any]]:
         encoder = TokenEncoder.load(name, layer, config.precision, device)
-        scorer = _Scorer(encoder, config, cache, fingerprint(*decisive), progress)
+        scorer = _Scorer(encoder, config, cache, fingerprint(*scorer_key), progress)
         return scorer.score(predictions, references)
 
     if cache is None or not len(predictions):
         arrays, counts = build()
     else:
-        key = fingerprint(decisive, config.idf, list(predictions), list(references))
+        key = fingerprint(scorer_key, config.idf, list(predictions), list(references))
         arrays, counts = array_store.load_or_build(cache, "bertscore", key, build)
     columns = zip(MEASURES, arrays["scores"].T, strict=True)
     items = {f"bertscore_{name}": np.array(column_N) for name, column_N in columns}

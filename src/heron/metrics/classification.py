@@ -185,7 +185,7 @@ def plain_scores(matrix: Matrix) -> dict[str, Fractions]:
 def headline(task: str, classes: Sequence[str], relaxed: str = "recode") -> Headline:
     """Find the headline scores of a task with classes, as a function of confusion matrices.
 
-    `relaxed` (`recode`, `drop`, `matres_micro`) is what `relaxed_*` stands for.
+    `relaxed` (`recode`, `drop`, `matres_micro`) is the mode of `relaxed_*`.
     """
     rules = TASKS[task]
     return rules.headline(classes, relaxed) if rules.headline else plain_scores

@@ -153,7 +153,7 @@ def number_tokens(
     Only `heron` depends on the texts' language.
 
     Returns:
-        The numbers of each text's tokens, and the token that each number stands for.
+        The numbers of each text's tokens, and the token of each number.
     """
     one_token, split = _ways(profile, language)
     # Only at spaces: of other white space the fork deletes some, which depends on the word.

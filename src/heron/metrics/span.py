@@ -163,7 +163,7 @@ def item_scores(
 def mean_scores(items: Mapping[str, Floats]) -> dict[str, float]:
     """Average each score over the questions that count (not NaN); 0 where none does.
 
-    They are sorted first: their order changes not even the last bit.
+    They are sorted first, so that their order does not change the last bit.
     """
     return {
         name: float(np.nanmean(np.sort(score_N))) if not np.isnan(score_N).all() else 0.0
@@ -238,7 +238,7 @@ def _overlap(given: Tokens, right: Tokens, squad_2: bool) -> tuple[float, float]
         return 0.0, 0.0
     if len(distinct) < len(given) and len(set(right)) < len(right):  # both repeat a token
         shared = (Counter(given) & Counter(right)).total()
-    # The official order of operations: not even the last bit differs.
+    # The official order of operations: the last bit is the same, too.
     precision, recall = shared / len(given), shared / len(right)
     return 0.0, 2 * precision * recall / (precision + recall)
 

@@ -37,7 +37,7 @@ class ScratchConfig(Checked):
     positions: Count = 256  # longest sequence, in tokens
 
     def problems(self) -> Iterator[str]:
-        """Check that the heads share the width evenly."""
+        """Check that the width is a multiple of the number of attention heads."""
         if self.hidden % self.heads:
             yield (
                 f"encoder.scratch.hidden={self.hidden}: must be a multiple of "

@@ -66,7 +66,7 @@ def pretrained_model(config: EncoderConfig) -> PreTrainedModel:
 
 
 def untrained_model(description: Mapping[str, Any]) -> PreTrainedModel:
-    """Build a model with random weights from what `Encoder.description` says of it.
+    """Build a model with random weights from `Encoder.description`.
 
     Raises:
         ConfigError: it names no model class of transformers.
@@ -92,7 +92,7 @@ def check_encoder(config: EncoderConfig, model: PreTrainedModel) -> None:
     if change > _PADDING:
         say(
             f"{config.name}: padding changes the states of a {model.config.model_type} encoder (by "
-            f"{change:.1g} of their size), so what it says of a text depends on the longest text "
+            f"{change:.1g} of their size), so its states of a text depend on the longest text "
             "of the batch; batching.size=1 reads each text alone",
             f"padding {config.name}",
             who="heron",

@@ -232,7 +232,7 @@ def spent_table(runs: Sequence[RunRecord]) -> Table | None:
     notes = [
         "Means over finished runs. steps: of the optimizer; planned: before any early stop; "
         "samples: rows, repeated ones as often as seen; tokens: without padding; padding: share of "
-        "all places in the batches."
+        "all positions in the batches."
     ]
     if len(budgets) > 1:
         listed = []

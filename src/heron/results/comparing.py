@@ -74,7 +74,7 @@ class CompareOptions:
     labels: list[str] | None = None
     # Of answers, for scores such as `he_f1`, and of summaries; default: the runs'.
     language: str | None = None
-    relaxed: Relaxed | None = None  # what `relaxed_*` stands for; default: the runs' setting
+    relaxed: Relaxed | None = None  # the mode of `relaxed_*`; default: the runs' setting
     out: Path | None = None  # where compare.md, compare.csv and compare.json go
 
 

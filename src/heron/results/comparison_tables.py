@@ -45,7 +45,7 @@ def _note(comparison: Comparison) -> str:
     unit = "rows" if comparison.groups is None else f"{comparison.groups:,} whole documents"
     notes = [
         f"{settings.metric}: mean ± sample sd (runs); best: the run that is best on validation, or "
-        f"the first. Difference of the means, p: {unit} are drawn ([low, high], "
+        f"the first. Difference of the means, p: {unit} are resampled ([low, high], "
         f"{1 - settings.alpha:.0%}; bootstrap) or swapped between the systems (p, approximate "
         f"randomisation), each with the predictions of all seeds; {settings.draws:,} draws. Holm: "
         f"p corrected for the number of comparisons ({len(comparison.systems) - 1}); at most "

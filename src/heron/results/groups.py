@@ -9,7 +9,7 @@ from heron.base.errors import ConfigError, nearest
 from heron.config.constraints import flatten
 from heron.metrics.names import signed, with_copied
 from heron.results.collect import RunRecord, headline_metrics
-from heron.training.run_names import is_decisive, is_neutral
+from heron.training.run_names import is_identifying, is_neutral
 
 FOLD = "data.folds.fold"
 
@@ -98,7 +98,7 @@ def differing_settings(runs: Sequence[RunRecord]) -> list[str]:
         for key, value in (settings[0] if settings else {}).items()
         if all(key in each for each in settings)
         and any(each[key] != value for each in settings)
-        and is_decisive(key)
+        and is_identifying(key)
         and not is_seed(key)
     ]
 

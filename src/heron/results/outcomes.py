@@ -35,7 +35,7 @@ class Settings:
     # The score: `macro_f1`, `micro_f1`, `weighted_f1`, or another of the task's.
     metric: str = ClassScores().metric
     task: str = CLASSES  # `classification`, or a task's name
-    relaxed: str = "recode"  # what `relaxed_*` stands for: `recode`, `drop` or `matres_micro`
+    relaxed: str = "recode"  # the mode of `relaxed_*`: `recode`, `drop` or `matres_micro`
     draws: int = 10_000  # of the bootstrap and of the randomisation
     seed: Seed = 0  # of both
     alpha: float = 0.05  # how large a corrected p may be; the intervals hold 1 - alpha of the draws

@@ -165,7 +165,7 @@ def _work(
     """Run one job; in its own process.
 
     The place is the command's working folder and its `HERON_FORKS`; file hashes and warnings that
-    are not `known` go to `replies`, with what `run` says of a failure.
+    are not `known` go to `replies`, with the failure that `run` returns.
     """
     # Ctrl+C in a terminal reaches a whole process group: the parent alone decides.
     os.setsid()

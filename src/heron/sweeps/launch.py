@@ -239,15 +239,14 @@ def conclude(found: Sequence[JobReturn], refused: Sequence[tuple[str, str]] = ()
         for overrides, error in failed:
             print(redact(f"  {overrides}: {error}"), file=sys.stderr)
         print(
-            "The same command goes on with what was cut (killed, out of memory, disk full); "
+            "The same command resumes what was interrupted (killed, out of memory, disk full); "
             "run.retry=failed tries the others again, too. What a job printed is in its log.txt.",
             file=sys.stderr,
         )
         return 2
     if cut:
         print(
-            f"heron train: {len(cut)} of {jobs} jobs interrupted; the same command goes on "
-            "with them",
+            f"heron train: {len(cut)} of {jobs} jobs interrupted; the same command resumes them",
             file=sys.stderr,
         )
     return TERMINATED if cut else 0

@@ -1,7 +1,7 @@
 """`hydra/sweeper=optuna`: each next point is chosen by how the earlier ones scored on validation.
 
 The sweep's folder holds the study. Several commands may search together: they ask under a lock.
-A job's result is in its folder, as for any sweep, and trials that were cut go on first of all.
+A job's result is in its folder, as for any sweep, and interrupted trials are resumed first.
 """
 
 import math
@@ -32,10 +32,10 @@ from heron.sweeps.ledger import Best
 from heron.tasks.config import Config
 from heron.training.compose import Composition
 from heron.training.jobs import JobComposer
-from heron.training.run_names import as_before, decisive
+from heron.training.run_names import as_before, identifying
 from heron.training.study import forget_study, open_study, seed_sampler, settings_of, trial_of
 
-_MOST_CUTS = 3  # of one job in one command; then the search goes on without it
+_MOST_CUTS = 3  # interruptions of one job in one command; then the search continues without it
 _MOST_REPEATS = 1000  # points in a row that were tried already
 _DIGITS = 6  # of a drawn number: more make commands and folder names unreadable
 _REFUSED = {
@@ -328,6 +328,6 @@ def _number(word: str) -> Any:
 def _study_name(first: Config, space: Sequence[Dimension]) -> str:
     """Name a search by the fixed settings and the space: only then are its scores comparable."""
     keys = {each.key.lstrip("+") for each in space}
-    fixed = {key: value for key, value in decisive(first).items() if key not in keys}
+    fixed = {key: value for key, value in identifying(first).items() if key not in keys}
     described = [[d.key, list(d.values), d.low, d.high, d.log, d.integer] for d in space]
     return f"search-{fingerprint(as_before(fixed), described)[:8]}"

@@ -1,4 +1,4 @@
-"""The jobs of a sweep: planned, run, passed over and taken up again, by one or several commands.
+"""The jobs of a sweep: planned, run, skipped and resumed, by one or several commands.
 
 Every job has a `status.json` before anything trains. A process that works on a job holds its lock;
 a job whose lock is free and that still says `running` was cut.

@@ -407,7 +407,7 @@ class TaskModule(pl.LightningModule):
         checkpoint["random"] = self._of_all([random_state()])
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Take the random state back; a process beyond those of before keeps its own."""
+        """Restore the random state; a process without a stored one keeps its own."""
         earlier = [each for each in checkpoint.get("callbacks", {}).values() if "random" in each]
         states = checkpoint.get("random") or (earlier[0]["random"] if earlier else [])
         if self._trainer is not None and self.trainer.global_rank < len(states):

@@ -282,8 +282,8 @@ class Config(Checked):
     # own, `fixed`
     protocol: Annotated[str, OneOf("fixed", "paper", "repo")] = "fixed"
     experiment: str | None = None  # the chosen experiment; set by `experiment=NAME`
-    # run to train on, by its folder or checkpoint: weights, optimizer, epoch and random state go on
-    # from there, up to `trainer.max_epochs`; null: train from the start
+    # run to train on, by its folder or checkpoint: weights, optimizer, epoch and random state
+    # continue from there, up to `trainer.max_epochs`; null: train from the start
     ckpt_path: str | None = None
     report: str | None = None  # the paper's table to compare a sweep with, such as `trc/table4`
     # data sets to train on one after the other: names, or mappings as in
@@ -381,7 +381,7 @@ class Config(Checked):
 
 
 def resolve(config: DictConfig, typed: Collection[str] = ()) -> Config:
-    """Check a composed configuration and turn it into dataclasses; `typed` are keys of its words.
+    """Check a composed configuration and turn it into dataclasses; `typed` are the overridden keys.
 
     Raises:
         ConfigError: an unknown key, a value of the wrong type or outside its range, or a

@@ -25,7 +25,7 @@ from heron.tasks.teachers import files, runs
 
 
 def soft_targets(config: Config, data: DataModule) -> Tensor:
-    """Mix each train row's label with what annotators and teachers say of it.
+    """Mix each train row's label with annotators' labels and teachers' probabilities.
 
     Of a row that n of them label, each has 1 / n of `optim.soft.weight`; a row that none labels
     keeps its label alone. A suspect (`optim.suspects`) is multiplied by its weight.
@@ -111,7 +111,7 @@ def _add_labels(
 def _add_predictions(
     sum_RC: np.ndarray, table: Table, rows: dict[str, int], labels: Sequence[str]
 ) -> None:
-    """Add a teacher's probabilities of the rows that it has predicted; empty rows say nothing."""
+    """Add a teacher's probabilities of the rows that it has predicted; empty rows do not count."""
     columns = [f"p/{label}" for label in labels]
     table.require("guid", *columns)
     problems = []

@@ -1,4 +1,4 @@
-"""The earlier runs that train rows learn from: predictions of teachers, dynamics of first runs."""
+"""Earlier runs that change targets: predictions of teachers, dynamics of suspicious labels."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ def target_sources(config: Config) -> dict[str, str]:
 
 
 def files(word: str) -> list[Path]:
-    """Find the file of a word, or a run's or a sweep's predictions on validation.
+    """Find the predictions that a value of `optim.soft.predictions` names, of a run on validation.
 
     Raises:
         DataError: there are none.
@@ -46,7 +46,7 @@ def files(word: str) -> list[Path]:
 
 
 def runs(word: str, config: Config) -> list[Path]:
-    """Find the run of a word, or the runs of a sweep that have this run's data and fold.
+    """Find the run that a value names, or the runs of a sweep with this run's data and fold.
 
     Runs of the sweep that have not ended, and those that learned from others, do not count.
 

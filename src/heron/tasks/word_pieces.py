@@ -148,7 +148,7 @@ class WordPieces:
 
 
 def _by_words(step: dict[str, Any]) -> bool:
-    """Tell whether a pre-tokenizer treats a word alike at every place of a text."""
+    """Tell whether a pre-tokenizer treats a word alike at every position of a text."""
     if step["type"] == "Metaspace":
         return step["prepend_scheme"] == "always" and bool(step["split"])
     return step["type"] in _BY_WORDS

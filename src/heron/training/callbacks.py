@@ -187,7 +187,7 @@ class MeanOfEpochs(pl.Callback):
     """Adds up the trained weights after each of the last `epochs` epochs.
 
     Source: the averages of stochastic weight averaging (Izmailov et al., 2018), without its
-    learning rate: the run's own schedule goes on.
+    learning rate: the run's own schedule continues.
     """
 
     def __init__(self, epochs: int):

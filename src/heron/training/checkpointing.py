@@ -56,7 +56,7 @@ class WholeFiles(TorchCheckpointIO):
 
 
 class LastCheckpoint(Checkpoint):
-    """Saves at the end of every epoch, within one by the clock or by steps, and at SIGTERM.
+    """Saves at the end of every epoch, within an epoch after some minutes or steps, and at SIGTERM.
 
     Lightning stores model, optimizer, schedule and loops, the module the random states; this adds
     the rows of `metrics.csv`. A kill during a save leaves the one before (`WholeFiles`). Of several

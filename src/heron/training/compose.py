@@ -124,7 +124,7 @@ class Composition:
 
 
 def compose(overrides: Sequence[str]) -> Config:
-    """Compose the configuration of one run from words such as `["data=chronicle", "head=ess"]`.
+    """Compose the configuration of one run from overrides such as `["data=chronicle", "head=ess"]`.
 
     Raises:
         ConfigError: an override that does not fit, a value out of range, or a sweep.
@@ -133,7 +133,7 @@ def compose(overrides: Sequence[str]) -> Config:
     compose_and_run("train", overrides, found.append)
     if len(found) != 1:
         raise ConfigError(
-            f"{' '.join(overrides)}: not the words of one run; leave out -m, --cfg, lists of values"
+            f"{' '.join(overrides)}: this is not one run; leave out -m, --cfg, lists of values"
         )
     return found[0].resolved()
 

@@ -114,7 +114,7 @@ def similarities(config: Config, data: DataModule, first: RunFolder | None) -> n
     """Compute the cosine of premise and hypothesis of every train row; float64 [R].
 
     Both are read apart; a text's vector is the mean of its states. Under
-    `curriculum.embeddings=trained` the encoder is that of the first run.
+    `curriculum.embeddings=trained` the encoder is that of `first_run`.
     """
     encoder = config.encoder
     if first is not None and compares_trained(config.curriculum):
@@ -178,7 +178,7 @@ def _key(override: str) -> str:
 
 
 class Restart(pl.Callback):
-    """Clears the optimizer's moments where a stage begins; the learning-rate schedule goes on.
+    """Clears the optimizer's moments where a stage begins; the learning-rate schedule continues.
 
     Source: the RoNLI repository, where every stage is a Trainer of its own.
     """

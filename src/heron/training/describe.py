@@ -12,7 +12,7 @@ from heron.base.run_folder import RunFolder
 from heron.base.terminal import say
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
-from heron.data.examples import Example, count_mended, text_key
+from heron.data.examples import Example, count_repairs, text_key
 from heron.data.features import Features
 from heron.tasks.config import Config
 from heron.tasks.task import task_of
@@ -51,8 +51,8 @@ def describe(
 
     Returns:
         `splits` (rows, and with features: sequences, refused, truncated rows, and what the task has
-        counted), `dropped`, `shared`: how many examples two splits have in common, and `mended`
-        answers, where there are any.
+        counted), `dropped`, `shared`: how many examples two splits have in common, and `repairs`
+        of answers, where there are any.
     """
     splits = {
         split: {"rows": len(rows), **(_sizes(features[split]) if features else {})}
@@ -70,8 +70,8 @@ def describe(
         for number, warning in features[split].counts.values() if features else ():
             if number and warning:
                 say(f"{split}: {number} {warning}")
-    mended = {s: counts for s, rows in examples.items() if (counts := count_mended(rows))}
-    for split, counts in mended.items():
+    repairs = {s: counts for s, rows in examples.items() if (counts := count_repairs(rows))}
+    for split, counts in repairs.items():
         say(f"{split}: answers {', '.join(f'{n} {deed}' for deed, n in counts.items())}")
     keys = {split: {text_key(e) for e in rows} for split, rows in examples.items()}
     shared = {
@@ -87,7 +87,7 @@ def describe(
         "splits": splits,
         "shared": shared,
         "dropped": {k: dict(v) for k, v in dropped.items()},
-        **({"mended": mended} if mended else {}),
+        **({"repairs": repairs} if repairs else {}),
     }
 
 

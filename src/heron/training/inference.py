@@ -1,4 +1,4 @@
-"""Cleanups runs opened to predict: one, several as one, or one under several settings."""
+"""Finished runs opened to predict: one, the mean of several, or one under several settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The jobs of a sweep: a grid's words, and each job's configuration without composing it anew."""
+"""The jobs of a sweep: a grid's overrides, and each job's configuration from one composition."""
 
 import pickle
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""Overrides: words `key=value` on keys of the configuration, in Hydra's grammar.
+"""Overrides `key=value` of keys of the configuration, in Hydra's grammar.
 
 `heron train` passes them to Hydra. The other commands take a few keys besides their own options
-(`TAKES`) and lay `data.<key>=` over a data set.
+(`TAKES`) and override a data set's keys by `data.<key>=`.
 """
 
 import copy
@@ -66,7 +66,7 @@ _OPEN = (
 
 
 class Words(NamedTuple):
-    """A command's words by kind."""
+    """A command's overrides by kind."""
 
     options: list[str]  # the command's own; `paths.data=DIR` is one of them as `data=DIR`
     settings: list[str]  # overrides of keys in `SETTINGS`
@@ -75,7 +75,7 @@ class Words(NamedTuple):
 
 
 def read_value(word: str) -> Any:
-    """Read the one value of a word `key=value`.
+    """Read the one value of an override `key=value`.
 
     Raises:
         ConfigError: it has no value, one that cannot be read, or several.
@@ -125,7 +125,7 @@ def sort_words(arguments: Sequence[str], takes: Sequence[str]) -> Words:
 
 
 def read_points(words: Sequence[str]) -> list[dict[str, int | str | None]]:
-    """List all combinations of the values of `SETTINGS` in words such as `key=10,20,30`.
+    """List all combinations of the values of `SETTINGS` in overrides such as `key=10,20,30`.
 
     Raises:
         ConfigError: a key that is given twice.
@@ -162,7 +162,7 @@ def configure(name: str, words: Sequence[str]) -> DataConfig:
 
 
 def override(data: DataConfig, words: Sequence[str]) -> DataConfig:
-    """Lay words `data.<key>=value` over a data set; mappings are added to, lists replaced.
+    """Override keys of a data set by `data.<key>=value`; mappings are merged, lists replaced.
 
     Raises:
         ConfigError: an unknown key, one that is given twice or that the data set's task does not

@@ -29,7 +29,7 @@ from heron.data.readers import every_set, load_with_report
 from heron.data.sources import locate
 from heron.tasks.config import Config
 from heron.tasks.task import task_of
-from heron.training.run_names import config_key, decisive, path_words
+from heron.training.run_names import config_key, identifying, path_words
 from heron.training.status import (
     Clock,
     failure,
@@ -139,7 +139,7 @@ class Run:
             folder.clear()
         if folder.last.is_file() and not folder.read_status():
             say(
-                f"{folder.status} is missing or damaged: the run counts as cut and goes on from "
+                f"{folder.status} is missing or damaged: the run counts as cut and resumes from "
                 f"{folder.last.name}; nothing says whether its data has changed since"
             )
         if folder.config.is_file():
@@ -151,14 +151,14 @@ class Run:
         folder.write_config(config)
 
     def _as_before(self, before: Config) -> Config:
-        """Refuse another configuration than before; returns the run's with its old precision."""
+        """Refuse a configuration unlike the run's; returns the run's, with its precision."""
         config, precision = self.config, before.trainer.precision
         # The run that a curriculum learns from has no experiment's name.
         config.experiment = config.experiment or before.experiment
         if config.trainer.precision == "auto":
             config = replace(config, trainer=replace(config.trainer, precision=precision))
         # Secrets are not stored; configurations that differ in nothing else are the same run.
-        found, wanted = redacted(decisive(before)), redacted(decisive(config))
+        found, wanted = redacted(identifying(before)), redacted(identifying(config))
         changed = [key for key in found | wanted if found.get(key) != wanted.get(key)]
         if changed:
             raise ConfigError(

@@ -30,7 +30,7 @@ _LONGEST = 200  # characters of a folder's name before its hash; file systems al
 _APART = ("protocol", "also_test", "trainer.max_epochs", "trainer.max_steps")
 
 
-def is_decisive(key: str) -> bool:
+def is_identifying(key: str) -> bool:
     """Tell whether a key can change a result; an experiment's name cannot: its keys can."""
     return key != "experiment" and not is_neutral(key)
 
@@ -44,12 +44,12 @@ def is_neutral(key: str) -> bool:
     return any(is_under(key, each) for each in NEUTRAL)
 
 
-def decisive(config: Config) -> dict[str, Any]:
-    """List what can change a result: `{dotted key: value}` without the keys of `is_decisive`.
+def identifying(config: Config) -> dict[str, Any]:
+    """List what can change a result: `{dotted key: value}` without the keys of `is_identifying`.
 
     The number of devices does not change a batch, so every run is listed as one on one device.
     """
-    found = {key: value for key, value in flatten(config.values()) if is_decisive(key)}
+    found = {key: value for key, value in flatten(config.values()) if is_identifying(key)}
     unset, alone = _defaults(), TrainerConfig()
     found = {key: value for key, value in found.items() if unset.get(key, ...) != value}
     return found | {f"trainer.{key}": getattr(alone, key) for key in SPREAD}
@@ -64,7 +64,7 @@ def _defaults() -> dict[str, Any]:
 
 def config_key(config: Config) -> str:
     """Hash all that can change a run's result; the end of a run folder's name."""
-    return fingerprint(as_before(decisive(config)))[:8]
+    return fingerprint(as_before(identifying(config)))[:8]
 
 
 def as_before(found: dict[str, Any]) -> Any:

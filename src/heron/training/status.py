@@ -1,4 +1,4 @@
-"""What `status.json` says of a run: what it comes from, that it lives, and why it failed."""
+"""What `status.json` holds: a run's provenance, its heartbeat, and why it failed."""
 
 import os
 import platform

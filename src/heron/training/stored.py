@@ -56,7 +56,9 @@ def read_stored(path: Path, run_code: bool = False) -> Config:
     stages = (stage.changes for stage in config.read_stages())
     for key in (key for changes in (config.curriculum.changes, *stages) for key in changes):
         if any(is_under(key, own) or is_under(own, key) for own in _UNCHANGED):
-            raise ConfigError(f"{path}: changes: no stage and no first run may change {key}")
+            raise ConfigError(
+                f"{path}: changes: neither a stage nor curriculum.changes may set {key}"
+            )
     config.encoder.trust_remote_code = run_code
     for data in (config.data, *config.others.values()):
         joined = [data.join.file] if data.join else []

@@ -36,7 +36,7 @@ from heron.training.targets import make, wandb_options
 draw_map = on_demand("heron.reports.map:draw_map")  # of a higher layer
 
 _TEXTS = ("text", "text_pair")
-# What W&B's environment says of a run, by the key of its logger that says the same.
+# W&B's environment variables, by the key of its logger with the same meaning.
 _VARIABLES = {
     **{key: f"WANDB_{key.upper()}" for key in ("project", "entity", "name", "notes", "tags")},
     **{"group": "WANDB_RUN_GROUP", "job_type": "WANDB_JOB_TYPE", "mode": "WANDB_MODE"},

@@ -84,8 +84,8 @@ def question_statistics(
 def _describe(examples: Sequence[Example], language: str) -> SplitStatistics:
     questions = [example.text_pair or "" for example in examples]
     answers = [text for example in examples for text in example.side.get("answers") or ()]
-    spoken = get_language(language)
-    first, near = (Counter(question_clusters(questions, spoken, reach=n)) for n in (1, 3))
+    profile = get_language(language)
+    first, near = (Counter(question_clusters(questions, profile, reach=n)) for n in (1, 3))
     return SplitStatistics(
         articles=len({example.group or example.text for example in examples}),
         paragraphs=len({example.text for example in examples}),

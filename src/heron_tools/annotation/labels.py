@@ -54,7 +54,7 @@ def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
     Labels that differ only in case or Unicode form are one, written as most wrote it.
 
     Raises:
-        ConfigError: the files say of no two raters what they said.
+        ConfigError: no item has labels of two raters.
         DataError: missing columns, a row without item or rater, an item that one rater has twice;
             names file and line.
     """

@@ -35,7 +35,7 @@ def write_card(shipped: Shipped, findings: Sequence[Finding], path: Path) -> Pat
         "citation": config.citation,
         "homepage": config.homepage,
         **{f"{split}, sha256": f"`{value}`" for split, value in shipped.sha256.items()},
-        **{f"{split}, missing": "nothing is said of it here" for split in shipped.missing},
+        **{f"{split}, missing": "not described here" for split in shipped.missing},
     }
     # A split that is missing is named above, and its place is of this computer.
     shown = [(f, measure_table(f)) for f in findings if f.check != "missing"]

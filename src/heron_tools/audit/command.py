@@ -39,7 +39,7 @@ def run(arguments: Sequence[str]) -> int:
     findings = in_order(list(audit(shipped, options.near)))
     report = Report(shipped, findings, [f"data={options.data}", *overrides])
     files = write(report, options.out or Path("runs") / "audit" / config.name)
-    if options.near == AuditOptions.near:  # `heron train` tells of the near copies of the default
+    if options.near == AuditOptions.near:  # `heron train` prints the near copies of the default
         found = [finding.as_json(rows=False) for finding in findings]
         store(shipped.config, shipped.sha256, found, cache)
     if options.card is not None:

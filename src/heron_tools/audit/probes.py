@@ -43,8 +43,8 @@ def find_by_probes(parts: Mapping[str, Labelled], labels: Sequence[str]) -> list
     """Fit a probe on each field and on all of them together: `<field>_only`.
 
     The first split is scored by five folds, the others by a probe that was fitted on the first; of
-    long splits 8,000 rows, evenly spread. The evidence of an event relation (its events, the text
-    between them) is never more than information.
+    long splits, 8,000 rows at equal distances. That the events and the text between them predict an
+    event relation is information, never a finding.
     """
     parts = {split: _thinned(part) for split, part in parts.items()}
     if not parts or len(np.unique(next(iter(parts.values())).gold_N)) < 2:
@@ -63,7 +63,7 @@ def find_by_probes(parts: Mapping[str, Labelled], labels: Sequence[str]) -> list
 
 
 def _thinned(part: Labelled) -> Labelled:
-    """Take evenly spread rows of a long split."""
+    """Take rows of a long split at equal distances."""
     if len(part.examples) <= MOST_ROWS:
         return part
     chosen = np.linspace(0, len(part.examples) - 1, MOST_ROWS).astype(np.int64)

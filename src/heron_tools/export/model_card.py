@@ -164,7 +164,7 @@ def _limits(run: RunRecord, plain: Plain) -> Iterator[str]:
         yield "The data are generated: no score is a research result."
     known = map(read_config, data_sets().values())
     if originals := ", ".join(each.name for each in known if each.substitute == data.name):
-        yield f"{data.name} stands in for {originals}: scores cannot be compared with its papers'."
+        yield f"{data.name} is substitute data for {originals}; scores cannot be compared."
     held_out = [f"{sizes[s].get('rows', 0):,} {s} rows" for s in (VALIDATION, TEST) if s in sizes]
     if held_out:
         yield f"Its scores come from {' and '.join(held_out)}."

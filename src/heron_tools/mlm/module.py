@@ -55,7 +55,7 @@ class MaskedScores(RowScores):
 
 
 class MaskedModule(TaskModule):
-    """Masks batches anew in each epoch; evaluation always has the same masks.
+    """Masks batches with new masks in each epoch, the same ones in each evaluation.
 
     The masks of a sequence depend on the run's seed, the epoch and its row only, so that a resumed
     run, and one on several devices, has the same.

@@ -22,7 +22,7 @@ class Backend(Protocol):
         """Yield the key of a request and its answer as soon as it is there.
 
         Raises:
-            ConfigError: a mistake that no repetition mends, such as a wrong key or model.
+            ConfigError: a mistake that repeating does not help, such as a wrong key or model.
         """
 
     def count_tokens(self, request: Request) -> int:

@@ -90,7 +90,7 @@ class TranslationConfig(Checked):
     # `local` (a sequence-to-sequence model of transformers) or `server` (`q`, `source`, `target`
     # by HTTP, as LibreTranslate and Google take them)
     backend: str = "local"
-    # hub id or folder; `{source}` and `{target}` stand for the languages' codes
+    # hub id or folder; `{source}` and `{target}` are replaced by the languages' codes
     model: str | None = None
     # the model's own codes of languages, where one model has several: `{he: heb_Hebr}`
     codes: dict[str, str] = field(default_factory=dict)

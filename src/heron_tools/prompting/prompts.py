@@ -22,7 +22,7 @@ from heron.tasks.task import task_of, text_scores
 from heron_tools.prompting.config import PromptConfig
 
 Message = dict[Literal["role", "content"], str]
-# What stands for a row's texts where a model is asked without any.
+# In place of a row's texts where a model is asked without any.
 # Source: Zhao et al. 2021, Calibrate Before Use.
 CONTENT_FREE = ("N/A", "[MASK]", "")
 

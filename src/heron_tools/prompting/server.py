@@ -117,7 +117,7 @@ class Server:
 
 
 class Rate:
-    """Spends at most so many tokens a minute; a bucket that fills evenly."""
+    """Spends at most so many tokens a minute; a bucket that fills at a constant rate."""
 
     def __init__(self, per_minute: int | None):
         self.per_second = None if per_minute is None else per_minute / 60

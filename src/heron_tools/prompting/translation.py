@@ -124,7 +124,7 @@ class Translator:
 
 
 def model_name(model: str | None, source: str, target: str) -> str:
-    """Name the model for two languages: `{source}` and `{target}` stand for their codes."""
+    """Name the model for two languages: `{source}` and `{target}` are replaced by their codes."""
     try:
         return str(model).format(source=source, target=target)
     except (LookupError, ValueError, AttributeError) as error:

@@ -1,6 +1,6 @@
 """`heron prompt tune`: LCHAIM's hill-climb over prompts, and how much of its gain was noise.
 
-In each round, a changed prompt is scored on a few rows of validation, drawn anew; it is kept if it
+In each round, a changed prompt is scored on a few new rows of validation; it is kept if it
 scores better than the one before did on its own rows, else the change is undone. Half of validation
 is set aside: there the first and the last prompt are compared at the end. Test is never asked.
 
@@ -276,8 +276,8 @@ def _tables(found: Sequence[Round], held_out: HeldOut, name: str) -> list[Table]
     climbed = [each.score for each in found if each.is_kept]
     gain, real = climbed[-1] - climbed[0], held_out.last - held_out.first
     note = (
-        f"Each round: {len(found[0].guids)} rows of validation, drawn anew; kept where better than "
-        "the last one kept, on its own rows. [low, high]: 95 %."
+        f"Each round: {len(found[0].guids)} new rows of validation; a prompt is kept if it "
+        "scores higher on its rows than the last one kept did on its own. [low, high]: 95 %."
     )
     rounds = Table(f"{name} of each round", ("round", "change", name, "kept"), tuple(rows), note)
     noise = f"{gain - real:+.3f} of the gain of {gain:+.3f} was noise" if gain else "no gain"

@@ -32,7 +32,7 @@ _NAMED = ("seed", "data", "encoder", "encoder.name", "model", "prompting.model.n
 # What is named where no column shows it.
 _REPLACED = {"encoder.name": "encoder", "prompting.model.name": "model"}
 # Places in which a model, or the data set of examples in a prompt, may be replaced.
-_STANDS_FOR = ("encoder.name", "prompting.model.name", "prompting.pool")
+_REPLACEABLE = ("encoder.name", "prompting.model.name", "prompting.pool")
 _NOTE = (
     "reproduced: mean ± sample sd (number of seeds), or one value. Interval: of one run, its "
     "bootstrap interval over rows or documents; of several seeds, Student's t. test: whether the "
@@ -216,7 +216,7 @@ def compare_runs(
             matches = [
                 (other, mark)
                 for other in paper.printed
-                if (mark := _stands_for(key, other, paper)) is not None
+                if (mark := _substitutes(key, other, paper)) is not None
             ]
             for other, mark in matches or [(key, "")]:
                 keys.setdefault(other)
@@ -233,15 +233,18 @@ def compare_runs(
     return rows, [*paper.headings, "score"]
 
 
-def _stands_for(key: Names, other: Names, paper: ScoreTable) -> str | None:
-    """Say what a run's names replace of a row's: nothing if equal, None if they do not fit."""
+def _substitutes(key: Names, other: Names, paper: ScoreTable) -> str | None:
+    """Describe where a run has another encoder, model or data set than a row; None: another row.
+
+    `key` and `other` are the names of the run and of the row; equal names give an empty text.
+    """
     marks = []
     for position, (mine, theirs) in enumerate(zip(key, other, strict=True)):
         if mine == theirs:
             continue
         known = {names[position] for names in paper.printed}
         place = paper.places[position] if position < len(paper.places) else None
-        replaced = place and any(part in _STANDS_FOR for part in place.setting.split(","))
+        replaced = place and any(part in _REPLACEABLE for part in place.setting.split(","))
         if place and theirs not in place.names.values():
             return None  # a row of people, or of the references
         if mine in known or not replaced:
@@ -254,7 +257,7 @@ def _estimate(group: Group, paper: ScoreTable, metric: str, mark: str) -> Estima
     """Summarize the seeds of a group; of one, with the interval that its run has stored."""
     split = paper.split_of(group)
     if str(group.runs[0].setting("data.name")) not in paper.data:
-        split = split.rpartition(".")[2]  # its own test split stands for that of the paper's data
+        split = split.rpartition(".")[2]  # its own test split, compared with that of the paper
     values = group.values(split, metric)
     if not values:
         return None

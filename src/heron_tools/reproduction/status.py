@@ -54,7 +54,7 @@ def missing_for(target: Target, data_dir: Path, cache_dir: Path) -> tuple[list[s
             found.append(f"data {name} ({', '.join(lacking)})")
     if target.instead and not present:
         present = not _missing_files(target.instead, data_dir, cache_dir)
-        found += [f"{target.instead} stands in"] if present else []
+        found += [f"{target.instead} is substitute data"] if present else []
     if models := [model for model in target.models if not has_model(model)]:
         found.append(f"models {', '.join(models)}")
     if target.experiment is None and target.name not in TARGETS:

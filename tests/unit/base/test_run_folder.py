@@ -162,7 +162,7 @@ def test_sweep_folder_is_answered_with_its_runs(tmp_path: Path) -> None:
 def test_missing_model_names_the_state_of_the_run(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     folder.update_status(state="failed")
-    with pytest.raises(ConfigError, match=r"not finished \(it is failed\); the same heron train"):
+    with pytest.raises(ConfigError, match=r"not finished \(it is failed\); its heron train"):
         folder.require_model()
     folder.update_status(state="done")
     with pytest.raises(ConfigError, match=r"run\.export was false.*run\.resume=false") as told:

@@ -82,7 +82,7 @@ def test_sigterm_saves_says_interrupted_exits_143_and_the_same_command_goes_on(
         code, run = train(tmp_path)
     assert code == 143
     assert signal.getsignal(signal.SIGTERM) is handler
-    assert "interrupted; the same command goes on" in capsys.readouterr().err
+    assert "interrupted; the same command resumes" in capsys.readouterr().err
     status = read_json(run.status)
     assert (status["state"], status["retry"]) == ("interrupted", True)
     assert torch.load(run.last, weights_only=True)["global_step"] == steps
@@ -180,5 +180,5 @@ def test_an_interrupted_job_of_a_sweep_is_no_done_one_and_the_command_leaves_wit
     assert run_planned([job], [], reports.append) == 143
     assert reports == []
     printed = capsys.readouterr()
-    assert "1 of 1 jobs interrupted; the same command goes on with them" in printed.err
+    assert "1 of 1 jobs interrupted; the same command resumes them" in printed.err
     assert Sweep([job], isolate=False).plan() == [job], "the next command runs it"

@@ -80,7 +80,7 @@ def test_a_pair_data_set_says_how_it_is_read_what_is_wrong_and_what_to_use_inste
         "phrases         remove none of ronli/linking_phrases.json",
         "duplicates      keep",
         "known problems\n  casing: ",
-        "data=ronli_dev can stand in",
+        "data=ronli_dev is substitute data",
     ):
         assert part in out
 

@@ -141,7 +141,7 @@ class TestSameCommandAgain:
         assert heron("train", *words) == 130
         assert signal.getsignal(signal.SIGINT) is handler
         signal.signal(signal.SIGINT, before)
-        assert "the same command goes on" in capsys.readouterr().err
+        assert "the same command resumes" in capsys.readouterr().err
         status = json.loads(
             (tmp_path / "runs" / "chronicle-relation" / "tiny" / "status.json").read_text()
         )

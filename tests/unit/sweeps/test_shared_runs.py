@@ -243,7 +243,7 @@ def test_no_stage_and_no_first_run_brings_back_what_is_taken_away(
         other = tmp_path / f"{part}.yaml"
         other.write_text(dump_yaml(values), "utf-8")
         with pytest.raises(
-            ConfigError, match=f"changes: no stage and no first run may change {key}"
+            ConfigError, match=f"changes: neither a stage nor curriculum.changes may set {key}"
         ):
             read_stored(other)
 

@@ -93,7 +93,7 @@ class TestRealProcesses:
                 assert sweep(tmp_path, n=3) == 130
         finally:
             signal.signal(signal.SIGINT, before)
-        assert "the same command goes on" in capsys.readouterr().err
+        assert "the same command resumes" in capsys.readouterr().err
         assert sorted(states(tmp_path)) == ["interrupted", "pending", "pending"]
         assert not working(tmp_path)
         assert sweep(tmp_path, n=3) == 0

@@ -17,7 +17,7 @@ from heron.base.yaml_files import dump_yaml, read_yaml
 from heron.config.constraints import all_keys, choices, key_types
 from heron.data.config import DataConfig
 from heron.tasks.config import Config, resolve
-from heron.training.run_names import NEUTRAL, SPREAD, decisive, is_decisive, is_neutral
+from heron.training.run_names import NEUTRAL, SPREAD, identifying, is_identifying, is_neutral
 from heron.training.stored import from_yaml, to_yaml
 from tiers import quick
 
@@ -115,7 +115,7 @@ NEUTRAL_CHANGES = [
 
 
 def key_of(config):
-    return fingerprint(decisive(config))
+    return fingerprint(identifying(config))
 
 
 @pytest.mark.parametrize("override", quick(NEUTRAL_CHANGES, 8))
@@ -144,7 +144,7 @@ def with_value(config, key, value):
 
 
 NO_OTHER_RUN = {f"trainer.{key}" for key in SPREAD}
-DECISIVE = [k for k in leaves(DEFAULTS.values()) if is_decisive(k) and k not in NO_OTHER_RUN]
+DECISIVE = [k for k in leaves(DEFAULTS.values()) if is_identifying(k) and k not in NO_OTHER_RUN]
 
 
 def test_every_other_key_changes_the_jobs_hash():

@@ -10,7 +10,7 @@ from heron.base.errors import Fix, Problem, nearest
 from heron.base.tables import Table, as_table, cell_text, is_missing, number_text, table_stem
 from heron.base.terminal import say
 from heron.data.config import DataConfig
-from heron.data.examples import MENDED, Example, Span
+from heron.data.examples import REPAIRS, Example, Span
 from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader
 from heron.languages import get_language
 from heron.languages.unicode import normalise
@@ -34,7 +34,7 @@ TRIMMED, REPAIRED = "trimmed", "repaired"
 # Key in `Example.side` of the context before normalisation (a tuple of one), where it differs:
 # predicted spans count characters in it.
 GIVEN = "context as given"
-_IN_UTF8 = "half a character: write the file anew as UTF-8"
+_IN_UTF8 = "half a character: save the file as UTF-8 again"
 
 Report = Callable[[str, Fix], None]  # records what is wrong with one question, and how to fix it
 
@@ -139,11 +139,11 @@ class QuestionReader(TableReader):
             side[GIVEN] = (given,)
         if label is not None:
             side["answers"] = [text for text, _, _ in answers]
-        mended = {word for _, _, done in answers for word in done}
+        repairs = {word for _, _, done in answers for word in done}
         if len(answers) < len(gold):
-            mended.add(MISALIGNED)
-        if mended:
-            side[MENDED] = sorted(mended)
+            repairs.add(MISALIGNED)
+        if repairs:
+            side[REPAIRS] = sorted(repairs)
         return self.example(
             index,
             guid,

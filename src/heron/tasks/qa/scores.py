@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from heron.data.config import DataConfig
-from heron.data.examples import Example, count_mended
+from heron.data.examples import Example, count_repairs
 from heron.data.rows import SIDE, Rows
 from heron.metrics.span import item_scores, language_profile
 from heron.tasks.qa.reader import REPAIRED, open_questions
@@ -23,7 +23,7 @@ def _read(path: Path, config: DataConfig) -> Rows:
 
 
 def _notes(examples: Sequence[Example]) -> list[str]:
-    away = count_mended(examples).get(REPAIRED)
+    away = count_repairs(examples).get(REPAIRED)
     what = "questions have a gold answer that is not at its answer_start"
     return [f"{away} {what}; answers are scored as texts"] if away else []
 

@@ -57,7 +57,7 @@ def test_a_data_set_that_stands_in_for_missing_files_is_named(tmp_path):
     file.parent.mkdir()
     file.write_text("{}")
     found = missing_for(target, tmp_path, tmp_path / "b")  # states are kept by folders
-    assert found == ([lacking, "hesum_subset stands in"], "in part")
+    assert found == ([lacking, "hesum_subset is substitute data"], "in part")
 
 
 def test_a_target_that_people_fill_waits_for_them_also_on_a_substitute(tmp_path):
@@ -67,7 +67,7 @@ def test_a_target_that_people_fill_waits_for_them_also_on_a_substitute(tmp_path)
     (tmp_path / "control").mkdir()
     (tmp_path / "control" / "dev.jsonl").write_text("{}")
     found = missing_for(target, tmp_path, tmp_path / "d")
-    assert found == ([lacking, "control_dev stands in"], "needs people")
+    assert found == ([lacking, "control_dev is substitute data"], "needs people")
 
 
 def test_an_encoder_from_scratch_needs_no_download(capsys, tmp_path, monkeypatch):

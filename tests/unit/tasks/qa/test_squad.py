@@ -189,7 +189,7 @@ def test_repair_takes_the_nearest_place_and_counts(write, read, config, start, p
     example = only(read())
     assert found(example) == ["Monday"]
     assert example.spans[0].start == place
-    assert example.side["mended"] == ["repaired"]
+    assert example.side["repairs"] == ["repaired"]
 
 
 @pytest.mark.parametrize("start", [END - 3, END + 1, None])
@@ -199,7 +199,7 @@ def test_repair_takes_an_answer_with_other_white_space_and_counts(write, read, c
     write(row(answers=[answer("on Monday.", start)]), context=context)
     example = only(read())
     assert found(example) == ["on\u00a0 Monday."]
-    assert (example.side["answers"], example.side["mended"]) == (["on Monday."], ["repaired"])
+    assert (example.side["answers"], example.side["repairs"]) == (["on Monday."], ["repaired"])
 
 
 def test_repair_refuses_what_stands_nowhere(write, read, config):
@@ -220,7 +220,7 @@ def test_drop_leaves_out_misaligned_answers_and_questions_without_another(write,
         ["Monday"],
         ["Monday"],
     )
-    assert example.side["mended"] == ["misaligned answer"]
+    assert example.side["repairs"] == ["misaligned answer"]
     assert loaded.dropped == {"train": {"misaligned answer": 1}}
 
 
@@ -228,11 +228,11 @@ def test_blanks_at_an_answers_ends_leave_the_span_and_stay_in_the_gold_string(wr
     write(row(answers=[answer(" Monday", END - 1)]))
     trimmed = only(read())
     assert (found(trimmed), trimmed.side["answers"]) == (["Monday"], [" Monday"])
-    assert trimmed.side["mended"] == ["trimmed"]
+    assert trimmed.side["repairs"] == ["trimmed"]
     config.qa = QaConfig(trim=False)
     kept = only(read())
     assert found(kept) == [" Monday"]
-    assert "mended" not in kept.side
+    assert "repairs" not in kept.side
 
 
 def test_answers_are_counted_in_the_normalised_context(write, read, config):

@@ -90,7 +90,7 @@ def test_answers_written_as_text_are_read(tmp_path, config, written):
 def test_answer_start_may_be_left_out_where_the_answer_stands_once(read, config):
     (example,) = read([row(answer=ANSWER)]).examples
     assert example.spans == ((START, START + len(ANSWER)),)
-    assert "mended" not in example.side
+    assert "repairs" not in example.side
     said = problem(read, row(answer="2"))
     assert "own.jsonl:1: own:1: its answer '2' stands 3 times in the context" in said
     assert "say which with answer_start" in said
