@@ -1,8 +1,6 @@
 """The audit of the real files finds by itself what their authors' papers do not say."""
 
 import json
-import os
-from pathlib import Path
 
 import pytest
 
@@ -12,16 +10,13 @@ from heron.training.overrides import configure
 from heron_tools.audit.duplicates import find_duplicates
 from heron_tools.audit.rules import labelled
 from heron_tools.audit.shortcuts import find_shortcuts
+from real_data import DATA, needs
 
-DATA = os.environ.get("HERON_DATA", "")
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(not DATA, reason="HERON_DATA is not set: no folder with the papers' data"),
-]
+pytestmark = needs(DATA)
 
 
 def shipped(name: str, tmp_path, *overrides: str):
-    return read_shipped(configure(name, overrides), Path(DATA), tmp_path)
+    return read_shipped(configure(name, overrides), DATA, tmp_path)
 
 
 def test_control_dev_repeats_nine_pairs_four_of_them_with_other_labels(tmp_path):
@@ -57,7 +52,7 @@ def test_normalize_case_takes_the_casing_rule_away(tmp_path):
 
 def test_pairs_shared_with_a_test_file_are_found_with_their_labels(tmp_path):
     """RoNLI's own test file is not at hand: one is made that shares 132 pairs, 29 relabelled."""
-    rows = json.loads((Path(DATA) / "ronli/validation.json").read_text(encoding="utf-8"))
+    rows = json.loads((DATA / "ronli/validation.json").read_text(encoding="utf-8"))
     test = []
     for number, row in enumerate(rows[:132]):
         label = (row["label"] + 1) % 4 if number < 29 else row["label"]

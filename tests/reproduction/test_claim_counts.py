@@ -1,8 +1,6 @@
 """The counts that `heron claims` computes with are those of the real annotation files."""
 
-import os
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -12,14 +10,9 @@ from heron_forks.trc import claims as trc
 from heron_forks.trc.tables import LAYOUT, MATRES, ROUNDS
 from heron_tools.annotation.labels import read_labels
 from heron_tools.annotation.measures import pairs_of
+from real_data import DATA, needs
 
-DATA = Path(os.environ.get("HERON_DATA", ""))
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(
-        "HERON_DATA" not in os.environ, reason="HERON_DATA is not set: no folder with the data"
-    ),
-]
+pytestmark = needs(DATA)
 
 
 def counted(pairs, names):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -11,16 +10,10 @@ import pytest
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
+from real_data import DATA, ENCODER, needs
 from small_runs import heron
 
-DATA, ENCODER = os.environ.get("HERON_DATA"), os.environ.get("HERON_ENCODER")
-
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.slow,
-    pytest.mark.skipif(not DATA, reason="HERON_DATA names no folder with the papers' data"),
-    pytest.mark.skipif(not ENCODER, reason="HERON_ENCODER names no pretrained encoder"),
-]
+pytestmark = [pytest.mark.slow, *needs(DATA, ENCODER)]
 
 
 @pytest.fixture(scope="module")

@@ -1,20 +1,14 @@
 """Files that researchers of other languages bring: every row is read, or counted as left out."""
 
-import os
-from pathlib import Path
-
 import pytest
 
 from heron.base.folders import conf_dir
 from heron.base.table_formats import read_chunks
 from heron.data.config import read_config
 from heron.data.user_files import read_parts, read_rows
+from real_data import DATA, needs
 
-DATA = os.environ.get("HERON_DATA", "")
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(not DATA, reason="HERON_DATA is not set: no folder with the papers' data"),
-]
+pytestmark = needs(DATA)
 PAIR = {"text": "sentence1", "text_pair": "sentence2"}
 SENTIMENT = {"text": "comment"}
 
@@ -33,7 +27,7 @@ SENTIMENT = {"text": "comment"}
     ],
 )
 def test_every_row_of_a_real_file_is_read_or_counted(file, name, columns, labels, rows, unlabelled):
-    path = Path(DATA) / "forks" / file
+    path = DATA / "forks" / file
     config = read_config(conf_dir() / "data" / f"own_{name}.yaml")
     for field, column in columns.items():
         setattr(config.columns, field, column)
@@ -47,5 +41,5 @@ def test_every_row_of_a_real_file_is_read_or_counted(file, name, columns, labels
 
 
 def test_romanian_similarity_loses_no_row_to_a_quote():
-    path = Path(DATA) / "ro_sts" / "RO-STS.train.tsv"
+    path = DATA / "ro_sts" / "RO-STS.train.tsv"
     assert sum(len(chunk) for chunk in read_chunks(path, 1000)) == 5749 - 1  # it has no header

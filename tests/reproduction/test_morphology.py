@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -14,14 +12,9 @@ from heron.languages.hebrew import HEBREW
 from heron_tools.morphology.analyses import analysis_of, written
 from heron_tools.morphology.backends import load_morphology
 from heron_tools.morphology.conllu import Token, read_conllu
+from real_data import DATA, needs
 
-DATA = Path(os.environ.get("HERON_DATA", "absent"))
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(
-        not (DATA / "ud_hebrew_htb").is_dir(), reason="HERON_DATA holds no UD Hebrew treebanks"
-    ),
-]
+pytestmark = needs(DATA / "ud_hebrew_htb")
 
 # Sentences and words of each file, as the release counts them.
 TREEBANKS = {

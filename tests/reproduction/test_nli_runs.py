@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 
 import pytest
 
 from heron.base.run_folder import RunFolder
+from real_data import DATA, ENCODER, needs
 from small_runs import heron
 
-DATA, ENCODER = os.environ.get("HERON_DATA"), os.environ.get("HERON_ENCODER")
-
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.slow,
-    pytest.mark.skipif(not DATA, reason="HERON_DATA names no folder with the papers' data"),
-    pytest.mark.skipif(not ENCODER, reason="HERON_ENCODER names no pretrained encoder"),
-]
+pytestmark = [pytest.mark.slow, *needs(DATA, ENCODER)]
 
 # One layer and a twentieth of the training rows: what is tested is that everything fits.
 LITTLE = (

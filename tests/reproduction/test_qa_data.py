@@ -1,9 +1,7 @@
 """The real questions that are at hand: counts, offsets, windows and the borders of answers."""
 
-import os
 from collections import Counter
 from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -16,13 +14,9 @@ from heron.data.readers import load
 from heron.data.sources import State, inspect
 from heron.data.user_files import read_rows
 from heron.tasks.qa.features import char_span, qa_features
+from real_data import DATA, ENCODER, needs
 
-DATA = os.environ.get("HERON_DATA", "")
-ENCODER = os.environ.get("HERON_ENCODER", "")
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(not DATA, reason="HERON_DATA is not set: no folder with the papers' data"),
-]
+pytestmark = needs(DATA)
 AT_HAND = ("parashoot_dev", "heq_dev", "xquad_ro")
 SIZES = {  # questions, articles, paragraphs of each split
     "parashoot_dev": {
@@ -43,7 +37,7 @@ def config_of(name: str) -> DataConfig:
 def parashoot(name: str):
     """Read one of ParaShoot's files as it is shipped."""
     config = config_of("parashoot")
-    return read_rows(Path(DATA) / "parashoot" / f"{name}.json", config, "required").examples
+    return read_rows(DATA / "parashoot" / f"{name}.json", config, "required").examples
 
 
 @pytest.fixture(params=AT_HAND)
@@ -52,14 +46,14 @@ def name(request):
 
 
 def test_every_file_is_the_pinned_one(name, tmp_path):
-    sources = inspect(config_of(name), Path(DATA), tmp_path)
+    sources = inspect(config_of(name), DATA, tmp_path)
     assert {source.state for source in sources.values()} == {State.VERIFIED}
 
 
 def test_questions_articles_and_paragraphs_are_counted_and_no_article_is_in_two_splits(
     name, tmp_path
 ):
-    splits = load(config_of(name), Path(DATA), tmp_path)
+    splits = load(config_of(name), DATA, tmp_path)
     found = {
         split: (len(rows), len({e.group for e in rows}), len({e.text for e in rows}))
         for split, rows in splits.items()
@@ -71,7 +65,7 @@ def test_questions_articles_and_paragraphs_are_counted_and_no_article_is_in_two_
 
 def test_every_answer_stands_where_it_is_said_to(name, tmp_path):
     config = config_of(name)
-    splits = load(config, Path(DATA), tmp_path)
+    splits = load(config, DATA, tmp_path)
     for example in (example for rows in splits.values() for example in rows):
         golds = example.side["answers"]
         assert (len(golds) > 0) == (example.label == "answer")
@@ -100,14 +94,14 @@ def test_parashoots_files_share_neither_article_nor_paragraph():
 
 
 def test_the_data_set_itself_needs_its_test_file_and_names_the_stand_in(tmp_path, monkeypatch):
-    if (Path(DATA) / "parashoot" / "test.json").is_file():
+    if (DATA / "parashoot" / "test.json").is_file():
         pytest.skip("the test file is at hand")
     monkeypatch.setenv("HERON_OFFLINE", "1")
     with pytest.raises(DataError, match="data=parashoot_dev needs fewer files"):
-        load(config_of("parashoot"), Path(DATA), tmp_path)
+        load(config_of("parashoot"), DATA, tmp_path)
 
 
-@pytest.mark.skipif("me5-small" not in ENCODER, reason="HERON_ENCODER is not me5-small-he-ro")
+@pytest.mark.skipif("me5-small" not in ENCODER.name, reason="HERON_ENCODER is not me5-small-he-ro")
 @pytest.mark.parametrize(
     ("file", "windows", "several", "inexact"),
     [("train", 2010, 195, 242), ("dev", 283, 45, 32)],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 import signal
 import subprocess
 import sys
@@ -16,17 +15,11 @@ import torch
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.yaml_files import read_yaml
+from real_data import DATA, ENCODER, needs
 from small_runs import heron
 from small_sweeps import wait_until
 
-DATA, ENCODER = os.environ.get("HERON_DATA"), os.environ.get("HERON_ENCODER")
-
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.slow,
-    pytest.mark.skipif(not DATA, reason="HERON_DATA names no folder with the papers' data"),
-    pytest.mark.skipif(not ENCODER, reason="HERON_ENCODER names no pretrained encoder"),
-]
+pytestmark = [pytest.mark.slow, *needs(DATA, ENCODER)]
 STEPS = 6
 
 

@@ -1,8 +1,6 @@
 """ParaShoot's own tables, computed from its files: what agrees and by how much the rest differs."""
 
-import os
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
@@ -14,12 +12,9 @@ from heron.results.shipped import read_shipped
 from heron.tasks import FORK_ANALYSES
 from heron.training.overrides import configure
 from heron_tools.analysis.question_statistics import ALL, question_statistics
+from real_data import DATA, needs
 
-DATA = os.environ.get("HERON_DATA", "")
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(not DATA, reason="HERON_DATA is not set: no folder with the papers' data"),
-]
+pytestmark = needs(DATA)
 
 # Table 1: articles, paragraphs, questions. Table 3: percent of the 221 validation questions.
 TABLE_1 = {"train": (295, 565, 1792), "validation": (33, 63, 221), "test": (165, 319, 1025)}
@@ -37,7 +32,7 @@ TABLE_3 = {
 
 @pytest.fixture(scope="module")
 def splits(tmp_path_factory):
-    shipped = read_shipped(configure("parashoot", []), Path(DATA), tmp_path_factory.mktemp("cache"))
+    shipped = read_shipped(configure("parashoot", []), DATA, tmp_path_factory.mktemp("cache"))
     return shipped.splits
 
 
@@ -103,5 +98,5 @@ def test_the_command_describes_the_data_set_and_names_the_missing_file(tmp_path,
     files = {path.name for path in (tmp_path / "out").iterdir()}
     written = {"statistics.md", "statistics.json", "published.md", "lengths.csv", "lengths.png"}
     assert files == written
-    if not (Path(DATA) / "parashoot/test.json").exists():
+    if not (DATA / "parashoot/test.json").exists():
         assert "missing: test" in capsys.readouterr().out

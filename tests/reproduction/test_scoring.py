@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-import os
 import random
 import re
 import string
@@ -19,12 +18,9 @@ import pytest
 from heron.base.files import read_json
 from heron.base.tables import write_table
 from heron.cli import main
+from real_data import DATA, needs
 
-DATA = Path(os.environ.get("HERON_DATA", "absent"))
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(not DATA.is_dir(), reason="HERON_DATA names no folder with the data"),
-]
+pytestmark = needs(DATA)
 RONLI = ("contrastive", "entailment", "reasoning", "neutral")
 CONTROL = {"c": "contradiction", "e": "entailment", "n": "neutral"}
 THREE = tuple(sorted(CONTROL.values()))

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
 
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
 from heron.training.job import run_job
+from real_data import DATA, ENCODER
 from small_runs import compose, heron, in_folder
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
-DATA = Path(os.environ.get("HERON_DATA", "absent"))
-LONGT5 = Path(os.environ.get("HERON_ENCODER", "absent/encoder")).parent / "tiny-longt5-he-ro"
+PAIRS, LONGT5 = DATA / "hesum_subset" / "pairs.jsonl", ENCODER.parent / "tiny-longt5-he-ro"
 
 
 def test_a_model_from_scratch_beats_the_first_three_sentences_on_chronicle(tmp_path):
@@ -40,11 +37,7 @@ def test_a_model_from_scratch_beats_the_first_three_sentences_on_chronicle(tmp_p
     assert scores["rouge1_low"] > scores["lead3_rouge1"] + 0.05
 
 
-@pytest.mark.skipif(
-    not (DATA / "hesum_subset" / "pairs.jsonl").is_file(),
-    reason="HERON_DATA holds no hesum_subset/pairs.jsonl (HeSum articles)",
-)
-@pytest.mark.skipif(not LONGT5.is_dir(), reason="no tiny-longt5-he-ro beside HERON_ENCODER")
+@pytest.mark.skipif(not (PAIRS.is_file() and LONGT5.is_dir()), reason="no tiny-longt5-he-ro")
 @pytest.mark.parametrize("experiment", ["hesum/mlongt5_base", "hesum/mlongt5_large"])
 def test_the_papers_experiments_train_a_tiny_longt5_on_real_articles_and_write(
     tmp_path, monkeypatch, experiment

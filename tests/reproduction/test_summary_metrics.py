@@ -1,22 +1,16 @@
 """Real Hebrew summaries: HeSum's statistics come out, and the oracle stands above the lead."""
 
 import json
-import os
-from pathlib import Path
 
 import pytest
 
 from heron.languages.hebrew import HEBREW
 from heron.metrics.summary import greedy_oracle, item_rouge, split_sentences
 from heron.metrics.summary_statistics import by_whitespace, by_words, summary_statistics
+from real_data import DATA, needs
 
-PAIRS = Path(os.environ.get("HERON_DATA", "absent")) / "hesum_subset" / "pairs.jsonl"
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(
-        not PAIRS.is_file(), reason="HERON_DATA holds no hesum_subset/pairs.jsonl (HeSum articles)"
-    ),
-]
+PAIRS = DATA / "hesum_subset" / "pairs.jsonl"
+pytestmark = needs(PAIRS)
 
 
 @pytest.fixture(scope="module")

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
-import pytest
-
 from heron.base.files import read_json
 from heron.cli import main
+from real_data import DATA, needs
 
-DATA = Path(os.environ.get("HERON_DATA", "absent"))
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(
-        not (DATA / "hesum_subset" / "pairs.jsonl").is_file(),
-        reason="HERON_DATA holds no hesum_subset/pairs.jsonl (HeSum articles)",
-    ),
-]
+pytestmark = needs(DATA / "hesum_subset" / "pairs.jsonl")
 ORIGINAL = "train, original"
 
 

@@ -1,8 +1,6 @@
 """The real TRC files: every row loads, and the published counts come out."""
 
-import os
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -12,12 +10,9 @@ from heron.data.config import SampleConfig, read_config
 from heron.data.markers import event_markers, mark, parse_marked
 from heron.data.readers import load
 from heron.data.sources import State, inspect
+from real_data import DATA, needs
 
-DATA = os.environ.get("HERON_DATA", "")
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(not DATA, reason="HERON_DATA is not set: no folder with the papers' data"),
-]
+pytestmark = needs(DATA)
 CLASSES = ("BEFORE", "AFTER", "EQUAL", "VAGUE")
 
 
@@ -28,7 +23,7 @@ def config():
 
 @pytest.fixture(scope="module")
 def splits(config, tmp_path_factory):
-    return load(config, Path(DATA), tmp_path_factory.mktemp("cache"))
+    return load(config, DATA, tmp_path_factory.mktemp("cache"))
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +33,7 @@ def shipped(config, splits):
 
 
 def test_every_file_is_the_pinned_one(config, tmp_path):
-    sources = inspect(config, Path(DATA), tmp_path)
+    sources = inspect(config, DATA, tmp_path)
     assert {source.state for source in sources.values()} == {State.VERIFIED}
 
 
@@ -76,7 +71,7 @@ def test_pairs_of_one_window_share_one_plain_text(shipped, splits):
 @pytest.mark.parametrize("split", ["train", "test"])
 def test_marking_the_parsed_text_gives_the_file_back(config, split):
     markers = event_markers(config)
-    table = read_table(Path(DATA) / config.files[split].path)
+    table = read_table(DATA / config.files[split].path)
     for text in table.values("text"):
         plain, spans = parse_marked(text, markers)
         assert mark(plain, spans, markers).text == text.strip()
@@ -92,7 +87,7 @@ def test_learning_curve_shares_nest(config, splits, by, tmp_path):
     smaller: set[str] = set()
     for fraction in (0.15, 0.25, 0.5, 0.75):
         config.sample = SampleConfig(fraction, by)
-        train = load(config, Path(DATA), tmp_path)["train"]
+        train = load(config, DATA, tmp_path)["train"]
         share = {example.guid for example in train}
         assert smaller < share
         # The last window drawn may bring several dozen pairs more than were wanted.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable
@@ -12,103 +11,22 @@ from statistics import fmean
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from chronicle import ChronicleConfig, write
+import chronicle_rows
 from chronicle.settings import LABEL_SETS
-from heron.base.files import sha256_file
-from heron.data.config import read_config
-from heron.data.readers import load
-from tiers import quick
-
-LANGUAGES = ("he", "ro", "en")
-CONF = Path(__file__).parents[3] / "conf" / "data"
-PINNED = {
-    ("he", "three"): "2c064b090e61fe3a",
-    ("ro", "three"): "750fbaca594f2ee2",
-    ("en", "three"): "b03480fc2967af18",
-    ("he", "four"): "f114d4f04a383b8c",
-    ("ro", "four"): "5873a9038b0b6fd2",
-    ("en", "four"): "f16d672ac0ef5d86",
-}  # of 1,000 rows with seed 0
-Row = dict[str, Any]
-Rows = dict[str, list[Row]]
-
-
-def rows_of(folder: Path, **options: Any) -> Rows:
-    paths = write(ChronicleConfig(task="nli", **options), folder)
-    return {split: [json.loads(line) for line in path.open()] for split, path in paths.items()}
+from chronicle_rows import LANGUAGES, Row, Rows, in_languages
 
 
 @pytest.fixture(scope="module")
 def threes(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("three")
-    return {
-        language: rows_of(folder / language, language=language, size=2400, seed=5)
-        for language in LANGUAGES
-    }
+    return in_languages(tmp_path_factory, task="nli", size=2400, seed=5)
 
 
-@pytest.fixture(scope="module")
-def fours(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("four")
-    return {
-        language: rows_of(folder / language, language=language, label_set="four", size=600, seed=5)
-        for language in LANGUAGES
-    }
-
-
-@pytest.mark.parametrize(("language", "label_set"), quick(PINNED))
-def test_bytes_do_not_depend_on_machine_or_python_version(tmp_path, language, label_set):
-    config = ChronicleConfig(task="nli", language=language, label_set=label_set, size=1000)
-    paths, again = write(config, tmp_path), write(config, tmp_path / "again")
-    assert all(paths[split].read_bytes() == again[split].read_bytes() for split in paths)
-    assert sha256_file(paths["train"])[:16] == PINNED[language, label_set]
-
-
-@settings(max_examples=8, deadline=None)
-@given(
-    size=st.integers(100, 500),
-    language=st.sampled_from(LANGUAGES),
-    label_set=st.sampled_from(("three", "four")),
-    sentences=st.sampled_from([(1, 1), (2, 4), (3, 9), (12, 15)]),
-    seed=st.integers(0, 99),
-)
-def test_sizes_are_exact_and_no_document_or_premise_is_in_two_splits(
-    tmp_path_factory, size, language, label_set, sentences, seed
-):
-    rows = rows_of(
-        tmp_path_factory.mktemp("c"),
-        size=size,
-        language=language,
-        label_set=label_set,
-        premise_sentences=sentences,
-        seed=seed,
-    )
-    assert [len(split) for split in rows.values()] == [
-        round(size * 0.7),
-        round(size * 0.1),
-        size - round(size * 0.7) - round(size * 0.1),
-    ]
-    documents = [{row["document"] for row in split} for split in rows.values()]
-    assert sum(map(len, documents)) == len(set().union(*documents))
-    premises = [{row["premise"] for row in split} for split in rows.values()]
-    assert sum(map(len, premises)) == len(set().union(*premises))
-    guids = [row["guid"] for split in rows.values() for row in split]
-    assert len(guids) == len(set(guids))
-
-
-def test_languages_hold_the_same_rows_in_other_words(threes, fours):
-    for corpus in (threes, fours):
-        he, ro, en = (
-            [(row["guid"].split("-", 2)[2], row["label"]) for row in corpus[language]["test"]]
-            for language in LANGUAGES
-        )
-        assert he == ro == en
+def rows_of(folder: Path, **options: Any) -> Rows:
+    return chronicle_rows.rows_of(folder, "nli", label_set="four", **options)
 
 
 def test_three_classes_are_equally_frequent_also_within_each_premise(threes):
@@ -117,31 +35,6 @@ def test_three_classes_are_equally_frequent_also_within_each_premise(threes):
         by_premise[row["premise"]][row["label"]] += 1
     whole = list(by_premise.values())[:-1]  # the last one is cut at the exact size
     assert all(len(set(labels.values())) == 1 and len(labels) == 3 for labels in whole)
-
-
-@pytest.mark.parametrize("label_set", LABEL_SETS)
-def test_class_weights_set_the_mix_of_every_split(tmp_path, label_set):
-    weights = (2592.0, 1300.0, 25722.0, 28500.0)[: len(LABEL_SETS[label_set])]
-    for rows in rows_of(
-        tmp_path, size=400, language="ro", label_set=label_set, class_weights=weights
-    ).values():
-        labels = Counter(row["label"] for row in rows)
-        for label, weight in zip(LABEL_SETS[label_set], weights, strict=True):
-            assert labels[label] == pytest.approx(len(rows) * weight / sum(weights), abs=2)
-
-
-@pytest.mark.parametrize("label_set", LABEL_SETS)
-def test_noise_flips_the_exact_share_of_train_and_keeps_the_truth(tmp_path, label_set):
-    clean = rows_of(tmp_path / "clean", size=500, label_set=label_set)
-    noisy = rows_of(tmp_path / "noisy", size=500, label_set=label_set, label_noise=0.2)
-    assert noisy["validation"] == clean["validation"]
-    assert noisy["test"] == clean["test"]
-    assert sum(row["flipped"] for row in noisy["train"]) == 70
-    for row, same in zip(noisy["train"], clean["train"], strict=True):
-        assert row["true_label"] == same["label"]
-        assert row["flipped"] == (row["label"] != row["true_label"])
-        assert row["hypothesis"] == same["hypothesis"]
-        assert row["label"] in LABEL_SETS[label_set]
 
 
 def words(text: str) -> list[str]:
@@ -202,7 +95,7 @@ def test_both_texts_together_tell_the_class_of_three(threes, language):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_kept_phrases_open_the_second_sentence_and_removed_ones_leave_the_rest(tmp_path, language):
-    options = {"language": language, "label_set": "four", "size": 300}
+    options = {"language": language, "size": 300}
     kept = rows_of(tmp_path / "kept", keep_phrases=True, **options)["train"]
     removed = rows_of(tmp_path / "removed", casing_artefact=False, **options)["train"]
     for whole, rest in zip(kept, removed, strict=True):
@@ -219,7 +112,7 @@ def test_casing_artefact_is_in_the_rows_that_lost_a_phrase_and_in_no_other(tmp_p
     def capitals(row: Row) -> bool:
         return any(letter.isupper() for letter in row["hypothesis"][1:])
 
-    options = {"language": language, "label_set": "four", "size": 600}
+    options = {"language": language, "size": 600}
     with_artefact = rows_of(tmp_path / "with", **options)["train"]
     without = rows_of(tmp_path / "without", casing_artefact=False, **options)["train"]
     linked = [row for row in with_artefact if row["phrase"]]
@@ -228,16 +121,3 @@ def test_casing_artefact_is_in_the_rows_that_lost_a_phrase_and_in_no_other(tmp_p
     assert fmean(map(capitals, [row for row in without if row["phrase"]])) > 0.4
     for one, other in zip(with_artefact, without, strict=True):
         assert one["hypothesis"].lower() == other["hypothesis"].lower()
-
-
-@pytest.mark.parametrize("name", ["chronicle_nli", "chronicle_ronli"])
-def test_shipped_configurations_load_as_pairs(tmp_path, name):
-    config = read_config(CONF / f"{name}.yaml")
-    assert config.generator
-    config.generator.size = 200
-    splits = load(config, tmp_path, tmp_path / "cache")
-    assert [len(rows) for rows in splits.values()] == [140, 20, 40]
-    example = splits["train"][0]
-    assert example.text_pair
-    assert example.group.startswith("chronicle-")
-    assert set(config.columns.side) <= set(example.side)

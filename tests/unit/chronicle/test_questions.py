@@ -6,68 +6,41 @@ characters of the context.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 from statistics import fmean
 from types import ModuleType
-from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chronicle import (
-    ChronicleConfig,
     english_words,
     hebrew_words,
     romanian_words,
     world,
 )
-from chronicle import write as write_corpus
 from chronicle.answering import ASKERS, COUNTED, MORE
 from chronicle.passage import Passage, passages
 from chronicle.plot import draw_story
 from chronicle.pointing import unmark
 from chronicle.premise import TOLD, UNDATED, Fact, named
 from chronicle.questions import KINDS, Question, Questions
-from heron.base.errors import ConfigError
-from heron.base.files import sha256_file
-from heron.data.config import read_config
-from heron.data.readers import load
-from tiers import quick
+from chronicle_rows import LANGUAGES, Row, Rows, in_languages
 
-LANGUAGES = tuple(ASKERS)
-CONF = Path(__file__).parents[3] / "conf" / "data"
 WORDS: dict[str, ModuleType] = {"he": hebrew_words, "ro": romanian_words, "en": english_words}
-PINNED = {
-    "he": "5652cafd7438d317",
-    "ro": "99eb19819eae7f03",
-    "en": "81ce831b9a6838a6",
-}  # of 200 rows with seed 0
 COLUMNS = [
     "guid", "document", "context", "question", "answer", "answer_start", "kind", "candidates",
 ]  # fmt: skip
 SEEDS = st.integers(0, 10**6)
-Row = dict[str, Any]
-Rows = dict[str, list[Row]]
-
-
-def rows_of(folder: Path, **options: Any) -> Rows:
-    paths = write_corpus(ChronicleConfig(task="qa", **options), folder)
-    return {split: [json.loads(line) for line in path.open()] for split, path in paths.items()}
 
 
 @pytest.fixture(scope="module")
 def corpora(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("qa")
-    return {
-        language: rows_of(folder / language, language=language, size=400, unanswerable=0.2)
-        for language in LANGUAGES
-    }
+    return in_languages(tmp_path_factory, task="qa", size=400, unanswerable=0.2)
 
 
 def all_rows(corpus: Rows) -> list[Row]:
@@ -200,17 +173,6 @@ def test_shared_words_do_not_tell_whether_there_is_an_answer(corpora, language):
     assert abs(fmean(shares[True]) - fmean(shares[False])) < 0.1
 
 
-def test_languages_ask_the_same_in_other_words(corpora):
-    he, ro, en = (
-        [
-            (row["guid"].split("-", 2)[2], row["kind"], row["candidates"], row["answer"] is None)
-            for row in all_rows(corpora[language])
-        ]
-        for language in LANGUAGES
-    )
-    assert he == ro == en
-
-
 def test_kinds_are_equally_frequent_and_the_share_without_an_answer_is_exact(corpora):
     rows = corpora["he"]["train"]
     assert sum(row["answer"] is None for row in rows) == pytest.approx(0.2 * len(rows), abs=1)
@@ -220,26 +182,6 @@ def test_kinds_are_equally_frequent_and_the_share_without_an_answer_is_exact(cor
         assert max(kinds.values()) - min(kinds.values()) <= 2 * len(KINDS)
 
 
-@pytest.mark.parametrize("language", quick(LANGUAGES))
-def test_bytes_do_not_depend_on_machine_or_python_version(tmp_path, language):
-    config = ChronicleConfig(task="qa", language=language, size=200, unanswerable=0.1)
-    paths = write_corpus(config, tmp_path)
-    assert sha256_file(paths["train"])[:16] == PINNED[language]
-
-
-@settings(max_examples=3, deadline=None)
-@given(size=st.integers(100, 200), seed=SEEDS, missing=st.sampled_from([0.0, 0.3, 1.0]))
-@pytest.mark.real  # takes seconds; another test of the file runs with every change
-def test_sizes_are_exact_and_equal_settings_give_equal_bytes(tmp_path_factory, size, seed, missing):
-    options = {"size": size, "seed": seed, "unanswerable": missing}
-    rows = rows_of(tmp_path_factory.mktemp("one"), **options)
-    assert sum(map(len, rows.values())) == size
-    assert len(rows["train"]) == round(size * 0.7)
-    documents = [{row["document"] for row in split} for split in rows.values()]
-    assert sum(map(len, documents)) == len(set().union(*documents))
-    assert rows == rows_of(tmp_path_factory.mktemp("two"), **options)
-
-
 def test_marks_nest_and_leave_no_trace():
     text, parts = unmark("\U000f0501a \U000f0001b\U000f8001 c\U000f8501.")
     assert text == "a b c."
@@ -247,28 +189,3 @@ def test_marks_nest_and_leave_no_trace():
         ("subject", 1, "b"),
         ("clause", 1, "a b c"),
     ]
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_shipped_configuration_loads_as_questions(tmp_path, language):
-    config = read_config(CONF / "chronicle_qa.yaml")
-    assert config.generator
-    config.generator.size, config.language = 100, language
-    splits = load(config, tmp_path, tmp_path / "cache")
-    assert [len(rows) for rows in splits.values()] == [70, 10, 20]
-    for example in splits["test"]:
-        [span] = example.spans
-        assert example.label == "answer"
-        assert example.text[span.start : span.end] == example.side["answers"][0]
-        assert example.side["kind"] in KINDS
-
-
-def test_questions_without_an_answer_need_their_class(tmp_path):
-    config = read_config(CONF / "chronicle_qa.yaml")
-    assert config.generator
-    config.generator.size, config.generator.unanswerable = 100, 0.5
-    with pytest.raises(ConfigError, match="generates answer, no_answer"):
-        load(config, tmp_path, tmp_path / "cache")
-    config.label_order = ["answer", "no_answer"]
-    labels = Counter(example.label for example in load(config, tmp_path, tmp_path)["train"])
-    assert labels == {"answer": 35, "no_answer": 35}

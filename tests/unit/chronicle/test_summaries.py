@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from itertools import pairwise
-from pathlib import Path
 from random import Random
 from statistics import fmean
 from typing import Any
@@ -15,39 +13,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chronicle import ChronicleConfig, world, write
+from chronicle import world
 from chronicle.plot import Story, draw_story
 from chronicle.premise import Fact, facts_of, gather
-from chronicle.summarising import SUMMARISERS
 from chronicle.summary import POINTS, Digest
 from chronicle.world import AGENTS
-from heron.base.files import sha256_file
-from tiers import quick
+from chronicle_rows import LANGUAGES, in_languages
 
-LANGUAGES = tuple(SUMMARISERS)
-PINNED = {
-    "he": "30da5b3645fea842",
-    "ro": "8b7c5a9f87421aac",
-    "en": "5360f14324d8085f",
-}  # of 100 rows with seed 0
 SEEDS = st.integers(0, 10**6)
 TRUE = ("told", "undated")
-Row = dict[str, Any]
-
-
-def rows_of(folder: Path, **options: Any) -> dict[str, list[Row]]:
-    options = {"premise_sentences": (8, 20), **options}
-    paths = write(ChronicleConfig(task="summarization", **options), folder)
-    return {split: [json.loads(line) for line in path.open()] for split, path in paths.items()}
 
 
 @pytest.fixture(scope="module")
 def corpora(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("summaries")
-    return {
-        language: rows_of(folder / language, language=language, size=200)["train"]
-        for language in LANGUAGES
-    }
+    found = in_languages(tmp_path_factory, task="summarization", size=200)
+    return {language: rows["train"] for language, rows in found.items()}
 
 
 def digest(seed: int) -> tuple[Story, list[Fact], Digest]:
@@ -150,25 +130,3 @@ def test_the_first_three_sentences_are_a_weak_summary(corpora, language):
         gold = Counter(bigrams(row["summary"]))
         shares.append(2 * (lead & gold).total() / (lead.total() + gold.total()))
     assert fmean(shares) < 0.1
-
-
-def test_languages_sum_up_the_same_stories(corpora):
-    he, ro, en = (
-        [
-            (row["guid"].split("-", 2)[2], row["summary"].count(". "))
-            for row in corpora[language]
-        ]
-        for language in LANGUAGES
-    )  # fmt: skip
-    assert he == ro == en
-
-
-@pytest.mark.parametrize("language", quick(LANGUAGES))
-def test_bytes_do_not_depend_on_machine_or_python_version(tmp_path, language):
-    config = ChronicleConfig(
-        task="summarization", language=language, size=100, premise_sentences=(8, 20)
-    )
-    paths = write(config, tmp_path)
-    again = write(config, tmp_path / "again")
-    assert all(paths[split].read_bytes() == again[split].read_bytes() for split in paths)
-    assert sha256_file(paths["train"])[:16] == PINNED[language]

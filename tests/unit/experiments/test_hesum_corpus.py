@@ -24,10 +24,10 @@ from heron_forks.hesum.corpus.collecting import Article, divide
 from heron_forks.hesum.corpus.extraction import Extracted, clean, extract
 from heron_forks.hesum.corpus.sites import Site
 from heron_forks.hesum.corpus.store import Page
+from real_data import DATA, on_real
 
 pytestmark = pytest.mark.real  # takes ten seconds; changes seldom
 
-DATA = os.environ.get("HERON_DATA", "")
 LOREM = "הממשלה החליטה אתמול להעביר את התקציב החדש לאישור הכנסת אחרי דיון ארוך שבו השתתפו כל השרים"
 SUMMARY = "תחקיר {} מגלה שהעירייה שילמה לקבלן סכומים גדולים בלי מכרז ובלי פיקוח של המועצה"
 
@@ -325,10 +325,10 @@ def test_a_page_s_address_says_its_site(tmp_path, address):
     assert row["site"].endswith("example.org")
 
 
-@pytest.mark.skipif(not DATA, reason="HERON_DATA names no folder with the papers' data")
+@on_real
 def test_real_articles_of_hesum_come_back_from_pages_with_an_address(tmp_path):
     """The public files have HeSum's texts but no site's pages, so these are laid out here."""
-    texts = rows(Path(DATA) / "hesum_subset/pairs.jsonl")
+    texts = rows(DATA / "hesum_subset/pairs.jsonl")
     link = '<head><link rel="canonical" href="https://www.the7eye.org.il/{}">'
     pages = {
         row["id"]: article(

@@ -1,6 +1,5 @@
 """What fills HeSum's tables and figures: on made-up articles, and on those at hand."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -12,10 +11,9 @@ from heron.results import shipped
 from heron.results.published import TARGETS
 from heron_forks.hesum import targets
 from heron_tools.reproduction.targets import Request
+from real_data import DATA, ENCODER, on_real
 from small_study import answer_json, sample
 
-DATA = os.environ.get("HERON_DATA", "")
-ENCODER = os.environ.get("HERON_ENCODER", "")
 FOLDER = Path(targets.__file__).parent
 KEYS = ("T1", "T2", "T3", "T4", "T5", "T6", "T7", "T8", "F1", "F2")
 ARTICLE = "הממשלה אישרה אתמול את התקציב אחרי דיון ארוך בירושלים"
@@ -186,10 +184,9 @@ def test_the_page_shows_hebrew_from_right_to_left(tmp_path, page, capsys):
     assert page.errors == []
 
 
-@pytest.mark.real
-@pytest.mark.skipif(not DATA, reason="HERON_DATA is not set: no folder with the papers' data")
+@on_real
 def test_the_unchanged_pairs_are_close_to_table_2_by_white_space(tmp_path):
-    found = fill("T5", Request(Path(DATA), tmp_path))
+    found = fill("T5", Request(DATA, tmp_path))
     values = {key: round(100 * one.value, 1) for key, one in found.values["table5"].items()}
     words = [values["HeSum", f"novel_{n}"] for n in (1, 2, 3, 4)]
     assert words == [44.1, 72.2, 80.4, 83.0]
@@ -205,11 +202,11 @@ def test_the_unchanged_pairs_are_close_to_table_2_by_white_space(tmp_path):
     assert sum(inside) == 5
 
 
-@pytest.mark.real
-@pytest.mark.skipif(not (DATA and ENCODER), reason="HERON_DATA and HERON_ENCODER are not both set")
+@on_real
+@pytest.mark.skipif(not ENCODER.is_dir(), reason="HERON_ENCODER names no folder")
 def test_bertscore_is_of_the_pairs_that_the_encoder_can_read(tmp_path):
-    request = Request(Path(DATA), tmp_path, encoder=ENCODER)
+    request = Request(DATA, tmp_path, encoder=str(ENCODER))
     found = fill("T1", request).values["table1"]["hesum_subset", "bertscore"]
     assert found.n < 208
     assert 0.6 < found.value < 0.8
-    assert found.mark.endswith(f"{Path(ENCODER).name}, layer 9")
+    assert found.mark.endswith(f"{ENCODER.name}, layer 9")

@@ -2,9 +2,7 @@
 
 import csv
 import json
-import os
 import random
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -16,8 +14,8 @@ from heron.data.config import read_config
 from heron.data.readers import load_with_report
 from heron.results.shipped import read_shipped
 from heron.training.compose import compose
+from real_data import DATA, on_real
 
-DATA = os.environ.get("HERON_DATA", "")
 TEXT = "העיר נוסדה בשנת מאה אחרי מלחמה ארוכה ליד נהר גדול שבו שטו סוחרים מחיפה אל הים 🦩"
 WORDS = TEXT.split()
 
@@ -191,10 +189,9 @@ def test_what_is_annotated_comes_back_as_a_data_set(tasks, tmp_path, units, caps
     assert sum(map(len, groups)) == len(set().union(*groups)) == 12
 
 
-@pytest.mark.real
-@pytest.mark.skipif(not DATA, reason="HERON_DATA names no folder with the papers' data")
+@on_real
 def test_parashoot_s_own_paragraphs_are_drawn_and_its_questions_come_back(tmp_path, capsys):
-    parts = {split: read_json(Path(DATA) / f"parashoot/{split}.json") for split in ("train", "dev")}
+    parts = {split: read_json(DATA / f"parashoot/{split}.json") for split in ("train", "dev")}
     asked = [row for part in parts.values() for row in part["data"]]
     articles, questions = {}, {}
     for row in asked:

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -21,8 +20,8 @@ from heron_forks.parashoot import targets
 from heron_forks.parashoot.answer_sheet import write_sheet
 from heron_tools.reproduction.targets import Request
 from made_up_runs import HOSTILE, KINDS, make_answered_run, write_squad
+from real_data import DATA, on_real
 
-DATA = os.environ.get("HERON_DATA", "")
 FOLDER = Path(targets.__file__).parent
 KEYS = ("T1", "T2", "T3", "T4", "T5", "F1", "F2", "F3", "A.1")
 
@@ -194,32 +193,10 @@ def test_examples_are_a_page_from_right_to_left(key, data, answered, page, tmp_p
 
 @pytest.fixture(scope="module")
 def real():
-    if not DATA:
-        pytest.skip("HERON_DATA is not set: no folder with the papers' data")
-    return Request(Path(DATA), Path("cache"))
+    return Request(DATA, Path("cache"))
 
 
-@pytest.mark.real
-def test_the_paper_s_sizes_question_words_and_lengths_are_reproduced(real):
-    sizes = {key: one.value for key, one in fill("T1", real).values["table1"].items()}
-    assert [sizes["train", name] for name in ("articles", "paragraphs", "questions")] == [
-        *(295, 565, 1792)
-    ]
-    assert [sizes["validation", name] for name in ("articles", "paragraphs", "questions")] == [
-        *(33, 63, 221)
-    ]
-    words = {key: one.value for (key, _), one in fill("T3", real).values["table3"].items()}
-    printed = {"who": 0.1403, "when": 0.1357, "where": 0.1086, "how": 0.0679}
-    printed |= {"how_many": 0.0543, "why": 0.0452}
-    assert {name: round(words[name], 4) for name in printed} == printed
-    # The paper has one what and one which less.
-    assert [round(221 * words[name]) for name in ("what", "which", "other")] == [37, 36, 26]
-    rows = {row[0]: row for row in fill("F2", real).tables[0].rows if row[1] == "questions"}
-    assert round(rows["train"][-1], 3) == 0.276
-    assert round(rows["validation"][-1], 3) == 0.317
-
-
-@pytest.mark.real
+@on_real
 def test_the_examples_of_the_paper_are_in_the_validation_file(real):
     found = fill("F3", real)
     assert found.notes[0].startswith("2 of 2 questions")
@@ -227,7 +204,7 @@ def test_the_examples_of_the_paper_are_in_the_validation_file(real):
     assert page.count('class="annotated"') == 2
 
 
-@pytest.mark.real
+@on_real
 @pytest.mark.parametrize(
     ("name", "split"), [("parashoot", "validation"), ("parashoot_dev", "test")]
 )

@@ -1,6 +1,5 @@
 """The tagger: a task with tensors of its own, as a fork, on made-up and on real sentences."""
 
-import os
 import re
 from pathlib import Path
 
@@ -16,8 +15,8 @@ from heron.data.config import read_config
 from heron.data.examples import Example
 from heron.data.readers import load
 from heron_forks.tagger.task import entities, entity_scores
+from real_data import DATA, on_real
 
-DATA = os.environ.get("HERON_DATA", "")
 FORK = conf_dir().parent / "experiments" / "tagger"
 SMALL = "encoder.scratch={vocabulary:300,hidden:32,layers:1,heads:2,intermediate:64}"
 TINY = (SMALL, "encoder.dropout=0.0", "batching.tokens=200", "optim.lr=1e-2", "seed=0")
@@ -171,8 +170,7 @@ def test_the_fork_is_small_and_no_line_of_heron_names_it():
         assert is_fork or not re.search(r"[\"'./]tagger\b|tagged_words", path.read_text("utf-8"))
 
 
-@pytest.mark.real
-@pytest.mark.skipif(not DATA, reason="HERON_DATA names no folder with the data")
+@on_real
 @pytest.mark.parametrize(
     ("data", "counts", "least"),
     [
@@ -183,7 +181,7 @@ def test_the_fork_is_small_and_no_line_of_heron_names_it():
 def test_real_files_are_trained_and_scored(data, counts, least, tmp_path, session_cache):
     config = read_config(data_set_file(data))
     for split, number in counts.items():
-        examples = load(config, Path(DATA), session_cache)[split]
+        examples = load(config, DATA, session_cache)[split]
         assert sum(len(entities(e.target.split(), closed=True)) for e in examples) == number
     words = [f"data={data}", f"paths.data={DATA}", f"paths.runs={tmp_path}", *QUIET, "seed=0"]
     words += [SMALL.replace("300", "3000").replace("32", "64"), "optim.lr=3e-3", "run.sweep=s"]

@@ -1,6 +1,5 @@
 """`heron build translate`: rows there and back, the filter, the check, what is written."""
 
-import os
 from collections import Counter
 
 import pytest
@@ -9,10 +8,10 @@ from heron.base.tables import read_table, write_table
 from heron.base.yaml_files import read_yaml
 from heron.cli import main
 from heron_tools.prompting import server as server_module
+from real_data import DATA, on_real
 from small_prompts import serving
 
 pytestmark = pytest.mark.real  # takes ten seconds; changes seldom
-DATA = os.environ.get("HERON_DATA", "")
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +74,7 @@ def test_rows_that_do_not_come_back_are_dropped_and_counted(build, capsys):
     assert "1.000 ± 0.000 (5)" in said, "five unique premises among ten rows"
 
 
-@pytest.mark.skipif(not DATA, reason="HERON_DATA names no folder with the papers' data")
+@on_real
 def test_every_row_of_control_goes_there_and_back(tmp_path, tiny_encoder):
     words = ["data=control_dev", f"paths.data={DATA}", f"paths.cache={tmp_path}/cache", "to=he"]
     words += ["encoder.max_length=64", "trainer.accelerator=cpu"]

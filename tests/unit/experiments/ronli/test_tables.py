@@ -1,7 +1,6 @@
 """RoNLI's tables and figures that no sweep fills."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,8 @@ from heron.dynamics.groups import GROUPS
 from heron.results.published import TARGETS
 from heron_tools.reproduction.results import of_function
 from heron_tools.reproduction.targets import Request, read_targets
+from real_data import DATA, on_real
 from small_runs import TINY, heron, in_folder
-
-DATA = os.environ.get("HERON_DATA", "")
 
 
 def fill(key, data="nowhere", files=()):
@@ -48,8 +46,7 @@ def test_the_data_map_is_drawn(make_run):
     assert found.figures["map.png"][:4] == b"\x89PNG"
 
 
-@pytest.mark.real
-@pytest.mark.skipif(not DATA, reason="needs HERON_DATA")
+@on_real
 def test_counts_and_lengths_of_validation_beside_the_papers():
     found = fill("T2", DATA)
     tables = of_function(read_targets()["ronli:T2"], found).tables
@@ -62,8 +59,7 @@ def test_counts_and_lengths_of_validation_beside_the_papers():
     assert round(found.values["table2"]["validation", "all", "hypothesis"].value, 1) == 24.0
 
 
-@pytest.mark.real
-@pytest.mark.skipif(not DATA, reason="needs HERON_DATA")
+@on_real
 def test_agreement_of_automatic_and_corrected_labels():
     found = fill("T12", DATA)
     shown = of_function(read_targets()["ronli:T12"], found).tables[1]
@@ -82,8 +78,7 @@ def test_agreement_of_automatic_and_corrected_labels():
     }
 
 
-@pytest.mark.real
-@pytest.mark.skipif(not DATA, reason="needs HERON_DATA")
+@on_real
 def test_phrases_are_counted_without_repeats():
     (table,) = fill("T9", DATA).tables
     assert len(table.rows) == 35

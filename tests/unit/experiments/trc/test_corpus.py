@@ -1,11 +1,9 @@
 """`heron build trc`: event pairs from treebanks and documents, labels from answers."""
 
 import json
-import os
 import re
 import zipfile
 from collections import Counter
-from pathlib import Path
 
 import cassis
 import pytest
@@ -23,9 +21,9 @@ from heron_forks.trc.corpus import (
     split_documents,
 )
 from heron_forks.trc.inception import PAIR
+from real_data import DATA, on_real
 from small_runs import TINY, heron, in_folder
 
-DATA = os.environ.get("HERON_DATA", "")
 ENGLISH = Markers(*get_language("en").event_markers)
 
 
@@ -224,17 +222,16 @@ def test_built_pairs_train(tmp_path):
     assert heron("train", *tiny, *in_folder(tmp_path), "head=ess", *more) == 0
 
 
-@pytest.mark.real
-@pytest.mark.skipif(not DATA, reason="needs HERON_DATA")
+@on_real
 def test_the_released_pairs_are_rebuilt():
     markers = Markers(*get_language("he").event_markers)
-    documents = read_documents(Path(DATA) / "trc/raw-data/TRC_data.json")
+    documents = read_documents(DATA / "trc/raw-data/TRC_data.json")
     ours = [
         (each.document, each.text, each.label)
         for document in sorted(documents, key=lambda each: int(each.name))
         for each in make_pairs(document, markers)
     ]
-    table = Path(DATA) / "trc/training-data/TRC_dataset.csv"
+    table = DATA / "trc/training-data/TRC_dataset.csv"
     numbers = ("document_number", "pair_number")
     rows = sorted(read_table(table).rows, key=lambda row: [int(row[name]) for name in numbers])
     theirs = [(row["document_number"], row["text"], row["label"]) for row in rows]
@@ -252,8 +249,7 @@ def test_the_released_pairs_are_rebuilt():
         assert any(whole[:n] + whole[n + cut :] == short for n in range(len(short) + 1))
 
 
-@pytest.mark.real
-@pytest.mark.skipif(not DATA, reason="needs HERON_DATA")
+@on_real
 @pytest.mark.parametrize(
     ("treebank", "sentences", "events", "pairs"),
     [
@@ -264,7 +260,7 @@ def test_the_released_pairs_are_rebuilt():
     ],
 )
 def test_counts_of_hebrew_treebanks(treebank, sentences, events, pairs, tmp_path):
-    path = Path(DATA) / f"ud_hebrew_{treebank}.conllu"
+    path = DATA / f"ud_hebrew_{treebank}.conllu"
     words = [f"from={path}", f"out={tmp_path}"]
     assert main(["build", "trc", "pairs", *words, "every=20"]) == 0
     documents = read_treebank(path, every=20)

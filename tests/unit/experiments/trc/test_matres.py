@@ -1,6 +1,5 @@
 """`heron build matres`: TimeML and relations to a data set that `data=matres` reads."""
 
-import os
 import re
 
 import pytest
@@ -10,9 +9,8 @@ from heron.cli import main
 from heron.data.readers import load, load_with_report
 from heron.training.overrides import configure
 from heron_forks.trc.matres import read_timeml
+from real_data import DATA, on_real
 from small_runs import TINY, heron, in_folder
-
-DATA = os.environ.get("HERON_DATA", "")
 
 TML = """<?xml version="1.0" ?>
 <TimeML>
@@ -110,8 +108,7 @@ def test_a_relation_without_its_events_is_left_out_counted_and_named_by_line(sou
     assert len(read_table(sources / "matres/train.csv").rows) == 3
 
 
-@pytest.mark.real
-@pytest.mark.skipif(not DATA, reason="HERON_DATA names no folder with the papers' data")
+@on_real
 def test_every_relation_of_matres_finds_its_events_and_the_data_set_trains(tmp_path):
     texts = [f"{DATA}/tempeval3/{name}" for name in ("TBAQ-cleaned", "te3-platinum")]
     words = [f"relations={DATA}/matres", f"texts={','.join(texts)}"]

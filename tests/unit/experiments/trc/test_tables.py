@@ -1,6 +1,5 @@
 """TRC's tables that no sweep fills."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -9,8 +8,7 @@ from heron.results.published import TARGETS
 from heron_tools.reproduction.comparing import against_published
 from heron_tools.reproduction.results import of_function
 from heron_tools.reproduction.targets import Request, read_targets
-
-DATA = os.environ.get("HERON_DATA", "")
+from real_data import DATA, on_real
 
 
 def fill(key, data, *files):
@@ -26,15 +24,13 @@ def test_answers_to_the_two_questions_become_labels(tmp_path):
 
 
 @pytest.mark.parametrize("key", ["T2", "T3", "T6"])
-@pytest.mark.real
-@pytest.mark.skipif(not DATA, reason="needs HERON_DATA")
+@on_real
 def test_every_table_is_filled_from_the_released_files(key):
     found = of_function(read_targets()[f"trc:{key}"], fill(key, DATA))
     assert all(table.rows for table in found.tables)
 
 
-@pytest.mark.real
-@pytest.mark.skipif(not DATA, reason="needs HERON_DATA")
+@on_real
 def test_kappas_are_the_printed_ones_to_three_digits():
     values = fill("T3", DATA).values["table3"]
     assert {names: round(each.value, 3) for names, each in values.items()} == {
@@ -45,8 +41,7 @@ def test_kappas_are_the_printed_ones_to_three_digits():
     assert [each.n for each in values.values()] == [3998, 3998, 1323, 1323, 3998, 3998]
 
 
-@pytest.mark.real
-@pytest.mark.skipif(not DATA, reason="needs HERON_DATA")
+@on_real
 def test_labels_are_the_printed_ones_and_matres_is_not():
     values = fill("T2", DATA).values["table2"]
     assert values["total", "count"].value == 7260
