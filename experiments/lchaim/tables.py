@@ -18,10 +18,10 @@ from heron.metrics.intervals import score_intervals
 from heron.results.shipped import Shipped, choose_present, read_shipped
 from heron.training.compose import compose
 from heron.training.overrides import configure
+from heron_tools.analysis.command import open_slicer
 from heron_tools.analysis.label_statistics import jaccard
-from heron_tools.analysis.labels import split_categories
 from heron_tools.analysis.options import AnalyzeOptions
-from heron_tools.analysis.run import open_analysis
+from heron_tools.analysis.slicing import split_categories
 from heron_tools.annotation.labels import Layout, read_labels
 from heron_tools.annotation.measures import rating_differences
 from heron_tools.prompting.prompts import Prompter, as_text
@@ -125,7 +125,7 @@ def diversity(request: Request) -> Filled:
         raise ConfigError("from=RUN,RUN: expected finished runs on LCHAIM")
     tables: list[Table] = []
     for run in request.files:
-        found = open_analysis(_options(run, request)).run("ttr")
+        found = open_slicer(_options(run, request)).run("ttr")
         mark = min((run_mark(run, DATA, name) for name in (ENCODER, "gpt-4o")), key=len)
         title = f"{run.name}{f' ({mark})' if mark else ''}"
         tables += [Table(f"{title}: {t.title}", t.columns, t.rows, t.note) for t in found.tables]
@@ -144,9 +144,9 @@ def reasoning(request: Request) -> Filled:
     types = _types(files[0])
     if not runs:
         return _typed_pairs(types, files[0], request)
-    analysis = open_analysis(_options(runs[0], request))
-    right = dict(zip(analysis.frame["guid"], analysis.frame.right, strict=True))
-    group = {example.guid: example.group or example.text for example in analysis.examples}
+    split = open_slicer(_options(runs[0], request)).split
+    right = dict(zip(split.frame["guid"], split.frame.right, strict=True))
+    group = {example.guid: example.group or example.text for example in split.examples}
     _check_guids(types, right, files[0])
     mark = run_mark(runs[0], DATA, ENCODER)
     values: dict[Names, Estimate] = {}

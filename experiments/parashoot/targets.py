@@ -24,8 +24,8 @@ from heron.metrics.span_classes import CLUSTERS, OTHER, OVERLAPS
 from heron.results.shipped import Shipped, read_shipped
 from heron.training.overrides import configure
 from heron.training.stored import read_stored
-from heron_tools.analysis.answers import AnswerAnalysis, overlap_table
-from heron_tools.analysis.base import RunAnalysis
+from heron_tools.analysis.answers import overlap_table
+from heron_tools.analysis.command import open_slicer
 from heron_tools.analysis.options import AnalyzeOptions
 from heron_tools.analysis.question_statistics import (
     ALL,
@@ -37,7 +37,7 @@ from heron_tools.analysis.question_statistics import (
     word_tables,
 )
 from heron_tools.analysis.rates import group_ids, share
-from heron_tools.analysis.run import open_analysis
+from heron_tools.analysis.slicing import Slicer
 from heron_tools.reproduction.targets import Estimate, Filled, Names, Request
 
 from .answer_sheet import MINIMAL, TOO_LONG, TOO_SHORT, measure_ceiling, quality_table, read_sheet
@@ -109,8 +109,8 @@ def overlaps(request: Request) -> Filled:
     Deviates: all questions of the split count, with intervals, because the paper's 50 are not
     known; a table of 50 that are drawn stands beside.
     """
-    analysis, mark = _open_run(request)
-    classes, groups = analysis.classes, analysis.groups
+    slicer, mark = _open_run(request)
+    classes, groups = slicer.split.frame["overlap_class"], slicer.groups
     numbers, wrong = group_ids(groups), np.array([name != "equal" for name in classes])
     values: dict[Names, Estimate] = {}
     for name in OVERLAPS:
@@ -120,7 +120,7 @@ def overlaps(request: Request) -> Filled:
             errors = share(hits[wrong], numbers[wrong])
             estimate = _estimate(errors, int(wrong.sum()), "errors", mark)
             values[name, "share of errors"] = estimate
-    drawn = _draw(analysis, request.seed)
+    drawn = _draw(slicer, request.seed)
     sampled = overlap_table([classes[n] for n in drawn], [groups[n] for n in drawn])
     title = f"{len(drawn)} drawn questions, seed {request.seed}"
     tables = (
@@ -199,21 +199,21 @@ def answered_examples(request: Request) -> Filled:
     Questions that the run has not answered are replaced by the first one whose answer is of the
     same kind: wrong, shorter, longer.
     """
-    analysis, mark = _open_run(request)
-    by_guid = {example.guid: n for n, example in enumerate(analysis.examples)}
-    chosen = [by_guid[guid] for guid in FIGURE_A1 if guid in by_guid]
+    slicer, mark = _open_run(request)
+    frame, examples = slicer.split.frame, slicer.split.examples
+    classes = frame["overlap_class"]
+    chosen = [frame.rows[guid] for guid in FIGURE_A1 if guid in frame.rows]
     if len(chosen) < len(FIGURE_A1):
-        kinds = [kind for kind in _KINDS_A1 if kind in analysis.classes]
-        chosen = [analysis.classes.index(kind) for kind in kinds]
+        chosen = [classes.index(kind) for kind in _KINDS_A1 if kind in classes]
     cards = []
     for number in chosen:
-        example, place = analysis.examples[number], analysis.places[number]
+        example, place = examples[number], frame["place"][number]
         spans = [("annotated", example.spans[0])] if example.spans else []
         spans += [("predicted", place)] if place else []
-        cards.append(_card(example, spans, None, OVERLAPS.get(analysis.classes[number], "")))
+        cards.append(_card(example, spans, None, OVERLAPS.get(classes[number], "")))
     said = "Bold: the annotated answer. Underlined: the run's answer."
     page = _page("Figure A.1: predicted answers", cards, said)
-    notes = (f"Answers of {analysis.split.run}{f' ({mark})' if mark else ''}. {said}",)
+    notes = (f"Answers of {slicer.split.run}{f' ({mark})' if mark else ''}. {said}",)
     table = _cards_table("Predicted answers", cards, ("annotated", "predicted", "relation"))
     return Filled(tables=(table,), files={"figureA1.html": page}, notes=notes)
 
@@ -250,11 +250,11 @@ def _estimate(found: Interval | None, n: int, of: str, mark: str = "") -> Estima
     return Estimate(found.value, found.low, found.high, n, of, mark=mark)
 
 
-def _open_run(request: Request) -> tuple[AnswerAnalysis, str]:
+def _open_run(request: Request) -> tuple[Slicer, str]:
     """Open a run's answers to the paper's validation questions, or else to test questions.
 
     Returns:
-        The analysis, and what is not the paper's: data set, split, encoder.
+        Its slicer, and what is not the paper's: data set, split, encoder.
     """
     run = _one_file(request, "a run folder, of experiment=parashoot/alephbert")
     config = read_stored(open_run(run).path / "config.yaml")
@@ -269,18 +269,18 @@ def _open_run(request: Request) -> tuple[AnswerAnalysis, str]:
         paths_data=request.data_dir,
         paths_cache=request.cache_dir,
     )
-    analysis: RunAnalysis = open_analysis(options)
-    if not isinstance(analysis, AnswerAnalysis):
+    slicer = open_slicer(options)
+    if "overlap_class" not in slicer.split.frame:
         raise ConfigError(f"from={run}: a run of question answering is expected")
     name, encoder = config.data.name, config.encoder.name
     marks = [] if PAPER_SPLITS.get(name) == split else [f"{name}, {split}"]
     marks += [] if encoder == ENCODER else [encoder.rpartition("/")[2]]
-    return analysis, ", ".join(marks)
+    return slicer, ", ".join(marks)
 
 
-def _draw(analysis: AnswerAnalysis, seed: int) -> list[int]:
+def _draw(slicer: Slicer, seed: int) -> list[int]:
     """Draw the questions of a table of the paper's size, by guid, in any order of the file."""
-    guids = sorted((example.guid, n) for n, example in enumerate(analysis.examples))
+    guids = sorted((example.guid, n) for n, example in enumerate(slicer.split.examples))
     size = min(SAMPLED, len(guids))
     drawn = np.random.default_rng(seed).choice(len(guids), size, replace=False)
     return sorted(guids[n][1] for n in drawn.tolist())

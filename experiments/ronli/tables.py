@@ -18,14 +18,14 @@ from heron.data.examples import Example
 from heron.data.sources import State, inspect
 from heron.dynamics.groups import GROUPS
 from heron.languages import get_language
+from heron.languages.words import TOKENIZERS
 from heron.reports.map import draw_map
 from heron.reports.map_data import group_examples, read_mapped
 from heron.results.shipped import Shipped, choose_present, read_shipped
 from heron.training.overrides import configure
+from heron_tools.analysis.command import open_slicer
 from heron_tools.analysis.label_statistics import OVERALL, split_statistics
 from heron_tools.analysis.options import AnalyzeOptions
-from heron_tools.analysis.run import open_analysis
-from heron_tools.analysis.slices import find_tokenizer
 from heron_tools.annotation.labels import Labels
 from heron_tools.annotation.measures import agreements
 from heron_tools.morphology.backends import load_morphology
@@ -50,7 +50,7 @@ def splits(request: Request) -> Filled:
     morphology = load_morphology("simplemma", get_language("ro"))
     values: dict[Names, Estimate] = {}
     for split, examples in shipped.splits.items():
-        described = split_statistics(examples, CLASSES, find_tokenizer(WORDS), morphology)
+        described = split_statistics(examples, CLASSES, TOKENIZERS[WORDS], morphology)
         for name, found in described.items():
             row = "all" if name == OVERALL else name
             values[split, row, "pairs"] = Estimate(found["rows"])
@@ -232,8 +232,8 @@ def errors(request: Request) -> Filled:
     options = AnalyzeOptions(run=run, paths_data=request.data_dir, paths_cache=request.cache_dir)
     if not (run / "predictions" / "test.parquet").is_file():
         options.split = VALIDATION
-    analysis = open_analysis(options)
-    examples, frame, shares = analysis.examples, analysis.frame, analysis.frame.probabilities
+    split = open_slicer(options).split
+    examples, frame, shares = split.examples, split.frame, split.frame.probabilities
     wrong = [row for row, right in enumerate(frame.right) if not right]
     wrong.sort(key=lambda row: (-(shares[row] or 0.0), frame["guid"][row]))
     rows = tuple(

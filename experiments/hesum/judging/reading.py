@@ -11,7 +11,7 @@ from typing import Any
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.files import parse_json
 from heron.base.tables import cell_text, is_missing, read_table
-from heron.results.systems import read_mark
+from heron_tools.annotation.sheets import read_mark
 
 from .form import ANSWERS, csv_columns
 from .study import NO_ERROR, RATINGS, Study

@@ -18,9 +18,9 @@ from heron.base.files import fingerprint, sha256_file
 from heron.config.constraints import Seed
 from heron.languages import get_language
 from heron.languages.spelling import Spell, around_difference
-from heron.results.systems import SummarySystem, read_systems
 from heron.tasks.summarization.bertscore import require_asked
 from heron_tools.analysis.options import BertScoreOptions
+from heron_tools.analysis.systems import SummarySystem, read_systems
 from heron_tools.annotation.sheets import assign_raters
 
 from .form import write_forms

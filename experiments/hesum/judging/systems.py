@@ -9,7 +9,7 @@ from typing import Any
 
 from heron.base.tables import is_missing, table_format
 from heron.languages.spelling import Spell, coarsest, speller
-from heron.results.systems import SummarySystem
+from heron_tools.analysis.systems import SummarySystem
 
 GOLD = "gold"  # the references as a system
 _ARTICLES = ("text", "article", "document")

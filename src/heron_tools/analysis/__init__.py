@@ -15,63 +15,70 @@ if TYPE_CHECKING:  # start-up time
     from heron.base.cells import Table
     from heron.data.config import DataConfig
     from heron.results.shipped import Shipped
-    from heron_tools.analysis.base import DataStatistics, RunAnalysis, Split
     from heron_tools.analysis.options import AnalyzeOptions
+    from heron_tools.analysis.outcome import Outcome
+    from heron_tools.analysis.slicing import Slicer, Split
+
+    Describe = Callable[[Shipped, AnalyzeOptions], Outcome]
 
 # How runs of a task are sliced, and how its data sets are described, by task; forks may add theirs.
 # Tasks with classes need no entry.
-RUNS: Registry[Callable[[Split, AnalyzeOptions], RunAnalysis]] = Registry("analysis of runs")
-DATA: Registry[Callable[[DataConfig, AnalyzeOptions], DataStatistics]] = Registry("statistics")
+SLICERS: Registry[Callable[[Split], Slicer]] = Registry("analysis of runs")
+STATISTICS: Registry[Describe] = Registry("statistics")
 
 
-def run_analysis(split: Split, options: AnalyzeOptions) -> RunAnalysis:
-    """Open the analyses of a run's split.
+def slicer_of(split: Split) -> Slicer:
+    """Choose how a run's split is sliced.
 
     Raises:
-        ConfigError: there are none for its task.
+        ConfigError: there is no way for its task, or `beside=` has nothing to show there.
     """
     from heron.tasks.task import task_of
-    from heron_tools.analysis.labels import LabelAnalysis
+    from heron_tools.analysis.labels import slice_labels
 
-    find, task = RUNS.find(split.data.task), split.data.task
+    find, task = SLICERS.find(split.data.task), split.data.task
     if find is None and not task_of(split.data).has_classes:
         raise ConfigError(f"run=: no analysis for task={task}; predictions/<split>.parquet has all")
-    return (find or LabelAnalysis)(split, options)
+    return (find or slice_labels)(split)
 
 
-def data_statistics(config: DataConfig, options: AnalyzeOptions) -> DataStatistics:
-    """Open the statistics of a data set."""
-    from heron_tools.analysis.label_statistics import LabelStatistics
+def statistics_of(config: DataConfig, options: AnalyzeOptions) -> Describe:
+    """Choose how a data set is described; options are checked before the data is read.
 
-    return (DATA.find(config.task) or LabelStatistics)(config, options)
+    Raises:
+        ConfigError: an option has no meaning for the task.
+    """
+    from heron_tools.analysis.label_statistics import describe_labels
 
-
-@RUNS.late("qa")
-def _answers() -> type[RunAnalysis]:
-    from heron_tools.analysis.answers import AnswerAnalysis
-
-    return AnswerAnalysis
+    return STATISTICS.find(config.task) or describe_labels
 
 
-@RUNS.late("summarization")
-def _summaries() -> type[RunAnalysis]:
-    from heron_tools.analysis.summaries import SummaryAnalysis
+@SLICERS.late("qa")
+def _answers() -> Callable[[Split], Slicer]:
+    from heron_tools.analysis.answers import slice_answers
 
-    return SummaryAnalysis
-
-
-@DATA.late("qa")
-def _questions() -> type[DataStatistics]:
-    from heron_tools.analysis.question_statistics import QuestionStatistics
-
-    return QuestionStatistics
+    return slice_answers
 
 
-@DATA.late("summarization")
-def _articles() -> type[DataStatistics]:
-    from heron_tools.analysis.summary_statistics import SummaryStatistics
+@SLICERS.late("summarization")
+def _summaries() -> Callable[[Split], Slicer]:
+    from heron_tools.analysis.summaries import slice_summaries
 
-    return SummaryStatistics
+    return slice_summaries
+
+
+@STATISTICS.late("qa")
+def _questions() -> Describe:
+    from heron_tools.analysis.question_statistics import describe_questions
+
+    return describe_questions
+
+
+@STATISTICS.late("summarization")
+def _articles() -> Describe:
+    from heron_tools.analysis.summary_statistics import describe_summaries
+
+    return describe_summaries
 
 
 @FORK_ANALYSES.registered("statistics")
@@ -79,8 +86,8 @@ def tables(shipped: Shipped) -> Sequence[Table]:
     """Describe a data set with the default options, for its card."""
     from heron_tools.analysis.options import AnalyzeOptions
 
-    config = shipped.config
-    return data_statistics(config, AnalyzeOptions(data=config.name)).describe(shipped).tables
+    options = AnalyzeOptions(data=shipped.config.name)
+    return statistics_of(shipped.config, options)(shipped, options).tables
 
 
 def run(words: Sequence[str]) -> int:

@@ -1,32 +1,144 @@
-"""`heron analyze`: a run's scores slice by slice, or a data set's statistics."""
+"""`heron analyze`: a run's scores slice by slice, a data set's statistics, or a sheet's."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from heron.base.cells import with_synthetic
 from heron.base.files import write_file
+from heron.base.folders import default_cache_dir, default_data_dir
+from heron.base.run_folder import folder_inside, open_run
 from heron.base.table_files import to_markdown
 from heron.base.terminal import print_lines, print_tables
-from heron_tools.analysis.options import parse
+from heron_tools.analysis.options import AnalyzeOptions, parse
+
+if TYPE_CHECKING:  # start-up time
+    from heron_tools.analysis.slicing import Slicer
 
 
 def run(arguments: Sequence[str]) -> int:
     """Analyse a run, a data set or a sheet; prints tables, writes files; returns the exit code."""
     options, overrides = parse(arguments)
-    # start-up time: a wrong option does not wait for the libraries behind these
-    from heron.results.published import STATISTICS
-    from heron.tasks import FORK_ANALYSES
-    from heron_tools.analysis.data import describe_data
-    from heron_tools.analysis.run import analyze_run
+    from heron.tasks import FORK_ANALYSES  # start-up time: a wrong option does not wait
 
     if options.run is not None:
         files = analyze_run(options, overrides)
     elif options.data is not None:
         files = describe_data(options, overrides)
-        beside = FORK_ANALYSES.find("beside_published")
-        if beside and options.data in STATISTICS and options.sheet is None and not overrides:
-            print_tables(tables := beside(options))
-            text = "\n\n".join(map(to_markdown, tables))
-            files.append(write_file(files[0].parent / "published.md", text))
     else:
         files = FORK_ANALYSES["score_sheet"](options)
     print_lines(*files)
     return 0
+
+
+def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]:
+    """Run the analyses of a run's predictions; the model is not needed.
+
+    Args:
+        options: of the command.
+        overrides: `data.<key>=` words.
+
+    Returns:
+        The files written: for each analysis `<split>-<by>.json` and `.png`, or its page.
+
+    Raises:
+        ConfigError: a wrong option, or no such predictions.
+        DataError: unreadable files, or files of other data.
+    """
+    from heron_tools.analysis import figures
+    from heron_tools.analysis.outcome import write_outcome
+
+    assert options.run is not None
+    slicer = open_slicer(options, overrides)
+    split, wanted = slicer.split, options.by or slicer.usual or list(slicer.by)
+    for by in wanted:
+        slicer.check(by)
+    target, paths = options.out or folder_inside(options.run, "analysis"), list[Path]()
+    for by in wanted:
+        found = slicer.run(by)
+        # No with_suffix, because names of splits of further data sets have dots.
+        stem, figure = f"{split.name}-{by.replace('/', '_')}", {}
+        facts = {"split": split.name, "by": by, **found.facts}
+        if found.slicings:
+            facts |= {slicer.counted: len(split.frame), "unlabelled": split.unlabelled}
+            title = with_synthetic(slicer.title, split.data.synthetic)
+            drawn = slicer.drawn, slicer.unit, slicer.zoomed
+            title = f"{title}, {slicer.headline} {slicer.overall:.3f}"
+            figure["png"] = figures.slices_figure(found.slicings, title, slicer.overall, *drawn)
+        paths += write_outcome(found, target, stem, facts, **figure)
+    return paths
+
+
+def open_slicer(options: AnalyzeOptions, overrides: Sequence[str] = ()) -> Slicer:
+    """Read a run's predictions of a split, and choose how its task is sliced.
+
+    Raises:
+        ConfigError: a wrong option, or no such run.
+    """
+    from heron.results.frame import predictions_file, read_frame
+    from heron.results.shipped import data_of, find_examples
+    from heron.tasks.task import TextScores, scores_of
+    from heron.training.overrides import override
+    from heron.training.stored import read_stored
+    from heron_tools.analysis import slicer_of
+    from heron_tools.analysis.slicing import Split
+
+    assert options.run is not None
+    folder, name = open_run(options.run).path, options.split or "test"
+    config = read_stored(folder / "config.yaml")
+    data, inner = data_of(config, name)
+    data, kind = override(data, overrides), scores_of(data.task)
+    # An empty answer can be right.
+    empty = isinstance(kind, TextScores) and kind.can_be_empty(data.label_order) is not False
+    whole = read_frame(predictions_file(folder, name))
+    frame = whole.labelled(empty=empty)
+    cache = options.paths_cache or Path(config.paths.cache)
+    places = options.paths_data or Path(config.paths.data), cache
+    return slicer_of(
+        Split(
+            folder.resolve().name,
+            name,
+            data,
+            options,
+            frame,
+            lambda guids: find_examples(guids, inner, data, *places),
+            len(whole) - len(frame),
+        )
+    )
+
+
+def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]:
+    """Describe the split files that are there, or draw a sheet of their answers (`sheet=`).
+
+    Returns:
+        The files written: `statistics.md`, `statistics.json` and those of the task; the statistics
+        that a paper printed beside them.
+    """
+    from heron.results.published import STATISTICS
+    from heron.results.shipped import read_shipped
+    from heron.tasks import FORK_ANALYSES
+    from heron.training.overrides import configure
+    from heron_tools.analysis import statistics_of
+    from heron_tools.analysis.outcome import write_outcome
+
+    assert options.data is not None
+    config = configure(options.data, overrides)
+    describe = statistics_of(config, options)
+    cache = options.paths_cache or default_cache_dir()
+    shipped = read_shipped(config, options.paths_data or default_data_dir(), cache)
+    if options.sheet is not None:
+        return list(FORK_ANALYSES["draw_sheet"](options, shipped))
+    found = describe(shipped, options)
+    print_lines(*(f"missing: {name} ({path})" for name, path in shipped.missing.items()))
+    origin = {"sha256": shipped.sha256, "missing": sorted(shipped.missing)}
+    facts = {"data": config.name, "overrides": list(overrides), **origin, **found.facts}
+    target = options.out or Path("runs") / "analysis" / config.name
+    files = write_outcome(found, target, "statistics", facts)
+    beside = FORK_ANALYSES.find("beside_published")
+    if beside and options.data in STATISTICS and not overrides:
+        print_tables(tables := beside(options))
+        text = "\n\n".join(map(to_markdown, tables))
+        files.append(write_file(files[0].parent / "published.md", text))
+    return files

@@ -9,8 +9,7 @@ from matplotlib.figure import Figure
 
 from heron.base.cells import Cell, Interval
 from heron.base.plots import FAINT, ORANGE, QUIET, STYLE, png
-from heron_tools.analysis.base import Drawn
-from heron_tools.analysis.slices import Slicing
+from heron_tools.analysis.outcome import Drawn, Slicing
 
 _LINE = 95  # characters of the title in one line
 

@@ -1,18 +1,19 @@
 """Statistics of a labelled data set by split and class: rows, lengths, overlap, diversity."""
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from heron.base.cells import Table
-from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.languages import get_language
-from heron_tools.analysis.base import DataStatistics, Outcome, Shipped
-from heron_tools.analysis.options import AnalyzeOptions
-from heron_tools.analysis.slices import Words, find_tokenizer
+from heron.results.shipped import Shipped
+from heron_tools.analysis.options import AnalyzeOptions, say_unused
+from heron_tools.analysis.outcome import Outcome
 from heron_tools.morphology.backends import Morphology, load_morphology
 from heron_tools.morphology.diversity import WINDOW, Diversity, diversity
+
+Words = Callable[[str], list[str]]
 
 OVERALL, NO_LABEL = "overall", "(no label)"
 
@@ -53,27 +54,20 @@ def measure_diversity(examples: Sequence[Example], backend: Morphology) -> list[
     ]
 
 
-class LabelStatistics(DataStatistics):
-    """Rows, lengths, overlap and diversity by class; see `DataStatistics`."""
-
-    unused = ("by", "types", "bins", "split", "published", "texts", "sample")
-
-    def __init__(self, config: DataConfig, options: AnalyzeOptions):
-        super().__init__(config, options)
-        self.tokenize = find_tokenizer(options.words)
-
-    def describe(self, shipped: Shipped) -> Outcome:
-        """Describe the splits that are there."""
-        words, config = self.options.words, self.config
-        backend = load_morphology(self.options.morphology, get_language(config.language))
-        note = f"Means over rows; lengths in words (words={words}). Lemmas by {backend.name}."
-        splits = {
-            split: split_statistics(examples, config.label_order, self.tokenize, backend)
-            for split, examples in shipped.splits.items()
-        }
-        facts = {"words": words, "morphology": backend.name, "mattr_window": WINDOW}
-        tables = tuple(statistics_table(split, one, note) for split, one in splits.items())
-        return Outcome(tables, facts | {"splits": splits}, title=config.name)
+def describe_labels(shipped: Shipped, options: AnalyzeOptions) -> Outcome:
+    """Describe the rows, lengths, overlap and diversity of the splits that are there, by class."""
+    unused = ("by", "types", "bins", "split", "published", "texts", "sample", "bertscore")
+    say_unused(options, unused)
+    config, words = shipped.config, options.words
+    backend = load_morphology(options.morphology, get_language(config.language))
+    note = f"Means over rows; lengths in words (words={words}). Lemmas by {backend.name}."
+    splits = {
+        split: split_statistics(examples, config.label_order, options.tokenize, backend)
+        for split, examples in shipped.splits.items()
+    }
+    facts = {"words": words, "morphology": backend.name, "mattr_window": WINDOW}
+    tables = tuple(statistics_table(split, one, note) for split, one in splits.items())
+    return Outcome(tables, facts | {"splits": splits}, title=config.name)
 
 
 def split_statistics(

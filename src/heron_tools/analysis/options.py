@@ -1,13 +1,15 @@
 """Options of `heron analyze`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from heron.base.errors import ConfigError
 from heron.base.terminal import say
-from heron.config.constraints import Count, Seed
+from heron.config.constraints import Count, OneOf, Seed
 from heron.config.options import DataFolders, parse_with_data
+from heron.languages.words import TOKENIZERS
 from heron.tasks.summarization.bertscore import BertScoreOptions
 
 
@@ -33,7 +35,7 @@ class AnalyzeOptions(DataFolders, BertScoreOptions):
     beside: list[str] | None = None
     types: Path | None = None  # a table of reasoning types (`guid`, `types`), for `by=reasoning`
     bins: Count = 5  # number of bins for numbers
-    words: str = "words"  # tokenization: `words`, or `whitespace`
+    words: Annotated[str, OneOf(*TOKENIZERS)] = "words"  # tokenization: `words`, or `whitespace`
     # Lemmas by `simplemma`, `surface` (none) or `stanza`; and morphemes by `stanza`, `conllu:FILE`
     # (analyses of another tool) or `simplemma-prefixes` (Hebrew).
     morphology: str = "simplemma"
@@ -47,6 +49,11 @@ class AnalyzeOptions(DataFolders, BertScoreOptions):
     # of slices of questions and summaries (slices of other tasks take 0).
     seed: Seed = 0
     out: Path | None = None  # where files go; default `<run>/analysis`, or `runs/analysis/<data>`
+
+    @property
+    def tokenize(self) -> Callable[[str], list[str]]:
+        """The tokenization."""
+        return TOKENIZERS[self.words]
 
 
 def parse(arguments: Sequence[str]) -> tuple[AnalyzeOptions, list[str]]:

@@ -17,7 +17,9 @@ from heron.base.plots import BLUE, FAINT, ORANGE, QUIET, STYLE, png
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.metrics.span_classes import CLUSTERS, OTHER, question_clusters
-from heron_tools.analysis.base import DataStatistics, Outcome, Shipped
+from heron.results.shipped import Shipped
+from heron_tools.analysis.options import AnalyzeOptions, say_unused
+from heron_tools.analysis.outcome import Outcome
 
 ALL = "all"
 SIMPLE = 7  # words of a question; one with more is "complex"
@@ -43,29 +45,26 @@ class SplitStatistics:
         return _between(self.question_lengths, SIMPLE + 1)
 
 
-class QuestionStatistics(DataStatistics):
-    """Sizes, question words and lengths; see `DataStatistics`."""
-
+def describe_questions(shipped: Shipped, options: AnalyzeOptions) -> Outcome:
+    """Describe the sizes, question words and lengths of the splits that are there."""
     unused = ("by", "types", "bins", "split", "words", "morphology", "published", "texts")
-    has_answers = True
-
-    def describe(self, shipped: Shipped) -> Outcome:
-        """Describe the splits that are there."""
-        described = question_statistics(shipped.splits, self.config.language)
-        shown = described.get(ALL) or next(iter(described.values()))
-        lacking = f" (missing: {', '.join(sorted(shipped.missing))})" if shipped.missing else ""
-        title = f"{self.config.name}: {', '.join(shipped.splits)}{lacking}"
-        image = lengths_figure(shown, with_synthetic(title, self.config.synthetic))
-        plain = {}
-        for name, one in described.items():  # lengths are in lengths.csv
-            counts = {key: n for key, n in asdict(one).items() if not isinstance(n, list)}
-            plain[name] = counts | {"complex": one.complex}
-        return Outcome(
-            (size_table(described), length_table(described), *word_tables(described)),
-            {"splits": plain},
-            files={"lengths.csv": length_counts(described), "lengths.png": image},
-            title=self.config.name,
-        )
+    say_unused(options, (*unused, "bertscore"))
+    config = shipped.config
+    described = question_statistics(shipped.splits, config.language)
+    shown = described.get(ALL) or next(iter(described.values()))
+    lacking = f" (missing: {', '.join(sorted(shipped.missing))})" if shipped.missing else ""
+    title = f"{config.name}: {', '.join(shipped.splits)}{lacking}"
+    image = lengths_figure(shown, with_synthetic(title, config.synthetic))
+    plain = {}
+    for name, one in described.items():  # lengths are in lengths.csv
+        counts = {key: n for key, n in asdict(one).items() if not isinstance(n, list)}
+        plain[name] = counts | {"complex": one.complex}
+    return Outcome(
+        (size_table(described), length_table(described), *word_tables(described)),
+        {"splits": plain},
+        files={"lengths.csv": length_counts(described), "lengths.png": image},
+        title=config.name,
+    )
 
 
 def question_statistics(

@@ -4,28 +4,38 @@ Slices depend on articles and gold summaries only, so that every system has the 
 slice. Texts are scored and shown without normalisation. Legend: N articles, M of them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from heron.base.cards import cut_text, fit_length
 from heron.base.cells import Cell, Interval, with_synthetic
-from heron.base.errors import DataError, Problem
+from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.pages import clean_text
 from heron.base.plots import BLUE, GREEN, QUIET
-from heron.languages.spelling import KEPT_APART, Spell, are_variants, around_difference, speller
+from heron.languages.spelling import KEPT_APART, are_variants, around_difference, speller
 from heron.languages.words import folded_words, word_places
 from heron.metrics.names import COPIED_NOTE, COPIES, MEASURES, copied_names, is_copied, rouge_names
-from heron.metrics.paired import Floats
 from heron.metrics.summary import extractive_texts, item_rouge
 from heron.metrics.summary_statistics import Tally, by_whitespace, by_words
-from heron_tools.analysis.base import Drawn, Outcome, Split, TextAnalysis, cards_page
-from heron_tools.analysis.options import AnalyzeOptions
-from heron_tools.analysis.slices import Rows, find_tokenizer, quantile_bins, require_column
+from heron_tools.analysis.options import say_unused
+from heron_tools.analysis.outcome import Drawn, Outcome, Rows, cards_page
+from heron_tools.analysis.slicing import (
+    TEXTS_NOTE,
+    Column,
+    Floats,
+    Slicer,
+    Split,
+    mean_scores,
+    page_name,
+    texts_facts,
+    with_columns,
+)
 from heron_tools.analysis.summary_profile import Pair
-from heron_tools.analysis.summary_statistics import ALWAYS, describe_system, open_tools
+from heron_tools.analysis.summary_statistics import describe_system, open_tools
+from heron_tools.analysis.systems import read_systems
 
 # The name in tables, and in `heron.metrics.summary_statistics`, of the numbers to slice by.
 _STATISTICS = {
@@ -34,11 +44,14 @@ _STATISTICS = {
     "compression": ("compression: 1 - words of the gold summary / of its article", "compression"),
     "novelty": ("share of the gold summary's word pairs that its article lacks", "novel_2"),
 }
-STATISTICS, PAGE = "statistics", "summaries"  # further analyses
 SEGMENTS = {"words": by_words, "whitespace": by_whitespace}
-UNKNOWN = "(too short)"
 MEGABYTES = 48  # of all articles of a page together; larger pages open slowly
 _EVERY = 10_000_000  # characters: no article is cut because of its own length
+DRAWN = (
+    Drawn("rouge1", "ROUGE-1", "D", BLUE),
+    Drawn("lead3_rouge1", "lead-3", "s", QUIET),
+    Drawn("oracle_rouge1", "oracle", "^", GREEN),
+)
 
 
 class Summarizer(NamedTuple):
@@ -53,203 +66,182 @@ class Summarizer(NamedTuple):
     copied: bool = False
 
 
-class SummaryAnalysis(TextAnalysis):
-    """ROUGE by slice, statistics of the summaries, and a page of all; see `TextAnalysis`."""
+def slice_summaries(split: Split) -> Slicer:
+    """Make the slicer of a run that writes summaries.
 
-    unused = ("types", "texts", "sample")
-    golds: ClassVar = {"texts": True}
-    columns = ("text",)
-    nothing = "none of its summaries has a gold one beside it"
-    counted = "articles"
-    heading = "ROUGE"
-    headline = "ROUGE-1"
-    drawn = (
-        Drawn("rouge1", "ROUGE-1", "D", BLUE),
-        Drawn("lead3_rouge1", "lead-3", "s", QUIET),
-        Drawn("oracle_rouge1", "oracle", "^", GREEN),
+    Its frame has the column `article`, and the numbers to slice by under their names in
+    `heron.metrics.summary_statistics`; NaN where a text is too short.
+    """
+    say_unused(split.options, ("types", "texts", "sample"))
+    split.frame.require("text")
+    if not len(split.frame):
+        raise ConfigError(f"split={split.name}: none of its summaries has a gold one beside it")
+    articles, golds = split.frame.texts("text"), split.frame["gold"]
+    tally = Tally()
+    for pair in zip(articles, golds, strict=True):
+        tally.add(*SEGMENTS[split.options.words](pair))
+    numbers = dict(zip(("article_length", "summary_length"), tally.lengths(), strict=True))
+    for name in ("compression", "novel_2"):
+        part_N, whole_N = tally.shares()[name]
+        empty = np.full_like(part_N, np.nan)
+        numbers[name] = np.divide(part_N, whole_N, out=empty, where=whole_N > 0)
+    split = with_columns(split, article=articles, **numbers)
+    named = zip(split.frame.texts("group"), split.frame["guid"], strict=True)
+    options = split.options
+    return Slicer(
+        split,
+        [group or guid for group, guid in named],
+        score=scores_of,
+        measure=measure,
+        by={
+            **{by: partial(by_number, by=by) for by in _STATISTICS},
+            "statistics": statistics,
+            "summaries": page,
+        },
+        heading="ROUGE",
+        headline="ROUGE-1",
+        drawn=DRAWN,
+        counted="articles",
+        note=f"{TEXTS_NOTE} {COPIED_NOTE}",
+        facts=texts_facts(options) | {"words": options.words, "bins": options.bins},
+        zoomed=True,
     )
-    zoomed = True
-    has_systems = True
-    page_name = PAGE
-    note = f"{TextAnalysis.note} {COPIED_NOTE}"
 
-    def __init__(self, split: Split, options: AnalyzeOptions):
-        super().__init__(split, options)
-        find_tokenizer(options.words)
-        wanted = options.by or [STATISTICS]
-        for by in options.by or ():
-            if by not in self.analyses():
-                # Side columns, generated ones included.
-                require_column(by, self.analyses(), [*split.data.columns.side, *ALWAYS])
-        if STATISTICS in wanted:
-            self.tools = open_tools(options, split.data)
 
-    def analyses(self) -> dict[str, Callable[[], Outcome]]:
-        """See `RunAnalysis`."""
-        sliced = {by: partial(self.by_statistic, by) for by in _STATISTICS}
-        return {**sliced, STATISTICS: self.statistics, PAGE: self.page}
+def by_number(slicer: Slicer, by: str) -> Column:
+    """Slice by a number of articles and gold summaries."""
+    title, name = _STATISTICS[by]
+    return Column(title, np.asarray(slicer.split.frame[name]), unknown="(too short)")
 
-    @cached_property
-    def articles(self) -> list[str]:
-        """N texts."""
-        return self.frame.texts("text")
 
-    @property
-    def gold_texts(self) -> list[str]:
-        """N gold summaries."""
-        return [gold or "" for gold in self.frame["gold"]]
+def measure(slicer: Slicer, rows_M: Rows) -> dict[str, Cell]:
+    """Average scores; those of copied sentences have no interval."""
+    return {
+        name: cell.value if is_copied(name) and isinstance(cell, Interval) else cell
+        for name, cell in mean_scores(slicer, rows_M).items()
+    }
 
-    @property
-    def groups(self) -> list[str]:
-        """See `TextAnalysis`: groups of articles, or each article."""
-        return [
-            group or guid
-            for group, guid in zip(self.frame.texts("group"), self.frame["guid"], strict=True)
-        ]
 
-    @cached_property
-    def spell(self) -> Spell:
-        """Unifies Unicode variants, as the run did when it read its data."""
-        return speller(self.split.data.language, self.split.data.unicode)
+def scores_of(split: Split) -> Mapping[str, Floats]:
+    """Compute the scores that papers report, each followed by those of copied sentences."""
+    known = dict(_scored(split, "", split.frame["prediction"]).scores)
+    for copy in _copies(split):
+        known |= {f"{copy.name}_{name}": score_N for name, score_N in copy.scores.items()}
+    return {name: known[name] for each in MEASURES for name in (each, *copied_names(each))}
 
-    @cached_property
-    def systems(self) -> list[Summarizer]:
-        """The run, other systems (of the same data, or a DataError), then those that copy."""
-        written: dict[str, Sequence[str | None]] = {self.split.run: self.frame["prediction"]}
-        others = self.split.read_systems()
-        self._check_golds(others)
-        for other in others:
-            names = [other.name, *(f"{other.name} ({n})" for n in range(2, len(written) + 3))]
-            unlike = next(name for name in names if name not in written and name not in COPIES)
-            written[unlike] = [other.summaries.get(guid) for guid in self.frame["guid"]]
-        systems = [self._score(name, texts) for name, texts in written.items()]
-        copied = extractive_texts(self.articles, self.gold_texts, self.language)
-        return systems + [self._score(*one)._replace(copied=True) for one in copied.items()]
 
-    def _score(self, name: str, texts: Sequence[str | None]) -> Summarizer:
-        there = [row for row, text in enumerate(texts) if text is not None]
-        scores = {measure: np.full(len(texts), np.nan) for measure in rouge_names()}
-        if there:
-            own, right = [str(texts[row]) for row in there], [self.gold_texts[row] for row in there]
-            for measure, values in item_rouge(own, right, self.language).items():
-                scores[measure][there] = values
-        return Summarizer(name, texts, scores)
+def _scored(split: Split, name: str, texts: Sequence[str | None], copied: bool = False) -> Any:
+    there = [row for row, text in enumerate(texts) if text is not None]
+    scores = {measure: np.full(len(texts), np.nan) for measure in rouge_names()}
+    if there:
+        own, right = [str(texts[row]) for row in there], [split.frame["gold"][row] for row in there]
+        for each, values in item_rouge(own, right, split.language).items():
+            scores[each][there] = values
+    return Summarizer(name, texts, scores, copied)
 
-    def _check_golds(self, others: Sequence[Any]) -> None:
-        """Refuse systems without a common article, or with another gold summary."""
-        golds = dict(zip(self.frame["guid"], self.gold_texts, strict=True))
-        language, problems = self.split.data.language, []
-        for other in others:
-            if not golds.keys() & other.summaries.keys():
-                what = "none of its guids is among the run's predictions"
-                look = f"those look like '{next(iter(golds))}'"
-                problems.append(Problem(str(other.path), what, look))
-            for guid in golds.keys() & other.references.keys():
-                gold, own = golds[guid], other.references[guid]
-                if (read := self.spell(own)) != (right := self.spell(gold)):
-                    variants = are_variants(own, gold, language)
-                    fix = KEPT_APART if variants else "is it of the same data?"
-                    here, there = around_difference(read, right)
-                    own_gold = f"in {self.split.path} '{there}'"
-                    what = f"another gold summary than the run has: '{here}', {own_gold}"
-                    problems.append(Problem(f"{other.path}: {guid}", what, fix))
-        if problems:
-            raise DataError(sorted(problems, key=lambda problem: problem.where))
 
-    @cached_property
-    def scores(self) -> dict[str, Floats]:
-        """See `TextAnalysis`: the scores that papers report, each followed by those of copies."""
-        run, copies = self.systems[0], [one for one in self.systems if one.copied]
-        copied = {f"{c.name}_{name}": score for c in copies for name, score in c.scores.items()}
-        known = {**run.scores, **copied}
-        return {name: known[name] for each in MEASURES for name in (each, *copied_names(each))}
+def _copies(split: Split) -> list[Summarizer]:
+    """Score the systems that copy sentences."""
+    texts = extractive_texts(split.frame["article"], split.frame["gold"], split.language)
+    return [_scored(split, name, copied, copied=True) for name, copied in texts.items()]
 
-    def measure(self, rows_M: Rows) -> dict[str, Cell]:
-        """See `TextAnalysis`; scores of copied sentences have no interval."""
-        return {
-            name: cell.value if is_copied(name) and isinstance(cell, Interval) else cell
-            for name, cell in super().measure(rows_M).items()
-        }
 
-    @property
-    def facts(self) -> dict[str, Any]:
-        """See `TextAnalysis`."""
-        return super().facts | {"words": self.options.words, "bins": self.options.bins}
+def systems_of(split: Split) -> list[Summarizer]:
+    """Score the run, those of `beside=` (of the same data, or a DataError), and those that copy."""
+    written: dict[str, Sequence[str | None]] = {split.run: split.frame["prediction"]}
+    beside = split.options.beside
+    others = read_systems(beside, split.name, "beside") if beside else []
+    _check_golds(split, others)
+    for other in others:
+        names = [other.name, *(f"{other.name} ({n})" for n in range(2, len(written) + 3))]
+        unlike = next(name for name in names if name not in written and name not in COPIES)
+        written[unlike] = [other.summaries.get(guid) for guid in split.frame["guid"]]
+    return [*(_scored(split, *each) for each in written.items()), *_copies(split)]
 
-    def by_statistic(self, by: str) -> Outcome:
-        """Slice by a number of articles and gold summaries."""
-        values_N = self.statistic(_STATISTICS[by][1])
-        return self.sliced(_STATISTICS[by][0], quantile_bins(values_N, self.options.bins, UNKNOWN))
 
-    def statistic(self, name: str) -> Floats:
-        """Compute a number of each pair, float64 `[N]`; NaN where a text is too short."""
-        if name in ("article_length", "summary_length"):
-            return self._tally.lengths()[name == "summary_length"]
-        part_N, whole_N = self._tally.shares()[name]
-        return np.divide(part_N, whole_N, out=np.full_like(part_N, np.nan), where=whole_N > 0)
+def _check_golds(split: Split, others: Sequence[Any]) -> None:
+    """Refuse systems without a common article, or with another gold summary."""
+    golds, problems = dict(zip(split.frame["guid"], split.frame["gold"], strict=True)), []
+    spell = speller(split.data.language, split.data.unicode)
+    for other in others:
+        if not golds.keys() & other.summaries.keys():
+            what = "none of its guids is among the run's predictions"
+            look = f"those look like '{next(iter(golds))}'"
+            problems.append(Problem(str(other.path), what, look))
+        references = other.references
+        for guid in golds.keys() & references.keys():
+            if (read := spell(references[guid])) != (right := spell(golds[guid])):
+                variants = are_variants(references[guid], golds[guid], split.data.language)
+                fix = KEPT_APART if variants else "is it of the same data?"
+                here, there = around_difference(read, right)
+                own = f"in {split.frame.path} '{there}'"
+                what = f"another gold summary than the run has: '{here}', {own}"
+                problems.append(Problem(f"{other.path}: {guid}", what, fix))
+    if problems:
+        raise DataError(sorted(problems, key=lambda problem: problem.where))
 
-    @cached_property
-    def _tally(self) -> Tally:
-        found = Tally()
-        for pair in zip(self.articles, self.gold_texts, strict=True):
-            found.add(*SEGMENTS[self.options.words](pair))
-        return found
 
-    def statistics(self) -> Outcome:
-        """Compare the summaries with the gold ones: novelty, compression, repetition."""
-        name = self.split.name
-        articles, golds = map(self.spell, self.articles), map(self.spell, self.gold_texts)
-        written = map(self.spell, self.frame["prediction"])
-        texts = zip(articles, golds, written, self.groups, strict=True)
-        pairs = [(Pair(a, gold, group), Pair(a, own, group)) for a, gold, own, group in texts]
-        gold, system = zip(*pairs, strict=True)
-        title = with_synthetic(f"{self.split.run}: {name}", self.split.data.synthetic)
-        stem, seed = f"{name}-{STATISTICS}", self.options.seed
-        return describe_system(gold, system, self.tools, title, stem, seed)
+def statistics(slicer: Slicer) -> Outcome:
+    """Compare the summaries with the gold ones: novelty, compression, repetition.
 
-    def build_page(self, megabytes: float = MEGABYTES) -> str:
-        """See `TextAnalysis`; articles that are together longer than a limit are cut."""
-        longest = fit_length(self.articles, int(megabytes * 1e6), _EVERY)
-        content, synthetic = self.payload(longest), self.split.data.synthetic
-        values = {"total": len(self.frame), "longest": longest}
-        return cards_page("summaries.html.j2", self.title, synthetic, content, **values)
+    Unicode variants are unified, as the run did when it read its data.
+    """
+    split, options = slicer.split, slicer.split.options
+    spell = speller(split.data.language, split.data.unicode)
+    names = "article", "gold", "prediction"
+    spelt = (list(map(spell, split.frame[name])) for name in names)
+    texts = list(zip(*spelt, slicer.groups, strict=True))
+    gold = [Pair(article, gold, group) for article, gold, _, group in texts]
+    system = [Pair(article, own, group) for article, _, own, group in texts]
+    title = with_synthetic(f"{split.run}: {split.name}", split.data.synthetic)
+    tools = open_tools(options, split.data)
+    return describe_system(gold, system, tools, title, f"{split.name}-statistics", options.seed)
 
-    def payload(self, longest: int | None = None) -> dict[str, Any]:
-        """Lay out the summaries for the page, in JSON's types.
 
-        Articles are cut after `longest` characters. `novel` words are those that the article lacks,
-        by their places in characters.
-        """
-        systems = [{"name": clean_text(one.name), "copied": one.copied} for one in self.systems]
-        return {
-            "language": self.language.code,
-            "direction": self.language.direction,
-            "scores": list(self.systems[0].scores),
-            "systems": systems,
-            "rows": [self._card(number, longest) for number in range(len(self.frame))],
-        }
+def page(slicer: Slicer, megabytes: float = MEGABYTES) -> Outcome:
+    """Write the page of all summaries; articles that are together longer than a limit are cut."""
+    split = slicer.split
+    longest = fit_length(split.frame["article"], int(megabytes * 1e6), _EVERY)
+    values = {"total": len(split.frame), "longest": longest}
+    content = payload(slicer, longest)
+    html = cards_page("summaries.html.j2", slicer.title, split.data.synthetic, content, **values)
+    return Outcome(files={page_name(split, "summaries"): html})
 
-    def _card(self, number: int, longest: int | None) -> dict[str, Any]:
-        article, guid = self.articles[number], self.frame["guid"][number]
-        group = self.groups[number]
+
+def payload(slicer: Slicer, longest: int | None = None) -> dict[str, Any]:
+    """Lay out the summaries for the page, in JSON's types.
+
+    Articles are cut after `longest` characters. `novel` words are those that the article lacks, by
+    their places in characters.
+    """
+    split, systems = slicer.split, systems_of(slicer.split)
+    groups = split.frame.texts("group")
+    rows = []
+    for row, (guid, article) in enumerate(
+        zip(split.frame["guid"], split.frame["article"], strict=True)
+    ):
         known = set(folded_words(article))
-
-        def marked(text: str) -> dict[str, Any]:
-            text = clean_text(text)
-            return {"text": text, "novel": novel_places(text, known)}
-
         texts: list[dict[str, Any] | None] = []
-        for system in self.systems:
-            text = system.texts[number]
-            scores = [round(float(score_N[number]), 4) for score_N in system.scores.values()]
-            texts.append(None if text is None else {**marked(text), "scores": scores})
-        return {
-            "guid": clean_text(guid),
-            "group": "" if group == guid else clean_text(group),
-            "article": clean_text(cut_text(article, longest)),
-            "gold": marked(self.gold_texts[number]),
-            "texts": texts,
-        }
+        for system in systems:
+            text = system.texts[row]
+            scores = [round(float(score_N[row]), 4) for score_N in system.scores.values()]
+            texts.append(None if text is None else {**_marked(text, known), "scores": scores})
+        card = {"guid": clean_text(guid), "gold": _marked(split.frame["gold"][row], known)}
+        card["group"] = "" if groups[row] == guid else clean_text(groups[row])
+        card["article"] = clean_text(cut_text(article, longest))
+        rows.append({**card, "texts": texts})
+    return {
+        "language": split.language.code,
+        "direction": split.language.direction,
+        "scores": list(systems[0].scores),
+        "systems": [{"name": clean_text(one.name), "copied": one.copied} for one in systems],
+        "rows": rows,
+    }
+
+
+def _marked(text: str, known: set[str]) -> dict[str, Any]:
+    text = clean_text(text)
+    return {"text": text, "novel": novel_places(text, known)}
 
 
 def novel_places(summary: str, known: set[str] | Sequence[str]) -> list[list[int]]:

@@ -17,10 +17,12 @@ from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.metrics.summary_statistics import SHARES, Floats
+from heron.results.shipped import Shipped
 from heron.tasks import FORK_ANALYSES
 from heron.tasks.summarization.bertscore import compute_asked, require_asked
-from heron_tools.analysis.base import Content, DataStatistics, Outcome, Shipped
-from heron_tools.analysis.options import AnalyzeOptions
+from heron_tools.analysis.options import AnalyzeOptions, say_unused
+from heron_tools.analysis.outcome import Content, Outcome
+from heron_tools.analysis.slicing import ALWAYS
 from heron_tools.analysis.summary_profile import (
     AVERAGE,
     COUNT,
@@ -41,7 +43,6 @@ from heron_tools.analysis.summary_profile import (
 from heron_tools.morphology.backends import Morphology, load_morphology
 
 ALL = "all"
-ALWAYS = ("file", "line")  # side columns of every data set
 _HEADINGS = ("novel 1", "novel 2", "novel 3", "novel 4", "CMP", "RED 1", "RED 2")
 _TEXTS = (
     "n",
@@ -101,48 +102,42 @@ def open_tools(options: AnalyzeOptions, config: DataConfig) -> Tools:
     return load_morphology(options.morphology, get_language(config.language)), published
 
 
-class SummaryStatistics(DataStatistics):
-    """Lengths, morphology, novelty and compression; see `DataStatistics`."""
+def describe_summaries(shipped: Shipped, options: AnalyzeOptions) -> Outcome:
+    """Describe lengths, morphology, novelty and compression of the splits that are there.
 
-    unused = ("split", "types", "bins", "words", "sample")
-    compares_texts = True
-
-    def __init__(self, config: DataConfig, options: AnalyzeOptions):
-        super().__init__(config, options)
-        for name in options.by or ():
-            if name not in (*config.columns.side, *ALWAYS):
-                hint = nearest(name, config.columns.side)
-                hint = hint or f" data.columns.side=[{name}] reads it"
-                raise ConfigError(f"by={name}: no column of that name is read.{hint}")
-        require_asked(options.bertscore_config())
-        self.tools = None if options.texts else open_tools(options, config)
-
-    def describe(self, shipped: Shipped) -> Outcome:
-        """Describe the splits, or write their texts for another tool (`texts=`)."""
-        sets = _sets(shipped.splits, self.options.by or ())
-        if self.tools is None:
-            texts = dict.fromkeys(t for pairs in sets.values() for pair in pairs for t in pair[:2])
-            assert self.options.texts is not None
-            return Outcome(files={self.options.texts: {"text": list(texts)}})
-        morphology, published = self.tools
-        found = {name: profile(pairs, morphology) for name, pairs in sets.items()}
-        if len(found) > 1:
-            found[ALL] = merge(list(found.values()))
-        found = found or {ALL: profile([], morphology)}  # raises the error
-        measured = {name: measure(one, self.options.seed) for name, one in found.items()}
-        means, compared, note = similarity(sets, self.options)
-        text = text_table(found, means, note)
-        shares = share_table(measured, {name: len(one) for name, one in found.items()}, morphology)
-        ways = {name: definitions(one) for name, one in found.items()}
-        if published:
-            text, shares = published.with_texts(text), published.with_shares(shares, measured)
-            ways = {name: published.rank(one) for name, one in ways.items()}
-        tables = [text, morphology_table(found, morphology), shares]
-        tables += [published.nearest(ways)] if published else []
-        facts = {"paper": published.paper if published else None, "bertscore": compared}
-        title = with_synthetic(self.config.name, self.config.synthetic)
-        names = "statistics.csv", "lengths.png"
-        return _outcome(tables, found, measured, ways, morphology, facts, names, title)
+    With `texts=`, their texts are written for another tool instead.
+    """
+    say_unused(options, ("split", "types", "bins", "words", "sample"))
+    config = shipped.config
+    for name in options.by or ():
+        if name not in (*config.columns.side, *ALWAYS):
+            hint = nearest(name, config.columns.side)
+            hint = hint or f" data.columns.side=[{name}] reads it"
+            raise ConfigError(f"by={name}: no column of that name is read.{hint}")
+    sets = _sets(shipped.splits, options.by or ())
+    if options.texts is not None:
+        texts = dict.fromkeys(t for pairs in sets.values() for pair in pairs for t in pair[:2])
+        return Outcome(files={options.texts: {"text": list(texts)}})
+    require_asked(options.bertscore_config())
+    morphology, published = open_tools(options, config)
+    found = {name: profile(pairs, morphology) for name, pairs in sets.items()}
+    if len(found) > 1:
+        found[ALL] = merge(list(found.values()))
+    found = found or {ALL: profile([], morphology)}  # raises the error
+    measured = {name: measure(one, options.seed) for name, one in found.items()}
+    means, compared, note = similarity(sets, options)
+    text = text_table(found, means, note)
+    shares = share_table(measured, {name: len(one) for name, one in found.items()}, morphology)
+    ways = {name: definitions(one) for name, one in found.items()}
+    if published:
+        text, shares = published.with_texts(text), published.with_shares(shares, measured)
+        ways = {name: published.rank(one) for name, one in ways.items()}
+    tables = [text, morphology_table(found, morphology), shares]
+    tables += [published.nearest(ways)] if published else []
+    facts = {"paper": published.paper if published else None, "bertscore": compared}
+    title = with_synthetic(config.name, config.synthetic)
+    names = "statistics.csv", "lengths.png"
+    return _outcome(tables, found, measured, ways, morphology, facts, names, title)
 
 
 def describe_system(

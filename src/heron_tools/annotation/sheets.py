@@ -29,6 +29,10 @@ _CHOICE = re.compile(r"(?P<name>\w+):(?P<words>\w+(?:/\w+)+)")
 TEXTS = ("text", "text_pair")
 COLUMNS = ("guid", "rater", *TEXTS)  # of sheets and of answers, beside the questions
 
+# Marks in sheets that people fill in.
+_YES = frozenset(("x", "v", "1", "y", "yes", "true", "✓", "כן", "da"))
+_NO = frozenset(("0", "n", "no", "false", "-", "לא", "nu"))
+
 
 @dataclass(frozen=True, slots=True)
 class Key:
@@ -224,3 +228,13 @@ def _answers(
         elif given:
             problems.append(Problem(table.where(index), f"{name} '{given}'", ", ".join(allowed)))
     return found, problems
+
+
+def read_mark(name: str, text: str) -> bool | None:
+    """Read a mark in a sheet: True, False, or None for an empty cell; raises ValueError."""
+    word = text.strip().casefold()
+    if not word:
+        return None
+    if word not in _YES | _NO:
+        raise ValueError(f"{name}={text}: no mark", "x or 1 for yes, 0 or nothing for no")
+    return word in _YES

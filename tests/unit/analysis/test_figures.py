@@ -7,8 +7,8 @@ import pytest
 
 from heron.base.cells import Interval
 from heron_tools.analysis.figures import slices_figure
-from heron_tools.analysis.labels import LabelAnalysis
-from heron_tools.analysis.slices import Slice, Slicing
+from heron_tools.analysis.labels import DRAWN
+from heron_tools.analysis.outcome import Slice, Slicing
 
 pytestmark = pytest.mark.usefixtures("drawn")
 
@@ -28,7 +28,7 @@ def test_a_figure_has_a_panel_per_slicing_and_the_same_bytes_each_time():
         sliced("one article", 1, 1.0),
         sliced("none", 0, None),
     )
-    slicing, drawn = Slicing("By kind", slices), LabelAnalysis.drawn
+    slicing, drawn = Slicing("By kind", slices), DRAWN
     one = slices_figure([slicing], "a run", 2 / 3, drawn)
     two = slices_figure([slicing, slicing], "a run", 2 / 3, drawn, "row", zoomed=True)
     assert height(two) > 1.5 * height(one)

@@ -16,8 +16,8 @@ from heron.metrics.summary import extractive_scores, item_rouge, split_sentences
 from heron.metrics.summary_statistics import summary_statistics
 from heron.results import shipped as reading
 from heron_tools.analysis import summaries as analysis
+from heron_tools.analysis.command import open_slicer
 from heron_tools.analysis.options import parse
-from heron_tools.analysis.run import open_analysis
 from heron_tools.analysis.summaries import novel_places
 from made_up_runs import HOSTILE, article_of, gold_of, make_summary_run, written_for
 
@@ -44,13 +44,8 @@ def run(tmp_path):
     return make_summary_run(tmp_path)
 
 
-@pytest.fixture
-def split(run):
-    return opened(run)
-
-
 def opened(run, *words):
-    return open_analysis(parse([f"run={run}", *map(str, words)])[0])
+    return open_slicer(parse([f"run={run}", *map(str, words)])[0])
 
 
 def analyze(*words):
@@ -89,12 +84,12 @@ def test_a_run_leaves_a_table_and_a_figure_for_each_analysis_and_a_page(run, cap
 
 @pytest.mark.parametrize("by", BY)
 def test_slices_part_all_articles_by_what_the_gold_summary_and_the_article_are(run, by):
-    split = opened(run, "bins=3")
-    found = split.run(by)
+    slicer = opened(run, "bins=3")
+    found = slicer.run(by)
     (slicing,) = found.slicings
     rows = np.concatenate([one.rows_M for one in slicing.slices])
     assert sorted(rows.tolist()) == list(range(N))
-    values = split.statistic(FIGURES[by])
+    values = slicer.split.frame[FIGURES[by]]
     edges = [(values[one.rows_M].min(), values[one.rows_M].max()) for one in slicing.slices]
     assert all(low[1] < high[0] for low, high in itertools.pairwise(edges))
     whole = found.tables[0].rows[-1]
@@ -105,29 +100,24 @@ def test_slices_part_all_articles_by_what_the_gold_summary_and_the_article_are(r
     assert np.average(means, weights=sizes) == pytest.approx(whole[column].value)
 
 
-def test_what_articles_are_sliced_by_is_counted_by_hand(run, split):
+def test_what_articles_are_sliced_by_is_counted_by_hand(run):
     article, gold = article_of(3).split(), gold_of(3).split()
-    found = {by: split.statistic(FIGURES[by])[3] for by in BY}
+    frame = opened(run).split.frame
+    found = {by: frame[FIGURES[by]][3] for by in BY}
     assert found["article_length"] == len(article) - 1  # an emoji is no word
     assert found["summary_length"] == len(gold) == 5
     assert found["compression"] == pytest.approx(1 - 5 / (len(article) - 1))
     assert found["novelty"] == 1.0
-    spaces = opened(run, "words=whitespace").statistic("article_length")[3]
+    spaces = opened(run, "words=whitespace").split.frame["article_length"][3]
     assert spaces == len(article)
 
 
-def test_all_slicings_of_a_split_count_its_texts_once(split, monkeypatch):
-    counted = []
-    real = analysis.SEGMENTS["words"]
-    count = lambda texts: counted.extend(texts) or real(texts)  # noqa: E731
-    monkeypatch.setitem(analysis.SEGMENTS, "words", count)
-    for by in BY:
-        expected = [
-            summary_statistics([a], [g])[FIGURES[by]]
-            for a, g in zip(split.articles, split.gold_texts, strict=True)
-        ]
-        assert split.statistic(FIGURES[by]) == pytest.approx(np.array(expected), nan_ok=True)
-    assert sorted(counted) == sorted([*split.articles, *split.gold_texts])
+def test_what_articles_are_sliced_by_is_a_statistic_of_each_pair(run):
+    frame = opened(run).split.frame
+    pairs = list(zip(frame["article"], frame["gold"], strict=True))
+    for name in FIGURES.values():
+        expected = [summary_statistics([article], [gold])[name] for article, gold in pairs]
+        assert frame[name] == pytest.approx(np.array(expected), nan_ok=True)
 
 
 def test_the_seed_of_slices_is_the_one_that_was_asked_for(run):
@@ -187,13 +177,13 @@ def test_the_page_holds_every_summary_and_nothing_from_elsewhere(run):
         assert own["scores"] == pytest.approx([float(s[0]) for s in scores.values()], abs=5e-5)
 
 
-def test_novel_words_are_those_whose_letters_the_article_lacks_wherever_they_stand(split):
+def test_novel_words_are_those_whose_letters_the_article_lacks_wherever_they_stand(run):
     article = "The Committee met, in 1974. הכנסת 🦩 דנה"
     known = set(folded_words(article))
     summary = "🦩 committee MET 1974, twice: הכנסת הצביעה"
     novel = [summary[start:end] for start, end in novel_places(summary, known)]
     assert novel == ["twice", "הצביעה"]
-    row = split.payload()["rows"][1]
+    row = analysis.payload(opened(run))["rows"][1]
     text = row["texts"][0]
     assert [text["text"][start:end] for start, end in text["novel"]] == ["בקרוב"]
 
@@ -215,12 +205,13 @@ def test_other_systems_stand_beside_a_run_with_gaps_where_they_have_none(run, tm
     assert next_one["texts"][2]["text"] == "אחר לגמרי"
 
 
-def test_articles_that_do_not_fit_are_cut_and_the_page_says_so(split):
-    page = split.build_page(megabytes=0.006)
+def test_articles_that_do_not_fit_are_cut_and_the_page_says_so(run):
+    slicer = opened(run)
+    (page,) = analysis.page(slicer, megabytes=0.006).files.values()
     lengths = {len(row["article"]) for row in content_of(page)["rows"]}
-    assert max(lengths) < max(map(len, split.articles))
+    assert max(lengths) < max(map(len, slicer.split.frame["article"]))
     assert f"cut after {max(lengths):,} characters" in page
-    assert "cut after" not in split.build_page()
+    assert "cut after" not in str(analysis.page(slicer).files)
 
 
 def test_summaries_without_a_gold_one_are_left_out_and_counted(run):
@@ -234,7 +225,7 @@ def test_summaries_without_a_gold_one_are_left_out_and_counted(run):
     assert (stored["articles"], stored["unlabelled"]) == (N - 1, 1)
     write_table(path, {**columns, "gold": [None] * N})
     with pytest.raises(ConfigError, match="split=test: none of its summaries has a gold one"):
-        _ = opened(run).frame
+        opened(run)
 
 
 def test_systems_of_other_data_are_refused_by_file_and_guid(run, tmp_path, capsys):
@@ -263,8 +254,8 @@ def test_a_system_that_kept_direction_marks_has_the_same_golds_and_loses_nothing
         }
         write_table(tmp_path / name, {"guid": guids, **columns})
     paths = [str(tmp_path / name) for name in texts]
-    found = opened(run, f"beside={','.join(paths)}")
-    marks, plain = found.systems[1:3]
+    beside = f"beside={','.join(paths)}"
+    marks, plain = analysis.systems_of(opened(run, beside).split)[1:3]
     assert plain.texts == [written_for(row, 1) for row in range(N)]
     assert marks.texts == list(map(with_marks, plain.texts))  # shown as they were written
     for name, score_N in plain.scores.items():
@@ -273,7 +264,7 @@ def test_a_system_that_kept_direction_marks_has_the_same_golds_and_loses_nothing
     text = config.read_text(encoding="utf-8").replace("bidi: strip", "bidi: keep")
     config.write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=r"marks.csv: s0: another.*Unicode variants that data.unic"):
-        _ = opened(run, f"beside={','.join(paths)}").systems
+        analysis.systems_of(opened(run, beside).split)
 
 
 def test_the_command_reads_systems_as_the_run_has_read_its_data(run, tmp_path, capsys):

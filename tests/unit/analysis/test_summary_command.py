@@ -15,8 +15,8 @@ from heron.models.config import HeadConfig
 from heron.tasks import FORK_ANALYSES
 from heron.tasks.config import Config, PathsConfig, TaskConfig
 from heron.training.stored import to_yaml
+from heron_tools.analysis.command import open_slicer
 from heron_tools.analysis.options import parse
-from heron_tools.analysis.run import open_analysis
 
 ROOT = Path(__file__).resolve().parents[3]
 PUBLISHED = ROOT / "experiments/hesum/published.yaml"
@@ -228,7 +228,7 @@ def test_statistics_and_slices_of_a_run_leave_the_same_rows_out_and_only_slices_
     columns["gold"][1] = "  "
     columns["prediction"][2] = None
     write_table(path, columns)
-    assert open_analysis(parse([f"run={run}"])[0]).unlabelled == 2
+    assert open_slicer(parse([f"run={run}"])[0]).split.unlabelled == 2
     monkeypatch.setattr("heron_tools.analysis.summaries.item_rouge", None)
     assert main(["analyze", f"run={run}", "by=statistics"]) == 0
     stored = read_json(run / "analysis" / "test-statistics.json")

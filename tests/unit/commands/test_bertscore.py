@@ -12,9 +12,9 @@ from heron.cli import main
 from heron.metrics.bertscore import bertscore, sign
 from heron.metrics.config import BertScoreConfig
 from heron.results.frame import Frame
-from heron.results.systems import SummarySystem
 from heron_forks.hesum.judging.measuring import sign_measures
 from heron_forks.hesum.judging.study import read_key
+from heron_tools.analysis.systems import SummarySystem
 from small_runs import TINY, heron, in_folder
 from small_study import sample
 

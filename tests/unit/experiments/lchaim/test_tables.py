@@ -12,8 +12,8 @@ from heron.base.tables import read_table, write_table
 from heron.metrics.intervals import score_intervals
 from heron.results.published import STATISTICS, TARGETS
 from heron.training.overrides import configure
+from heron_tools.analysis.command import open_slicer
 from heron_tools.analysis.options import AnalyzeOptions
-from heron_tools.analysis.run import open_analysis
 from heron_tools.reproduction.results import of_function, published_statistics
 from heron_tools.reproduction.targets import Request, read_targets
 from small_runs import TINY, heron, in_folder
@@ -194,9 +194,9 @@ def test_figures_2_and_3_read_a_finished_run(tmp_path):
     table.write_text("\n".join(["guid,reasoning", *(f"{row['guid']},logical" for row in guids)]))
     found = fill("F3", run.path, table).values["reasoning"]["logical", "accuracy"]
     assert (found.value, found.n) == (pytest.approx(sum(right) / len(right)), len(right))
-    analysis = open_analysis(AnalyzeOptions(run=run.path))
-    groups = [example.group or example.text for example in analysis.examples]
-    hits = analysis.right_N.astype(float)
+    slicer = open_slicer(AnalyzeOptions(run=run.path))
+    groups = [example.group or example.text for example in slicer.split.examples]
+    hits = slicer.scores["accuracy"]
     bounds = score_intervals({"accuracy": hits}, groups)
     assert (found.low, found.high) == (bounds["accuracy_low"], bounds["accuracy_high"])
     assert found.mark == "data set chronicle_nli, encoder scratch"

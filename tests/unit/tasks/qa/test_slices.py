@@ -12,11 +12,11 @@ from heron.data.config import Columns, DataConfig
 from heron.data.examples import Example, Span
 from heron.metrics.span import item_scores
 from heron.results.frame import Frame
-from heron_tools.analysis.answers import AnswerAnalysis, overlap_table
-from heron_tools.analysis.base import Split
+from heron_tools.analysis.answers import overlap_table, payload, slice_answers
 from heron_tools.analysis.figures import slices_figure
 from heron_tools.analysis.options import parse
 from heron_tools.analysis.rates import group_mean
+from heron_tools.analysis.slicing import Split
 from made_up_runs import CONTEXT, KINDS, OVERLAPS
 
 BY = ("question_word", "answer_length", "question_length", "overlap_class")
@@ -60,9 +60,8 @@ def answered(number, question, gold, given, side=None):
 def analysis(rows, *labels):
     join = lambda _: [example for _, example in rows]  # noqa: E731
     columns = {name: [row[name] for row, _ in rows] for name in rows[0][0]}
-    read = lambda names, **golds: (Frame(Path("x.parquet"), columns), 0)  # noqa: E731
-    split = Split("run", "test", config(*labels), Path("x.parquet"), read, join, list)
-    return AnswerAnalysis(split, parse(["run=x"])[0])
+    frame = Frame(Path("x.parquet"), columns)
+    return slice_answers(Split("run", "test", config(*labels), parse(["run=x"])[0], frame, join))
 
 
 @pytest.fixture
@@ -93,15 +92,19 @@ def test_slices_hold_every_question_once_and_average_to_the_whole(split, by):
 
 def test_a_slices_score_is_that_of_its_questions_alone(split):
     where = by_name(split, "question_word")["where"]
-    assert {split.questions[row] for row in where.rows_M} == {"לאן נסע דוד?", "מאיפה יצא?"}
-    texts, golds = ([each[row] for row in where.rows_M] for each in (split.texts, split.answers))
+    assert {split.split.frame["question"][row] for row in where.rows_M} == {
+        "לאן נסע דוד?",
+        "מאיפה יצא?",
+    }
+    columns = split.split.frame["prediction"], split.split.frame["golds"]
+    texts, golds = ([column[row] for row in where.rows_M] for column in columns)
     expected = item_scores(texts, golds)["f1"].mean()
     assert where.cells["f1"].value == pytest.approx(expected)
     assert where.cells["f1"].low < expected < where.cells["f1"].high
 
 
 def test_the_overlap_classes_are_those_of_table_5_with_shares_of_errors(split):
-    table = overlap_table(split.classes, split.groups)
+    table = overlap_table(split.split.frame["overlap_class"], split.groups)
     assert [row[0] for row in table.rows] == list(OVERLAPS)
     assert [row[2] for row in table.rows] == [7, 7, 6, 6, 6]
     assert sum(row[3].value for row in table.rows) == pytest.approx(1.0)
@@ -135,7 +138,9 @@ def test_questions_without_an_answer_have_slices_of_their_own():
     assert lengths["1"].cells["no_answer_accuracy"] is None
     kinds = {name: one.rows_M.tolist() for name, one in by_name(split, "overlap_class").items()}
     assert kinds == {"equal": [0, 1], "missed": [3], "unanswerable": [2]}
-    assert [row[0] for row in overlap_table(split.classes, split.groups).rows][-2:] == [
+    assert [row[0] for row in overlap_table(split.split.frame["overlap_class"], split.groups).rows][
+        -2:
+    ] == [
         "missed",
         "unanswerable",
     ]
@@ -147,9 +152,9 @@ def test_an_answer_that_the_context_has_not_is_disjoint_or_one_too_many():
         return {**row, "prediction": "לא כאן"}, example
 
     found = analysis([written(0, "1948"), written(1, "")], "answer", "no_answer")
-    assert found.places == [None, None]
-    assert found.classes == ["disjoint", "unanswerable"]
-    shown = [(row["given"], row["written"]) for row in found.payload()["rows"]]
+    assert found.split.frame["place"] == [None, None]
+    assert found.split.frame["overlap_class"] == ["disjoint", "unanswerable"]
+    shown = [(row["given"], row["written"]) for row in payload(found)["rows"]]
     assert shown == [(None, "לא כאן")] * 2
     assert np.allclose(found.scores["exact_match"], 0)
 
@@ -161,10 +166,10 @@ def test_places_count_in_the_context_as_the_file_has_it():
     start = given.index("1948")
     row |= {"start": start, "end": start + 4}
     found = analysis([(row, example)], "answer")
-    assert found.classes == ["equal"]
-    (shown,) = found.payload()["rows"]
+    assert found.split.frame["overlap_class"] == ["equal"]
+    (shown,) = payload(found)["rows"]
     assert (shown["given"], shown["group"]) == (shown["golds"][0], "")
-    assert found.payload()["contexts"] == [clean_text(given)]
+    assert payload(found)["contexts"] == [clean_text(given)]
 
 
 def test_the_data_set_says_whether_questions_may_have_no_answer_not_the_rows_at_hand():

@@ -13,10 +13,6 @@ from heron.results.shipped import data_of
 from heron.tasks.task import text_scores
 from heron.training.stored import read_stored
 
-# Marks in sheets that people fill in.
-_YES = frozenset(("x", "v", "1", "y", "yes", "true", "✓", "כן", "da"))
-_NO = frozenset(("0", "n", "no", "false", "-", "לא", "nu"))
-
 
 @dataclass(frozen=True)
 class SummarySystem:
@@ -120,13 +116,3 @@ def _from_table(name: str, path: Path) -> SummarySystem:
         labels = "its predictions are labels: it has columns of their probabilities (p/...)"
         raise DataError(Problem(str(path), labels, "name predictions of task=summarization"))
     return SummarySystem(name, found)
-
-
-def read_mark(name: str, text: str) -> bool | None:
-    """Read a mark in a sheet: True, False, or None for an empty cell; raises ValueError."""
-    word = text.strip().casefold()
-    if not word:
-        return None
-    if word not in _YES | _NO:
-        raise ValueError(f"{name}={text}: no mark", "x or 1 for yes, 0 or nothing for no")
-    return word in _YES

@@ -1,0 +1,254 @@
+"""The one slicer of `heron analyze`: it groups a split's scores by any column.
+
+A task adds columns to a split's frame, says how some rows are scored, and which columns to slice
+by. A row may be in several slices, or in none. Legend: N rows, M of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from heron.base.cells import Cell, Interval, Table
+from heron.base.errors import ConfigError, nearest
+from heron.data.config import DataConfig
+from heron.data.examples import Example
+from heron.languages import get_language
+from heron.languages.language import Language
+from heron.results.frame import Frame
+from heron_tools.analysis.options import AnalyzeOptions
+from heron_tools.analysis.outcome import Drawn, Outcome, Rows, Slice, Slicing
+from heron_tools.analysis.rates import RESAMPLES, group_means
+
+Floats = npt.NDArray[np.float64]
+Parts = Sequence[tuple[str, Rows]]
+
+ALWAYS = ("file", "line")  # side columns of every data set
+TEXTS_NOTE = f"[low, high]: 95 %, bootstrap of whole articles ({RESAMPLES:,} resamples)."
+
+
+@dataclass(frozen=True)
+class Split:
+    """A run's labelled predictions of one split, and the data that they are of."""
+
+    run: str  # the run's name
+    name: str  # the split's
+    data: DataConfig  # the data set
+    options: AnalyzeOptions
+    frame: Frame
+    find: Callable[[Sequence[str]], list[Example]]  # finds examples by guid
+    unlabelled: int = 0  # number of predictions without a gold label or text
+
+    @cached_property
+    def examples(self) -> list[Example]:
+        """N examples."""
+        return self.find(self.frame["guid"])
+
+    @property
+    def language(self) -> Language:
+        """The data set's language."""
+        return get_language(self.data.language)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A property of N rows to slice by."""
+
+    title: str
+    # Numbers (an array), which are put into bins of about equal size; or each row's category, or
+    # its categories.
+    values: npt.NDArray[Any] | Sequence[str] | Sequence[Sequence[str]]
+    order: Sequence[str] = ()  # of categories; empty: the most frequent first
+    unknown: str = ""  # the name of the slice of rows without a number (NaN)
+    note: str = ""  # more for the note below the table
+
+    def parts(self, bins: int) -> Parts:
+        """Collect the rows of each slice."""
+        if isinstance(self.values, np.ndarray):
+            return quantile_bins(self.values, bins, self.unknown)
+        found = category_slices([[v] if isinstance(v, str) else v for v in self.values])
+        if not self.order:
+            return found
+        members = dict(found)
+        return [(name, members[name]) for name in self.order if name in members]
+
+
+@dataclass(frozen=True)
+class Slicer:
+    """How a task's split is sliced."""
+
+    split: Split  # its frame has the task's further columns
+    groups: Any  # names (or an array of numbers) of the groups that intervals resample, N
+    score: Callable[[Split], Mapping[str, Floats]]  # scores of N rows by name; NaN does not count
+    # Counts some rows and computes their scores, by column.
+    measure: Callable[[Slicer, Rows], dict[str, Cell]]
+    # What `by=` may be beside side columns: columns, or a further analysis.
+    by: Mapping[str, Analysis]
+    heading: str  # first word of table titles, before `by length`
+    headline: str  # name of the first score in figures
+    drawn: tuple[Drawn, ...]  # the scores in figures
+    usual: Sequence[str] = ()  # which analyses run without `by=`; empty: all
+    counted: str = "rows"  # the word for rows
+    unit: str = "article"  # what intervals resample
+    note: str = TEXTS_NOTE  # below tables of scores
+    facts: Mapping[str, Any] = field(default_factory=dict)  # definitions behind the numbers
+    whole: bool = True  # whether tables end with a row for the whole split
+    zoomed: bool = False  # whether the axis of figures ends at the largest score instead of 1
+    shows_means: bool = False  # whether slices show the mean of the numbers they are made by
+
+    @cached_property
+    def scores(self) -> Mapping[str, Floats]:
+        """Scores of N rows by name."""
+        return self.score(self.split)
+
+    @property
+    def title(self) -> str:
+        """The title of figures and pages."""
+        return f"{self.split.run}: {self.split.name}, {len(self.split.frame):,} {self.counted}"
+
+    def check(self, by: str) -> None:
+        """Refuse what is neither an analysis nor a side column."""
+        known = [*self.by, *self.split.data.columns.side, *ALWAYS]
+        if by not in known:
+            columns = dict.fromkeys(name for each in self.split.examples for name in each.side)
+            if by not in columns:
+                raise ConfigError(
+                    f"by={by}: neither an analysis nor a side column of the data."
+                    f"{nearest(by, [*known, *columns])} data.columns.side=[{by}] reads the column"
+                )
+
+    def run(self, by: str) -> Outcome:
+        """Run one analysis; `by` is one of `Slicer.by`, or a side column."""
+        if by in self.by:
+            found = self.by[by](self)
+        else:
+            cells = [example.side.get(by) for example in self.split.examples]
+            found = categories(by, [split_categories(cell) for cell in cells])
+        if isinstance(found, Outcome):
+            return found
+        return self.slice(*([found] if isinstance(found, Column) else found))
+
+    def slice(self, *columns: Column) -> Outcome:
+        """Compute the scores of slices: one table, and one panel of the figure, by column."""
+        tables, slicings = [], []
+        for column in columns:
+            slices = []
+            for name, rows_M in column.parts(self.split.options.bins):
+                cells = self.measure(self, rows_M)
+                if self.shows_means and isinstance(column.values, np.ndarray):
+                    cells[f"mean {column.title}"] = float(column.values[rows_M].mean())
+                slices.append(Slice(name, rows_M, cells))
+            lines = [*slices, self.everything] if self.whole else slices
+            rows = tuple((one.name, *one.cells.values()) for one in lines)
+            names = ("slice", *(lines[0].cells if lines else ()))
+            note = f"{column.note} {self.note}".strip()
+            tables.append(Table(f"{self.heading} by {column.title}", names, rows, note))
+            slicings.append(Slicing(f"By {column.title}", tuple(slices)))
+        return Outcome(tuple(tables), self.facts, tuple(slicings))
+
+    @cached_property
+    def everything(self) -> Slice:
+        """The whole split as a slice."""
+        rows_N = np.arange(len(self.split.frame))
+        return Slice("(all)", rows_N, self.measure(self, rows_N))
+
+    @property
+    def overall(self) -> float:
+        """The first score of the whole split."""
+        cell = self.everything.cells[self.drawn[0].score]
+        return cell.value if isinstance(cell, Interval) else float(str(cell or 0.0))
+
+
+# Finds columns to slice by, or an outcome of its own.
+Analysis = Callable[[Slicer], Column | Sequence[Column] | Outcome]
+
+
+def with_columns(split: Split, **columns: Any) -> Split:
+    """Add columns to a split's frame."""
+    return replace(split, frame=replace(split.frame, columns={**split.frame.columns, **columns}))
+
+
+def mean_scores(slicer: Slicer, rows_M: Rows) -> dict[str, Cell]:
+    """Count some texts and average their scores; see `Slicer.measure`."""
+    values = {name: score_N[rows_M] for name, score_N in slicer.scores.items()}
+    drawn = [slicer.groups[row] for row in rows_M]
+    size: dict[str, Cell] = {"n": len(rows_M), "share": len(rows_M) / len(slicer.split.frame)}
+    return size | group_means(values, drawn, slicer.split.options.seed)
+
+
+def texts_facts(options: AnalyzeOptions) -> dict[str, Any]:
+    """Say how the intervals of `mean_scores` are computed."""
+    return {"resamples": RESAMPLES, "seed": options.seed, "intervals": "articles"}
+
+
+def page_name(split: Split, stem: str) -> str:
+    """Name the page of all texts of a split."""
+    return f"{stem}.html" if split.name == "test" else f"{split.name}-{stem}.html"
+
+
+def quantile_bins(values_N: npt.ArrayLike, bins: int, unknown: str = "") -> list[tuple[str, Rows]]:
+    """Put rows into bins of about equal size by a number; equal values stay in one bin.
+
+    Returns:
+        Name and rows of each bin, in order of value. A name is the least and the greatest value,
+        such as `0.52 to 0.61`; rows with NaN are in a last bin named `unknown`.
+    """
+    values = np.asarray(values_N, dtype=np.float64)
+    known, rest = np.flatnonzero(np.isfinite(values)), np.flatnonzero(~np.isfinite(values))
+    parts = []
+    if len(known):
+        inner = np.unique(np.quantile(values[known], np.arange(1, bins) / bins))
+        bin_N = np.searchsorted(inner, values[known], side="right")
+        parts = [known[bin_N == number] for number in range(len(inner) + 1)]
+    found = [(_range_name(values[rows]), rows) for rows in parts if rows.size]
+    return [*found, (unknown, rest)] if len(rest) else found
+
+
+def _range_name(values: Floats) -> str:
+    low, high = float(values.min()), float(values.max())
+    whole = low == int(low) and high == int(high)
+    ends = [f"{end:.0f}" if whole else f"{end:.3f}" for end in (low, high)]
+    return ends[0] if low == high else " to ".join(ends)
+
+
+def category_slices(categories: Sequence[Iterable[str]]) -> list[tuple[str, Rows]]:
+    """Collect the rows of each category, the largest first; rows without any come last (`(none)`).
+
+    A row may have several categories.
+    """
+    rows: dict[str | None, list[int]] = {}
+    for row, names in enumerate(categories):
+        for name in dict.fromkeys(names) or (None,):
+            rows.setdefault(name, []).append(row)
+    none = {"(none)": rows.pop(None)} if None in rows else {}
+    ordered = sorted(rows.items(), key=lambda item: (-len(item[1]), str(item[0])))
+    found = [*ordered, *none.items()]
+    return [(str(name), np.asarray(members, dtype=np.int64)) for name, members in found]
+
+
+def categories(title: str, names: Sequence[Sequence[str]]) -> Column:
+    """Make a column of categories, of which a row may have several.
+
+    Source: LCHAIM, section 5.2 (reasoning types).
+    """
+    several = any(len(set(one)) > 1 for one in names)
+    note = "A row of several categories counts in each." if several else ""
+    return Column(title, names, note=note)
+
+
+def split_categories(value: Any) -> list[str]:
+    """Read a cell of categories: a list, or text with `,`, `;` or `|` between them."""
+    if value is None:
+        return []
+    if isinstance(value, str):
+        for separator in ";|":
+            value = value.replace(separator, ",")
+        value = value.split(",")
+    elif not isinstance(value, Iterable):
+        value = [value]
+    return [text for one in value if (text := str(one).strip())]
