@@ -141,7 +141,7 @@ def _pairs(request: Request) -> tuple[Sets, str]:
     """Read HeSum's splits; without its files the unchanged pairs of its subset.
 
     Returns:
-        Pairs by name, and what stands in for HeSum (empty: nothing).
+        Pairs by name, and the substitute data (empty: HeSum itself).
 
     Raises:
         DataError: neither is there, or a file is not readable.
@@ -265,7 +265,7 @@ def prompts(request: Request) -> Filled:
         lines = tuple((part,) for line in text.splitlines() for part in wrap(line, _WIDTH))
         tables.append(Table(f"The prompt, prompt={name}", ("as sent, but for line breaks",), lines))
     notes = (
-        f"{_ARTICLE} stands for an article, below the instruction: the figure ends before it.",
+        f"{_ARTICLE} is replaced by an article, below the instruction: the figure ends before it.",
         "hesum_he.txt is heron's translation; the paper does not print the Hebrew instruction of "
         "Table 8.",
     )

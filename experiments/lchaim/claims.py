@@ -16,7 +16,7 @@ BOTH = "HebNLI, then LCHAIM"
 REVERSED = "LCHAIM, then HebNLI"
 _HALF = 0.00005  # of the last printed digit of a percentage with two decimals
 
-# Sections 4 and 6: what is said of two rows, in points, and to how many it is rounded.
+# Sections 4 and 6: the stated difference of two rows, in points, and the step of its rounding.
 Differences = tuple[tuple[str, str, tuple[str, ...], tuple[str, ...], str, float, float], ...]
 DIFFERENCES: Differences = (
     *(

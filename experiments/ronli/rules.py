@@ -1,4 +1,4 @@
-"""What is checked, stored and said of RoNLI's systems; loads neither torch nor word vectors."""
+"""What RoNLI's systems check, store and report; loads neither torch nor word vectors."""
 
 from __future__ import annotations
 

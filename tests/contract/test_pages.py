@@ -177,6 +177,56 @@ def test_heron_still_prints_every_message_that_troubleshooting_quotes():
         assert any(re.search(".*".join(parts), text, re.S) for text in messages()), message
 
 
+# What only its authors understood, by what is said in its place.
+RIDDLES = {
+    "uniform, linear, at equal distances": r"evenly|even (draws?|shares|weights?)",
+    "substitute data": r"stand-?ins?|stands? in for",
+    "override": r"said words",
+    "repair, correct": r"mend(s|ed|ing)?",
+    "identifying": r"decisive",
+    "again": r"anew",
+    "describe, report": r"(says?|said|tells?|told) of",
+    "the run that a curriculum learns from": r"an?other first run|no first run|of first runs",
+}
+MOST_WORDS = {"README.md": 900, "docs": 14_000}
+
+
+def texts_of_the_house() -> dict[str, str]:
+    """Map every page, configuration and source file of the product to its text."""
+    files = [*PAGES, *(ROOT / "conf").rglob("*.yaml")]
+    files += [path for folder in ("src", "experiments") for path in (ROOT / folder).rglob("*.py")]
+    return {name_of(file): file.read_text(encoding="utf-8") for file in files}
+
+
+def test_no_sentence_uses_a_word_that_only_its_authors_understand() -> None:
+    found = [
+        f"{name}:{number}: {words[0]!r}: {better}"
+        for name, text in texts_of_the_house().items()
+        for number, line in enumerate(text.splitlines(), 1)
+        for better, riddle in RIDDLES.items()
+        if (words := re.search(rf"\b({riddle})\b", line, re.I))
+    ]
+    assert found == []
+
+
+def test_each_term_of_the_glossary_has_one_line_and_is_used() -> None:
+    page = ROOT / "docs" / "glossary.md"
+    lines = [line for line in page.read_text("utf-8").splitlines() if line.startswith("- ")]
+    terms = [line[4:].partition("**")[0] for line in lines]
+    assert terms == sorted(set(terms), key=lambda term: term.lower().replace("-", " "))
+    used = " ".join(text for name, text in texts_of_the_house().items() if "glossary" not in name)
+    used = re.sub(r"[\s_]+", " ", used).lower()
+    alone = [t for t in terms if not any(part.lower() in used for part in t.split(", "))]
+    assert alone == []
+
+
+@pytest.mark.parametrize("place", MOST_WORDS)
+def test_pages_stay_short_enough_to_be_read(place: str) -> None:
+    pages = [page for page in PAGES if name_of(page).startswith(place)]
+    words = [word for page in pages for word in page.read_text("utf-8").split()]
+    assert sum(bool(re.search(r"\w", word)) for word in words) <= MOST_WORDS[place]
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """Build the pages as a web site, as `make docs` does; warnings are errors."""

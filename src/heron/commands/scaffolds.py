@@ -126,7 +126,7 @@ def scaffold(kind: str, name: str, fork: str = "", task: str = "", like: str = "
 
 
 def _of_language(code: str) -> dict[str, str]:
-    """Map what the page says of its language to what CLDR says of another one."""
+    """Map the page's facts about its language to CLDR's about another one."""
     from heron.languages.unlisted import direction, letters, name_and_script  # start-up time
 
     name, script = name_and_script(code)

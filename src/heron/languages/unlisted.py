@@ -49,7 +49,7 @@ def unlisted(code: str) -> Language | None:
     Returns:
         Its English name, direction and all letters of its script. None where CLDR does not know a
         code of two letters, or the code is none; one of three letters that CLDR does not know, as
-        some of ISO 639-3, stands for itself, in any script.
+        some of ISO 639-3, is its own name, in any script.
     """
     language = code.partition("-")[0]
     name, script = name_and_script(code)

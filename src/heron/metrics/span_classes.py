@@ -37,8 +37,8 @@ def overlap_classes(
 ) -> list[str]:
     """Classify how each prediction overlaps the gold answer, by character offsets.
 
-    Of several golds, the one with the greatest F1 over characters counts. None stands for a
-    system that gave no answer, an empty list of golds for a question without an answer.
+    Of several golds, the one with the greatest F1 over characters counts. None is a
+    system without an answer, an empty list of golds for a question without an answer.
 
     Returns:
         Keys of `OVERLAPS`, `missed` or `unanswerable`. It is `equal` if there is

@@ -123,7 +123,7 @@ def _draw_data_map(axes: Axes, data_map: DataMap | None) -> None:
     """
     if data_map is None:
         return say_missing(axes, "Data map", "no training dynamics recorded")
-    # Evenly spread positions: deterministic, no seed needed.
+    # Positions at equal distances: deterministic, no seed needed.
     last, most = len(data_map.guids) - 1, min(len(data_map.guids), _MAP_POINTS)
     chosen = np.unique(np.linspace(0, last, most).astype(np.int64))
     style: Any = {"cmap": "cividis", "vmin": 0, "vmax": 1, "s": 9, "alpha": 0.7, "linewidths": 0}

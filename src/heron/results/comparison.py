@@ -265,7 +265,7 @@ def _notes(results: Sequence[SystemResult], outcomes: Outcomes) -> list[str]:
     unknown = [one.label for one in results if one.validation is None and len(one.scores) > 1]
     if unknown:
         notes.append(
-            f"{', '.join(unknown)}: no validation scores are stored, so the first run counts as "
+            f"{', '.join(unknown)}: no validation scores are stored, so its first run counts as "
             "the best."
         )
     documents = len(set(outcomes.groups or ()))

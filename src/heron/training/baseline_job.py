@@ -22,8 +22,8 @@ _PACKAGES = ("scikit-learn", "gensim")  # `heron.training.status.provenance` nam
 def train_baseline(config: Config, folder: RunFolder) -> Scores:
     """Fit on train, predict and score the other splits, keep the model; returns `scores.json`.
 
-    Settings such as `baseline.C` are tuned by a sweep, on validation. A run that was cut begins
-    anew; word vectors and features, which take time, are in the cache.
+    Settings such as `baseline.C` are tuned by a sweep, on validation. A run that was cut starts
+    over; word vectors and features, which take time, are in the cache.
     """
     loaded = load_run_data(config)
     folder.update_status(data=describe(loaded.examples, loaded.dropped))

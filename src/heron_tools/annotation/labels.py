@@ -20,7 +20,7 @@ KEYS = ("guid", "id", "item")  # columns that may name an item, in this order
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What each rater said of each item; empty where one said nothing."""
+    """The label of each rater for each item; empty where there is none."""
 
     items: Sequence[str]  # their names, each once
     raters: Sequence[str]

@@ -98,7 +98,7 @@ def agreements(
 
 
 def pairs_of(labels: Labels, first: int, second: int) -> list[tuple[str, str]]:
-    """List what two raters said of the items that both have labelled."""
+    """List the labels of two raters for the items that both have labelled."""
     both = ((said[first], said[second]) for said in labels.values)
     return [pair for pair in both if all(pair)]
 
