@@ -9,7 +9,15 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 
 from heron.base.errors import ConfigError
-from heron.config.constraints import PARTS, RENAMED, all_keys, say_renamed, type_of
+from heron.config.constraints import (
+    PARTS,
+    RENAMED,
+    all_keys,
+    field_types,
+    root,
+    say_renamed,
+    type_of,
+)
 
 UNREADABLE = "its value cannot be read: close brackets and quotes, put signs into quotes"
 PARSER = OverridesParser.create()
@@ -51,8 +59,9 @@ def rewrite(words: Sequence[str]) -> list[str]:
 def _is_new(key: str) -> bool:
     """Tell whether Hydra takes a key with ++ only: one of the user's own, in a tool's part."""
     part, _, mapping = key.rpartition(".")[0].partition(".")
-    kind = type_of(f"{part}.{mapping}") if mapping and PARTS.find(part) else None
-    return get_origin(kind) is dict
+    if not mapping or part in field_types(root()):  # forks are not asked for heron's own
+        return False
+    return PARTS.find(part) is not None and get_origin(type_of(f"{part}.{mapping}")) is dict
 
 
 def read_agent(words: Sequence[str]) -> list[str]:

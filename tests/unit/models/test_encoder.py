@@ -8,8 +8,6 @@ from transformers import (
     AutoModel,
     BertConfig,
     BertModel,
-    DebertaV2Config,
-    DebertaV2Model,
     DistilBertConfig,
     DistilBertModel,
     GPT2Config,
@@ -18,8 +16,6 @@ from transformers import (
     LongformerModel,
     ModernBertConfig,
     ModernBertModel,
-    RobertaConfig,
-    RobertaModel,
 )
 
 from heron.base.errors import ConfigError
@@ -132,10 +128,6 @@ def test_num_layers_k_gives_the_kth_hidden_state_of_the_full_model(settings, mak
     torch.testing.assert_close(encoder(batch), hidden[layers])
 
 
-def test_the_width_is_the_models(settings):
-    assert load(settings).width == 32
-
-
 def test_a_length_beyond_the_positions_is_refused(settings):
     load(settings, max_length=256)
     with pytest.raises(ConfigError, match=r"encoder.max_length=257: .* reads only 256 tokens"):
@@ -143,22 +135,6 @@ def test_a_length_beyond_the_positions_is_refused(settings):
     scratch = EncoderConfig(max_length=33, scratch=ScratchConfig(positions=32))
     with pytest.raises(ConfigError, match="max_length=33: scratch reads only 32 tokens"):
         load(scratch, vocabulary=50)
-
-
-def test_roberta_has_two_positions_less_than_its_config_says(tmp_path, make_batch):
-    settings = saved(tmp_path, RobertaModel(RobertaConfig(**SHAPE, num_hidden_layers=1)))
-    encoder = load(settings, max_length=38)
-    assert encoder(make_batch(lengths=(38,), rows=(1,))).shape == (1, 38, 16)
-    with pytest.raises(ConfigError, match="reads only 38 tokens"):
-        load(settings, max_length=39)
-
-
-def test_an_encoder_with_one_segment_type_works(tmp_path, make_batch):
-    settings = saved(
-        tmp_path, BertModel(BertConfig(**SHAPE, num_hidden_layers=1, type_vocab_size=1))
-    )
-    batch = make_batch()
-    assert load(settings)(batch).shape == (*batch.tokens_BL.shape, 16)
 
 
 @pytest.mark.parametrize("attention", ["eager", "sdpa"])
@@ -306,13 +282,6 @@ def test_a_longformer_evaluates_as_transformers_own_with_global_attention(longfo
     torch.testing.assert_close(load(longformer).eval()(batch)[real], expected[real])
 
 
-def test_padding_does_not_leak_into_a_longformers_states(longformer, make_batch):
-    encoder = load(longformer).eval()
-    batch, padded = (make_batch(lengths=(30, 11), rows=(1, 1), padding=p) for p in (0, 9))
-    real = batch.mask_BL.bool()
-    torch.testing.assert_close(encoder(batch)[real], encoder(padded)[:, :30][real])
-
-
 def test_a_longformer_trains_with_fast_dropout_and_gradient_checkpointing(longformer, make_batch):
     batch = make_batch(lengths=(30, 11), rows=(1, 1))
     plain = load(longformer).train()
@@ -325,17 +294,6 @@ def test_a_longformer_trains_with_fast_dropout_and_gradient_checkpointing(longfo
     for name, gradient in gradients(saving, batch).items():
         assert gradient is not None, name
         torch.testing.assert_close(gradient, expected[name])
-
-
-def test_a_longformer_can_be_cut_after_a_layer(longformer, make_batch):
-    encoder = load(longformer, num_layers=1).eval()
-    assert len(encoder.layers) == 1
-    assert encoder(make_batch()).shape == (3, 14, 16)
-
-
-def test_a_longformer_has_two_positions_less_than_its_config_says(longformer):
-    with pytest.raises(ConfigError, match="reads only 64 tokens"):
-        load(longformer, max_length=65)
 
 
 @pytest.fixture(scope="module")
@@ -356,23 +314,3 @@ def test_a_decoder_encodes_and_its_last_token_has_read_everything(gpt2, make_bat
     torch.testing.assert_close(late_BLD[0, :8], states_BLD[0, :8])  # and no token reads ahead
     real = batch.mask_BL.bool()
     torch.testing.assert_close(encoder(make_batch(padding=6))[:, :14][real], states_BLD[real])
-
-
-@pytest.mark.parametrize("freeze", ["none", "1", "all"])
-def test_a_decoder_trains_and_freezes(gpt2, make_batch, freeze):
-    encoder = load(gpt2, freeze=freeze).train()
-    encoder.assert_mode(training=True)
-    trained = [p for p in encoder.parameters() if p.requires_grad]
-    assert bool(trained) == (freeze != "all")
-    assert encoder(make_batch()).requires_grad == bool(trained)
-
-
-def test_an_attention_of_its_own_is_no_obstacle(tmp_path, make_batch):
-    shape = DebertaV2Config(
-        **SHAPE, num_hidden_layers=2, relative_attention=True, pos_att_type=["p2c", "c2p"]
-    )
-    settings = saved(tmp_path, DebertaV2Model(shape))
-    for checkpointing in (False, True):
-        encoder = load(settings, gradient_checkpointing=checkpointing).train()
-        encoder.assert_mode(training=True)
-        assert encoder(make_batch()).shape == (3, 14, 16)

@@ -12,7 +12,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import small_runs
-from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
 from heron.tasks import BASELINES
 from heron.tasks.config import Config
@@ -92,12 +91,6 @@ def test_majority_is_the_most_frequent_class_of_train(home: Path) -> None:
     (prediction,) = {row["prediction"] for row in read(run)}
     assert scores(run)["accuracy"] == pytest.approx(1 / 3)
     assert prediction in LABELS
-
-
-def test_majority_needs_no_pairs(chronicle_config: ComposeConfig, tmp_path: Path) -> None:
-    run = RunFolder(tmp_path)
-    train_baseline(chronicle_config("baseline=majority"), run)
-    assert set(read(run)[0]) >= {"guid", "gold", "prediction", "p/BEFORE", "text"}
 
 
 def test_rare_classes_may_count_more_than_once(home: Path) -> None:
@@ -206,13 +199,6 @@ def test_every_shallow_system_trains_on_the_built_in_corpus(
     small = () if name == "majority" else CBOW
     train_baseline(chronicle_config("data=chronicle_nli", f"baseline={name}", *small), run)
     assert {"validation", "test"} == set(json.loads(run.scores.read_text()))
-
-
-def test_pairs_are_needed_for_words_of_pairs(chronicle_config: ComposeConfig) -> None:
-    with pytest.raises(
-        ConfigError, match="baseline=cbow_svm needs task=nli or classification, not task=relation"
-    ):
-        chronicle_config("baseline=cbow_svm")
 
 
 @pytest.mark.slow

@@ -36,24 +36,20 @@ def test_data_that_can_be_learnt_from_is_left_without_a_warning(
     assert found["unknown"] < 0.1
 
 
-def test_a_script_that_the_tokenizer_does_not_know_is_named_with_the_encoder(
-    data: DataModule, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("name", "value", "key"),
+    [("tokens_T", "unknown", "encoder="), ("labels_R", "first", "data.columns.label")],
+)
+def test_data_that_little_can_be_learnt_from_is_named_with_the_key(
+    name: str, value: str, key: str, data: DataModule, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tokens_T = np.array(data.features[TRAIN].tokens_T)
-    tokens_T[: int(0.56 * len(tokens_T))] = data.tokenizer.unk_token_id
-    assert describe_training(with_train(data, tokens_T=tokens_T))["unknown"] > 0.5
-    said = capsys.readouterr().err
-    assert "56% of the tokens are [UNK]" in said or "57% of the tokens are [UNK]" in said
-    assert "set encoder=" in said
-
-
-def test_one_class_in_train_is_named_with_the_keys_of_labels(
-    data: DataModule, capsys: pytest.CaptureFixture[str]
-) -> None:
-    labels_R = np.zeros_like(data.features[TRAIN].labels_R)
-    describe_training(with_train(data, labels_R=labels_R))
-    said = capsys.readouterr().err
-    assert "rows are of class BEFORE: nothing can be learnt; see data.columns.label" in said
+    array = np.array(getattr(data.features[TRAIN], name))
+    array[: int(0.9 * len(array)) if value == "unknown" else None] = (
+        data.tokenizer.unk_token_id if value == "unknown" else 0
+    )
+    found = describe_training(with_train(data, **{name: array}))
+    assert key in capsys.readouterr().err
+    assert (found["unknown"] > 0.5) == (value == "unknown")
 
 
 def test_questions_that_all_have_an_answer_can_be_learnt_from(

@@ -10,7 +10,6 @@ from transformers import (
     pipeline,
 )
 
-from heron.base.files import SEAL
 from heron.models.encoder import segments
 from heron.tasks.qa.features import Answers
 from heron.tasks.task import task_of
@@ -112,17 +111,6 @@ def test_segments_that_transformers_would_leave_out_forbid_its_head(
     config = chronicle_config(*words, "encoder.max_length=256")
     run = Exported(config, tmp_path / "run")
     assert AutoConfig.from_pretrained(run.folder.model).id2label == {}
-
-
-def test_an_export_of_an_earlier_heron_is_read(chronicle_config, tmp_path):
-    run = Exported(chronicle_config("head=seq_cls"), tmp_path / "run")
-    with torch.no_grad():
-        expected_RC = run.head(run.encoder(run.batch), run.batch)
-    run.encoder.model.save_pretrained(run.folder.model)  # the encoder alone, as before
-    (run.folder.model / SEAL).unlink()
-    _, encoder, head = load_exported(run.folder)
-    with torch.no_grad():
-        torch.testing.assert_close(head(encoder(run.batch), run.batch), expected_RC)
 
 
 def test_the_loaded_configuration_names_the_exported_model_with_all_its_layers(exported):

@@ -145,18 +145,6 @@ def test_the_released_two_stages_of_lchaim_have_each_their_own_settings(
     assert set(shapes["2-village"]) == {(300, width), (100, 300), (50, 100), (3, 50)}
 
 
-@pytest.mark.real  # takes seconds; another test of the file runs with every change
-def test_the_run_predicts_with_its_last_stage(chronicle_config, village, tmp_path):
-    folder = RunFolder(tmp_path / "run")
-    job.run_job(composed(chronicle_config, ["village", "chronicle_nli"]), folder)
-    trained = open_trained(folder)
-    from heron.data.examples import Example
-
-    predictions, problems = trained.predict([Example("1", "אדם הלך", text_pair="אדם יצא")])
-    assert predictions.probabilities_RC.shape == (1, 3)
-    assert not problems
-
-
 @pytest.mark.real  # takes too long for every change
 def test_a_stop_between_or_inside_stages_ends_as_if_there_had_been_none(
     chronicle_config, village, tmp_path, monkeypatch
