@@ -15,9 +15,9 @@ from heron.base.run_folder import RunFolder
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.tasks.config import Config
-from heron.training.build import build_module
 from heron.training.export import export
 from heron.training.stored import to_yaml
+from heron.training.trainer import build_module
 
 
 def encoder_of_kind(kind: str, tiny_encoder: Path, folder: Path) -> Path:

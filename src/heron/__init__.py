@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from heron.data.datamodule import DataModule
-    from heron.training.build import build_module
     from heron.training.compose import compose
     from heron.training.recorder import Recorder
+    from heron.training.trainer import build_module
 
 __version__ = "0.1.0"
 __all__ = ["DataModule", "Recorder", "build_module", "compose"]
@@ -16,7 +16,7 @@ __all__ = ["DataModule", "Recorder", "build_module", "compose"]
 _HOMES = {
     "compose": "heron.training.compose",
     "DataModule": "heron.data.datamodule",
-    "build_module": "heron.training.build",
+    "build_module": "heron.training.trainer",
     "Recorder": "heron.training.recorder",
 }
 

@@ -21,9 +21,8 @@ import pytorch_lightning as pl
 from heron.base.run_folder import RunFolder
 from heron.data.datamodule import DataModule
 from heron.tasks.config import Config
-from heron.training.build import build_module
 from heron.training.checkpointing import History
-from heron.training.trainer import build_trainer
+from heron.training.trainer import build_module, build_trainer
 
 Plan = Sequence[np.ndarray]
 

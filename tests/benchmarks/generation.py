@@ -28,10 +28,10 @@ from heron.data.config import TEST
 from heron.data.datamodule import DataModule
 from heron.tasks.config import Config
 from heron.tasks.summarization.seq2seq import generation_settings
-from heron.training.build import build_module
 from heron.training.compose import compose
 from heron.training.inference import _trainer
 from heron.training.outcome import predict_split
+from heron.training.trainer import build_module
 
 from .frame import Found, Headline, Times, folder, main, ratios, set_beside, time_rounds
 

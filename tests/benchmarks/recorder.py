@@ -24,9 +24,9 @@ from heron.data.datamodule import DataModule
 from heron.models.optim import build_optimizer
 from heron.models.precision import precision
 from heron.tasks.config import Config
-from heron.training.build import build_module
 from heron.training.compose import compose
 from heron.training.recorder import Recorder
+from heron.training.trainer import build_module
 
 from .frame import Found, Headline, main
 

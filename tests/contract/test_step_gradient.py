@@ -22,8 +22,8 @@ from heron.base import ranks
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
-from heron.training.build import build_module
 from heron.training.compose import compose
+from heron.training.trainer import build_module
 from made_up_texts import sentences
 from small_runs import TINY, in_folder
 

@@ -24,7 +24,7 @@ from heron.data.collate import Collator
 from heron.data.config import TRAIN, BatchingConfig
 from heron.data.datamodule import DataModule
 from heron.data.features import Units
-from heron.training.build import build_module
+from heron.training.trainer import build_module
 from made_up_texts import PHRASES, write_dump
 
 SMALL = {

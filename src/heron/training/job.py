@@ -12,13 +12,12 @@ from heron.data.datamodule import DataModule
 from heron.models.precision import with_precision
 from heron.tasks.config import Config
 from heron.tasks.task import text_scores
-from heron.training.build import build_module
 from heron.training.checkpointing import ended_early
 from heron.training.describe import describe_run, say_findings
 from heron.training.outcome import leave_outcome
 from heron.training.run import Run
 from heron.training.targets import check_classes
-from heron.training.trainer import fit
+from heron.training.trainer import build_module, fit
 
 
 def run_job(

@@ -20,10 +20,9 @@ from heron.metrics.names import LOSS, further_scores
 from heron.models.encoder import Encoder
 from heron.tasks.base import Predictions, TaskModule
 from heron.tasks.config import Config
-from heron.training.build import build_encoder, build_module
 from heron.training.checkpointing import History, load_weights
 from heron.training.export import export
-from heron.training.trainer import devices
+from heron.training.trainer import build_encoder, build_module, devices
 
 # `heron.training.inference` builds on this module.
 

@@ -25,11 +25,11 @@ from heron.data.config import FileConfig, JoinConfig
 from heron.data.datamodule import DataModule
 from heron.data.sources import locate
 from heron.tasks.config import Config
-from heron.training.build import build_module
 from heron.training.checkpointing import damage
 from heron.training.curriculum import without_curriculum
 from heron.training.export import export
 from heron.training.stored import read_stored, to_yaml
+from heron.training.trainer import build_module
 from small_runs import heron, train
 
 TEXT = "text=אתמול [א1] הגיע [/א1] השר ואז [א2] עזב [/א2] ."

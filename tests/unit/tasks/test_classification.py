@@ -8,8 +8,8 @@ from heron.base.errors import ConfigError
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
 from heron.models.heads import events_swapped
-from heron.training.build import build_module
 from heron.training.inference import prediction_trainer
+from heron.training.trainer import build_module
 
 # BEFORE, AFTER, EQUAL, VAGUE: read from event 2, before is after and the others stay.
 INVERSE = [1, 0, 2, 3]

@@ -19,9 +19,9 @@ from heron.data.datamodule import DataModule
 from heron.dynamics.cartography import statistics
 from heron.dynamics.files import read_dynamics
 from heron.tasks.soft_targets import _add_predictions, soft_loss, soft_targets
-from heron.training.build import build_module
 from heron.training.compose import compose
 from heron.training.job import run_job
+from heron.training.trainer import build_module
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
 TWO_PEOPLE = [

@@ -20,11 +20,10 @@ from heron.base.run_folder import RunFolder
 from heron.base.signals import Terminated, interruptible
 from heron.data.datamodule import DataModule
 from heron.tasks.config import Config
-from heron.training.build import build_module
 from heron.training.checkpointing import History
 from heron.training.job import run_job
 from heron.training.outcome import predict_split
-from heron.training.trainer import build_trainer
+from heron.training.trainer import build_module, build_trainer
 
 ComposeConfig = Callable[..., Config]
 

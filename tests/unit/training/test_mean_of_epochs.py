@@ -6,9 +6,9 @@ import torch
 import small_runs
 from heron.base.signals import Terminated
 from heron.data.datamodule import DataModule
-from heron.training.build import build_module
 from heron.training.callbacks import MeanOfEpochs
 from heron.training.checkpointing import LastCheckpoint, load_weights
+from heron.training.trainer import build_module
 
 
 @pytest.fixture

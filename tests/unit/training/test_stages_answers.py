@@ -12,9 +12,9 @@ from heron.base.run_folder import RunFolder
 from heron.data.config import read_config
 from heron.data.datamodule import DataModule
 from heron.training import job
-from heron.training.build import build_module
 from heron.training.exported import load_exported
 from heron.training.stages import stage_config
+from heron.training.trainer import build_module
 from small_runs import compose
 from tiers import quick
 

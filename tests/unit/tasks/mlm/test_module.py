@@ -14,9 +14,9 @@ from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.tasks.base import TaskModule
-from heron.training.build import build_module
 from heron.training.inference import open_trained
 from heron.training.job import run_job
+from heron.training.trainer import build_module
 from heron_tools.mlm.predictions import text_scores
 from made_up_texts import run_on, sentences
 from stopping import assert_same_run, stopping

@@ -17,7 +17,7 @@ from heron.languages.unicode import UnicodeOptions
 from heron.tasks.qa.features import Answers, qa_features
 from heron.tasks.qa.head import NEVER
 from heron.tasks.qa.predictions import Answer, SpanPredictions, from_texts
-from heron.training.build import build_module
+from heron.training.trainer import build_module
 
 SMALL = ("data=chronicle_qa", "data.generator.size=120", "task.max_answer_tokens=12")
 WINDOWS = ("encoder.max_length=64", "encoder.stride=24")

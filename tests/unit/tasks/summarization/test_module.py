@@ -27,10 +27,10 @@ from heron.tasks.summarization.predictions import (
     stored_extractive,
 )
 from heron.tasks.summarization.seq2seq import generation_settings
-from heron.training.build import build_module
 from heron.training.inference import _trainer
 from heron.training.outcome import predict_split
 from heron.training.stored import from_yaml, to_yaml
+from heron.training.trainer import build_module
 from heron_tools.export.model_card import usage_code
 from heron_tools.export.plain import Plain
 
