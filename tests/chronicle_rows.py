@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from chronicle import ChronicleConfig, write
+from chronicle.corpus import ChronicleConfig, write
 
 LANGUAGES = ("he", "ro", "en")
 Row = dict[str, Any]

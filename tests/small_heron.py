@@ -18,8 +18,7 @@ from typing import Any
 
 import yaml
 
-import chronicle
-from chronicle.corpus import TELLERS
+from chronicle.corpus import TELLERS, ChronicleConfig, write
 from heron.base.folders import conf_dir
 from heron.base.tables import write_table
 from heron.config.words import PARSER, readable
@@ -120,9 +119,11 @@ def _write_conf(folder: Path) -> None:
 def rows_of(task: str, language: str = "he", split: str = "train") -> list[Row]:
     """Generate rows of a task, as the built-in corpus has them."""
     sentences = (8, 9) if task == "summarization" else (2, 4)
-    settings = chronicle.ChronicleConfig(task, language, 160, premise_sentences=sentences)
+    settings = ChronicleConfig(
+        task=task, language=language, size=160, premise_sentences=list(sentences)
+    )
     with TemporaryDirectory() as folder:
-        path = chronicle.write(settings, Path(folder))[split]
+        path = write(settings, Path(folder))[split]
         return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
@@ -164,7 +165,7 @@ def _squad(row: Row) -> Row:
 
 def write_files(config: DataConfig, folder: Path) -> None:
     """Write made-up files of one data set."""
-    for split, file in config.files.items():
+    for split, file in config.split_files.items():
         write_rows(folder / file.path, stand_ins(config, split))
 
 
@@ -175,9 +176,11 @@ def _write_data(folder: Path) -> None:
         write_files(config, folder)
         for file in config.texts.files:
             _write_treebank(folder / file.path)
-        if config.phrases.file:
+        if "phrases" in config.files:
             phrases = {"contrastive": ["Totuși"], "entailment": ["Deci"], "reasoning": ["Astfel"]}
-            (folder / config.phrases.file.path).write_text(json.dumps(phrases), encoding="utf-8")
+            (folder / config.files["phrases"].path).write_text(
+                json.dumps(phrases), encoding="utf-8"
+            )
     joined = {"id": "guid", "document_number": "document", "hadar": "label", "shir": "label"}
     rows = [
         {"text": row["text"], "curated": "", **{key: row[name] for key, name in joined.items()}}

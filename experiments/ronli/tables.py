@@ -93,7 +93,7 @@ def _grouped(request: Request) -> dict[str, np.ndarray]:
 
 def phrases(request: Request, label: str | None = None) -> Filled:
     """List linking phrases: three of each class (Table 1), or all of one (Tables 7 to 9)."""
-    config = configure("ronli", ["data.phrases.remove=start"])
+    config = configure("ronli", ["data.phrases=start"])
     config.files = {}
     (source,) = inspect(config, request.data_dir, request.cache_dir).values()
     if source.state is State.MISSING:

@@ -130,7 +130,7 @@ def _inferences_from(
         return links(both, teller, plan, wording, *phrases)
     while sum(len(story.sentences) for story in stories) < config.premise_sentences[1]:
         stories.append(_story(config, next(following)))
-    return inferences(stories, teller, plan, wording, config.premise_sentences)
+    return inferences(stories, teller, plan, wording, config.sentences)
 
 
 def _questions(config: ChronicleConfig, documents: Iterator[int]) -> Iterator[dict[str, Any]]:
@@ -145,7 +145,7 @@ def _questions(config: ChronicleConfig, documents: Iterator[int]) -> Iterator[di
             stories.append(_story(config, next(documents)))
         rows = (
             row
-            for passage in passages(stories, asker, plan, wording, config.premise_sentences)
+            for passage in passages(stories, asker, plan, wording, config.sentences)
             for row in asked(passage, selection, asker, plan, wording)
         )
         for index, row in enumerate(rows):
@@ -166,7 +166,7 @@ def _articles(config: ChronicleConfig, documents: Iterator[int]) -> Iterator[dic
     for number in documents:
         name = _name(config, number)
         plan = Random(f"{config.seed}/article/{number}")
-        story = draw_story(plan, sentences=config.premise_sentences)
+        story = draw_story(plan, sentences=config.sentences)
         row = summarise(story, SUMMARISERS[config.language], plan, _wording(config, number))
         if row:
             yield {"guid": name, "document": name, "article": row.article, "summary": row.summary}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from chronicle.claims import THREE
 from chronicle.english import English
 from chronicle.hebrew import Hebrew
 from chronicle.linking import FOUR
+from chronicle.options import CorpusOptions
 from chronicle.romanian import Romanian
 from chronicle.telling import Teller
 from chronicle.world import LABELS
@@ -29,30 +30,13 @@ class SettingsError(ValueError):
     """Invalid settings; the message names each one and its allowed values."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChronicleConfig:
+@dataclass
+class ChronicleConfig(CorpusOptions):
     """The settings of a corpus; equal settings give identical bytes.
 
     Args:
         task: `relation`, `nli`, `qa` (extractive question answering) or `summarization`.
         language: `he`, `ro` or `en`; one seed gives the same stories in all of them.
-        size: number of rows in all splits together; 100 to 1,000,000.
-        seed: of the stories, their wording and the noise.
-        label_noise: fraction of train rows whose label is replaced by another one.
-        class_weights: relative shares of the true labels, in the order of `labels`; None keeps
-            the natural shares. Rows are left out to reach them, so windows lose some pairs.
-        label_set: of `nli`; `three` is contradiction, entailment and neutral, `four` is
-            contrastive, entailment, reasoning and neutral.
-        premise_sentences: of `nli` with `three`, and of `qa`; fewest and most sentences of a
-            premise, or of a context. Beyond one story (four to seven sentences), they are several
-            stories one after the other. Of `summarization`, of an article, which is one story of
-            8 to 80 sentences.
-        keep_phrases: of `nli` with `four`; leave the linking phrase in the second sentence.
-        casing_artefact: of `nli` with `four`; where a phrase was removed, everything after the
-            first letter is in lower case, as in RoNLI. Hebrew has no case.
-        unanswerable: of `qa`; fraction of questions about events that did not happen.
-        rivals: of `qa`; fraction of questions whose context holds another candidate of the answer's
-            type, so that only the event decides; reached as far as contexts allow.
 
     Raises:
         SettingsError: an unknown task, label set or language, or a value out of range; names all.
@@ -60,21 +44,17 @@ class ChronicleConfig:
 
     task: str = RELATION
     language: str = "he"
-    size: int = 2000
-    seed: int = 0
-    label_noise: float = 0.0
-    class_weights: tuple[float, ...] | None = None
-    label_set: str = "three"
-    premise_sentences: tuple[int, int] = (2, 4)
-    keep_phrases: bool = False
-    casing_artefact: bool = True
-    unanswerable: float = 0.0
-    rivals: float = 0.7
 
     def __post_init__(self) -> None:
         problems = [message for message in self._problems() if message]
         if problems:
             raise SettingsError("chronicle: " + "; ".join(problems))
+
+    @property
+    def sentences(self) -> tuple[int, int]:
+        """The fewest and the most sentences of a premise, context or article."""
+        low, high = self.premise_sentences
+        return low, high
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -134,7 +114,7 @@ class ChronicleConfig:
         if most > _LONGEST_ARTICLE:
             yield f"{wanted} at most {_LONGEST_ARTICLE} sentences"
 
-    def _wrong_weights(self, weights: tuple[float, ...]) -> str:
+    def _wrong_weights(self, weights: Sequence[float]) -> str:
         labels = self.labels
         if len(weights) == len(labels) and all(map(_is_weight, weights)) and sum(weights) > 0:
             return ""
@@ -153,5 +133,5 @@ def _is_weight(weight: float) -> bool:
     return 0 <= weight < math.inf
 
 
-def _is_range(sentences: tuple[int, ...]) -> bool:
+def _is_range(sentences: Sequence[int]) -> bool:
     return len(sentences) == 2 and 1 <= sentences[0] <= sentences[1] <= _LONGEST

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from chronicle import ChronicleConfig, SettingsError
+from chronicle.settings import ChronicleConfig, SettingsError
 from heron.base.errors import ConfigError, DataError
 from heron.base.folders import conf_dir
 from heron.base.registry import Registry
@@ -319,7 +319,7 @@ WORDS = {
     "data.no_label=[{a: b}]": "data.no_label.0",
     "data.label_aliases={a: null}": "data.label_aliases.a",
     "data.verify=": "data.verify",
-    "data.join.key=text": "data.join.file",
+    "data.join.key=text": "data.files.join.path",
     "data.columns.txt=a": "'data.columns.text'",
     "data.columns={txt: a}": "'data.columns.text'",
     "data.files={train: {pth: x}}": "'data.files.train.path'",
@@ -473,12 +473,12 @@ CALLS = {
     "size=99": lambda: ChronicleConfig(size=99),
     "label_noise=1.5": lambda: ChronicleConfig(label_noise=1.5),
     "label_noise=0.1": lambda: ChronicleConfig(task="qa", label_noise=0.1),
-    "BEFORE, AFTER": lambda: ChronicleConfig(class_weights=(1.0, 1.0)),
-    "above 0": lambda: ChronicleConfig(class_weights=(0.0,) * 4),
-    "class_weights": lambda: ChronicleConfig(task="summarization", class_weights=(1.0,)),
+    "BEFORE, AFTER": lambda: ChronicleConfig(class_weights=[1.0, 1.0]),
+    "above 0": lambda: ChronicleConfig(class_weights=[0.0] * 4),
+    "class_weights": lambda: ChronicleConfig(task="summarization", class_weights=[1.0]),
     "label_set": lambda: ChronicleConfig(task="nli", label_set="five"),
-    "premise_sentences": lambda: ChronicleConfig(task="nli", premise_sentences=(3, 2)),
-    "80 sentences": lambda: ChronicleConfig(task="summarization", premise_sentences=(8, 81)),
+    "premise_sentences": lambda: ChronicleConfig(task="nli", premise_sentences=[3, 2]),
+    "80 sentences": lambda: ChronicleConfig(task="summarization", premise_sentences=[8, 81]),
     "unanswerable=1.5": lambda: ChronicleConfig(task="qa", unanswerable=1.5),
     "rivals=-0.1": lambda: ChronicleConfig(task="qa", rivals=-0.1),
     # Languages and models.

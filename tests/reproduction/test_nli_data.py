@@ -7,7 +7,7 @@ import pytest
 
 from heron.base.errors import DataError
 from heron.base.folders import conf_dir
-from heron.data.config import DataConfig, PhrasesConfig, read_config
+from heron.data.config import DataConfig, read_config
 from heron.data.examples import text_key
 from heron.data.readers import load, load_with_report
 from heron.data.sources import State, inspect
@@ -108,7 +108,7 @@ def test_ronli_has_few_linking_phrases_left_and_they_can_be_removed(tmp_path):
     kept = {e.guid: e.text_pair for e in whole(read(config, tmp_path))}
     changed = {}
     for remove in ("start", "anywhere"):
-        config.phrases = PhrasesConfig(config.phrases.file, remove)
+        config.phrases = remove
         without = {e.guid: e.text_pair for e in whole(read(config, tmp_path))}
         changed[remove] = {guid for guid in kept if kept[guid] != without[guid]}
     assert changed["start"] <= changed["anywhere"]
@@ -141,7 +141,7 @@ def test_the_phrase_list_is_the_pinned_one_and_reads(tmp_path):
     from heron.tasks.nli.reader import read_phrases
 
     config = config_of("ronli")
-    config.phrases = PhrasesConfig(config.phrases.file, "anywhere")
+    config.phrases = "anywhere"
     path = locate_phrases(config, DATA, tmp_path)
     assert path is not None
     assert isinstance(read_phrases(path, config), Phrases)

@@ -12,7 +12,7 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.folders import data_sets, default_cache_dir, default_data_dir
 from heron.base.terminal import print_lines
 from heron.config.options import DataFolders, parse_with_data
-from heron.data.config import TEST, TRAIN, VALIDATION, DataConfig, read_config
+from heron.data.config import PHRASES, TEST, TRAIN, VALIDATION, DataConfig, read_config
 from heron.data.download import fetch
 from heron.data.examples import count_repairs
 from heron.data.readers import load_with_report
@@ -129,7 +129,7 @@ def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shown:
 
 def _reading(config: DataConfig) -> dict[str, str]:
     """List the settings that decide how files are read, by key."""
-    columns, phrases = config.columns, config.phrases
+    columns = config.columns
     plans = {
         TEST: config.holdout,
         VALIDATION: config.validation,
@@ -153,8 +153,8 @@ def _reading(config: DataConfig) -> dict[str, str]:
         "aliases": ", ".join(aliases),
         "unlabelled": unlabelled if config.no_label else "",
         "normalize_case": config.normalize_case if columns.text_pair and task.has_classes else "",
-        "phrases": f"remove {phrases.remove} of {phrases.file.path}" if phrases.file else "",
-        "duplicates": config.duplicates if len(config.files) > 1 else "",
+        "phrases": config.phrases if PHRASES in config.files else "",
+        "duplicates": config.duplicates if len(config.split_files) > 1 else "",
         "carved": "; then ".join(carved),
     }
 
@@ -186,7 +186,7 @@ def _file_table(sources: Mapping[str, Source]) -> Table:
 def _row_count(config: DataConfig) -> int | None:
     if config.generator:
         return config.generator.size
-    rows = [file.rows for file in config.files.values()]
+    rows = [file.rows for file in config.split_files.values()]
     return sum(filter(None, rows)) if rows and all(rows) else None
 
 

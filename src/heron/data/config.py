@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from annotated_types import Ge
 
+from chronicle.options import CorpusOptions
 from heron.base.errors import ConfigError, first_line
 from heron.config.constraints import Checked, Count, Fraction, Matches, Natural, OneOf, Share
 from heron.config.parsing import parse
@@ -20,6 +21,7 @@ from heron.languages import LANGUAGES
 from heron.languages.unicode import UnicodeOptions
 
 TRAIN, VALIDATION, TEST = SPLITS = ("train", "validation", "test")
+JOIN, PHRASES = "join", "phrases"  # files of a data set beside its splits
 Split = Annotated[str, OneOf(*SPLITS)]
 
 
@@ -62,9 +64,8 @@ class Columns:
 
 @dataclass
 class JoinConfig:
-    """A second table with columns that the split files lack."""
+    """A second table, `data.files.join`, with columns that the split files lack."""
 
-    file: FileConfig  # the table
     key: str = "text"  # column of both tables to join on; unique in the second table
     # what to take from it, `{guid | group | name in Example.side: column}`
     take: dict[str, str] = field(default_factory=dict)
@@ -115,48 +116,6 @@ class SampleConfig:
     # `pair` draws single rows; `window` draws texts, each with all its event pairs
     by: Annotated[str, OneOf("pair", "window")] = "pair"
     seed: int = 0  # of the draw
-
-
-@dataclass
-class PhrasesConfig(Checked):
-    """Linking phrases ("Prin urmare") that reveal the label, and where to remove them."""
-
-    file: FileConfig | None = None  # JSON, `{class: [phrase, ...]}`; needed only for removal
-    # `none`; `start` removes one phrase at the start of the second text, as RoNLI's extractor did;
-    # `anywhere` also removes those inside it, with a small first letter too
-    remove: Annotated[str, OneOf("none", "start", "anywhere")] = "none"
-
-    def problems(self) -> Iterator[str]:
-        """Check that there is a list of what to remove."""
-        if self.remove != "none" and self.file is None:
-            yield (
-                f"data.phrases.remove={self.remove} needs a list of phrases: "
-                "data.phrases.file.path=FILE"
-            )
-
-
-@dataclass
-class GeneratorConfig:
-    """Settings of the built-in synthetic corpus (`chronicle.ChronicleConfig`)."""
-
-    size: int = 2000  # rows of all splits, 100 to 1,000,000
-    seed: int = 0  # same seed and size give identical bytes
-    label_noise: float = 0.0  # share of training rows whose label is flipped
-    # relative share of each class, in the order of `data.label_order`; null: the natural mix
-    class_weights: list[float] | None = None
-    label_set: str = "three"  # of `data.task=nli`: `three` or `four` classes
-    # of `three`, `qa` and `summarization`: fewest and most sentences of a premise, context or
-    # article (8 to 80; 40 are about 500 words)
-    premise_sentences: list[int] = field(default_factory=lambda: [2, 4])
-    keep_phrases: bool = False  # of `four`: keep linking phrases in the text
-    # of `four`: lower-case what followed a removed phrase, as RoNLI did
-    casing_artefact: bool = True
-    # of `qa`: share of questions without an answer; above 0 needs
-    # `data.label_order=[answer,no_answer]`
-    unanswerable: float = 0.0
-    # of `qa`: wanted share of questions whose context has another candidate of the answer's type;
-    # reached as far as contexts allow, not for "who"
-    rivals: float = 0.7
 
 
 @dataclass
@@ -259,8 +218,11 @@ class DataConfig(Checked):
     # rows without a gold label where one is needed: `refuse` stops, `drop` counts and leaves them
     # out
     unlabelled: Annotated[str, OneOf("refuse", "drop")] = "refuse"
-    # files by split (`train`, `test`, perhaps `validation`); empty: generated corpus
-    files: dict[Split, FileConfig] = field(default_factory=dict)
+    # files by split (`train`, `test`, perhaps `validation`), and those of `data.join` (`join`) and
+    # of `data.phrases` (`phrases`, JSON: `{class: [phrase, ...]}`); empty: generated corpus
+    files: dict[Annotated[str, OneOf(*SPLITS, JOIN, PHRASES)], FileConfig] = field(
+        default_factory=dict
+    )
     # in place of `files`: an id of the Hugging Face Hub, or a folder of Parquet, JSONL or CSV, read
     # by the package `datasets`; columns inside a column are `outer.inner`
     hub: str | None = None
@@ -271,7 +233,7 @@ class DataConfig(Checked):
     # rows of the file per class, by split; checked while `verify` is true. Rows without a gold
     # label count under their value of `no_label`.
     counts: dict[Split, dict[str, int]] = field(default_factory=dict)
-    join: JoinConfig | None = None  # a second table with guid and group; null: none
+    join: JoinConfig | None = None  # how to join `data.files.join`; null: there is none
     # label of a pair in the other direction, where it differs, for example `{BEFORE: AFTER, AFTER:
     # BEFORE}`
     inverse: dict[str, str] = field(default_factory=dict)
@@ -283,8 +245,10 @@ class DataConfig(Checked):
     # `capitalize` writes the second text with one capital, its first letter, `lower` writes both
     # texts without capitals
     normalize_case: Annotated[str, OneOf("none", "capitalize", "lower")] = "none"
-    # which linking phrases are removed
-    phrases: PhrasesConfig = field(default_factory=PhrasesConfig)
+    # linking phrases ("Prin urmare") reveal the label: `start` removes one at the start of the
+    # second text, as RoNLI's extractor did; `anywhere` also those inside it, with a small first
+    # letter too
+    phrases: Annotated[str, OneOf("none", "start", "anywhere")] = "none"
     qa: QaConfig = field(default_factory=QaConfig)  # how answers are read
     # which articles and summaries are left out
     summaries: SummariesConfig = field(default_factory=SummariesConfig)
@@ -305,7 +269,7 @@ class DataConfig(Checked):
     # out and counts them
     on_cut: Annotated[str, OneOf("refuse", "drop")] = "refuse"
     # settings of the built-in corpus; null: data are read from files
-    generator: GeneratorConfig | None = None
+    generator: CorpusOptions | None = None
     # refuse files whose hash, and rows whose counts, differ from the pinned ones
     verify: bool = True
     # known problems of the data, `{id: one sentence}`
@@ -316,8 +280,17 @@ class DataConfig(Checked):
         if self.hub:
             self.files, self.generator = {}, None
 
+    @property
+    def split_files(self) -> dict[str, FileConfig]:
+        """The files of splits, without those beside them."""
+        return {split: self.files[split] for split in SPLITS if split in self.files}
+
     def problems(self) -> Iterator[str]:
         """List what cannot work together, by the data set's task as well."""
+        for key, name in (("join", JOIN), (f"phrases={self.phrases}", PHRASES)):
+            wanted = self.join if name == JOIN else self.phrases != "none"
+            if wanted and name not in self.files:
+                yield f"data.{key} needs a file: data.files.{name}.path=FILE"
         own = TASKS[self.task]
         if self.format not in own.formats:
             known = " or ".join(own.formats)
@@ -435,7 +408,7 @@ def second_text_problems(config: DataConfig, is_needed: bool) -> Iterator[str]:
 # Keys of labelled texts and pairs, which tasks that read or write whole texts do not use.
 LABEL_KEYS = (
     *("columns.text_pair", "columns.truth", "join", "label_field", "label_aliases"),
-    *("phrases.remove", "normalize_case"),
+    *("phrases", "normalize_case"),
 )
 
 

@@ -27,7 +27,7 @@ def text_options(config: DataConfig) -> dict[str, Any]:
     return {
         "unicode": asdict(config.unicode),
         "normalize_case": config.normalize_case,
-        "phrases": config.phrases.remove,
+        "phrases": config.phrases,
         "summaries": asdict(config.summaries),
         "columns": asdict(config.columns),
         "label_field": dict(config.label_field),

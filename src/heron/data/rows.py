@@ -24,7 +24,7 @@ from heron.base.tables import (
     table_stem,
 )
 from heron.data import TASKS
-from heron.data.config import DataConfig, JoinConfig
+from heron.data.config import JOIN, DataConfig, JoinConfig
 from heron.data.examples import Example, Span
 from heron.languages import get_language
 from heron.languages.unicode import normalise
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 # Whether each row needs a label, may have one, or is read without.
 Labels = Literal["required", "optional", "ignored"]
 
-# Names of files of a data set beside its splits: a table to join, and a list of linking phrases.
-JOIN, PHRASES = "join", "phrases"
 SIDE = "data.columns.side"
 
 # From a value of the joined column to the columns that `join.take` names.
@@ -275,7 +273,7 @@ class RowReader(TableReader):
         if self.joined is None or join is None:
             return {}
         if row[join.key] not in self.joined:
-            name = Path(join.file.path).name
+            name = Path(self.config.files[JOIN].path).name
             self.problem(line, f"no row of {name} has this {join.key}", "see data.join")
             return {}
         return self.joined[row[join.key]]

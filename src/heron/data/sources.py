@@ -10,8 +10,8 @@ from pathlib import Path
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import atomic_open, fingerprint, sha256_file, stored_folder
-from heron.data.config import SPLITS, TRAIN, DataConfig, FileConfig, TextsConfig
-from heron.data.rows import JOIN, PHRASES, find_format
+from heron.data.config import JOIN, PHRASES, SPLITS, TRAIN, DataConfig, FileConfig, TextsConfig
+from heron.data.rows import find_format
 
 
 class State(Enum):
@@ -61,9 +61,10 @@ def locate(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Pat
 
 def locate_phrases(config: DataConfig, data_dir: Path, cache_dir: Path) -> Path | None:
     """Find the list of linking phrases as `locate` does; None where none are removed."""
-    if config.phrases.file is None or config.phrases.remove == "none":
+    if config.phrases == "none":
         return None
-    source = inspect(replace(config, files={}, join=None), data_dir, cache_dir)
+    alone = replace(config, files={PHRASES: config.files[PHRASES]}, join=None)
+    source = inspect(alone, data_dir, cache_dir)
     return _present(source, config, cache_dir)[PHRASES]
 
 
@@ -95,12 +96,10 @@ def inspect(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, So
     """Look for every file of a data set on this computer; files with pinned hashes are hashed."""
     if data_dir.is_file():
         raise ConfigError(f"paths.data={data_dir}: a file; name the folder that holds data sets")
-    files = {split: config.files[split] for split in SPLITS if split in config.files}
+    files = config.split_files
     files |= {f"texts.{n}": file for n, file in enumerate(config.texts.files, 1)}
-    if config.join:
-        files[JOIN] = config.join.file
-    if config.phrases.file and config.phrases.remove != "none":
-        files[PHRASES] = config.phrases.file
+    used = {JOIN: config.join, PHRASES: config.phrases != "none"}
+    files |= {name: config.files[name] for name in used if used[name] and name in config.files}
     found = {}
     for name, file in files.items():
         places = [data_dir / file.path, cache_dir / "downloads" / file.path]
@@ -130,17 +129,18 @@ def _advice(config: DataConfig) -> list[Problem]:
 def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
     """Write the built-in corpus, once per configuration and version of the generator."""
     import chronicle  # start-up time
+    from chronicle.corpus import write
+    from chronicle.settings import ChronicleConfig, SettingsError
 
     assert config.generator is not None
     options = asdict(config.generator) | {
         "task": config.task,
         "language": config.language,
         "class_weights": None,
-        "premise_sentences": tuple(config.generator.premise_sentences),
     }
     weights = config.generator.class_weights
     try:
-        settings = chronicle.ChronicleConfig(**options)
+        settings = ChronicleConfig(**options)
         labels, key = settings.labels, settings.labels_key  # no labels: its rows have none
         order = config.label_order or list(labels)
         if labels and sorted(order) != sorted(labels):
@@ -154,12 +154,12 @@ def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
             )
         if weights:  # from the data set's order of classes to the generator's
             named = dict(zip(order, weights, strict=True))
-            settings = replace(settings, class_weights=tuple(named[label] for label in labels))
-    except chronicle.SettingsError as error:
+            settings = replace(settings, class_weights=[named[label] for label in labels])
+    except SettingsError as error:
         said = str(error).removeprefix("chronicle: ")
         raise ConfigError(f"data.generator: {said}") from None
     modules = sorted(Path(chronicle.__file__).parent.rglob("*.py"))
     key = fingerprint(asdict(settings), [sha256_file(module) for module in modules])
     folder = cache_dir / "chronicle" / key[:16]
-    stored_folder(folder, lambda folder: chronicle.write(settings, folder, atomic_open))
+    stored_folder(folder, lambda folder: write(settings, folder, atomic_open))
     return {split: folder / f"{split}.jsonl" for split in SPLITS}

@@ -8,8 +8,8 @@ from typing import Literal
 from heron.base.errors import DataError, Problem
 from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.table_formats import read_chunks
-from heron.data.config import DataConfig
-from heron.data.rows import PHRASES, Labels, Reader, Rows, find_format
+from heron.data.config import PHRASES, DataConfig
+from heron.data.rows import Labels, Reader, Rows, find_format
 from heron.data.sources import locate_phrases
 
 

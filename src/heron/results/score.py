@@ -22,8 +22,8 @@ from heron.base.tables import (
     table_stem,
 )
 from heron.config.constraints import OneOf, Seed
-from heron.data.config import DataConfig, read_config
-from heron.data.rows import JOIN, Joined, LabelError, LabelReader, Rows, read_join, read_labels
+from heron.data.config import JOIN, DataConfig, read_config
+from heron.data.rows import Joined, LabelError, LabelReader, Rows, read_join, read_labels
 from heron.data.sources import State, inspect
 from heron.languages import get_language
 from heron.metrics.calibration import TOLERANCE, calibration_scores
@@ -279,7 +279,7 @@ def _gold_column(options: ScoreOptions, config: DataConfig, gold: Table) -> str:
     """Find the label column: the data set's for this file, or a usual one."""
     several: dict[str, None] = {}
     if options.data:
-        for split, file in config.files.items():
+        for split, file in config.split_files.items():
             column = config.label_field.get(split, config.columns.label)
             if table_stem(Path(file.path)) == table_stem(gold.path) and column in gold.columns:
                 return options.gold_column or column
@@ -321,7 +321,7 @@ def _joined(gold: Table, config: DataConfig) -> Joined | None:
     """Read the table that adds a data set's ids, if it is downloaded and the gold file joins it."""
     if config.join is None or config.join.key not in gold.columns:
         return None
-    alone = replace(config, files={})
+    alone = replace(config, files={JOIN: config.files[JOIN]}, phrases="none")
     source = inspect(alone, default_data_dir(), default_cache_dir())[JOIN]
     at_hand = source.state in (State.VERIFIED, State.UNPINNED)
     return read_join(source.path, config.join) if at_hand else None

@@ -8,6 +8,7 @@ from pathlib import Path
 from heron.base.errors import DataError, Problem
 from heron.base.files import sha256_file
 from heron.data.config import (
+    JOIN,
     SPLITS,
     DataConfig,
     FoldsConfig,
@@ -17,7 +18,6 @@ from heron.data.config import (
 )
 from heron.data.examples import Example
 from heron.data.readers import data_set, load_with_report
-from heron.data.rows import JOIN
 from heron.data.sources import State, inspect, locate
 from heron.tasks.config import Config
 from heron.training.overrides import configure
@@ -47,7 +47,7 @@ def read_shipped(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shipped
     sources = {} if config.generator else inspect(config, data_dir, cache_dir)
     missing = {name: s.path for name, s in sources.items() if s.state is State.MISSING}
     present = {name: file for name, file in config.files.items() if name not in missing}
-    if not present and not is_made and not config.texts.sets:
+    if not any(split in present for split in SPLITS) and not is_made and not config.texts.sets:
         problems = []
         for name, path in missing.items():
             what = "is a folder, not a file" if path.is_dir() else "missing"

@@ -16,7 +16,7 @@ import transformers.models.auto.tokenization_auto
 import transformers.models.bert.modeling_bert  # noqa: F401
 from transformers.conversion_mapping import get_checkpoint_conversion_mapping
 
-import chronicle  # noqa: F401
+import chronicle.corpus  # noqa: F401
 import heron.training.compose
 import heron.training.job  # noqa: F401
 

@@ -247,7 +247,7 @@ def _reading(run: TrainedEncoder) -> dict[str, Any]:
         "data.label_order": data.label_order,
         "data.unicode": dataclasses.replace(data.unicode, cedilla=cedilla),
         "data.normalize_case": data.normalize_case,
-        "data.phrases": data.phrases.remove,
+        "data.phrases": data.phrases,
         "data.markers": task_of(config).added_tokens(config),
         "head.input": config.head.input,
         "encoder.max_length": encoder.max_length,

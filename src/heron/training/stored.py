@@ -61,9 +61,7 @@ def read_stored(path: Path, run_code: bool = False) -> Config:
             )
     config.encoder.trust_remote_code = run_code
     for data in (config.data, *config.others.values()):
-        joined = [data.join.file] if data.join else []
-        listed = [data.phrases.file] if data.phrases.file else []
-        for file in (*data.files.values(), *data.texts.files, *joined, *listed):
+        for file in (*data.files.values(), *data.texts.files):
             file.url = file.url if file.sha256 else None
     cache = Path(config.paths.cache)
     if not any(os.access(cache / name, os.W_OK) for name in _CACHED):

@@ -192,8 +192,8 @@ def _limits(run: RunRecord, plain: Plain) -> Iterator[str]:
     for finding in data.findings.values():
         yield f"Known of the data: {' '.join(finding.split())}"
     # What the code of this card leaves out of heron's predictions.
-    if data.phrases.file and data.phrases.remove != "none":
-        how = f"data.phrases.remove={data.phrases.remove}"
+    if data.phrases != "none":
+        how = f"data.phrases={data.phrases}"
         yield f"Its hypotheses had linking phrases removed ({how}); remove them first."
     if config.task.decoding:
         how = f"task.decoding={config.task.decoding}"

@@ -13,9 +13,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import MultinomialNB
 
-from chronicle import LABELS, ChronicleConfig
 from chronicle.corpus import document
 from chronicle.relation import pairs
+from chronicle.settings import LABELS, ChronicleConfig
 from chronicle_rows import LANGUAGES, in_languages
 
 MARKED = re.compile(r"\[(?:א|E)([12])\] (\S+) \[/(?:א|E)\1\]")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chronicle import LABELS, ChronicleConfig, SettingsError, write
-from chronicle.settings import LABEL_SETS
+from chronicle.corpus import ChronicleConfig, write
+from chronicle.settings import LABEL_SETS, LABELS, SettingsError
 from chronicle_rows import LANGUAGES, rows_of
 from heron.base.errors import ConfigError
 from heron.base.files import sha256_file

@@ -4,13 +4,13 @@ import hashlib
 
 import pytest
 
+from chronicle.options import CorpusOptions
 from heron.cli import main
 from heron.commands import data as listing
 from heron.data.config import (
     Columns,
     DataConfig,
     FileConfig,
-    GeneratorConfig,
     HoldoutConfig,
     QaConfig,
     ValidationConfig,
@@ -64,7 +64,7 @@ def test_verified_files_come_with_the_splits_of_a_run(config, tmp_path):
 
 
 def test_generated_corpus_is_marked_synthetic(tmp_path):
-    config = DataConfig(name="toy", synthetic=True, generator=GeneratorConfig(size=300))
+    config = DataConfig(name="toy", synthetic=True, generator=CorpusOptions(size=300))
     shown, _ = listing.describe(config, tmp_path, tmp_path)
     assert "never report results on it as research" in shown
     assert "generated on first use" in shown
@@ -77,7 +77,7 @@ def test_a_pair_data_set_says_how_it_is_read_what_is_wrong_and_what_to_use_inste
         "columns         sentence1, sentence2",
         "3 = neutral, causal = reasoning",
         "normalize_case  none",
-        "phrases         remove none of ronli/linking_phrases.json",
+        "phrases         none",
         "duplicates      keep",
         "known problems\n  casing: ",
         "data=ronli_dev is substitute data",

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from chronicle.options import CorpusOptions
 from heron.base.errors import DataError
 from heron.base.folders import conf_dir
 from heron.base.tables import cell_text
@@ -11,7 +12,6 @@ from heron.data.config import (
     Columns,
     DataConfig,
     FileConfig,
-    GeneratorConfig,
     JoinConfig,
     SampleConfig,
     read_config,
@@ -192,7 +192,7 @@ def test_counts_of_another_revision_are_refused_unless_verify_is_off(write, read
 
 def joined(config: DataConfig) -> None:
     take = {"guid": "id", "group": "doc", "rater": "r1"}
-    config.join = JoinConfig(FileConfig("all.csv"), key="text", take=take)
+    config.join, config.files["join"] = JoinConfig("text", take), FileConfig("all.csv")
 
 
 def test_join_brings_guid_group_and_side_columns(write, read, config):
@@ -279,7 +279,7 @@ def test_labels_of_an_own_file_are_optional_required_or_ignored(write, tmp_path,
 def test_built_in_corpus_loads_in_every_language_with_the_truth_beside_noise(tmp_path, language):
     config = read_config(conf_dir() / "data" / "chronicle.yaml")
     config.language = language
-    config.generator = GeneratorConfig(size=200, label_noise=0.1)
+    config.generator = CorpusOptions(size=200, label_noise=0.1)
     splits = load(config, tmp_path, tmp_path / "cache")
     assert {split: len(examples) for split, examples in splits.items()} == {
         "train": 140,

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from chronicle.options import CorpusOptions
 from heron.base.errors import DataError
-from heron.data.config import DataConfig, FileConfig, GeneratorConfig, JoinConfig, PhrasesConfig
+from heron.data.config import JOIN, PHRASES, DataConfig, FileConfig, JoinConfig
 from heron.data.download import DownloadError, download
-from heron.data.rows import JOIN, PHRASES
 from heron.data.sources import State, inspect, locate, locate_phrases
 
 CONTENT = bytes(range(256)) * 1000  # longer than one block
@@ -147,7 +147,7 @@ def test_offline_lists_every_missing_file_with_address_and_place(
 ):
     monkeypatch.setenv(variable, "1")
     config = data_set(train=served(server), test=served(server, "set/test.csv", name="test.csv"))
-    config.join = JoinConfig(FileConfig("set/all.csv"))
+    config.join, config.files["join"] = JoinConfig(), FileConfig("set/all.csv")
     with pytest.raises(DataError) as error:
         locate(config, tmp_path / "data", tmp_path / "cache")
     assert len(error.value.problems) == 3
@@ -187,7 +187,7 @@ def test_absolute_path_is_taken_as_it_is(tmp_path):
 def test_joined_table_is_among_the_files(tmp_path):
     (tmp_path / "all.csv").write_text("x")
     config = data_set()
-    config.join = JoinConfig(FileConfig("all.csv"))
+    config.join, config.files["join"] = JoinConfig(), FileConfig("all.csv")
     assert locate(config, tmp_path, tmp_path) == {JOIN: tmp_path / "all.csv"}
 
 
@@ -196,26 +196,26 @@ def test_list_of_phrases_is_among_the_files_where_some_are_removed(tmp_path):
     config = data_set(train=FileConfig("a.csv"))
     config.task = "nli"
     (tmp_path / "a.csv").write_text("x")
-    config.phrases = PhrasesConfig(FileConfig("phrases.json"))
+    config.files["phrases"] = FileConfig("phrases.json")
     assert set(locate(config, tmp_path, tmp_path)) == {"train"}
     assert locate_phrases(config, tmp_path, tmp_path) is None
-    config.phrases.remove = "start"
+    config.phrases = "start"
     assert locate(config, tmp_path, tmp_path)[PHRASES] == tmp_path / "phrases.json"
     assert locate_phrases(config, tmp_path, tmp_path) == tmp_path / "phrases.json"
 
 
 def test_built_in_corpus_is_generated_once_and_again_when_its_settings_change(tmp_path):
-    config = DataConfig(name="toy", generator=GeneratorConfig(size=100))
+    config = DataConfig(name="toy", generator=CorpusOptions(size=100))
     first = locate(config, tmp_path / "data", tmp_path / "cache")
     written = {path: path.stat().st_mtime_ns for path in first.values()}
     assert locate(config, tmp_path / "data", tmp_path / "cache") == first
     assert {path: path.stat().st_mtime_ns for path in first.values()} == written
-    config.generator = GeneratorConfig(size=100, seed=1)
+    config.generator = CorpusOptions(size=100, seed=1)
     assert not set(locate(config, tmp_path / "data", tmp_path / "cache").values()) & set(written)
 
 
 def test_corpus_that_was_half_deleted_is_written_again(tmp_path):
-    config = DataConfig(name="toy", generator=GeneratorConfig(size=100))
+    config = DataConfig(name="toy", generator=CorpusOptions(size=100))
     paths = locate(config, tmp_path / "data", tmp_path / "cache")
     before = paths["test"].read_bytes()
     paths["test"].unlink()
@@ -223,7 +223,7 @@ def test_corpus_that_was_half_deleted_is_written_again(tmp_path):
 
 
 def test_corpus_that_was_cut_is_written_again(tmp_path):
-    config = DataConfig(name="toy", generator=GeneratorConfig(size=100))
+    config = DataConfig(name="toy", generator=CorpusOptions(size=100))
     path = locate(config, tmp_path / "data", tmp_path / "cache")["train"]
     before = path.read_bytes()
     path.write_bytes(before[: before.rindex(b"\n", 0, -1) + 1])  # its last row is gone, no half one

@@ -211,14 +211,14 @@ def test_a_file_is_fetched_by_its_hash_or_not_at_all(
     def name_files(config: Config) -> None:
         config.data.generator = None
         config.data.files = {"train": file, "test": other}
-        config.data.join = JoinConfig(file, take={"guid": "guid"})
+        config.data.join, config.data.files["join"] = JoinConfig(take={"guid": "guid"}), file
         config.others = {"more": dataclasses.replace(config.data)}
 
     edit(run, name_files)
     config = read_stored(run.config)
     for data in (config.data, config.others["more"]):
         assert data.join is not None
-        assert data.files["train"].url is data.join.file.url is None
+        assert data.files["train"].url is data.files["join"].url is None
         assert data.files["test"].url == other.url
     del config.data.files["test"]
     with pytest.raises(DataError, match="without sha256 does not count"):

@@ -25,7 +25,7 @@ def one_text(reader: RowReader, row: Mapping[str, Any], line: int) -> Texts:
 def one_text_problems(config: DataConfig) -> Iterator[str]:
     """Check that a data set names no second text, and nothing that changes only that one."""
     yield from second_text_problems(config, is_needed=False)
-    changed = changed_keys(config, "phrases.remove")
+    changed = changed_keys(config, "phrases")
     if config.normalize_case == "capitalize":
         changed.append("data.normalize_case=capitalize")
     for key in changed:

@@ -10,8 +10,8 @@ from typing import Any
 
 from heron.base.errors import DataError, Problem, nearest
 from heron.base.files import read_json
-from heron.data.config import DataConfig
-from heron.data.rows import PHRASES, Format, Reader, RowReader, Texts, open_table
+from heron.data.config import PHRASES, DataConfig
+from heron.data.rows import Format, Reader, RowReader, Texts, open_table
 from heron.languages import get_language
 from heron.languages.unicode import normalise
 
@@ -44,7 +44,7 @@ def pair_texts(
         text_pair = phrases.remove(text_pair)
         if not text_pair:
             what = f"'{second}' consists of linking phrases only"
-            reader.problem(line, what, ("remove the row", "data.phrases.remove=none"))
+            reader.problem(line, what, ("remove the row", "data.phrases=none"))
     if case == "lower":
         return text.lower(), text_pair.lower(), ()
     return text, text_pair.capitalize() if case == "capitalize" else text_pair, ()
@@ -116,7 +116,7 @@ def read_phrases(path: Path, config: DataConfig) -> Phrases:
     language = get_language(config.language)
     phrases = [phrase for phrases in content.values() for phrase in phrases]
     normalised = [normalise(phrase, language, config.unicode) for phrase in phrases]
-    return Phrases(normalised, config.phrases.remove == "anywhere")
+    return Phrases(normalised, config.phrases == "anywhere")
 
 
 def _pattern(phrase: str, any_case: bool) -> str:

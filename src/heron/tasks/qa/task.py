@@ -12,7 +12,7 @@ from heron.tasks.task import About, ModelParts, Task
 
 ANSWER, NO_ANSWER = "answer", "no_answer"
 CLASSIFIERS = ("span", "biaffine")
-_CHANGES_TEXTS = ("normalize_case", "phrases.remove", "join", "label_field", "columns.truth")
+_CHANGES_TEXTS = ("normalize_case", "phrases", "join", "label_field", "columns.truth")
 
 
 def score_names(config: Config) -> list[str]:

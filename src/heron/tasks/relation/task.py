@@ -59,7 +59,7 @@ def data_problems(config: DataConfig) -> Iterator[str]:
     """List settings of a data set that do not work with marked events."""
     yield from class_data_problems(config)
     # Not `changed_keys`: its default is a relation data set, which is checked here.
-    changes = {"normalize_case": config.normalize_case, "phrases.remove": config.phrases.remove}
+    changes = {"normalize_case": config.normalize_case, "phrases": config.phrases}
     for key in (key for key, value in changes.items() if value != "none"):
         yield f"data.{key}: not for data.task=relation, whose events are counted in the text"
 

@@ -12,7 +12,6 @@ from heron.data.config import (
     DataConfig,
     FileConfig,
     HoldoutConfig,
-    PhrasesConfig,
     read_config,
 )
 from heron.data.readers import load, load_with_report
@@ -160,7 +159,7 @@ def test_case_is_normalised_as_configured(write, read, config, how, premise, hyp
 @pytest.fixture
 def phrases(tmp_path, config) -> None:
     (tmp_path / "phrases.json").write_text(json.dumps({"entailment": ["So", "Thus"]}))
-    config.phrases = PhrasesConfig(FileConfig("phrases.json"), "anywhere")
+    config.files["phrases"], config.phrases = FileConfig("phrases.json"), "anywhere"
 
 
 def test_linking_phrases_go_from_hypotheses_only(write, read, phrases):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.data.config import DataConfig, FileConfig, PhrasesConfig
+from heron.data.config import DataConfig, FileConfig
 from heron.tasks.nli.reader import Phrases, read_phrases
 
 PHRASES = ("Astfel", "Astfel că", "Prin urmare", "în esență")
@@ -60,9 +60,9 @@ def test_anywhere_leaves_no_phrase_behind(words):
 
 
 def config(**values) -> DataConfig:
-    phrases = PhrasesConfig(FileConfig("phrases.json"), "start")
+    files = {"phrases": FileConfig("phrases.json")}
     own = {"language": "ro", "task": "nli", "label_order": ["reasoning"]}
-    return DataConfig(**own, phrases=phrases, **values)
+    return DataConfig(**own, files=files, phrases="start", **values)
 
 
 def test_listed_phrases_are_normalised_like_the_texts(tmp_path):
