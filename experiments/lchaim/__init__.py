@@ -24,3 +24,7 @@ FORK_COMMANDS.register(
         on_demand("heron_forks.lchaim.translation:run"), Path(__file__).parent / "build.txt", True
     ),
 )
+FORK_COMMANDS.register(
+    "prompt tune",
+    Command(on_demand("heron_forks.lchaim.tuning:run"), Path(__file__).parent / "tune.txt", True),
+)

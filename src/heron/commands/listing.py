@@ -37,7 +37,7 @@ def split_name(arguments: Sequence[str], own: Sequence[str]) -> tuple[str, list[
     begun = [name for name in FORK_COMMANDS if name.startswith(f"{first} ")]
     if begun and arguments[1:2] in (["-h"], ["--help"]):
         return first, list(arguments[1:])
-    if begun:
+    if begun and first not in FORK_COMMANDS:
         raise ConfigError(f"'{two}' is no command. Allowed: {', '.join(begun)}.")
     if first not in FORK_COMMANDS:
         known = (*own, *FORK_COMMANDS)
@@ -60,9 +60,8 @@ def help_text(name: str, own: Sequence[str]) -> str:
 
     Of the first of two words, it is the list of the commands that begin with it.
     """
-    begun = (
-        [each for each in FORK_COMMANDS if each.startswith(f"{name} ")] if name not in own else []
-    )
+    is_command = name in own or name in FORK_COMMANDS
+    begun = [each for each in FORK_COMMANDS if not is_command and each.startswith(f"{name} ")]
     if begun:
         return _list(begun, own) + "\n"
     return "\n\n".join(map(_fit, _read(name, own).split("\n\n")))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,6 @@ from heron.config.constraints import PARTS
 from heron.tasks import BASELINES, Baseline
 
 if TYPE_CHECKING:  # start-up time
-    from heron.data.examples import Example
     from heron.tasks.config import Config
     from heron_tools.prompting.backends import Backend
     from heron_tools.prompting.config import PromptingConfig
@@ -38,48 +37,28 @@ def settings() -> Any:
     return PromptingConfig
 
 
-def run(words: Sequence[str]) -> int:
+def ask(words: Sequence[str]) -> int:
     """Run `heron prompt`."""
     from heron_tools.prompting.command import run
 
     return run(words)
 
 
-def fit(config: Config, examples: Sequence[Example]) -> Any:
-    """Open the model that a run asks."""
-    from heron_tools.prompting.system import fit_prompted
+def export(words: Sequence[str]) -> None:
+    """Run `heron prompt export`."""
+    from heron_tools.prompting.export import run
 
-    return fit_prompted(config, examples)
-
-
-def load(config: Config, folder: Path) -> Any:
-    """Open the model that a finished run asked."""
-    from heron_tools.prompting.system import load_prompted
-
-    return load_prompted(config, folder)
+    run(words)
 
 
-def problems(config: Config) -> Iterable[str]:
-    """List which of a run's settings cannot work."""
-    from heron_tools.prompting.system import problems
+@BASELINES.late("prompted")
+def baseline() -> Baseline:
+    """Give the system that asks a language model."""
+    from heron_tools.prompting.system import BASELINE
 
-    return problems(config)
-
-
-def splits(config: Config, names: Sequence[str]) -> list[str]:
-    """Choose the splits to ask about."""
-    from heron_tools.prompting.system import asked_splits
-
-    return asked_splits(config, names)
+    return BASELINE
 
 
-def tables(fitted: Any) -> Mapping[str, Any]:
-    """Give what was asked and answered, as tables for the run's folder."""
-    from heron_tools.prompting.system import tables
-
-    return tables(fitted)
-
-
-BASELINES.register("prompted", Baseline(fit, load, (), problems, splits=splits, tables=tables))
-_HELP = Path(__file__).with_name("prompt.txt")
-FORK_COMMANDS.register("prompt", Command(run, _HELP, resumes=True))
+_HERE = Path(__file__).parent
+FORK_COMMANDS.register("prompt", Command(ask, _HERE / "prompt.txt", resumes=True))
+FORK_COMMANDS.register("prompt export", Command(export, _HERE / "export.txt"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,31 +16,46 @@ from heron.base.errors import ConfigError
 from heron.base.files import write_file
 from heron.base.terminal import print_lines
 from heron.base.yaml_files import dump_yaml
+from heron.config.words import key_of
 from heron.data.config import TRAIN
 from heron.data.examples import Example
 from heron.data.readers import load_run_data
 from heron.tasks import BASELINES
-from heron.tasks.config import Config
+from heron_tools.prompting.command import composed
 from heron_tools.prompting.config import PromptingConfig
 from heron_tools.prompting.prompts import Prompter
 from heron_tools.prompting.shots import Shots, read_pool
 
 
-def export(config: Config, out: Path) -> None:
+@dataclass
+class ExportOptions:
+    """Options of `heron prompt export`; all other words are those of `heron prompt`."""
+
+    out: Path  # a folder for a YAML and JSON lines of each split
+
+
+def with_model(words: Sequence[str]) -> list[str]:
+    """Name a model that is never loaded, where none is named: it could be asked anything."""
+    named = any(key_of(word) == "model" for word in words)
+    return [*words, *([] if named else ["model=local", "model.name=none"])]
+
+
+def run(arguments: Sequence[str]) -> None:
     """Write a task and its rows; prints the files.
 
     Raises:
         ConfigError: what the other package cannot express.
     """
+    config, options = composed(with_model(arguments), ExportOptions)
     settings = config.prompting
     if settings is None:
         raise ConfigError("heron prompt export writes a prompt: leave baseline= out")
+    translation = settings.translation
     if (settings.shots and not settings.same) or settings.prompt.examples != "text":
         raise ConfigError(
             "heron prompt export writes the same examples for every question, as text: "
             "same=true prompting.prompt.examples=text"
         )
-    translation = settings.translation
     if settings.calibrate or translation.input or translation.output:
         raise ConfigError(
             "heron prompt export writes no calibration and no translation: leave "
@@ -55,9 +71,9 @@ def export(config: Config, out: Path) -> None:
     for split in splits:
         name = f"heron_{config.data.name}_{settings.prompt.name}_{split.replace('.', '_')}"
         rows = "".join(_line(prompter, row) for row in loaded[split])
-        print_lines(lines := write_file(out / f"{name}.jsonl", rows))
+        print_lines(lines := write_file(options.out / f"{name}.jsonl", rows))
         task = _task(name, lines, prompter, settings, shots)
-        print_lines(write_file(out / f"{name}.yaml", dump_yaml(task)))
+        print_lines(write_file(options.out / f"{name}.yaml", dump_yaml(task)))
 
 
 def _line(prompter: Prompter, row: Example) -> str:

@@ -22,6 +22,7 @@ from heron.base.terminal import say
 from heron.data.config import TRAIN
 from heron.data.examples import Example
 from heron.data.readers import load_run_data
+from heron.tasks import Baseline
 from heron.tasks.base import Predictions
 from heron.tasks.config import Config
 from heron.tasks.task import task_of
@@ -302,3 +303,6 @@ def _warn(answers: Sequence[Answer], parsed: Sequence[Parsed]) -> None:
     for kind, count in counts.items():
         if count > 0:
             say(f"{count} of {len(answers)} answers are {kind}: they count as wrong")
+
+
+BASELINE = Baseline(fit_prompted, load_prompted, (), problems, splits=asked_splits, tables=tables)

@@ -8,9 +8,9 @@ import pytest
 
 from heron.base.yaml_files import read_yaml
 from heron.data.examples import Example
+from heron_forks.lchaim.tuning import climb, compare, interval, line_changes
 from heron_tools.prompting.config import PromptConfig
-from heron_tools.prompting.tuning import climb, compare, interval, line_changes
-from small_prompts import words
+from small_prompts import save_causal_model, words
 from small_runs import heron
 
 FIRST = PromptConfig("p", instruction="one\ntwo\nthree", item="{{ text }}")
@@ -75,6 +75,11 @@ def test_changes_of_lines_leave_all_else_as_it_is():
     assert all(replace(each, instruction=FIRST.instruction) == FIRST for each in changes.values())
     ((change, _),) = line_changes(replace(FIRST, instruction="one"))
     assert change == "line 1 again at the end"
+
+
+@pytest.fixture(scope="module")
+def causal_model(tiny_encoder, tmp_path_factory):
+    return save_causal_model(tiny_encoder, tmp_path_factory.mktemp("causal") / "model")
 
 
 def tune(tmp_path, model, *more):

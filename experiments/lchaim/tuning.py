@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -29,6 +29,7 @@ from heron.base.files import write_file, write_json
 from heron.base.table_files import to_markdown
 from heron.base.terminal import print_lines, print_tables
 from heron.base.yaml_files import dump_yaml, read_yaml
+from heron.config.constraints import Count
 from heron.config.describe import group_options
 from heron.config.parsing import check
 from heron.data.config import TRAIN, VALIDATION
@@ -38,6 +39,7 @@ from heron.languages import get_language
 from heron.metrics.intervals import score_intervals
 from heron.tasks.config import Config
 from heron.tasks.task import TextScores, scores_of
+from heron_tools.prompting.command import composed
 from heron_tools.prompting.config import PromptConfig
 from heron_tools.prompting.prompts import Prompter
 from heron_tools.prompting.system import PromptedModel, fit_prompted
@@ -70,19 +72,25 @@ class HeldOut:
     p: float  # two-sided sign test over the rows that differ
 
 
-def tune(config: Config, rounds: int, sample: int, candidates: Sequence[str], out: Path) -> None:
-    """Climb, print and write `tune.md`, `tune.json` and the last prompt.
+@dataclass
+class TuneOptions:
+    """Options of `heron prompt tune`; all other words are those of `heron prompt`."""
 
-    Args:
-        config: a prompted run.
-        rounds: prompts to try after the first.
-        sample: rows of validation in each round.
-        candidates: prompts to try, options of `conf/prompt` or YAML files; empty: random changes.
-        out: a folder.
+    rounds: Count = 7  # prompts to try after the first
+    sample: Count = 30  # rows of validation in each round
+    # prompts to try, options of `conf/prompt` or YAML files; empty: changes of lines at random
+    candidates: list[str] = field(default_factory=list)
+    out: Path = Path("runs/tune")  # a folder for `tune.md`, `tune.json` and `prompt.yaml`
+
+
+def run(arguments: Sequence[str]) -> None:
+    """Climb, print and write `tune.md`, `tune.json` and the last prompt.
 
     Raises:
         ConfigError: no or too few rows of validation, an unknown candidate, or more than rounds.
     """
+    config, options = composed(arguments, TuneOptions)
+    rounds, sample, candidates = options.rounds, options.sample, options.candidates
     settings = config.prompting
     if settings is None:
         raise ConfigError("heron prompt tune asks a model: leave baseline= and experiment= out")
@@ -109,13 +117,12 @@ def tune(config: Config, rounds: int, sample: int, candidates: Sequence[str], ou
     tables = _tables(found, held_out, _score_name(config))
     print_tables(tables)
     write_json(
-        out / "tune.json",
+        options.out / "tune.json",
         {"rounds": [asdict(each) for each in found], "held_out": asdict(held_out)},
     )
-    print_lines(write_file(out / "tune.md", "\n\n".join(map(to_markdown, tables))))
-    print_lines(
-        write_file(out / "prompt.yaml", f"# @package prompting.prompt\n{_yaml(last.prompt)}")
-    )
+    print_lines(write_file(options.out / "tune.md", "\n\n".join(map(to_markdown, tables))))
+    text = f"# @package prompting.prompt\n{dump_yaml(asdict(last.prompt))}"
+    print_lines(write_file(options.out / "prompt.yaml", text))
 
 
 def climb(
@@ -262,10 +269,6 @@ def _check_rendering(name: str, prompter: Prompter, example: Example) -> None:
         prompter.messages(example, [example])
     except ConfigError as error:
         raise ConfigError(f"candidates={name}: {error}") from error
-
-
-def _yaml(prompt: PromptConfig) -> str:
-    return dump_yaml(asdict(prompt))
 
 
 def _tables(found: Sequence[Round], held_out: HeldOut, name: str) -> list[Table]:
