@@ -7,7 +7,6 @@ import re
 from heron.config.constraints import all_keys
 
 _PROPOSED = re.compile(r"([a-z_]+(?:\.[A-Za-z_]+)+)(?:=(\{[^}]*\}|\[[^\]]*\]|[^\s,;)]+))?")
-_REFUSED = ("cannot be set here", "Unexpected keyword argument", "input=FILE; a run's own splits")
 
 
 def proposed(said: str, **values: str) -> list[str]:
@@ -23,8 +22,3 @@ def proposed(said: str, **values: str) -> list[str]:
             given = values.get(key.rpartition(".")[2], value)
             words.setdefault(key, f"{key}={given}")
     return list(words.values())
-
-
-def is_refused(said: str) -> bool:
-    """Tell whether a command does not take a key, rather than a value or a file."""
-    return any(words in said for words in _REFUSED)

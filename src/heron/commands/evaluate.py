@@ -28,12 +28,7 @@ from heron.tasks.summarization.bertscore import (
     write_scores,
 )
 from heron.tasks.task import text_scores
-from heron.training import overrides
-from heron.training.overrides import advising, override, read_points, sort_words
-
-# Keys for scoring a run's own splits, and for scoring a file.
-_OF_SPLITS = (*overrides.SETTINGS, overrides.RUN_CODE, *overrides.PLACES)
-_OF_FILES = overrides.TAKES["evaluate"]
+from heron.training.overrides import read_points, sort_words
 
 
 @dataclass
@@ -51,16 +46,9 @@ class EvaluateOptions(BertScoreOptions):
 
 def run(arguments: Sequence[str]) -> int:
     """Evaluate, print the scores and perhaps write them; returns the exit code."""
-    words = sort_words(arguments, _OF_FILES)
+    words = sort_words(arguments)
     options = parse_options(EvaluateOptions, words.options)
     asked, points = options.bertscore_config(), read_points(words.settings)
-    takes = _OF_SPLITS if options.input is None else _OF_FILES
-    for key in (word.partition("=")[0] for word in words.data):
-        if options.input is None and key not in _OF_SPLITS:
-            raise ConfigError(
-                f"{key}: applies to the file of input=FILE; a run's own splits are read as in "
-                "training"
-            )
     if len(points) > 1 and options.input is None and options.split == "test":
         raise ConfigError(
             "several values are compared to choose one, and nothing is chosen on test: say "
@@ -69,17 +57,16 @@ def run(arguments: Sequence[str]) -> int:
     folders = [open_run(path) for path in options.run]
     from heron.training.inference import open_with_settings
 
-    with advising(takes):
-        paths = {"data": str(options.data)} if options.data else None
-        systems = open_with_settings(folders, paths, points, words.run_code)
-        for task in (system.config.task for system in systems):
-            scores = text_scores(task.name)
-            if asked and (scores is None or not scores.by_encoder):
-                raise ConfigError(f"bertscore= scores summaries, not task={task.name}")
-            task.bertscore = asked or task.bertscore
-        require_asked(systems[0].config.task.bertscore)  # before minutes of predictions
-        split, examples = _examples(systems[0], options, words.data)
-        found, signature = _score(systems, examples, "" if options.input else split)
+    paths = {"data": str(options.data)} if options.data else None
+    systems = open_with_settings(folders, paths, points, words.run_code)
+    for task in (system.config.task for system in systems):
+        scores = text_scores(task.name)
+        if asked and (scores is None or not scores.by_encoder):
+            raise ConfigError(f"bertscore= scores summaries, not task={task.name}")
+        task.bertscore = asked or task.bertscore
+    require_asked(systems[0].config.task.bertscore)  # before minutes of predictions
+    split, examples = _examples(systems[0], options, words.data)
+    found, signature = _score(systems, examples, "" if options.input else split)
     title = f"{', '.join(str(folder.path) for folder in folders)} on {split}"
     if len(points) == 1:
         values = {
@@ -132,7 +119,7 @@ def _examples(
 ) -> tuple[str, list[Example]]:
     """Read the examples to score, and name them; says how many rows of a file are left out."""
     split, path = options.split, options.input
-    from heron.training.inference import read_splits, require_unseen
+    from heron.training.inference import changed_data, read_splits, require_unseen
 
     if path is None:
         splits = read_splits(trained, words)
@@ -140,7 +127,7 @@ def _examples(
             raise ConfigError(f"split={split}: no such split.{nearest(split, splits)}")
         require_unseen(trained, split, splits[split], words)
         return split, splits[split]
-    paths, data = trained.config.paths, override(trained.config.data, words)
+    paths, data = trained.config.paths, changed_data(trained, words)
     rows = read_rows(path, data, "required", "raise", Path(paths.data), Path(paths.cache))
     left_out = Counter(reason for reason, _ in rows.dropped)
     left_out["without a gold label"] += sum(rows.unlabelled.values())

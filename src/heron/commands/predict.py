@@ -20,14 +20,13 @@ from heron.base.terminal import print_lines
 from heron.config.options import parse_options
 from heron.data.user_files import read_parts, read_rows
 from heron.tasks.qa.squad import place_of
-from heron.training.overrides import TAKES, advise, advising, override, read_points, sort_words
+from heron.training.overrides import read_points, sort_words
 
 if TYPE_CHECKING:
     from heron.data.config import DataConfig
     from heron.training.inference import Trained
 
 
-_TAKES = TAKES["predict"]
 _TEXTS = ("text", "text_pair", "context", "question")
 # Rows of a file that are in memory at once. Batches end with a chunk, so probabilities of longer
 # files may differ in their last bits.
@@ -36,7 +35,7 @@ CHUNK = 10_000
 
 @dataclass
 class PredictOptions:
-    """Options of `heron predict`; it also takes some keys: `heron.training.overrides.TAKES`."""
+    """Options of `heron predict`; it also takes the keys of `heron.training.overrides`."""
 
     run: Annotated[
         list[Path], MinLen(1)
@@ -53,7 +52,7 @@ class PredictOptions:
 
 def run(arguments: Sequence[str]) -> int:
     """Predict; returns 0, or 1 when some rows could not be used (all others are written)."""
-    words = sort_words(arguments, _TAKES)
+    words = sort_words(arguments)
     options, points = parse_options(PredictOptions, words.options), read_points(words.settings)
     if len(points) > 1:
         raise ConfigError(
@@ -66,14 +65,13 @@ def run(arguments: Sequence[str]) -> int:
     _check(options)
     given = {"cache": options.cache, "data": options.data}
     paths = {name: str(folder) for name, folder in given.items() if folder}
-    from heron.training.inference import open_trained
+    from heron.training.inference import changed_data, open_trained
 
     trained = open_trained(folders, paths, points[0], words.run_code)
-    with advising(_TAKES):
-        data = override(trained.config.data, words.data)
-        if options.input is not None:
-            return _predict_file(trained, data, options.input, options.out)
-        return _predict_text(trained, data, options)
+    data = changed_data(trained, words.data)
+    if options.input is not None:
+        return _predict_file(trained, data, options.input, options.out)
+    return _predict_text(trained, data, options)
 
 
 def _check(options: PredictOptions) -> None:
@@ -118,7 +116,7 @@ def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path | No
     write_chunks(out, answers())
     for clean_up in cleanups:
         clean_up()
-    problems = advise(sorted(found, key=lambda each: each.number), _TAKES)
+    problems = sorted(found, key=lambda each: each.number)
     print_lines(f"{predicted} rows predicted: {out}", files=[out])
     if problems:
         print(f"{len(problems)} rows could not be used:", file=sys.stderr)

@@ -111,14 +111,9 @@ def score_files(options: ScoreOptions, words: Sequence[str]) -> Scored:
     """
     kind = scores_of(options.task)
     config = _data_set(options, kind, words)
-    try:
-        if isinstance(kind, TextScores):
-            return _score_texts(options, config, kind)
-        return _score_labels(options, config)
-    except DataError as error:
-        from heron.training.overrides import TAKES, advise  # start-up time: Hydra
-
-        raise DataError(advise(error.problems, TAKES["score"])) from error
+    if isinstance(kind, TextScores):
+        return _score_texts(options, config, kind)
+    return _score_labels(options, config)
 
 
 def _data_set(
@@ -137,9 +132,9 @@ def _data_set(
     config.columns.side = []  # which scoring does not need
     config.language = options.language or config.language
     if words:
-        from heron.training.overrides import TAKES, override, sort_words  # start-up time: Hydra
+        from heron.training.overrides import override  # start-up time: Hydra
 
-        config = override(config, sort_words(words, TAKES["score"]).data)
+        config = override(config, words)
     return config
 
 

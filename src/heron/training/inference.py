@@ -14,17 +14,15 @@ import pytorch_lightning as pl
 import torch
 from torch import nn
 
-from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.files import sha256_file
+from heron.base.errors import ConfigError, Problem
 from heron.base.libraries import has_accelerator, own_threads, silence_libraries
 from heron.base.run_folder import BASELINE, RunFolder, open_run
 from heron.base.signals import leave_signals_alone
 from heron.base.yaml_files import dump_yaml
-from heron.data.config import TRAIN
+from heron.data.config import TRAIN, DataConfig
 from heron.data.datamodule import DataModule, feature_options
 from heron.data.examples import Example
 from heron.data.readers import load
-from heron.data.sources import locate
 from heron.data.tokenizer import load_tokenizer
 from heron.languages import get_language
 from heron.models.encoder import Encoder
@@ -118,7 +116,6 @@ class _Modules:
     config: Config  # the run's, its paths replaced where others were given
     tokenizer: Any
     module: Any
-    sources: Mapping[str, str]  # SHA-256 of each file that the (first) run was made from
     keep: Path | None = None  # see `predict_split`
 
     def predict(self, examples: Sequence[Example], cleanups: Cleanups | None = None) -> Predicted:
@@ -147,7 +144,6 @@ class TrainedEncoder(_Modules):
         cache, added = Path(self.config.paths.cache), task_of(config).added_tokens(config)
         self.tokenizer = load_tokenizer(self.config.encoder, added, (), cache)
         self.module = inference_module(self.config, encoder, head)
-        self.sources = _sources(folder)
         self.keep = folder.generated if os.access(folder.path, os.W_OK) else None
 
     def with_settings(self, settings: Mapping[str, Any]) -> TrainedEncoder:
@@ -221,7 +217,7 @@ class Ensemble(_Modules):
                     "can be averaged where they read texts alike"
                 )
         self.config, self.tokenizer = first.config, first.tokenizer
-        self.names, self.sources = names, first.sources
+        self.names = names
         self.module = Mean([run.module for run in runs]).eval()
         heads: list[Any] = [run.module.head for run in runs]
         if hasattr(heads[0], "threshold"):  # each was tuned on its own logits
@@ -291,7 +287,7 @@ class TrainedBaseline:
     """The baseline of one finished run."""
 
     def __init__(self, folder: RunFolder, config: Config):
-        self.config, self.sources = config, _sources(folder)
+        self.config = config
         from heron.training.baseline_job import load_baseline
 
         self.baseline = load_baseline(config, folder.model)
@@ -315,35 +311,28 @@ def _moved(config: Config, paths: Mapping[str, str] | None) -> Config:
     return dataclasses.replace(config, paths=dataclasses.replace(config.paths, **(paths or {})))
 
 
-def _sources(folder: RunFolder) -> Mapping[str, str]:
-    """Read the hashes of the files that a run was made from; empty where it has none."""
-    return dict(folder.read_status().get("sources", {}))
+def changed_data(trained: Trained, words: Sequence[str]) -> DataConfig:
+    """Lay words `data.<key>=value` over a run's data set, whose classes stay.
+
+    Raises:
+        ConfigError: see `heron.training.overrides.override`; other classes.
+    """
+    known, data = trained.config.data, override(trained.config.data, words)
+    if (data.label_order, data.task) != (known.label_order, known.task):
+        raise ConfigError("data.label_order, data.task: those of a trained run are fixed")
+    return data
 
 
 def read_splits(trained: Trained, words: Sequence[str] = ()) -> dict[str, list[Example]]:
     """Read the splits that a run was trained and scored on, from where its data is now.
 
-    `words` are `data.key=value`, see `heron.training.overrides.override`.
+    `words` are those of `changed_data`.
 
     Raises:
-        DataError: files are missing, have changed since the training, or hold bad rows.
+        DataError: files are missing or hold bad rows.
     """
-    config = trained.config
-    data, places = override(config.data, words), (Path(config.paths.data), Path(config.paths.cache))
-    try:
-        return load(data, *places)
-    except DataError as error:
-        paths = locate(data, *places)  # raises again where it is the files, not what is in them
-        others = [
-            str(path)
-            for name, path in paths.items()
-            if trained.sources.get(name) not in (None, sha256_file(path))
-        ]
-        if not others:
-            raise
-        what = f"these files have changed since the training: {', '.join(others)}"
-        problem = Problem(f"data set {data.name}", what, "another file is scored by input=FILE")
-        raise DataError([problem, *error.problems]) from error
+    paths = trained.config.paths
+    return load(changed_data(trained, words), Path(paths.data), Path(paths.cache))
 
 
 def require_unseen(

@@ -1,14 +1,13 @@
-"""Overrides `key=value` of keys of the configuration, in Hydra's grammar.
+"""Overrides: words `key=value` on keys of the configuration, in Hydra's grammar.
 
-`heron train` passes them to Hydra. The other commands take a few keys besides their own options
-(`TAKES`) and override a data set's keys by `data.<key>=`.
+`heron train` passes them to Hydra. Commands on finished runs and on files take `data.<key>=value`,
+which is laid over a data set, and a few keys of prediction (`SETTINGS`).
 """
 
 import copy
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from itertools import product
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -17,11 +16,11 @@ from hydra.errors import HydraException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.base.errors import ConfigError, nearest
 from heron.base.folders import data_set_file
 from heron.base.yaml_files import parse_yaml
 from heron.config import errors
-from heron.config.constraints import RENAMED, all_keys, flatten, is_under
+from heron.config.constraints import RENAMED, all_keys, flatten
 from heron.config.parsing import parse
 from heron.config.words import PARSER, UNREADABLE, readable
 from heron.data.config import DataConfig, data_values
@@ -31,38 +30,8 @@ from heron.training.stored import from_yaml, to_yaml
 # The search for answers (the threshold of "no answer" stays the one that training tuned) and for
 # the classes of a window, and the tokens of a batch, which decide how much memory is taken.
 SETTINGS = ("task.max_answer_tokens", "task.decoding", "encoder.stride", "batching.tokens")
-# The folder of a data set, and whether its files must be the pinned ones.
-PLACES = ("paths.data", "data.verify")
 # Whether code that comes with a run's weights may run.
 RUN_CODE = "encoder.trust_remote_code"
-# Names of a file's columns: all keys below this one. How its quotes are read.
-COLUMNS, QUOTING = ("data.columns",), "data.quoting"
-# Names of a file's labels, and the treatment of rows without a label or with a wrong one.
-LABELS = (
-    "data.label_aliases",
-    "data.no_label",
-    "data.unlabelled",
-    "data.qa.misaligned",
-    "data.qa.no_answer",
-    "data.summaries.empty",
-)
-# The columns of rows without a gold label, answer or summary.
-TEXT_COLUMNS = tuple(
-    f"data.columns.{name}" for name in ("text", "text_pair", "guid", "group", "side")
-)
-# The keys that each command takes.
-TAKES = {
-    "evaluate": (*SETTINGS, RUN_CODE, *PLACES, *COLUMNS, QUOTING, *LABELS),
-    "predict": (*SETTINGS, RUN_CODE, *PLACES, *TEXT_COLUMNS, QUOTING),
-    "score": (*COLUMNS, QUOTING, *LABELS),
-}
-
-_KEY = re.compile(r"[a-z_]+(?:\.[A-Za-z_]+)+")
-# Mappings whose keys are the user's own.
-_OPEN = (
-    *("data.files.", "data.counts.", "data.join.", "batching.multipliers."),
-    *("baseline.hypotheses.", "launcher.options."),
-)
 
 
 class Words(NamedTuple):
@@ -100,27 +69,26 @@ def read_value(word: str) -> Any:
     return override.value()
 
 
-def sort_words(arguments: Sequence[str], takes: Sequence[str]) -> Words:
-    """Separate a command's own options from overrides of keys in `takes`, or below one of them.
+def sort_words(arguments: Sequence[str]) -> Words:
+    """Separate a command's own options from overrides.
 
     Raises:
-        ConfigError: a key that the command does not take; names the nearest that it does.
+        ConfigError: a key that is neither; names the nearest that is.
     """
     found = Words([], [], [])
     for word in arguments:
         key, equals, value = word.partition("=")
         if "." not in key or not equals:
             found.options.append(word)
-        elif not _takes(key, takes):
-            raise ConfigError(f"{key}: cannot be set here{_elsewhere(key, takes)}")
-        elif key == RUN_CODE:
-            if value not in ("true", "false"):
-                raise ConfigError(f"{word}: true or false is needed")
-            found = found._replace(run_code=value == "true")
         elif key == "paths.data":
             found.options.append(f"data={value}")
-        else:
+        elif key == RUN_CODE:
+            found = found._replace(run_code=value.lower() == "true")
+        elif key in SETTINGS or key.startswith("data."):
             (found.settings if key in SETTINGS else found.data).append(word)
+        else:
+            known = [each for each in all_keys() if each in SETTINGS or each.startswith("data.")]
+            raise ConfigError(f"{key}: cannot be set here.{nearest(key, known)}")
     return found
 
 
@@ -189,43 +157,6 @@ def _override(values: Any, words: Sequence[str]) -> DataConfig:
         raise ConfigError(errors.explain(error, prefix="data.")) from error
     assert isinstance(whole, dict)
     return parse(DataConfig, whole, "data.")
-
-
-def _takes(key: str, takes: Sequence[str]) -> bool:
-    return any(is_under(key, each) for each in takes)
-
-
-def _elsewhere(key: str, takes: Sequence[str]) -> str:
-    """Name the commands that take a key, or for an unknown key the nearest ones."""
-    known = all_keys()
-    if key in known:
-        others = [name for name, keys in TAKES.items() if keys != takes and _takes(key, keys)]
-        commands = [f"heron {name}" for name in others] or ["heron train"]
-        return f"; {' and '.join(commands)} {'take' if others[1:] else 'takes'} it"
-    choices = [each for each in known if _takes(each, takes) and each not in COLUMNS]
-    return f".{nearest(key, choices)}"
-
-
-@contextmanager
-def advising(takes: Sequence[str]) -> Iterator[None]:
-    """Limit the fixes that errors of a block propose to keys that the command takes."""
-    try:
-        yield
-    except DataError as error:
-        raise DataError(advise(error.problems, takes)) from error
-
-
-def advise(problems: Iterable[Problem], takes: Sequence[str]) -> list[Problem]:
-    """Remove from each problem the fixes that name a key which the command does not take."""
-    known = frozenset(all_keys())
-
-    def is_open(fix: str) -> bool:
-        return all(_takes(key, takes) for key in _KEY.findall(fix) if key in known)
-
-    return [
-        dataclasses.replace(each, fix=tuple(fix for fix in each.fixes if is_open(fix)))
-        for each in problems
-    ]
 
 
 def set_keys(config: Config, changes: Mapping[str, Any], name: str) -> None:

@@ -15,7 +15,7 @@ from heron.base.errors import ConfigError
 from heron.config.constraints import all_keys
 from heron.config.words import readable
 from heron.data.config import Columns, DataConfig
-from heron.training.overrides import TAKES, override
+from heron.training.overrides import override
 
 PAIRS = DataConfig(label_order=["A", "B"])
 QUESTIONS = ("qa", "squad_json")
@@ -101,7 +101,3 @@ def test_values_that_go_together_are_checked_together() -> None:
 )
 def test_keys_of_the_data_s_own_task_are_taken(data: Any, words: list[str]) -> None:
     assert isinstance(override(data_of(*data) if data else PAIRS, words), DataConfig)
-
-
-def test_each_command_takes_nothing_but_keys_that_there_are() -> None:
-    assert {key for keys in TAKES.values() for key in keys} <= set(all_keys())

@@ -226,19 +226,19 @@ def test_evaluate_and_score_take_what_they_propose_for_wrong_answers(
             assert "1 questions have a gold answer that is not at its" in capsys.readouterr().out
             continue
         assert heron(*command) == 2
-        (word,) = proposed(capsys.readouterr().err)
-        assert word.startswith(key)
+        said = proposed(capsys.readouterr().err)
+        word = next(word for word in said if word.startswith(key))
         assert heron(*command, word) == 0
         assert ("rows left out: 1" in capsys.readouterr().out) == (left == 1)
 
 
-def test_predict_proposes_nothing_that_training_has_decided(runs, tmp_path, capsys):
+def test_predict_proposes_a_stride_that_it_takes(runs, tmp_path, capsys):
     path = questions(tmp_path / "mine.json", {"question": "לאן? " * 60})
     words = ("predict", f"run={runs[0].path}", f"input={path}")
     assert heron(*words) == 1
     said = capsys.readouterr().err
     assert "its question has" in said
-    assert proposed(said, stride="4") == ["encoder.stride=4"]
+    assert "encoder.stride=4" in proposed(said, stride="4")
     assert heron(*words, "encoder.stride=4") == 1, "a question as long as a window stays too long"
 
 
