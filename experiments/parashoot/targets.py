@@ -104,7 +104,7 @@ def question_words(request: Request) -> Filled:
 
 
 def overlaps(request: Request) -> Filled:
-    """Compare a run's answers with the annotated ones by their places (Table 5).
+    """Compare a run's answers with the annotated ones by position (Table 5).
 
     Deviates: all questions of the split count, with intervals, because the paper's 50 are not
     known; a table of 50 that are drawn stands beside.

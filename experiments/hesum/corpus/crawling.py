@@ -126,7 +126,7 @@ def _settings(options: CrawlOptions, sites: int) -> dict[str, Any]:
 
 
 class Once(DummyPolicy):
-    """Every answer counts for good, except robots.txt, which each crawl reads again."""
+    """Every response is final, except robots.txt, which each crawl reads again."""
 
     def should_cache_request(self, request: Request) -> bool:
         """Tell whether an answer is kept."""

@@ -198,7 +198,7 @@ def raters_table(ratings: Ratings) -> Table:
 
 
 def places_table(ratings: Ratings) -> Table:
-    """Show whether a summary's place on the form mattered; systems are balanced over places."""
+    """Show whether a summary's position on the form mattered; systems are balanced over them."""
     rows: list[tuple[Cell, ...]] = []
     for place in range(1, len(ratings.study.systems) + 1):
         here = [one for one in ratings.answers if one.item.endswith(f"-{place}")]

@@ -1,7 +1,7 @@
 """A corpus from a dump: pages in parallel, parts on disk, then splits.
 
 The dump is read as a stream. Each batch of pages becomes one part on disk, so that a killed command
-goes on after its last part; the result does not depend on the number of processes.
+resumes after its last part; the result does not depend on the number of processes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Texts that are cut to fit a page."""
+"""Texts shortened to fit a page."""
 
 from bisect import bisect_right
 from collections.abc import Iterable

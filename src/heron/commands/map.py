@@ -1,4 +1,4 @@
-"""`heron map`: draw what training dynamics say about each example, as figures and as a page."""
+"""`heron map`: draw the training dynamics of each example, as figures and as a page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

@@ -52,7 +52,7 @@ def _print_names(title: str, meanings: Mapping[str, str], width: int) -> None:
 
 
 def _line(start: str, text: str) -> str:
-    """Write a line; where it is broken, the text goes on below itself."""
+    """Write a line; where it is broken, the text is indented below itself."""
     indent = " " * min(len(start), 24)
     width = min(_WIDTH, terminal_width() or _WIDTH)
     return textwrap.fill(text, width, initial_indent=start, subsequent_indent=indent)

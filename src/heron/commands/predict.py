@@ -1,4 +1,4 @@
-"""`heron predict`: label the rows of a file, or one text given in words, with a trained run."""
+"""`heron predict`: label the rows of a file, or one text, with a trained run."""
 
 from __future__ import annotations
 

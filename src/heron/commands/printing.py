@@ -27,7 +27,7 @@ class PrintOptions:
 
 
 def run(command: Callable[[Sequence[str]], int | None], name: str, words: Sequence[str]) -> int:
-    """Run a command whose words say what it prints; returns its exit code."""
+    """Run a command, printing as `quiet` and `json` ask; returns its exit code."""
     own = [word for word in words if word.partition("=")[0] in EVERYWHERE]
     options = parse_options(PrintOptions, own)
     rest = [word for word in words if word not in own]

@@ -1,4 +1,4 @@
-"""`heron train run.from=DIR`: train what a run's `config.yaml` says again, and compare scores."""
+"""`heron train run.from=DIR`: train a run's `config.yaml` again, and compare scores."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence

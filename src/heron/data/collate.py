@@ -125,7 +125,7 @@ def _padded(
 
 
 def _ranges(borders_V: np.ndarray, units_U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """List the members of some units, and for each member its unit's place in `units_U`."""
+    """List the members of some units, and for each member its unit's position in `units_U`."""
     counts_U = borders_V[units_U + 1] - borders_V[units_U]
     unit_N = np.repeat(np.arange(len(units_U)), counts_U)
     before_U = np.cumsum(counts_U) - counts_U

@@ -37,7 +37,7 @@ _BRIGHTEST = 0.8
 
 
 class Bands(NamedTuple):
-    """A legend of names and colours, and each point's place in it (int64 [N], -1 for none)."""
+    """A legend of names and colours, and each point's index in it (int64 [N], -1 for none)."""
 
     title: str
     names: tuple[str, ...]

@@ -29,7 +29,7 @@ _STAGES = "fine_tuned_on"
 DECIMALS = 2  # of numbers in tables that do not say
 
 
-class Place(NamedTuple):
+class RowName(NamedTuple):
     """A column whose values name the rows of a paper's tables."""
 
     column: str  # its heading
@@ -101,21 +101,21 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
             f"report={report}: {path.name} has no view '{view}'.{nearest(view, views)}"
         )
     check_published(published, views[view], path)
-    places = places_of(published)
+    row_names = row_names_of(published)
     figures = published.get("figures", {})
     is_figure = view in figures
     names = [] if is_figure else views[view]
     tables = {name: ScoreTable(published, published["tables"][name]) for name in names}
     data = {name for table in tables.values() for name in table.data} | {*published["data"]}
     # Where experiments name the rows, runs without one have none: first runs of curricula.
-    by_experiment = any(place.setting == "experiment" for place in places)
+    by_experiment = any(place.setting == "experiment" for place in row_names)
     named = [run for run in runs if run.setting("experiment") or not by_experiment]
     ours = [run for run in named if run.setting("data.name") in data and not run.synthetic]
     left_out = len(named) - len(ours)
     note = f"{left_out} run{'s' * (left_out > 1)} on other data left out." if left_out else ""
     groups = group_runs(ours)
     if is_figure:
-        return _figure_view(view, figures[view], groups, places, note)
+        return _figure_view(view, figures[view], groups, row_names, note)
     shown = {name: _score_table(table, groups, note) for name, table in tables.items()}
     for name, table in tables.items():
         # Runs on other data are included: the paper's rule chose their cells, too.
@@ -147,9 +147,11 @@ def check_published(published: Mapping[str, Any], names: Sequence[str], path: Pa
                 )
 
 
-def places_of(part: Mapping[str, Any]) -> list[Place]:
-    """Read the places of a paper, or of a table that has its own."""
-    return [Place(p["column"], p["setting"], p.get("names", {})) for p in part.get("places", ())]
+def row_names_of(part: Mapping[str, Any]) -> list[RowName]:
+    """Read the names of the rows of a paper, or of a table that has its own."""
+    return [
+        RowName(p["column"], p["setting"], p.get("names", {})) for p in part.get("row_names", ())
+    ]
 
 
 def printed_digits(decimals: int | Mapping[str, int], column: str, value: float | None) -> int:
@@ -175,7 +177,7 @@ class ScoreTable:
     def __init__(self, published: Mapping[str, Any], table: Mapping[str, Any]) -> None:
         """Read one of the tables of a paper's published numbers."""
         self.content = table
-        self.places = places_of(table) or places_of(published)
+        self.row_names = row_names_of(table) or row_names_of(published)
         self.classes: Sequence[str] = table.get("classes", ())
         self.data: Sequence[str] = table.get("data") or published["data"]
         self.rule = Rule.read(table)
@@ -184,7 +186,7 @@ class ScoreTable:
     @property
     def headings(self) -> list[str]:
         """Headings of the columns that name a row."""
-        return [place.column for place in self.places] + ["class"] * bool(self.classes)
+        return [place.column for place in self.row_names] + ["class"] * bool(self.classes)
 
     def chosen(self, groups: Sequence[Group]) -> Sequence[Group]:
         """Choose among the cells of a grid as the paper does; all groups if it has no rule."""
@@ -194,7 +196,7 @@ class ScoreTable:
 
     def keys_of(self, group: Group) -> list[tuple[str, ...]]:
         """Name the rows of a group; the paper need not have them."""
-        own = tuple(place.of(group) for place in self.places)
+        own = tuple(place.of(group) for place in self.row_names)
         return [(*own, name) for name in self.classes] or [own]
 
     def cells(self, key: tuple[str, ...]) -> Iterator[tuple[str, str, Any]]:
@@ -255,7 +257,7 @@ def _score_row(table: ScoreTable, key: tuple[str, ...], group: Group | None) -> 
             change = Formatted(mean.mean - value, "+.3f") if mean else None
         single = [chosen.scores.get(split, {}).get(metric) if chosen else None] if best else []
         cells += [paper, mean, *single, change]
-    others = _other_settings(group, table.places) if group else ""
+    others = _other_settings(group, table.row_names) if group else ""
     vectors = "(not the paper's vectors)" if group and caveat_of(group.runs[0]) else ""
     return (" ".join(filter(None, (key[0], others, vectors))), *key[1:], *cells)
 
@@ -290,8 +292,8 @@ def _caption(table: ScoreTable, note: str) -> str:
     return " ".join([*parts, *filter(None, (table.content.get("note"), note))])
 
 
-def _other_settings(group: Group, places: Sequence[Place], but: Sequence[str] = ()) -> str:
-    placed = {*_NEVER_NAMED, *but}.union(*(place.keys for place in places))
+def _other_settings(group: Group, row_names: Sequence[RowName], but: Sequence[str] = ()) -> str:
+    placed = {*_NEVER_NAMED, *but}.union(*(place.keys for place in row_names))
     others = {key: value for key, value in group.settings.items() if key not in placed}
     return ", ".join(f"{key}={value}" for key, value in others.items())
 
@@ -300,7 +302,7 @@ def _figure_view(
     name: str,
     view: Mapping[str, Any],
     groups: Sequence[Group],
-    places: Sequence[Place],
+    row_names: Sequence[RowName],
     note: str,
 ) -> PaperView:
     """Build a figure's table and curves: each metric by share of the training data.
@@ -308,7 +310,7 @@ def _figure_view(
     Each combination of the other settings has a curve of its own.
     """
     share = view["share"]
-    others = [place for place in places if share not in place.keys]
+    others = [place for place in row_names if share not in place.keys]
     differing = [place for place in others if len({place.of(group) for group in groups}) > 1]
     curves: dict[str, dict[float, Summary]] = {}
     for group in groups:
@@ -316,7 +318,7 @@ def _figure_view(
         for metric in view["metrics"]:
             if summary := group.summary("test", metric):
                 named = [f"{place.column}={place.of(group)}" for place in differing]
-                named += filter(None, [_other_settings(group, places, but=(share,))])
+                named += filter(None, [_other_settings(group, row_names, but=(share,))])
                 label = f"{metric} {', '.join(named)}".strip()
                 curves.setdefault(label, {})[fraction] = summary
     curves = {label: dict(sorted(points.items())) for label, points in curves.items()}

@@ -173,7 +173,7 @@ def group_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
     groups, metrics = group_runs(runs), headline_metrics(runs)
 
     def cell(group: Group, metric: str) -> Cell:
-        """Summarize; what copying reaches is one number, the same for all systems."""
+        """Summarize; the score of copied sentences is the same for all systems."""
         values = group.values(split, metric)
         return values[0] if is_copied(metric) and len(set(values)) == 1 else summarize(values)
 

@@ -143,7 +143,7 @@ def headline_metrics(runs: Iterable[RunRecord]) -> list[str]:
 
 
 def headline_of(names: Iterable[str]) -> list[str]:
-    """Choose the headline scores among all names; what copying reaches follows each ROUGE."""
+    """Choose the headline scores; the scores of copied sentences follow each ROUGE."""
     present = dict.fromkeys(names)
     known = [name for name in _CLASS_SCORES if name in present]
     if not known and "rouge1" in present:

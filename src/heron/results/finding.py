@@ -112,7 +112,7 @@ def find_baseline(systems: Sequence[System], against: str | None) -> int:
 
 
 def _find(word: str) -> tuple[list[RunRecord], list[Path]]:
-    """Find the runs and files of a word."""
+    """Find the runs and files that an argument names."""
     path = Path(word).expanduser()
     if path.is_file():
         if table_format(path) not in SUFFIXES:
@@ -192,7 +192,7 @@ def _setting(source: Source, key: str) -> int:
 
 
 def _of_files(word: str, files: Sequence[Path]) -> System:
-    """Make one system of the files that a word names; each file is a run."""
+    """Make one system of the files that an argument names; each file is a run."""
     stems = [table_stem(path) for path in files]
     sources = [
         Source(stem, path, seed=stem if len(files) > 1 else "")

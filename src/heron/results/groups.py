@@ -186,7 +186,7 @@ def natural(value: str) -> tuple[int, float, str]:
 
 
 def copied_scores(runs: Iterable[RunRecord], split: str, metric: str) -> Mapping[str, float]:
-    """Read what copying sentences reaches on the runs' split: `{"lead3_rouge1": fraction, ...}`.
+    """Read the scores of copied sentences on the runs' split: `{"lead3_rouge1": fraction, ...}`.
 
     Every run of summaries stores it for each split, and every table and figure with a run's ROUGE
     shows it: an article's first three sentences may score higher than a system.

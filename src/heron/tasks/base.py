@@ -69,7 +69,7 @@ class Baseline(Protocol):
         """Predict every example, in the given order."""
 
     def save(self, folder: Path) -> None:
-        """Write what `registries.Baseline.load` needs into a run's `model/`."""
+        """Write what `heron.tasks.Baseline.load` needs into a run's `model/`."""
 
 
 def copied(output: Any, device: torch.device | str) -> Any:
@@ -238,7 +238,7 @@ class TaskModule(pl.LightningModule):
         return output.observed_R3
 
     def observe_all(self, outputs: Sequence[Any]) -> Tensor:
-        """Do for several batches, in order, what `observe` does for one."""
+        """Call `observe` for several batches, in order."""
         return torch.cat([self.observe(output) for output in outputs])
 
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> Predictions:

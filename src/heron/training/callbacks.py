@@ -49,7 +49,7 @@ class Ledger(pl.Callback):
         self.counts, self.seen = state_dict["counts"], state_dict["seen"]
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Add what of the epoch's plan has been followed."""
+        """Add the batches of the epoch's plan that were trained on."""
         done = trainer.fit_loop.epoch_loop.batch_progress.current.ready
         plan = self.data.plan(trainer.current_epoch)[:done]
         curriculum = self.data.curriculum

@@ -88,7 +88,7 @@ class LastCheckpoint(Checkpoint):
     def on_load_checkpoint(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
     ) -> None:
-        """A run that had stopped early trains no further epoch; another run's best is here now."""
+        """Train no further epoch after early stopping; find the best checkpoint in this folder."""
         if Path(trainer.ckpt_path or "") == self.folder.last:
             trainer.should_stop = checkpoint["should_stop"]
         # By its whole path, as Lightning has it: by another name it would be removed as an old one.

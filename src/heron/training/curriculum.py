@@ -1,4 +1,4 @@
-"""Runs under a curriculum: the run that it learns from, its difficulty, and its restarts."""
+"""Runs under a curriculum: the run that it learns from, its difficulty, and new optimizers."""
 
 import copy
 import dataclasses

@@ -182,7 +182,7 @@ def mean_scores(slicer: Slicer, rows_M: Rows) -> dict[str, Cell]:
 
 
 def texts_facts(options: AnalyzeOptions) -> dict[str, Any]:
-    """Say how the intervals of `mean_scores` are computed."""
+    """Describe how the intervals of `mean_scores` are computed."""
     return {"resamples": RESAMPLES, "seed": options.seed, "intervals": "articles"}
 
 

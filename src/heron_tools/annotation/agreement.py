@@ -1,4 +1,4 @@
-"""`heron agreement`: how far people agree, what most of them say, and what is to be decided."""
+"""`heron agreement`: how far people agree, majority labels, and items to adjudicate."""
 
 from __future__ import annotations
 

@@ -284,7 +284,7 @@ def pair_table(labels: Labels, relaxed: str = "") -> Table:
 
 
 def confusion_table(labels: Labels) -> Table:
-    """Count what two raters said, the first in rows."""
+    """Count the labels of two raters, the first in rows."""
     pairs = Counter(pairs_of(labels, 0, 1))
     names = sorted({name for pair in pairs for name in pair})
     first, second = labels.raters

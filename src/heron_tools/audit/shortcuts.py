@@ -39,7 +39,7 @@ _ADVICE_ELSE = "report this rule, and a system that sees only that text, beside 
 
 
 class Judged(NamedTuple):
-    """A feature, its rule, the rule's score on every split, and the rows that it gives away.
+    """A feature, its rule, the rule's score on every split, and the rows whose label it predicts.
 
     Those are the rows that the rule gets right and the most frequent class does not.
     """

@@ -58,7 +58,7 @@ def fragments(article: Sequence[str], summary: Sequence[str]) -> list[int]:
 
 
 def _common(article: Sequence[str], place: int, summary: Sequence[str], start: int) -> int:
-    """Count the words that follow two places alike."""
+    """Count the equal words that follow two positions."""
     places = zip(range(place, len(article)), range(start, len(summary)), strict=False)
     differ = (n for n, (a, b) in enumerate(places) if article[a] != summary[b])
     return next(differ, min(len(article) - place, len(summary) - start))

@@ -197,7 +197,7 @@ class HeronModel(PreTrainedModel):
         return logits_XC
 
     def encode(self, text: str | tuple[str, str]) -> list[dict[str, Any]]:
-        """Tokenize one text or pair: its sequences, each with its tokens and places of events."""
+        """Tokenize one text or pair: its sequences, each with its tokens and event positions."""
         form, settings = self.settings["input"], self.settings
         texts = [self.clean(part) for part in ([text] if isinstance(text, str) else text)]
         if settings["case"] == "lower":
@@ -331,7 +331,7 @@ def _mark(
 
 
 def _parse(text: str, markers: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
-    """Remove the markers, each with one space; returns the text and the places of both events."""
+    """Remove the markers, each with one space; returns the text and both events' positions."""
     longest_first = sorted(markers, key=len, reverse=True)
     found = list(re.finditer("|".join(map(re.escape, longest_first)), text))
     if sorted(match.group() for match in found) != sorted(markers):

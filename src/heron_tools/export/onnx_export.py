@@ -106,7 +106,7 @@ def export_onnx(plain: Plain, folder: Path) -> str:
 
 
 def _random_batch(settings: Any, own: bool, rows: int, tokens: int) -> dict[str, Tensor]:
-    """Draw token ids, with padding after some rows, and places of two events."""
+    """Draw token ids, with padding after some rows, and positions of two events."""
     random = torch.Generator().manual_seed(tokens)
     ids_BL = torch.randint(5, settings.vocab_size, (rows, tokens), generator=random)
     mask_BL = torch.ones_like(ids_BL)

@@ -49,7 +49,7 @@ def text_sequences(
 
 
 def texts_of_rows(guids: Sequence[str], texts: Sequence[str]) -> list[int]:
-    """Find, for each row of `text_sequences`, the place of its text in `texts` (guids)."""
+    """Find, for each row of `text_sequences`, the index of its text in `texts` (guids)."""
     found, place = [], -1
     for guid in guids:
         place += place + 1 < len(texts) and guid == texts[place + 1]

@@ -2,7 +2,7 @@
 
 An answer is stored under the hash of all that can change it (model, revision, prompt, sampling,
 scoring), in `<paths.cache>/answers/<model>.sqlite`, as soon as it arrives. A second run therefore
-sends nothing, and a cut run loses no answer.
+sends nothing, and a killed run loses no answer.
 """
 
 from __future__ import annotations

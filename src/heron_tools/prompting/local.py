@@ -1,4 +1,4 @@
-"""Models on this machine, by transformers: write, write one of the answers, or score the answers.
+"""Local models, by transformers: generate freely, among the answers, or score each answer.
 
 The tokens that all prompts begin with (instruction, examples) are read once; each batch begins from
 their keys and values. Batches hold prompts of similar length.

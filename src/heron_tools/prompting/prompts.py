@@ -160,7 +160,7 @@ def _user(text: str) -> Message:
 
 
 def _space(question: str) -> str:
-    """What stands between a question and its answer: nothing after a line's end."""
+    """Choose what separates a question from its answer: nothing after a line's end."""
     return "" if question.endswith("\n") else " "
 
 

@@ -208,7 +208,7 @@ def compare_runs(
     """
     paper = ScoreTable(published, table)
     keys = dict.fromkeys(paper.printed)
-    shown = {key for place in paper.places for key in place.keys}
+    shown = {key for place in paper.row_names for key in place.keys}
     found: dict[Names, list[tuple[Group, str]]] = {}
     for group in paper.chosen(group_runs([run for run in runs if run.done])):
         changed = list(_marks(group.runs[0], paper.data, typed, shown))
@@ -243,7 +243,7 @@ def _substitutes(key: Names, other: Names, paper: ScoreTable) -> str | None:
         if mine == theirs:
             continue
         known = {names[position] for names in paper.printed}
-        place = paper.places[position] if position < len(paper.places) else None
+        place = paper.row_names[position] if position < len(paper.row_names) else None
         replaced = place and any(part in _REPLACEABLE for part in place.setting.split(","))
         if place and theirs not in place.names.values():
             return None  # a row of people, or of the references

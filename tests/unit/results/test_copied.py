@@ -179,7 +179,7 @@ def test_figures_have_a_line_for_each(sweep, drawn):
 def test_a_papers_table_names_both_of_the_same_articles(sweep, tmp_path):
     published = {
         "data": ["trc"],
-        "places": [{"column": "model", "setting": "head.name"}],
+        "row_names": [{"column": "model", "setting": "head.name"}],
         "views": {"table3": ["table3"]},
         "tables": {
             "table3": {

@@ -218,7 +218,7 @@ def _golds_inside(golds: Sequence[TokenSpan | None], start: int, end: int) -> li
 def _fit(
     example: Example, golds: Sequence[TokenSpan | None], used: set[int], chars_N2: np.ndarray
 ) -> int:
-    """Return the place in `FITS` of the answers in the windows; -1 without any gold answer."""
+    """Return the index in `FITS` of the answers in the windows; -1 without any gold answer."""
     if not example.spans:
         return -1
     if not used:
