@@ -28,12 +28,8 @@ from heron.tasks.task import CLASSES, scores_of, text_scores
 from heron.training.stored import read_stored
 
 _COPIED_UNKNOWN = (
-    "What copying sentences reaches (lead-3, oracle) is unknown: files alone hold no articles; "
-    "name a run beside them, or one with baseline=lead."
-)
-_COPIED_DIFFERS = (
-    "What copying sentences reaches (lead-3, oracle) is not shown: the runs' scores.json lack it "
-    "or do not agree."
+    "What copying sentences reaches (lead-3, oracle) is not shown: files hold no articles, and the "
+    "runs' scores.json lack it or do not agree; name a run, or one with baseline=lead."
 )
 _READ_APART = (
     "The runs read Unicode variants differently (data.unicode): what any of them unifies is "
@@ -94,10 +90,9 @@ def compare(systems: Sequence[System], notes: list[str], options: CompareOptions
     against = find_baseline(systems, options.against)
     records = records_of(systems)
     settings = _settings(records, options, notes)
-    notes.extend(_precisions(systems))
     copied = copied_scores(records, options.split, settings.metric)
     if copied_names(settings.metric) and not copied:
-        notes.append(_COPIED_DIFFERS if records else _COPIED_UNKNOWN)
+        notes.append(_COPIED_UNKNOWN)
     known = [run.setting("data.label_order") or () for run in records]
     labels = options.labels or list(dict.fromkeys(str(n) for order in known for n in order))
     frames, left_out = on_shared_rows(
@@ -170,19 +165,6 @@ def _reading(run: RunRecord, split: str) -> tuple[UnicodeOptions, str | None]:
     stored = run.setting("data.unicode") or {}
     known = {key: stored[key] for key in vars(UnicodeOptions()) if key in stored}
     return UnicodeOptions(**known), run.setting("data.language")
-
-
-def _precisions(systems: Sequence[System]) -> list[str]:
-    """Name the precisions of the systems where they differ."""
-    used: dict[str, dict[str, None]] = {}
-    for system in systems:
-        for run in records_of([system]):
-            if run.setting("trainer.precision") not in (None, "auto"):  # left open by baselines
-                used.setdefault(run.setting("trainer.precision"), {})[system.label] = None
-    if len(used) < 2:
-        return []
-    listed = "; ".join(f"{name}: {', '.join(labels)}" for name, labels in sorted(used.items()))
-    return [f"The runs differ in precision ({listed}), and may for this reason score differently."]
 
 
 def _agreed(records: Sequence[RunRecord], key: str, option: str) -> str | None:

@@ -115,9 +115,6 @@ def _find(word: str) -> tuple[list[RunRecord], list[Path]]:
     """Find the runs and files that an argument names."""
     path = Path(word).expanduser()
     if path.is_file():
-        if table_format(path) not in SUFFIXES:
-            allowed = ", ".join(SUFFIXES)
-            raise ConfigError(f"{path}: not a file of predictions; allowed: {allowed}")
         return [], [path]
     if path.is_dir():
         return collect(path), []
@@ -133,9 +130,7 @@ def _find(word: str) -> tuple[list[RunRecord], list[Path]]:
         runs = collect(folders[0])
     if not runs and not files:
         beside = os.listdir(path.parent) if path.parent.is_dir() else []
-        hint = nearest(path.name, beside) if beside else ""
-        # Without a close name, nearest() would list the folder.
-        hint = hint if "Did you mean" in hint else ""
+        hint = nearest(path.name, beside)
         raise ConfigError(f"{word}: no such run, sweep or file.{hint}")
     return runs, files
 

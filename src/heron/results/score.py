@@ -164,8 +164,10 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
     if shares:
         numbers = {name: number for number, name in enumerate(shares)}
         rows_NC, gold_N = np.transpose([*shares.values()]), [numbers[name] for name in golds]
-        scores |= calibration_scores(rows_NC, gold_N, tolerance=_tolerance(len(shares)))
-    table: dict[str, Sequence[Any]] = {"guid": guids, "gold": golds, "prediction": predicted}
+        # Rows may be rounded to two decimals; sums of floats miss the border itself.
+        tolerance = max(TOLERANCE, 0.005 * len(shares)) + 1e-9
+        scores |= calibration_scores(rows_NC, gold_N, tolerance=tolerance)
+    table: dict[str, Any] = {"guid": guids, "gold": golds, "prediction": predicted}
     table |= {f"p/{name}": values for name, values in shares.items()}
     scores |= further_scores(options.metrics, table, options.task)
     if options.resamples:
@@ -199,8 +201,7 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
 
 def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) -> Scored:
     """Score texts one by one; intervals draw whole articles."""
-    if (by_encoder := options.bertscore_config()) and not kind.by_encoder:
-        raise ConfigError(f"bertscore= scores summaries, not task={options.task}")
+    by_encoder = options.bertscore_config() if kind.by_encoder else None
     require_asked(by_encoder)
     config = _with_columns(options, config)
     rows = kind.read(options.gold, config)
@@ -302,12 +303,6 @@ def _labels_found(gold: Table, column: str, task: str) -> list[str]:
     found -= {f"{label}.0" for label in found if label.isdecimal()}  # 1.0 is 1
     kind = scores_of(task)
     usual = kind.usual_labels if isinstance(kind, ClassScores) else ()
-    if usual and all(label.removesuffix(".0").isdecimal() for label in found):
-        raise ConfigError(
-            f"the labels in column '{column}' of {gold.path} are numbers: say what they mean "
-            f"with labels={','.join(usual)} (0 is the first), or name another column with "
-            "gold_column=..."
-        )
     ordered = [label for label in usual if label in found]
     return ordered if len(ordered) == len(found) else sorted(found)
 
@@ -362,35 +357,21 @@ def _read_as(table: Table, reader: LabelReader) -> list[str]:
 
 def _probabilities(
     predictions: Table, config: DataConfig, order: Sequence[int]
-) -> dict[str, list[float]]:
+) -> dict[str, np.ndarray]:
     """Read the columns `p/<label>` in the gold rows' order; empty where there are none."""
     names = [column.removeprefix("p/") for column in predictions.columns if column.startswith("p/")]
     if names and (absent := [label for label in config.label_order if label not in names]):
         what = f"has probabilities, but none of {', '.join(absent)}"
         fix = "add p/<label> for every label, or rename the others"
         raise DataError(Problem(str(predictions.path), what, fix))
-    found: dict[str, list[float]] = {name: [] for name in names}
-    problems = []
-    for row in order if names else ():
-        cells, values = predictions.rows[row], list[float]()
-        for name in names:
-            try:
-                values.append(float(cells[f"p/{name}"]))
-            except (TypeError, ValueError):
-                values.append(np.nan)
-            found[name].append(values[-1])
-        if not (min(values) >= 0 and abs(sum(values) - 1) <= _tolerance(len(names))):
-            shown = ", ".join(f"p/{name} = {cell_text(cells[f'p/{name}'])}" for name in names)
-            what = f"no distribution over the labels: {shown}"
-            problems.append(Problem(predictions.where(row), what, "give two decimals or more"))
-    if problems:
-        raise DataError(problems)
+    found = {}
+    for name in names:
+        cells = [predictions.rows[row][f"p/{name}"] for row in order]
+        try:
+            found[name] = np.array(cells, dtype=np.float64)
+        except ValueError as error:
+            raise DataError(Problem(str(predictions.path), f"p/{name}: {error}")) from error
     return found
-
-
-def _tolerance(classes: int) -> float:
-    """Compute the tolerance for rows whose probabilities are rounded to two decimals."""
-    return max(TOLERANCE, 0.005 * classes) + 1e-9  # sums of floats miss the border itself
 
 
 def _with_columns(options: ScoreOptions, config: DataConfig) -> DataConfig:
