@@ -16,7 +16,7 @@ from heron.data.config import read_config
 from heron.training.overrides import override
 from heron_forks.hesum.judging.study import read_key
 from page_commands import FENCED
-from small_heron import ROOT, TEXTS, Row, rows_of, stand_ins, write_rows
+from small_heron import ROOT, TEXTS, Row, rows_of, substitute_rows, write_rows
 from small_study import answer_csv, knowing_raters
 
 # Keys with a file of rows, and rows of which split.
@@ -43,7 +43,7 @@ def write_inputs(place: Path, line: str) -> None:
         path = place / given.get(key, "/")
         if path.suffix and path.parent == place:
             config = override(read_config(ROOT / "conf" / "data" / f"{data}.yaml"), labels)
-            rows = stand_ins(config, split, given.get("data.language", ""))
+            rows = substitute_rows(config, split, given.get("data.language", ""))
             _write_input(path, rows, config.task, key == "predictions")
 
 

@@ -127,7 +127,7 @@ def rows_of(task: str, language: str = "he", split: str = "train") -> list[Row]:
         return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def stand_ins(config: DataConfig, split: str, language: str = "") -> list[Row]:
+def substitute_rows(config: DataConfig, split: str, language: str = "") -> list[Row]:
     """Give rows of the built-in corpus the columns and classes of a data set, beside their own."""
     task, first, second, _ = TEXTS[config.task]
     names, found = config.columns, []
@@ -166,7 +166,7 @@ def _squad(row: Row) -> Row:
 def write_files(config: DataConfig, folder: Path) -> None:
     """Write made-up files of one data set."""
     for split, file in config.split_files.items():
-        write_rows(folder / file.path, stand_ins(config, split))
+        write_rows(folder / file.path, substitute_rows(config, split))
 
 
 def _write_data(folder: Path) -> None:

@@ -227,6 +227,14 @@ def test_pages_stay_short_enough_to_be_read(place: str) -> None:
     assert sum(bool(re.search(r"\w", word)) for word in words) <= MOST_WORDS[place]
 
 
+def test_one_example_is_followed_through_few_files() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    listed = page.partition("from top to bottom: ")[2].partition(". ")[0]
+    files = [ROOT / "src" / "heron" / name for name in re.findall(r"`([^`]+)`", listed)]
+    assert 5 < len(files) <= 9
+    assert sum(len(file.read_text("utf-8").splitlines()) for file in files) <= 1800
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """Build the pages as a web site, as `make docs` does; warnings are errors."""

@@ -29,8 +29,8 @@ NOT_RUN = {
     r"contact=": "fetches pages; tests/unit/experiments/test_hesum_corpus.py serves some",
     r"backend=server": "needs a server; tests/unit/experiments/lchaim/test_translation.py has one",
 } | ({} if DATA else {r"trc:T3": "reads the annotators' own files: set HERON_DATA"})
-# What stands in every page for what it leaves open, or for what this machine has not.
-STANDS_FOR = {
+# What replaces, in every page, what it leaves open or what this machine lacks.
+REPLACED = {
     "trc:T3": f"trc:T3 paths.data={DATA}",
     "paths.data=DIR": "",
     "encoder=DIR": "encoder=onlplab/alephbert-base",
@@ -48,8 +48,8 @@ STANDS_FOR = {
 }
 RUN = "heron train data={} run.sweep={} run.job=job"
 SUMMARIES = "heron train data=hesum run.sweep=hesum run.job=base"
-# Of a page: the commands before its own, and what stands for what it leaves open.
-PLACES: dict[str, tuple[list[str], dict[str, str]]] = {
+# Of a page: the commands before its own, and what replaces what it leaves open.
+SETUPS: dict[str, tuple[list[str], dict[str, str]]] = {
     "docs/comparing.md": (
         [
             "heron train -m data=trc head=ess,seq_cls run.sweep=trc-table4",
@@ -118,7 +118,7 @@ def small(tiny_encoder, tmp_path_factory):
 @pytest.mark.parametrize("page", [name for name in PAGES if any(map(is_run, PAGES[name]))])
 def test_every_command_of_a_page_runs_in_its_order(page, small, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    before, stands_for = PLACES.get(page, ([], {}))
+    before, replaced = SETUPS.get(page, ([], {}))
     variables = {
         "PYTHONPATH": str(small / "src"),
         "HF_HUB_CACHE": str(small / "hub"),
@@ -130,7 +130,7 @@ def test_every_command_of_a_page_runs_in_its_order(page, small, tmp_path, monkey
         write_data(small / "data" / "village")
     with commands_in(tmp_path, **variables) as heron:
         for line in [*before, *filter(is_run, PAGES[page])]:
-            for text, replacement in (STANDS_FOR | stands_for).items():
+            for text, replacement in (REPLACED | replaced).items():
                 line = line.replace(text, replacement)
             line = smaller(line.replace("{place}", str(tmp_path)).replace("{small}", str(small)))
             line = re.sub(r"\bruns/[\w-]+/job\b", lambda found: job_of(found[0], tmp_path), line)
@@ -150,8 +150,8 @@ def job_of(name: str, place: Path) -> str:
 def test_what_is_said_of_commands_is_said_of_some():
     assert [line for line in filter(is_run, LINES) if not line.startswith("heron ")] == []
     assert [each for each in NOT_RUN if not any(re.search(each, line) for line in LINES)] == []
-    texts = [*STANDS_FOR, *(f"heron {start}" for start in WRITTEN)]
+    texts = [*REPLACED, *(f"heron {start}" for start in WRITTEN)]
     assert [each for each in texts if not any(each in line for line in LINES)] == []
-    for page, (_, stands_for) in PLACES.items():
+    for page, (_, replaced) in SETUPS.items():
         said = "\n".join(PAGES[page])
-        assert [each for each in stands_for if each not in said] == []
+        assert [each for each in replaced if each not in said] == []

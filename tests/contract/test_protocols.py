@@ -168,7 +168,7 @@ def test_a_reader_finds_the_pages_from_each_paper_s_readme():
     ("experiment", "stand_in"),
     [("lchaim/alephbert", "control_dev"), ("ronli/siamese", "ronli_dev")],
 )
-def test_the_data_that_stands_in_is_treated_as_what_it_stands_for(
+def test_substitute_data_are_treated_as_the_data_that_they_replace(
     experiment, stand_in, protocol, hydra, run_as_published
 ):
     published, _ = run_as_published(experiment, protocol)
