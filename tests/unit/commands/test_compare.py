@@ -312,7 +312,7 @@ def test_absent_folds_are_noted_once_a_system_and_no_run_without_a_score_is_call
     assert len(absent) == len(HEADS)
     assert all(note.endswith("(the same for 2 other runs).") for note in absent)
     assert not any("chosen on the compared rows" in note for note in notes)
-    assert any("the first run counts as the best" in note for note in notes)
+    assert any("no validation scores are stored" in note for note in notes)
 
 
 def test_a_forks_metric_reads_any_column_and_an_absent_one_is_named(make_run, monkeypatch):

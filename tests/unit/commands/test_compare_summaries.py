@@ -149,7 +149,7 @@ def test_files_of_any_system_stand_beside_runs_and_alone_say_their_language(swee
     alone = run("mine.csv", "other.csv", "task=summarization", "language=he")
     assert by_label(alone)["mine"]["scores"] == pytest.approx([expected])
     assert alone["copied"] == {}
-    assert "lead-3, oracle) is unknown" in " ".join(capsys.readouterr().out.split())
+    assert "lead-3, oracle) is not shown" in " ".join(capsys.readouterr().out.split())
     with pytest.raises(ConfigError, match="language=CODE, such as language=he"):
         run("mine.csv", "other.csv", "task=summarization")
 
