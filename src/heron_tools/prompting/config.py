@@ -26,10 +26,9 @@ class ModelConfig(Checked):
     revision: str | None = None  # branch, tag or commit on the hub
     # precision of a local model's weights; `auto`: as they are stored
     dtype: Annotated[str, OneOf("auto", "float32", "bfloat16", "float16")] = "auto"
-    url: str | None = None  # of the server, `http://127.0.0.1:8000/v1`; null: OpenAI's
-    # `azure` takes `url` as the resource's address, and needs `version`
-    api: Annotated[str, OneOf("openai", "azure")] = "openai"
-    version: str | None = None  # of Azure's interface
+    # of the server, `http://127.0.0.1:8000/v1`, `https://NAME.openai.azure.com/openai/v1/`; null:
+    # OpenAI's
+    url: str | None = None
     # the environment variable with the key; the key itself is never stored
     key: str = "OPENAI_API_KEY"
     # input_price, output_price: of a million tokens, in US dollars; null: unknown
@@ -139,5 +138,3 @@ class PromptingConfig(Checked):
             )
         if self.model.form == "completion" and self.model.backend == "batch":
             yield "prompting.model.backend=batch writes chats; set prompting.model.form=chat"
-        if self.model.api == "azure" and not (self.model.url and self.model.version):
-            yield "prompting.model.api=azure needs prompting.model.url and prompting.model.version"

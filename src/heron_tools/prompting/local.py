@@ -152,18 +152,9 @@ class LocalModel:
         return found
 
     def _with_choices(self, prompt: _Prompt, choices: Sequence[str]) -> list[list[int]]:
-        """Encode a prompt with each choice behind it.
-
-        Only the last line is encoded again, if its tokens are the same alone.
-        """
-        text = prompt.text
-        space = "" if self.settings.model.form == "chat" or text[-1:].isspace() else " "
-        last = text[text.rstrip().rfind("\n") + 1 :]
-        alone, *ends = self._encode_plain([last, *(f"{last}{space}{each}" for each in choices)])
-        before = len(prompt.ids) - len(alone)
-        if before >= 0 and list(prompt.ids[before:]) == alone:
-            return [[*prompt.ids[:before], *end] for end in ends]
-        return self._encode([f"{text}{space}{choice}" for choice in choices])
+        """Encode a prompt with each choice behind it."""
+        space = "" if self.settings.model.form == "chat" or prompt.text[-1:].isspace() else " "
+        return self._encode([f"{prompt.text}{space}{choice}" for choice in choices])
 
     # Likelihood
 

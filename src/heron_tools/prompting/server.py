@@ -43,9 +43,18 @@ class Server:
         self._ended = threading.Event()
 
     @cached_property
-    def client(self) -> Any:
-        """The client, with a key from the environment; a ConfigError if there is none."""
-        return _client(self.settings)
+    def client(self) -> openai.OpenAI:
+        """The client, with a key from the environment; a ConfigError if OpenAI's has none."""
+        model = self.settings.model
+        key = os.environ.get(model.key)
+        if not key and model.url is None:
+            raise ConfigError(
+                f"prompting.model.name={model.name}: set the environment variable {model.key} to "
+                "the key of the interface"
+            )
+        # One attempt: heron counts them, and stores what has arrived in between.
+        shared: dict[str, Any] = {"timeout": self.traffic.timeout, "max_retries": 0}
+        return openai.OpenAI(api_key=key or "none", base_url=model.url, **shared)
 
     def count_tokens(self, request: Request) -> int:
         """Estimate; the server's tokenizer is not here."""
@@ -136,23 +145,6 @@ class Rate:
             self._left -= min(tokens, self._most)
             pause = max(0.0, -self._left / self.per_second)
         time.sleep(pause)
-
-
-def _client(settings: PromptingConfig) -> Any:
-    model, traffic = settings.model, settings.traffic
-    key = os.environ.get(model.key)
-    if not key and (model.url is None or model.api == "azure"):
-        raise ConfigError(
-            f"prompting.model.name={model.name}: set the environment variable {model.key} to the "
-            "key of the interface"
-        )
-    # One attempt: heron counts them, and stores what has arrived in between.
-    shared: dict[str, Any] = {"timeout": traffic.timeout, "max_retries": 0}
-    if model.api == "azure":
-        return openai.AzureOpenAI(
-            api_key=key, azure_endpoint=model.url or "", api_version=model.version, **shared
-        )
-    return openai.OpenAI(api_key=key or "none", base_url=model.url, **shared)
 
 
 def _pause(attempt: int) -> float:

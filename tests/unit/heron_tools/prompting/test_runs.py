@@ -204,7 +204,6 @@ def test_calibration_divides_by_what_the_answers_have_without_texts(tmp_path, ca
         (["data=chronicle_qa", "prompting.scoring=likelihood"], "has no classes"),
         (["model=gpt-4o", "prompting.scoring=constrained"], "needs a local model"),
         (["prompting.model.backend=servr"], "Did you mean 'server'"),
-        (["prompting.model.api=azure"], "prompting.model.version"),
         (["prompting.shots=-1"], "prompting.shots=-1"),
         (["prompting.shts=1"], "prompting.shots"),
         (["curriculum=linear"], "baseline=prompted has none"),

@@ -114,16 +114,12 @@ def test_a_server_may_ask_for_seconds_or_name_a_time():
     assert asked({}) is asked({"retry-after": "soon"}) is None
 
 
-def test_azure_is_asked_at_its_own_address(monkeypatch):
-    model = ModelConfig(
-        "deployed", "server", api="azure", url="https://a.example", version="2024-06-01", key=KEY
-    )
-    client = server_module._client(PromptingConfig(model=model))
-    assert str(client.base_url).startswith("https://a.example/openai")
-    assert client.max_retries == 0
+def test_openai_is_asked_with_a_key_only_and_each_attempt_counted(monkeypatch):
+    own = PromptingConfig(model=ModelConfig("m", "server", key=KEY))
+    assert Server(None, own).client.max_retries == 0
     monkeypatch.delenv(KEY)
     with pytest.raises(ConfigError, match=KEY):
-        server_module._client(PromptingConfig(model=model))
+        _ = Server(None, own).client
 
 
 @pytest.mark.parametrize(("status", "said"), [(401, KEY), (404, "prompting.model.name")])
