@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from heron.base.cards import cut_text
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.pages import cut_text
 from heron.base.tables import cell_text, read_table
 from heron.data.examples import Example
 from heron.metrics.intervals import score_intervals

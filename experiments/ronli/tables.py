@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import f1_score
 
-from heron.base.cards import cut_text
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.pages import cut_text
 from heron.base.run_folder import RunFolder
 from heron.data.config import VALIDATION
 from heron.data.examples import Example

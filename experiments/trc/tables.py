@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from heron.base.cards import cut_text
 from heron.base.cells import Cell, Table
 from heron.base.errors import DataError, Problem
 from heron.base.files import sha256_file
+from heron.base.pages import cut_text
 from heron.base.tables import cell_text
 from heron.data.markers import event_markers, mark
 from heron.results.shipped import read_shipped

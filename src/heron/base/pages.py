@@ -5,6 +5,8 @@ Templates escape every value. Scripts read their content from JSON in the page a
 
 import json
 import re
+from bisect import bisect_right
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from heron.base.cells import show, sort_value
 # `<` ends the script element ("</script>") or opens a comment; the other two end a JSON line in
 # older engines. Escapes mean the same to a JSON reader.
 _ESCAPED = "<>&\u2028\u2029"
+SHORTEST = 40  # characters; a text cut to less says nothing
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -48,3 +51,24 @@ def escape_json(value: Any) -> str:
 def clean_text(text: str) -> str:
     """Replace lone surrogates, which UTF-8 cannot hold."""
     return _LONE_SURROGATE.sub("\ufffd", text)
+
+
+def cut_text(text: str, longest: int | None) -> str:
+    """Cut a text after `longest` characters, the last of them an ellipsis; None keeps it whole."""
+    return text if longest is None or len(text) <= longest else text[: longest - 1] + "…"
+
+
+def fit_length(texts: Iterable[str], room: int, most: int) -> int | None:
+    """Find the length, at most `most`, at which all texts together take at most `room` bytes.
+
+    None if no text needs a cut. Below `SHORTEST`, they do not fit.
+    """
+    texts = list(texts)
+    longest = max(map(len, texts), default=0)
+
+    def size(cut: int | None) -> int:
+        return len(escape_json([clean_text(cut_text(text, cut)) for text in texts]).encode())
+
+    if longest <= most and size(None) <= room:
+        return None
+    return bisect_right(range(1, min(longest, most) + 1), room, key=size)

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from heron.base.errors import ConfigError
@@ -25,8 +24,6 @@ Value = TypeVar("Value")
 TIMEOUT = timedelta(minutes=30)
 # How long the others wait while rank 0 encodes a corpus, or waits for another command's run.
 PATIENCE = timedelta(days=7)
-
-_CGROUPS, _OWN = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 
 
 @dataclass
@@ -134,26 +131,7 @@ def threads(processes: int = 1) -> int:
 
 
 def count_cores() -> int:
-    """Count the processor cores that this process may use, by its affinity and its cgroups' quota.
+    """Count the processor cores that this process may use, by affinity and quota."""
+    from joblib import cpu_count  # start-up time
 
-    Of a quota, whole cores count: of two threads on one and a half, one waits for the other.
-    """
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, int(min([allowed or 1, *_quotas()])))
-
-
-def _quotas() -> Iterator[float]:
-    """List the quotas of this process's cgroups and those around them, in cores."""
-    lines = _OWN.read_text().splitlines() if _OWN.is_file() else []
-    for line in lines:
-        _, kinds, place = line.split(":", 2)  # version 2 has no kinds
-        if kinds and "cpu" not in kinds.split(","):
-            continue
-        names = ("cpu.cfs_quota_us", "cpu.cfs_period_us") if kinds else ("cpu.max",)
-        mounted, inner = _CGROUPS / ("cpu" if kinds else ""), Path(place.strip("/"))
-        for folder in (inner, *inner.parents):
-            with suppress(OSError, ValueError):  # absent, or `max`
-                files = [mounted / folder / name for name in names]
-                quota, period = " ".join(file.read_text() for file in files).split()
-                if float(quota) > 0:  # -1: none
-                    yield float(quota) / float(period)
+    return int(cpu_count())

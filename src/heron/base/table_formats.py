@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
+from heron.base.files import parse_json
 from heron.base.tables import (
     Bad,
     Found,
@@ -32,7 +33,6 @@ _JSON = re.compile(r'\s*(?:(\[)\s*[{\]]|\{\s*(?:["}]|$))')
 _JSON_LINES = re.compile(r"\s*\{[^\n]*\}[ \t\r]*\n\s*\{")
 _TEXTS = (".csv", ".tsv", ".json")
 _HEAD = 1 << 16  # characters that tell a file's format
-_REST = "nothing after it was read"
 
 
 def read_chunks(path: Path, size: int, quoting: str = "auto") -> Iterator[Table]:
@@ -221,40 +221,14 @@ def _records(
 
 
 def read_json_list(text: IO[str]) -> Found:
-    """Read a JSON list; where several elements share a line, they have numbers instead."""
-    found = list(_read_list(text.read()))
-    shared = len({line for line, _ in found}) < len(found)
-    return ((number if shared else line, row) for number, (line, row) in enumerate(found, 1))
-
-
-def _read_list(text: str) -> Found:
-    """Read a JSON list one element at a time, to know on which line each one begins."""
-    decoder = json.JSONDecoder(parse_int=str)  # only the ends are needed
-    line, counted = 1, 0
-    at, separator = _next(text, 0), "["
-    while text[at : at + 1] == separator:
-        at = _next(text, at + 1)
-        line, counted = line + text.count("\n", counted, at), at
-        if separator == "[" and text[at : at + 1] == "]":
-            return
-        try:
-            _, end = decoder.raw_decode(text, at)
-        except json.JSONDecodeError as error:
-            yield error.lineno, Bad(f"broken JSON: {error.msg}", _REST)
-            return
-        except RecursionError:
-            yield line, Bad("broken JSON: nested too deeply", _REST)
-            return
-        yield line, json_object(text[at:end])
-        at, separator = _next(text, end), ","
-    line += text.count("\n", counted, at)
-    if separator == "[":
-        yield line, Bad("is not a JSON list", "write [{...}, {...}], or one object a line: .jsonl")
-    elif text[at : at + 1] != "]":
-        yield line, Bad("broken JSON: expected ',' or ']'", _REST)
-
-
-def _next(text: str, at: int) -> int:
-    """Find the first place from `at` without JSON's white space."""
-    match = re.compile(r"[ \t\r\n]*").match(text, at)
-    return match.end() if match else at
+    """Read a JSON list, whose rows have numbers."""
+    try:
+        values = parse_json(text.read(), halves=True)
+    except json.JSONDecodeError as error:
+        yield error.lineno, Bad(f"broken JSON: {error.msg}", "nothing of it was read")
+        return
+    if not isinstance(values, list):
+        yield 1, Bad("is not a JSON list", "write [{...}, {...}], or one object a line: .jsonl")
+        return
+    for number, value in enumerate(values, 1):
+        yield number, json_object(json.dumps(value))

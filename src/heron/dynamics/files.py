@@ -22,7 +22,6 @@ from pydantic import TypeAdapter
 
 from heron.base.errors import DataError, Problem
 from heron.base.files import atomic_open
-from heron.base.tables import require_rows
 
 VERSION = 1
 METADATA = b"heron.dynamics"
@@ -153,7 +152,6 @@ def _read(path: Path, columns: Sequence[str]) -> pa.Table:
             if missing or version > VERSION:
                 what = f"dynamics version {version} without {', '.join(missing) or VERSION}"
                 raise DataError(Problem(str(path), what, "only tasks with classes have logits"))
-            require_rows(file, path.stat().st_size)
             table = file.read(columns=list(columns)).replace_schema_metadata(schema.metadata)
             table.validate(full=True)  # also that texts are UTF-8
             return table

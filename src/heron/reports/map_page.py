@@ -14,8 +14,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from heron.base.cards import SHORTEST, cut_text, fit_length
-from heron.base.pages import clean_text, escape_json, render
+from heron.base.pages import SHORTEST, clean_text, cut_text, escape_json, fit_length, render
 from heron.reports.map import BINS, CATEGORY_COLOURS, OTHER_COLOUR
 from heron.reports.map_data import FEW, Column, MapData, Numbers, Texts
 

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from heron.base.cards import cut_text, fit_length
 from heron.base.cells import Cell, Interval, with_synthetic
 from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.pages import clean_text
+from heron.base.pages import clean_text, cut_text, fit_length
 from heron.base.plots import BLUE, GREEN, QUIET
 from heron.languages.spelling import KEPT_APART, are_variants, around_difference, speller
 from heron.languages.words import folded_words, word_places

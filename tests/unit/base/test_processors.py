@@ -8,49 +8,13 @@ import pytest
 import torch
 
 import small_runs
-from heron.base import ranks
 from heron.base.libraries import own_threads
-from heron.base.ranks import count_cores, threads
+from heron.base.ranks import threads
 
 
 def test_cores_are_divided_between_all_processes(monkeypatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "16")
     assert [threads(processes) for processes in (1, 2, 6, 40)] == [16, 8, 2, 1]
-
-
-@pytest.mark.parametrize(
-    ("own", "files", "expected"),
-    [
-        ("", {}, 8),
-        ("0::/\n", {"cpu.max": "max 100000"}, 8),
-        ("0::/\n", {"cpu.max": "50000 100000"}, 1),
-        ("0::/a/b\n", {"a/cpu.max": "250000 100000", "a/b/cpu.max": "max 100000"}, 2),
-        ("0::/x\n", {"cpu.max": "300000 100000"}, 3),  # a container's own root
-        ("0::/\n", {"cpu.max": "1600000 100000"}, 8),
-        (
-            "5:cpu,cpuacct:/job\n3:memory:/job\n0::/\n",
-            {"cpu/job/cpu.cfs_quota_us": "150000", "cpu/job/cpu.cfs_period_us": "50000"},
-            3,
-        ),
-        (
-            "5:cpu:/\n",
-            {"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"},
-            8,
-        ),
-    ],
-)
-def test_affinity_and_quotas_of_every_cgroup_around_count(
-    own, files, expected, tmp_path, monkeypatch
-) -> None:
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(f"{text}\n")
-    (tmp_path / "own").write_text(own)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(8)))
-    monkeypatch.setattr(ranks, "_CGROUPS", tmp_path)
-    monkeypatch.setattr(ranks, "_OWN", tmp_path / "own")
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    assert count_cores() == threads() == expected
 
 
 def test_a_job_has_its_own_number_of_threads_and_leaves_the_program_its_own(monkeypatch) -> None:
