@@ -41,7 +41,7 @@ Printed = Mapping[str, Mapping[str, float | None]]
 class PublishedStatistics:
     """A paper's numbers: fractions, counts and lengths; None where it prints nothing.
 
-    See `heron_tools.analysis.summary_statistics.Published`.
+    `heron_tools.analysis.summary_statistics` shows them beside a data set's.
 
     Args:
         paper: authors and title.

@@ -7,23 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from operator import attrgetter
 
-import matplotlib
-import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-
 from heron.base.cells import Cell, Table, with_synthetic
-from heron.base.plots import BLUE, FAINT, ORANGE, QUIET, STYLE, png
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.metrics.span_classes import CLUSTERS, OTHER, question_clusters
 from heron.results.shipped import Shipped
+from heron_tools.analysis import figures
 from heron_tools.analysis.options import AnalyzeOptions, say_unused
 from heron_tools.analysis.outcome import Outcome
 
 ALL = "all"
 SIMPLE = 7  # words of a question; one with more is "complex"
-_TAIL = 0.995  # share of rows with a bar of their own length; the rest shares the last bar
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,28 +164,7 @@ def lengths_figure(described: SplitStatistics, title: str) -> bytes:
 
     Source: ParaShoot, Figure 2.
     """
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(9.5, 3.6), layout="constrained")
-        left, right = figure.subplots(1, 2)
-        _draw_lengths(left, described.question_lengths, "Questions")
-        _draw_lengths(right, described.answer_lengths, "Answers")
-        if described.complex is not None:
-            left.axvline(SIMPLE + 0.5, color=ORANGE, linewidth=1, linestyle="--")
-            text = f"more than {SIMPLE} words: {described.complex:.1%}"
-            left.text(1, 0.97, text, ha="right", va="top", transform=left.transAxes, color=ORANGE)
-        figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=QUIET)
-        return png(figure)
-
-
-def _draw_lengths(axes: Axes, lengths: Sequence[int], title: str) -> None:
-    axes.set_title(title)
-    if not lengths:
-        axes.text(0.5, 0.5, "none", ha="center", color=QUIET, transform=axes.transAxes)
-        return
-    last = max(int(np.quantile(lengths, _TAIL)), 1)
-    counts = Counter(min(length, last + 1) for length in lengths)
-    axes.bar([*counts], [*counts.values()], color=BLUE, width=0.85)
-    axes.set(xlabel=f"words (the last bar: more than {last})", ylabel="number")
-    axes.set_xlim(0.3, last + 1.7)
-    axes.grid(axis="y", color=FAINT, linewidth=0.8)
-    axes.set_axisbelow(True)
+    questions, answers = described.question_lengths, described.answer_lengths
+    longer = f"Questions ({described.complex or 0:.1%} of more than {SIMPLE} words)"
+    panels = {longer: ("words", {"questions": questions}), "Answers": ("words", {"a": answers})}
+    return figures.histograms(panels, title)

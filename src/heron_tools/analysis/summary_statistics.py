@@ -3,23 +3,20 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-import matplotlib
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from heron.base.cells import Cell, Formatted, Interval, Table, with_synthetic
 from heron.base.errors import ConfigError, nearest
-from heron.base.plots import FAINT, PALETTE, QUIET, STYLE, png
 from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.languages import get_language
-from heron.metrics.summary_statistics import SHARES, Floats
+from heron.metrics.summary_statistics import SHARES
 from heron.results.shipped import Shipped
 from heron.tasks import FORK_ANALYSES
 from heron.tasks.summarization.bertscore import compute_asked, require_asked
+from heron_tools.analysis import figures
 from heron_tools.analysis.options import AnalyzeOptions, say_unused
 from heron_tools.analysis.outcome import Content, Outcome
 from heron_tools.analysis.slicing import ALWAYS
@@ -61,37 +58,13 @@ _UNKNOWN = {
     "readings": "readings: simplemma-prefixes",
 }
 _DRAWS = "Types, means over documents, [95 % interval from draws of documents]"
-_TAIL = 0.99  # share of documents at their place in the figure; the rest is in the last bin
-_BINS = 30
 
 _Row = tuple[Cell, ...]
 
 
-class Published(Protocol):
-    """A paper's numbers, which a fork adds to the tables."""
-
-    @property
-    def paper(self) -> str:
-        """Authors and title."""
-
-    def with_texts(self, table: Table) -> Table:
-        """Add the paper's rows to `text_table`."""
-
-    def with_shares(self, table: Table, measured: Mapping[str, Mapping[str, Shares]]) -> Table:
-        """Add the paper's rows, and the differences from it, to `share_table`."""
-
-    def with_systems(self, table: Table) -> Table:
-        """Add the paper's rows to `system_table`."""
-
-    def rank(self, ways: Sequence[Definition]) -> list[Definition]:
-        """Compute the distance of each definition from the paper, and sort by it."""
-
-    def nearest(self, found: Mapping[str, Sequence[Definition]]) -> Table:
-        """Show the ranked definitions that are nearest to the paper."""
-
-
-# The morphological backend, and a paper's numbers to compare with, if any.
-Tools = tuple[Morphology, Published | None]
+# The morphological backend, and a paper's numbers if a fork has any. These add rows to tables
+# (`with_texts`, `with_shares`, `with_systems`), `rank` definitions, and show the `nearest`.
+Tools = tuple[Morphology, Any]
 
 
 def open_tools(options: AnalyzeOptions, config: DataConfig) -> Tools:
@@ -336,40 +309,16 @@ def system_table(compared: Comparison, size: int) -> Table:
 
 
 def summaries_figure(found: Mapping[str, Profile], title: str) -> bytes:
-    """Draw the lengths of articles and summaries, and compression, as PNG.
-
-    Only the first four of `found` are drawn, as shares of their own documents.
-    """
+    """Draw the lengths of articles and summaries, and compression."""
     lengths = {name: one.tallies[WHITESPACE].lengths() for name, one in found.items()}
-    drawn = dict(list(lengths.items())[: len(PALETTE)])
     compression = {
         name: 1 - summary_N[article_N > 0] / article_N[article_N > 0]
-        for name, (article_N, summary_N) in drawn.items()
+        for name, (article_N, summary_N) in lengths.items()
     }
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(12, 3.6), layout="constrained")
-        panels = figure.subplots(1, 3)
-        _draw(panels[0], {n: pair[0] for n, pair in drawn.items()}, "Articles", "words")
-        _draw(panels[1], {n: pair[1] for n, pair in drawn.items()}, "Summaries", "words")
-        _draw(panels[2], compression, "Compression", "")
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
-        figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=QUIET)
-        return png(figure)
-
-
-def _draw(axes: Axes, values: Mapping[str, Floats], title: str, unit: str) -> None:
-    every = np.concatenate(list(values.values()))
-    # The long tail of lengths is on the right, that of compression on the left.
-    low, high = (0.0, np.quantile(every, _TAIL)) if unit else (np.quantile(every, 1 - _TAIL), 1.0)
-    edges = np.linspace(low, max(high, low + 1e-6), _BINS + 1)
-    for (name, one), colour in zip(values.items(), PALETTE, strict=False):
-        counts, _ = np.histogram(np.clip(one, edges[0], edges[-1]), edges)
-        label = f"{name} (n={len(one):,})"
-        axes.stairs(counts / max(len(one), 1), edges, color=colour, label=label)
-        axes.axvline(float(np.mean(one)), color=colour, linewidth=0.8, linestyle="--")
-    axes.set_title(title)
-    label = f"{unit} between spaces" if unit else "1 - summary / article"
-    axes.set(xlabel=f"{label} (dashed: mean)", ylabel="share of documents")
-    axes.grid(axis="y", color=FAINT, linewidth=0.8)
-    axes.set_axisbelow(True)
+    words = "words between spaces"
+    panels = {
+        "Articles": (words, {name: pair[0] for name, pair in lengths.items()}),
+        "Summaries": (words, {name: pair[1] for name, pair in lengths.items()}),
+        "Compression": ("", compression),
+    }
+    return figures.histograms(panels, title)
