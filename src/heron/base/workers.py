@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import shutil
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,13 +10,18 @@ from pathlib import Path
 from heron.base.forks import load_forks
 
 
-def end_with_parent() -> None:
-    """End this worker process with exit code 1 when its parent is gone; its work can be resumed."""
+def end_with_parent(shared: str = "") -> None:
+    """End this worker process with exit code 1 when its parent is gone; its work can be resumed.
+
+    A folder that the parent has `shared` is removed: nobody else will.
+    """
     parent = multiprocessing.parent_process()
     assert parent is not None
 
     def watch() -> None:
         parent.join()
+        if shared:
+            shutil.rmtree(shared, ignore_errors=True)
         os._exit(1)
 
     threading.Thread(target=watch, name="parent", daemon=True).start()

@@ -24,6 +24,7 @@ from heron.base.files import locked
 from heron.base.ranks import count_cores
 from heron.base.secrets import redacted
 from heron.base.signals import INTERRUPTED
+from heron.base.workers import end_with_parent
 from heron.sweeps.isolation import JobProcess, train_beside
 from heron.sweeps.ledger import killed
 from heron.tasks.config import Config
@@ -81,9 +82,8 @@ class RanksProcess(JobProcess):
         self._follow_log(job)
         devices = job.config.trainer.devices
         self._scratch = tempfile.TemporaryDirectory(prefix="heron-")
-        meet = f"file://{self._scratch.name}/ranks"
         self._ranks = [
-            JobProcess(job, n_jobs * devices, partial(_run_rank, rank, devices, meet))
+            JobProcess(job, n_jobs * devices, partial(_run_rank, rank, devices, self._scratch.name))
             for rank in range(devices)
         ]
         self._asked_to_end = self._is_closed = False
@@ -188,18 +188,19 @@ class RanksProcess(JobProcess):
 
 
 def _run_rank(
-    rank: int, devices: int, meet: str, job: Run, processes: int
+    rank: int, devices: int, scratch: str, job: Run, processes: int
 ) -> tuple[int, dict[str, Any] | None]:
     """Meet the other processes of a job and train with them; in its own process."""
     os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(devices))
     clock = Clock()
+    end_with_parent(scratch)
     if rank:  # the first process prints for all, and writes `.hydra`
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if job.whole is not None:
             job.whole.hydra.output_subdir = None
     try:
         print(f"heron train: {job.folder.path}", flush=True)
-        ranks.join(job.config.trainer.accelerator, meet)
+        ranks.join(job.config.trainer.accelerator, f"file://{scratch}/ranks")
         train_beside(job, processes)
         ranks.leave()
     except (Exception, KeyboardInterrupt) as error:

@@ -183,11 +183,12 @@ def _work(
 
 
 def _run(job: Run, processes: int) -> tuple[int, None]:
+    end_with_parent()
     return job.attempt(lambda: train_beside(job, processes)), None
 
 
 def train_beside(job: Run, processes: int) -> None:
-    """Train in this process, one of several that share the cores; it ends with its parent."""
+    """Train in this process, one of several that share the cores."""
     import torch  # start-up time: the parent, which imports this module, does without
 
     if processes > 1:
@@ -195,7 +196,6 @@ def train_beside(job: Run, processes: int) -> None:
     # The parent has cleared the folder where asked to.
     config = dataclasses.replace(job.config, run=dataclasses.replace(job.config.run, resume=True))
     let_sigterm_through()  # the server holds it back
-    end_with_parent()
     dataclasses.replace(job, config=config).train()
 
 

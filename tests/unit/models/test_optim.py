@@ -79,20 +79,6 @@ def test_betas_and_eps_are_passed_on(encoder, head):
     assert (optimizer.defaults["betas"], optimizer.defaults["eps"]) == ((0.8, 0.9), 1e-5)
 
 
-@pytest.mark.parametrize(
-    ("name", "at"),
-    [
-        ("constant", {0: 0.0, 5: 0.5, 10: 1.0, 55: 1.0, 100: 1.0}),
-        ("linear", {0: 0.0, 5: 0.5, 10: 1.0, 55: 0.5, 100: 0.0}),
-        ("cosine", {0: 0.0, 5: 0.5, 10: 1.0, 55: 0.5, 40: 0.75, 100: 0.0}),
-    ],
-)
-def test_a_schedule_at_its_start_at_the_end_of_warm_up_half_way_and_at_the_end(name, at):
-    factor = schedule(name, warmup=10, total_steps=100)
-    for step, expected in at.items():
-        assert factor(step) == pytest.approx(expected), step
-
-
 SCHEDULES = st.sampled_from(["constant", "linear", "cosine"])
 
 
@@ -107,13 +93,10 @@ def test_a_schedule_rises_then_never_rises_again_and_stays_within_0_and_1(name, 
         assert factors[total:] == [1.0 if name == "constant" else 0.0] * 5
 
 
-def test_without_warm_up_the_first_step_is_at_the_peak():
-    assert schedule("linear", 0, 10)(0) == 1.0
-
-
 @pytest.mark.parametrize("total", [40, 400])
 @pytest.mark.parametrize(
-    ("name", "ours"), [("linear", "linear"), ("constant_with_warmup", "constant")]
+    ("name", "ours"),
+    [("linear", "linear"), ("cosine", "cosine"), ("constant_with_warmup", "constant")],
 )
 def test_warm_up_in_steps_is_that_of_transformers(name, ours, total, encoder, head):
     optim = OptimConfig(lr=1.0, schedule=ours, warmup=0.5, warmup_steps=100)
@@ -157,21 +140,7 @@ def test_class_weights_follow_their_formulas(counts_C):
         torch.testing.assert_close(weights_C, torch.tensor(expected))
 
 
-@given(COUNTS)
-def test_balanced_weights_give_every_class_the_same_total(counts_C):
-    totals = class_weights("balanced", counts_C) * counts_C
-    torch.testing.assert_close(totals, totals.mean().expand_as(totals))
-
-
 def test_an_absent_class_weighs_as_if_it_occurred_once():
     absent, once = torch.tensor([9, 0]), torch.tensor([9, 1])
     for kind in ("balanced", "one_minus_share"):
         assert torch.equal(class_weights(kind, absent), class_weights(kind, once))
-
-
-def test_trcs_class_weights():
-    counts = torch.tensor([2418, 1937, 512, 908])
-    expected = torch.tensor([0.5813, 0.6646, 0.9113, 0.8428])
-    torch.testing.assert_close(
-        class_weights("one_minus_share", counts), expected, atol=1e-4, rtol=0
-    )

@@ -109,18 +109,3 @@ def test_easy_questions_come_first_and_then_all(trained):
     assert len(left_out) <= np.ceil(len(order) / stages[1]["batches"])
     assert not set(order[-5:]) <= left_out
     assert [stage["unique"] for stage in stages] == [len(easiest), len(drawn(folder, 1))]
-
-
-@pytest.mark.real  # takes too long for every change
-def test_reversed_the_hardest_come_first(trained):
-    words = ("curriculum=cart_clpp", "curriculum.difficulty=confidence", HALF)
-    folder = trained(*words, "curriculum.reverse=true")
-    assert not drawn(folder, 0) & drawn(trained(*words), 0)
-
-
-@pytest.mark.real  # every change is held to it on pairs
-@pytest.mark.parametrize("name", ["cart_stra_clpp", "self_paced", "length_cl"])
-def test_a_curriculum_costs_the_steps_of_the_run_without_one(trained, name):
-    ledger = read_json(trained(f"curriculum={name}").ledger)
-    plain = read_json(first_run(trained("curriculum=e2l")).ledger)
-    assert ledger["total"]["steps"] == plain["total"]["steps"] == ledger["planned_steps"]

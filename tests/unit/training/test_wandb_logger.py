@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 import socket
 import subprocess
 import sys
@@ -182,31 +180,6 @@ def test_jobs_are_done_and_recorded_on_disk_where_the_server_is_of_no_use(
         scores = read_json(folder.scores)
         assert run.summary["scores/test/macro_f1"] == scores["test"]["macro_f1"]
         assert "baseline:majority" in run.tags
-
-
-@pytest.mark.slow
-@pytest.mark.real  # the first job waits for `INIT_SECONDS`
-def test_a_sweep_of_isolated_jobs_waits_once_for_a_server_that_is_not_there(tmp_path: Path) -> None:
-    words = (
-        *in_folder(tmp_path),
-        "data.generator.size=160",
-        "task.bootstrap=0",
-        "baseline=majority",
-    )
-    words += ("logger=wandb", "logger.wandb.mode=online", "run.isolate=true", "-m", "seed=0,1,2")
-    # Another process: the server that jobs are forked from keeps the environment it began with.
-    ran = subprocess.run(
-        [sys.executable, "-m", "heron", "train", *words],
-        env={**os.environ, "WANDB_BASE_URL": "http://127.0.0.1:9"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    assert ran.returncode == 0, ran.stdout
-    assert ran.stdout.count("W&B cannot be reached") == 1
-    first, *others = (float(seconds) for seconds in re.findall(r"done in ([\d.]+) s", ran.stdout))
-    assert first > wandb_logger.INIT_SECONDS > max(others)
-    assert len(recorded_runs(tmp_path / "runs")) == 3
 
 
 def test_a_wandb_that_breaks_later_stops_nothing_and_is_said_once(
