@@ -14,14 +14,14 @@ FORK_ANALYSES.register(
 FORK_COMMANDS.register(
     "judge",
     Command(
-        on_demand("heron_forks.hesum.judging.command:run"),
+        "heron_forks.hesum.judging.command",
         Path(__file__).parent / "judging" / "judge.txt",
     ),
 )
 FORK_COMMANDS.register(
     "build hesum",
     Command(
-        on_demand("heron_forks.hesum.corpus.command:run"),
+        "heron_forks.hesum.corpus.command",
         Path(__file__).parent / "corpus" / "build.txt",
         resumes=True,
     ),

@@ -20,11 +20,9 @@ for _key, _function in {
 
 FORK_COMMANDS.register(
     "build translate",
-    Command(
-        on_demand("heron_forks.lchaim.translation:run"), Path(__file__).parent / "build.txt", True
-    ),
+    Command("heron_forks.lchaim.translation", Path(__file__).parent / "build.txt", True),
 )
 FORK_COMMANDS.register(
     "prompt tune",
-    Command(on_demand("heron_forks.lchaim.tuning:run"), Path(__file__).parent / "tune.txt", True),
+    Command("heron_forks.lchaim.tuning", Path(__file__).parent / "tune.txt", True),
 )

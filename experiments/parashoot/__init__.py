@@ -12,7 +12,7 @@ FORK_ANALYSES.register("score_sheet", on_demand("heron_forks.parashoot.sheets:sc
 FORK_COMMANDS.register(
     "build parashoot",
     Command(
-        on_demand("heron_forks.parashoot.corpus.command:run"),
+        "heron_forks.parashoot.corpus.command",
         Path(__file__).parent / "corpus" / "build.txt",
         resumes=True,
     ),

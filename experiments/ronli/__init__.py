@@ -61,7 +61,7 @@ for _key, _function in {
 FORK_COMMANDS.register(
     "build ronli",
     Command(
-        on_demand("heron_forks.ronli.corpus.command:run"),
+        "heron_forks.ronli.corpus.command",
         Path(__file__).parent / "corpus" / "build.txt",
         resumes=True,
     ),

@@ -22,5 +22,5 @@ for _name, _module, _help in (
     ("build trc", "corpus", "build.txt"),
     ("build matres", "matres", "matres.txt"),
 ):
-    _run = on_demand(f"heron_forks.trc.{_module}:run")
-    FORK_COMMANDS.register(_name, Command(_run, Path(__file__).parent / _help, True))
+    _command = Command(f"heron_forks.trc.{_module}", Path(__file__).parent / _help, True)
+    FORK_COMMANDS.register(_name, _command)

@@ -62,8 +62,10 @@ def _run(arguments: list[str]) -> int:
             print(load(f"{_LISTING}:help_text")(name, COMMANDS), end="")
             return 0
         with terminable(), interruptible():
-            fork = None if name in COMMANDS else load(f"{_LISTING}:fork_command")(name)
-            command = fork or importlib.import_module(f"heron.commands.{name}").run
+            module = f"heron.commands.{name}"
+            if name not in COMMANDS:
+                module = load(f"{_LISTING}:fork_module")(name)
+            command = importlib.import_module(module).run
             if any(word.startswith(("json=", "quiet=")) for word in rest):
                 return int(load("heron.commands.printing:run")(command, name, rest))
             return command(rest) or 0

@@ -1,7 +1,7 @@
 """The commands of heron and of forks: their names and their help."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +15,8 @@ from heron.base.registry import Registry
 class Command:
     """A command that a fork adds to `heron`."""
 
-    # Gets the words after the command's name; returns the exit code.
-    run: Callable[[Sequence[str]], int | None]
+    # Name of the module whose `run` gets the words after the command's and returns the exit code.
+    module: str
     help: Path  # a text file; its first line is the command's summary
     resumes: bool = False  # whether the same command resumes after an interruption
 
@@ -45,9 +45,9 @@ def split_name(arguments: Sequence[str], own: Sequence[str]) -> tuple[str, list[
     return first, list(arguments[1:])
 
 
-def fork_command(name: str) -> Callable[[Sequence[str]], int | None]:
-    """Find the function that runs a fork's command."""
-    return FORK_COMMANDS[name].run
+def fork_module(name: str) -> str:
+    """Name the module of a fork's command."""
+    return FORK_COMMANDS[name].module
 
 
 def resumes(name: str, own: Sequence[str]) -> bool:

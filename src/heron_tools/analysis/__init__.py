@@ -90,11 +90,5 @@ def tables(shipped: Shipped) -> Sequence[Table]:
     return statistics_of(shipped.config, options)(shipped, options).tables
 
 
-def run(words: Sequence[str]) -> int:
-    """Run `heron analyze`."""
-    from heron_tools.analysis.command import run
-
-    return run(words)
-
-
-FORK_COMMANDS.register("analyze", Command(run, Path(__file__).with_name("analyze.txt")))
+_HELP = Path(__file__).with_name("analyze.txt")
+FORK_COMMANDS.register("analyze", Command(f"{__name__}.command", _HELP))

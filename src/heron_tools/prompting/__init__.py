@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,20 +37,6 @@ def settings() -> Any:
     return PromptingConfig
 
 
-def ask(words: Sequence[str]) -> int:
-    """Run `heron prompt`."""
-    from heron_tools.prompting.command import run
-
-    return run(words)
-
-
-def export(words: Sequence[str]) -> None:
-    """Run `heron prompt export`."""
-    from heron_tools.prompting.export import run
-
-    run(words)
-
-
 @BASELINES.late("prompted")
 def baseline() -> Baseline:
     """Give the system that asks a language model."""
@@ -60,5 +46,5 @@ def baseline() -> Baseline:
 
 
 _HERE = Path(__file__).parent
-FORK_COMMANDS.register("prompt", Command(ask, _HERE / "prompt.txt", resumes=True))
-FORK_COMMANDS.register("prompt export", Command(export, _HERE / "export.txt"))
+FORK_COMMANDS.register("prompt", Command(f"{__name__}.command", _HERE / "prompt.txt", resumes=True))
+FORK_COMMANDS.register("prompt export", Command(f"{__name__}.export", _HERE / "export.txt"))

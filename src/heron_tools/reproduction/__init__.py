@@ -1,26 +1,11 @@
 """The papers' tables, figures and claims: what fills each, and heron's numbers beside theirs."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from heron.base.folders import default_cache_dir, default_data_dir
 from heron.commands.listing import FORK_COMMANDS, Command
 from heron.tasks import FORK_ANALYSES
-
-
-def reproduce(words: Sequence[str]) -> int:
-    """Run `heron reproduce`."""
-    from heron_tools.reproduction.reproduce import run
-
-    return run(words)
-
-
-def claims(words: Sequence[str]) -> int:
-    """Run `heron claims`."""
-    from heron_tools.reproduction.claims import run
-
-    return run(words)
 
 
 def beside_published(options: Any) -> list[Any]:
@@ -34,6 +19,7 @@ def beside_published(options: Any) -> list[Any]:
 
 
 FORK_ANALYSES.register("beside_published", beside_published)
-for _run in (reproduce, claims):
-    _help = Path(__file__).with_name(f"{_run.__name__}.txt")
-    FORK_COMMANDS.register(_run.__name__, Command(_run, _help, resumes=_run is reproduce))
+for _name in ("reproduce", "claims"):
+    _help = Path(__file__).with_name(f"{_name}.txt")
+    _command = Command(f"{__name__}.{_name}", _help, resumes=_name == "reproduce")
+    FORK_COMMANDS.register(_name, _command)
