@@ -2,16 +2,15 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from heron.base.errors import DataError, Problem
 from heron.base.registry import on_demand
 from heron.base.tables import (
-    SUFFIXES,
     Table,
     is_missing,
     number_text,
-    read_bytes,
+    open_text,
+    opened,
     read_table,
     table_format,
     undecodable,
@@ -56,7 +55,13 @@ class TextReader(TableReader):
         if reason := row.get(LEFT_OUT):
             self.dropped.append((reason, TEXT))
             return None
-        text = self._text(row[columns.text], line)
+        value = number_text(row[columns.text])
+        text = (
+            "" if is_missing(value) else normalise(str(value), self.language, self.config.unicode)
+        )
+        if not (text := text.strip()) or not isinstance(value, str):
+            what = f"'{columns.text}' is no text with visible characters: {value!r:.60}"
+            self.problem(line, what, "one text in each row")
         if len(self.problems) > found:
             return None
         if self.labels == "required" and text in self.known:
@@ -64,18 +69,6 @@ class TextReader(TableReader):
             return None
         self.known.add(text)
         return self.example(index, guid, text, {}, row.get(columns.group or ""), label=TEXT)
-
-    def _text(self, value: Any, line: int) -> str:
-        name = self.config.columns.text
-        value = number_text(value)
-        if is_missing(value) or not isinstance(value, str):
-            what = f"'{name}' is empty" if is_missing(value) else f"'{name}' is not text: {value!r}"
-            self.problem(line, what, "one text in each row")
-            return ""
-        text = normalise(value, self.language, self.config.unicode).strip()
-        if not text:
-            self.problem(line, f"'{name}' holds invisible characters only", "one text, or no row")
-        return text
 
 
 def text_table(path: Path, config: DataConfig) -> Table:
@@ -88,21 +81,19 @@ def text_table(path: Path, config: DataConfig) -> Table:
         DataError: the file cannot be read, or is of another type.
     """
     kind, column = table_format(path), config.columns.text
-    if kind in SUFFIXES:
+    if kind not in _SUFFIXES:
         return read_table(path, bad_rows="report", quoting=config.quoting)
     if kind == ".conllu":
         from heron_tools.morphology.conllu import read_conllu
 
         found = [(int(s.where.rpartition(":")[2]), s.text) for s in read_conllu(path)]
-    elif kind == ".txt":
+    else:
         try:
-            lines = read_bytes(path).decode("utf-8-sig", "surrogateescape").split("\n")
+            with opened(path) as file:
+                lines = enumerate(open_text(file, "\n"), 1)
+                found = [(n, line.rstrip("\n")) for n, line in lines if line.strip()]
         except OSError as error:
             raise DataError(Problem(str(path), f"cannot be read: {error}")) from error
-        found = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
-    else:
-        fix = f"use one of {', '.join((*_SUFFIXES, *SUFFIXES))}, or .gz"
-        raise DataError(Problem(str(path), f"unknown file type '{path.suffix}'", fix))
     bad = [Problem(f"{path}:{n}", *what) for n, text in found if (what := undecodable(text))]
     if not found:
         bad = [Problem(str(path), "has no texts", "at least one is needed")]
