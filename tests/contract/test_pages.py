@@ -194,7 +194,11 @@ MOST_WORDS = {"README.md": 900, "docs": 14_000}
 def texts_of_the_house() -> dict[str, str]:
     """Map every page, configuration and source file of the product to its text."""
     files = [*PAGES, *(ROOT / "conf").rglob("*.yaml")]
-    files += [path for folder in ("src", "experiments") for path in (ROOT / folder).rglob("*.py")]
+    for ending in ("py", "txt", "yaml"):
+        files += [
+            *(ROOT / "src").rglob(f"*.{ending}"),
+            *(ROOT / "experiments").rglob(f"*.{ending}"),
+        ]
     return {name_of(file): file.read_text(encoding="utf-8") for file in files}
 
 

@@ -78,7 +78,7 @@ class ValidationConfig:
     fraction: Fraction = 0.1  # least share of the training rows; 0: no split
     # `group` keeps groups (documents) whole; `row` draws single rows
     by: Annotated[str, OneOf("group", "row")] = "group"
-    seed: int = 0  # of the draw; independent of the training seed, so all seeds share one split
+    seed: int = 0  # of this sampling, not of the training: all seeds share one split
 
 
 @dataclass
@@ -89,7 +89,7 @@ class FoldsConfig(Checked):
     fold: Natural = 0  # which part is validation, from 0
     # `group` keeps groups (documents) whole; `row` draws single rows
     by: Annotated[str, OneOf("group", "row")] = "group"
-    seed: int = 0  # of the draw; independent of the training seed, so all seeds share the folds
+    seed: int = 0  # of this sampling, not of the training: all seeds share the folds
 
     def problems(self) -> Iterator[str]:
         """Check that the part is one of several."""
@@ -115,7 +115,7 @@ class SampleConfig:
     fraction: Share = 1.0  # share of the training rows to keep
     # `pair` draws single rows; `window` draws texts, each with all its event pairs
     by: Annotated[str, OneOf("pair", "window")] = "pair"
-    seed: int = 0  # of the draw
+    seed: int = 0  # of this sampling
 
 
 @dataclass

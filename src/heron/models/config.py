@@ -165,8 +165,8 @@ class SoftConfig:
     # predictions of train rows by a teacher that has not seen them: files with a column
     # `p/<class>` each, runs, or sweeps (`folds=`), whose predictions on validation count
     predictions: list[str] = field(default_factory=list)
-    weight: Share = 0.5  # share of a row's target; its label has the rest
-    answers: bool = False  # of `qa`: all gold answers of a window are its target, each the same
+    weight: Share = 0.5  # weight of the soft target; the label has the rest
+    answers: bool = False  # of `qa`: all gold answers of a window are its target, with equal weight
 
 
 @dataclass

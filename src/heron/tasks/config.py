@@ -223,7 +223,7 @@ class RunConfig:
     # full) or `failed` (all that failed)
     retry: Annotated[str, OneOf("cut", "failed")] = "cut"
     oversubscribe: bool = False  # allow more `trainer.devices` than processor cores
-    # under `run.from=DIR`, make the classes that the run's config.yaml names, whosever they are
+    # under `run.from=DIR`, make the classes that the run's config.yaml names, of any package
     trust: bool = False
 
 
@@ -234,7 +234,7 @@ class SweeperConfig:
     # `grid`: no trial
     name: Annotated[str, OneOf("grid", "optuna")] = "grid"
     trials: Count = 20  # number of points
-    seed: Seed = 0  # of the draws
+    seed: Seed = 0  # of the sampler
     # of the points: Optuna's name
     sampler: Annotated[str, OneOf("tpe", "gp", "random")] = "tpe"
     # what stops bad trials early

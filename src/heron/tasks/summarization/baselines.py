@@ -33,7 +33,7 @@ class ExtractiveConfig(BaselineConfig):
     `oracle` chooses greedily by the reference: a ceiling, not a system.
     """
 
-    sentences: Count = 3  # most sentences
+    sentences: Count = 3  # largest number of sentences
 
 
 @dataclass(frozen=True, slots=True)
