@@ -5,7 +5,6 @@ Without them, all event pairs of one window have the same text.
 """
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -76,17 +75,11 @@ def with_markers(example: Example, config: DataConfig) -> str:
 
 def mark(plain: str, spans: Sequence[Span], markers: Markers) -> MarkedText:
     """Put markers around event 1 and event 2 of `plain`; the inverse of `parse_marked`."""
-    if len(spans) != 2:
-        raise MarkerError(f"two mentions are needed, got {len(spans)}")
-    for number, (start, end) in enumerate(spans, start=1):
-        if not 0 <= start < end <= len(plain):
-            raise MarkerError(
-                f"event {number} is at characters {start} to {end}, "
-                f"outside a text of {len(plain)} characters or empty"
-            )
-    first, second = sorted(spans)
-    if second.start < first.end:
-        raise MarkerError("the two mentions overlap; they must be separate")
+    ends = [end for span in sorted(spans) for end in span]
+    if len(spans) != 2 or not 0 <= ends[0] < ends[1] <= ends[2] < ends[3] <= len(plain):
+        where = " and ".join(f"{start} to {end}" for start, end in spans)
+        what = f"events at characters {where} of a text of {len(plain)}"
+        raise MarkerError(f"{what}; two separate mentions are needed")
     text, cursor = "", 0
     marked, openings = {}, {}
     for event in sorted((0, 1), key=lambda event: spans[event]):
@@ -107,21 +100,11 @@ def _locate(text: str, markers: Markers) -> dict[str, Span]:
     # The longest first: a marker may begin with another one's text.
     longest_first = sorted(markers, key=len, reverse=True)
     matches = list(re.finditer("|".join(map(re.escape, longest_first)), text))
-    counts = Counter(match.group() for match in matches)
-    if missing := [marker for marker in markers if not counts[marker]]:
-        raise MarkerError(f"no {' and no '.join(missing)} in the text")
-    if repeated := [f"{marker} {count} times" for marker, count in counts.items() if count > 1]:
-        raise MarkerError(f"{', '.join(repeated)} in the text; once is allowed")
-    places = {match.group(): Span(*match.span()) for match in matches}
-    start_1, end_1, start_2, end_2 = (places[marker].start for marker in markers)
-    for place, (start, end) in enumerate(((start_1, end_1), (start_2, end_2))):
-        if end < start:
-            raise MarkerError(f"{markers[2 * place + 1]} stands before {markers[2 * place]}")
-    if start_1 < start_2 < end_2 < end_1 or start_2 < start_1 < end_1 < end_2:
-        raise MarkerError("one event is nested in the other; mentions must be separate")
-    if not (end_1 < start_2 or end_2 < start_1):
-        raise MarkerError("the two events are crossed; mentions must be separate")
-    return places
+    found = tuple(match.group() for match in matches)
+    if found not in (markers, markers[2:] + markers[:2]):
+        what = f"the text's markers are {' '.join(found) or 'missing'}"
+        raise MarkerError(f"{what}; once each, around two separate events: {' '.join(markers)}")
+    return {match.group(): Span(*match.span()) for match in matches}
 
 
 def _trim(text: str, span: Span) -> Span:

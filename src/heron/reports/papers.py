@@ -100,7 +100,6 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
         raise ConfigError(
             f"report={report}: {path.name} has no view '{view}'.{nearest(view, views)}"
         )
-    check_published(published, views[view], path)
     row_names = row_names_of(published)
     figures = published.get("figures", {})
     is_figure = view in figures
@@ -122,29 +121,6 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
         if table.rule and (chosen := chosen_table(named, table.rule)):
             shown[f"{name} chosen"] = chosen
     return PaperView(shown)
-
-
-def check_published(published: Mapping[str, Any], names: Sequence[str], path: Path) -> None:
-    """Refuse published numbers without data, without a view's table, or with rows of other length.
-
-    Raises:
-        ConfigError: which table or row it is, and what is expected.
-    """
-    if not published.get("data"):
-        raise ConfigError(f"{path}: no `data:`, the names of the paper's data sets")
-    tables = published.get("tables", {})
-    for name in (name for name in names if name not in published.get("figures", {})):
-        if name not in tables:
-            raise ConfigError(f"{path}: no table '{name}'.{nearest(name, tables)}")
-        if absent := {"title", "scores", "rows"} - {*tables[name]}:
-            raise ConfigError(f"{path}: {name}: no `{min(absent)}:`")
-        count = len(tables[name]["scores"])
-        for row, numbers in flat_rows(tables[name]["rows"]):
-            if not isinstance(numbers, list) or len(numbers) != count:
-                raise ConfigError(
-                    f"{path}: {name}: {' '.join(row)}: expected a list of {count} numbers, one for "
-                    f"each of {', '.join(tables[name]['scores'])}; found {numbers}"
-                )
 
 
 def row_names_of(part: Mapping[str, Any]) -> list[RowName]:
