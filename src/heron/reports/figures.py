@@ -12,8 +12,9 @@ from heron.base.cells import with_synthetic
 from heron.base.plots import BLUE, FAINT, INK, ORANGE, QUIET, STYLE, png
 from heron.metrics.calibration import ReliabilityBins
 from heron.metrics.names import signed, with_copied
-from heron.results.artefacts import Artefacts, Curve, DataMap, confusion_counts, predicted_names
+from heron.results.artefacts import Artefacts, Curve, confusion_counts, predicted_names
 from heron.results.collect import RunRecord
+from heron.results.frame import Frame
 
 _LOSSES = (("train/loss", "train", QUIET, "--"), ("validation/loss", "validation", BLUE, "-"))
 _MAP_POINTS = 20_000  # more points than this only hide each other
@@ -116,7 +117,7 @@ def _draw_curve(axes: Axes, curve: Curve, label: str, colour: str, style: str) -
     axes.set_axisbelow(True)
 
 
-def _draw_data_map(axes: Axes, data_map: DataMap | None) -> None:
+def _draw_data_map(axes: Axes, data_map: Frame | None) -> None:
     """Draw confidence against variability, coloured by correctness.
 
     Source: Swayamdipta et al. 2020, Dataset Cartography, Figure 1.
@@ -124,15 +125,17 @@ def _draw_data_map(axes: Axes, data_map: DataMap | None) -> None:
     if data_map is None:
         return say_missing(axes, "Data map", "no training dynamics recorded")
     # Positions at equal distances: deterministic, no seed needed.
-    last, most = len(data_map.guids) - 1, min(len(data_map.guids), _MAP_POINTS)
+    last, most = len(data_map) - 1, min(len(data_map), _MAP_POINTS)
     chosen = np.unique(np.linspace(0, last, most).astype(np.int64))
     style: Any = {"cmap": "cividis", "vmin": 0, "vmax": 1, "s": 9, "alpha": 0.7, "linewidths": 0}
-    x, y = data_map.variability[chosen], data_map.confidence[chosen]
-    points = axes.scatter(x, y, c=data_map.correctness[chosen], **style)
+    names = "variability", "confidence", "correctness_share"
+    x, y, colour = (np.asarray(data_map[name])[chosen] for name in names)
+    points = axes.scatter(x, y, c=colour, **style)
     axes.figure.colorbar(points, ax=axes, label="correctness (fraction of epochs)", pad=0.02)
     axes.set(xlim=(-0.01, 0.51), ylim=(-0.02, 1.02), xlabel="variability", ylabel="confidence")
-    epochs = "epoch" if data_map.epochs == 1 else "epochs"
-    axes.set_title(f"Data map, {len(data_map.guids):,} examples, {data_map.epochs} {epochs}")
+    records = int(max(data_map["visits"], default=0))
+    epochs = f"{records} epoch{'s' * (records != 1)}"
+    axes.set_title(f"Data map, {len(data_map):,} examples, {epochs}")
     for height, name in ((0.96, "← easy to learn"), (0.03, "← hard to learn")):
         axes.text(0.5, height, name, ha="right", color=QUIET, style="italic")
     return None

@@ -33,19 +33,6 @@ class Curve(NamedTuple):
     values: tuple[float, ...]
 
 
-class DataMap(NamedTuple):
-    """Training dynamics of each training example, float64 [N]; see `cartography.Statistics`.
-
-    `correctness` is a fraction of the epochs, `epochs` the number of records.
-    """
-
-    guids: tuple[str, ...]
-    confidence: NDArray[np.float64]
-    variability: NDArray[np.float64]
-    correctness: NDArray[np.float64]
-    epochs: int
-
-
 @dataclass(frozen=True, slots=True)
 class Artefacts:
     """Everything a run's page shows beside its scores."""
@@ -56,7 +43,7 @@ class Artefacts:
     # N: whether the prediction is the gold label; of answers, SQuAD's exact match.
     right: tuple[bool, ...]
     curves: dict[str, Curve]  # logged quantities, by name
-    data_map: DataMap | None  # None where no dynamics were recorded
+    data_map: Frame | None  # see `read_data_map`; None where no dynamics were recorded
     missing: tuple[str, ...]  # what is not there, and why
     reliability: ReliabilityBins | None = None  # the labelled rows in bins by confidence
 
@@ -171,21 +158,15 @@ def read_curves(path: Path) -> dict[str, Curve]:
     return curves
 
 
-def read_data_map(folder: Path) -> DataMap:
-    """Summarise the training dynamics of all records, one point per example.
+def read_data_map(folder: Path) -> Frame:
+    """Summarise the training dynamics of all records, a row for each example that one visited.
+
+    The columns are those of `cartography.Statistics`.
 
     Raises:
         DataError: a record cannot be read.
 
     Source: Swayamdipta et al. 2020, Dataset Cartography, section 2.
     """
-    dynamics = read_dynamics(folder)
-    found = statistics(dynamics)
-    seen_N = found.visits_N > 0
-    return DataMap(
-        tuple(guid for guid, seen in zip(found.guids, seen_N, strict=True) if seen),
-        found.confidence_N[seen_N],
-        found.variability_N[seen_N],
-        found.correctness_share_N[seen_N],
-        len(dynamics.epochs_E),
-    )
+    found = statistics(read_dynamics(folder))
+    return Frame(folder, found.as_columns()).take(np.flatnonzero(found.visits_N).tolist())

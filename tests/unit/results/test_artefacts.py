@@ -131,18 +131,18 @@ def test_data_map_is_mean_population_sd_and_fraction_correct(write_record, tmp_p
     for epoch, p in enumerate((0.1, 0.5, 0.9, 0.3)):
         write_record(tmp_path, epoch, ["b", "a"], [p, 1.0])
     data_map = read_data_map(tmp_path)
-    assert data_map.guids == ("b", "a")
-    assert data_map.epochs == 4
-    np.testing.assert_allclose(data_map.confidence, [0.45, 1.0], atol=1e-7)
+    assert data_map["guid"] == ["b", "a"]
+    assert data_map["visits"] == [4, 4]
+    np.testing.assert_allclose(data_map["confidence"], [0.45, 1.0], atol=1e-7)
     # Golden: Dataset Cartography's own formula gives .2958 here; with n - 1 it would be .3416.
-    np.testing.assert_allclose(data_map.variability, [0.2958, 0.0], atol=5e-5)
-    np.testing.assert_allclose(data_map.correctness, [0.5, 1.0])
+    np.testing.assert_allclose(data_map["variability"], [0.2958, 0.0], atol=5e-5)
+    np.testing.assert_allclose(data_map["correctness_share"], [0.5, 1.0])
 
 
 def test_an_example_that_an_epoch_did_not_visit_is_averaged_over_the_others(write_record, tmp_path):
     write_record(tmp_path, 0, ["a", "b"], [0.2, 0.6])
     write_record(tmp_path, 1, ["a"], [0.4])
-    np.testing.assert_allclose(read_data_map(tmp_path).confidence, [0.3, 0.6], atol=1e-7)
+    np.testing.assert_allclose(read_data_map(tmp_path)["confidence"], [0.3, 0.6], atol=1e-7)
 
 
 def test_the_confusion_matrix_of_many_classes_is_not_drawn(make_run, monkeypatch):
