@@ -14,7 +14,7 @@ from heron.base.cells import Table, show
 from heron.base.errors import ConfigError
 from heron.base.files import read_json, write_file, write_json
 from heron.base.pages import render
-from heron.base.table_files import to_latex, to_markdown
+from heron.base.table_files import to_markdown
 from heron.base.tables import write_table
 from heron.base.yaml_files import read_yaml
 from heron.reports.papers import DECIMALS, PaperView, paper_view
@@ -30,6 +30,7 @@ from heron_tools.reproduction.comparing import (
     marks_of,
     note_of,
 )
+from heron_tools.reproduction.latex import to_latex
 from heron_tools.reproduction.targets import Filled, Request, Target
 
 RESULT = "result.json"

@@ -8,7 +8,6 @@ import pytest
 from scipy import stats
 
 from heron.base.cells import Formatted, Table
-from heron.base.table_files import to_latex
 from heron.base.yaml_files import read_yaml
 from heron.results.collect import collect
 from heron_tools.reproduction.comparing import (
@@ -17,6 +16,7 @@ from heron_tools.reproduction.comparing import (
     compare_values,
     comparison_table,
 )
+from heron_tools.reproduction.latex import to_latex
 from heron_tools.reproduction.results import of_runs, write_paper_report, write_reproduction
 from heron_tools.reproduction.targets import Estimate, read_targets
 
