@@ -64,6 +64,7 @@ def slice_labels(split: Split) -> Slicer:
         note=f"[low, high]: 95 %, by {unit}.",
         facts={"words": options.words},
         whole=False,
+        splits=True,
         shows_means=True,
     )
 

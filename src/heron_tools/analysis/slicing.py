@@ -99,6 +99,7 @@ class Slicer:
     facts: Mapping[str, Any] = field(default_factory=dict)  # definitions behind the numbers
     whole: bool = True  # whether tables end with a row for the whole split
     zoomed: bool = False  # whether the axis of figures ends at the largest score instead of 1
+    splits: bool = False  # whether a cell of a side column may list several categories
     shows_means: bool = False  # whether slices show the mean of the numbers they are made by
 
     @cached_property
@@ -128,7 +129,8 @@ class Slicer:
             found = self.by[by](self)
         else:
             cells = [example.side.get(by) for example in self.split.examples]
-            found = categories(by, [split_categories(cell) for cell in cells])
+            whole = [[] if cell in (None, "") else [str(cell)] for cell in cells]
+            found = categories(by, list(map(split_categories, cells)) if self.splits else whole)
         if isinstance(found, Outcome):
             return found
         return self.slice(*([found] if isinstance(found, Column) else found))

@@ -17,6 +17,7 @@ RELATIONS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
 GOLD = ["BEFORE", "AFTER", "EQUAL", "VAGUE", "BEFORE", "AFTER"]
 PREDICTED = ["BEFORE", "BEFORE", "EQUAL", "AFTER", "VAGUE", "AFTER"]
 GUIDS = [f"d{i // 3}.{i}" for i in range(6)]
+KINDS = ("csv", "jsonl", "parquet")
 
 
 @pytest.fixture
@@ -60,46 +61,46 @@ def test_rows_without_a_group_stand_alone():
     assert {name: written["x"][name] for name in expected} == expected
 
 
+NUMBERS = [RELATIONS.index(label) for label in PREDICTED]
+IN_ORDER = {"label": PREDICTED}
+KEYED = {"key": GUIDS, "label": PREDICTED, "truth": GOLD}
+NAMED = {"guid": GUIDS, "named_label": GOLD}
+NAMED["label"] = [RELATIONS.index(label) for label in GOLD]
+TURNED = {"key": GUIDS[::-1], "label": GOLD, "answer": PREDICTED[::-1]}
+COLUMNS = ["guid_column=key", "gold_column=truth", "prediction_column=answer"]
+LABELS = ["labels=" + ",".join(RELATIONS)]
+TEXT = "".join(f"{guid}\t{label}\n" for guid, label in zip(GUIDS, PREDICTED, strict=True))
+OBJECT = json.dumps(dict(zip(GUIDS, PREDICTED, strict=True)))
+
+
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
-def test_every_format_scores_the_same(kind):
-    write_table(f"p.{kind}", {"guid": GUIDS, "label": PREDICTED})
+@pytest.mark.parametrize(
+    ("predictions", "content", "gold", "words"),
+    [
+        *((f"p.{kind}", {"guid": GUIDS, **IN_ORDER}, None, []) for kind in KINDS),
+        *((f"p.{kind}", {"guid": GUIDS, "pred": NUMBERS}, None, LABELS) for kind in KINDS),
+        ("p.csv", {"guid": GUIDS, "label": GOLD, "pred": PREDICTED}, None, []),
+        ("p.csv", IN_ORDER, {"label": GOLD}, []),  # neither file has ids: by position
+        ("p.csv", IN_ORDER, None, ["join=position"]),
+        ("p.csv", TURNED, KEYED, COLUMNS),
+        ("p.csv", {"guid": GUIDS, **IN_ORDER}, NAMED, []),
+        ("p.json", OBJECT, None, []),
+        ("p.json", "\ufeff" + OBJECT, None, []),
+        ("p.tsv.gz", f"guid\tprediction\n{TEXT}", None, []),
+        ("p.tsv", "\ufeffguid\tprediction\r\n" + TEXT, None, []),
+    ],
+)
+def test_the_same_labels_score_the_same_in_any_form(predictions, content, gold, words):
     _, expected = score("name=x")
-    assert score("name=x", predictions=f"p.{kind}")[1] == expected
-
-
-@pytest.mark.usefixtures("files")
-@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
-def test_label_numbers_are_read_in_the_order_of_labels(kind):
-    write_table(f"p.{kind}", {"guid": GUIDS, "pred": [RELATIONS.index(p) for p in PREDICTED]})
-    _, expected = score("name=x")
-    assert score("name=x", "labels=" + ",".join(RELATIONS), predictions=f"p.{kind}")[1] == expected
-
-
-@pytest.mark.usefixtures("files")
-def test_without_guids_rows_are_joined_by_position(capsys):
-    write_table("g.csv", {"label": GOLD})
-    write_table("p.csv", {"prediction": PREDICTED})
-    _, expected = score("name=x")
-    assert score("name=x", gold="g.csv", predictions="p.csv")[1] == expected
-    assert score("name=x", "join=position", predictions="p.csv")[1] == expected
-    assert "rows joined by position" in capsys.readouterr().out
-
-
-@pytest.mark.usefixtures("files")
-def test_columns_can_be_named():
-    write_table("g.csv", {"key": GUIDS, "label": PREDICTED, "truth": GOLD})
-    write_table("p.csv", {"key": GUIDS[::-1], "label": GOLD, "answer": PREDICTED[::-1]})
-    columns = ["guid_column=key", "gold_column=truth", "prediction_column=answer"]
-    _, expected = score("name=x")
-    assert score("name=x", *columns, gold="g.csv", predictions="p.csv")[1] == expected
-
-
-@pytest.mark.usefixtures("files")
-def test_named_labels_are_preferred_to_label_numbers():
-    numbers = [RELATIONS.index(label) for label in GOLD]
-    write_table("g.csv", {"guid": GUIDS, "label": numbers, "named_label": GOLD})
-    assert score(gold="g.csv") == score()
+    if isinstance(content, dict):
+        write_table(predictions, content)
+    else:
+        with (gzip.open if predictions.endswith(".gz") else open)(predictions, "wb") as file:
+            file.write(content.encode())
+    if gold:
+        write_table("g.csv", gold)
+    found = score("name=x", *words, predictions=predictions, gold="g.csv" if gold else "gold.csv")
+    assert found[1] == expected
 
 
 @pytest.mark.usefixtures("files")
@@ -249,30 +250,6 @@ def test_a_file_of_unknown_name_with_two_label_columns_asks_which(files, capsys)
     said = refused(capsys, "data=hebnli", **names)
     assert "several label columns: original_label, hebrew_label" in said
     assert score("data=hebnli", "gold_column=hebrew_label", **names)[0] == 0
-
-
-@pytest.mark.usefixtures("files")
-def test_a_gold_column_beside_the_predictions_is_not_taken_for_them():
-    write_table("p.csv", {"guid": GUIDS, "label": GOLD, "pred": PREDICTED})
-    _, expected = score("name=x")
-    assert score("name=x", predictions="p.csv")[1] == expected
-
-
-@pytest.mark.usefixtures("files")
-@pytest.mark.parametrize("form", ["object", "object with a mark", "packed", "tsv"])
-def test_objects_marks_and_packed_files_score_the_same(form):
-    pairs = dict(zip(GUIDS, PREDICTED, strict=True))
-    rows = "".join(f"{guid}\t{label}\n" for guid, label in pairs.items())
-    name, content = {
-        "object": ("p.json", json.dumps(pairs)),
-        "object with a mark": ("p.json", "\ufeff" + json.dumps(pairs)),
-        "packed": ("p.tsv.gz", f"guid\tprediction\n{rows}"),
-        "tsv": ("p.tsv", f"\ufeffguid\tprediction\r\n{rows}"),
-    }[form]
-    with (gzip.open if name.endswith(".gz") else open)(name, "wb") as file:
-        file.write(content.encode())
-    _, expected = score("name=p")
-    assert score(predictions=name)[1] == expected
 
 
 def test_probabilities_of_two_decimals_are_accepted_and_contradictions_counted(ronli, capsys):
