@@ -14,7 +14,16 @@ from annotated_types import Ge
 
 from chronicle.options import CorpusOptions
 from heron.base.errors import ConfigError, first_line
-from heron.config.constraints import Checked, Count, Fraction, Matches, Natural, OneOf, Share
+from heron.config.constraints import (
+    MISSING,
+    Checked,
+    Count,
+    Fraction,
+    Matches,
+    Natural,
+    OneOf,
+    Share,
+)
 from heron.config.parsing import parse
 from heron.data import TASKS
 from heron.languages import LANGUAGES
@@ -29,7 +38,9 @@ Split = Annotated[str, OneOf(*SPLITS)]
 class FileConfig:
     """One file: where it is, where it comes from, and how to recognise the right one."""
 
-    path: str  # relative to `paths.data`, or absolute
+    # absolute, relative to `paths.data` or, of a user's own file, to the working directory; `???`:
+    # no such file unless it is named
+    path: str
     url: str | None = None  # https address of the pinned revision; null for a user's own file
     sha256: str | None = None  # hexadecimal hash of its bytes; null: any content
     size: int | None = None  # bytes
@@ -277,6 +288,7 @@ class DataConfig(Checked):
     substitute: str | None = None  # a data set that needs fewer files, named when files are missing
 
     def __post_init__(self) -> None:
+        self.files = {split: file for split, file in self.files.items() if file.path != MISSING}
         if self.hub:
             self.files, self.generator = {}, None
 

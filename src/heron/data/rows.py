@@ -6,14 +6,16 @@ A task lists the formats of its data (`Task.formats`); a format makes the reader
 from __future__ import annotations
 
 import difflib
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from heron.base.errors import DataError, Fix, Problem
+from heron.base.errors import ConfigError, DataError, Fix, Problem
+from heron.base.table_formats import read_chunks
 from heron.base.tables import (
     Table,
     as_table,
@@ -23,6 +25,7 @@ from heron.base.tables import (
     read_table,
     table_stem,
 )
+from heron.base.terminal import say
 from heron.data import TASKS
 from heron.data.config import JOIN, DataConfig, JoinConfig
 from heron.data.examples import Example, Span
@@ -36,9 +39,21 @@ if TYPE_CHECKING:
 Labels = Literal["required", "optional", "ignored"]
 
 SIDE = "data.columns.side"
+_MOST_CLASSES = 1000  # of a table whose classes nobody has listed
 
 # From a value of the joined column to the columns that `join.take` names.
 Joined = Mapping[str, Mapping[str, Any]]
+
+# What others call these columns, where a table has none of the name that `data.columns` gives.
+SYNONYMS = {
+    "text": ("comment", "sentence", "content", "review", "tweet", "document", "body"),
+    "premise": ("sentence1", "text1", "text_a", "context"),
+    "hypothesis": ("sentence2", "text2", "text_b", "claim"),
+    "label": ("gold_label", "labels", "class", "category", "sentiment", "target"),
+    "context": ("paragraph", "passage", "text"),
+    "article": ("text", "document", "source", "content", "body"),
+    "summary": ("highlights", "abstract", "target", "headline"),
+}
 
 # What a format reads from a row: the text, the second text or None, the spans.
 Texts = tuple[str, str | None, tuple[Span, ...]]
@@ -80,6 +95,53 @@ class Format:
 def task_named(name: str) -> Task:
     """Find a task by name."""
     return cast("Task", TASKS[name])
+
+
+def own_table(source: Path | Table, config: DataConfig) -> Table:
+    """Read a table and its problems, unless it has been read; columns get `data.columns`' names.
+
+    Letters' case and the names of `SYNONYMS` are accepted where one column has them, and said once.
+    """
+    table = as_table(source, config.quoting)
+    used, of_classes = config.columns, task_named(config.task).has_classes
+    others = (used.label,) if of_classes else (used.answer, used.answer_start, used.target)
+    wanted = (used.text, used.text_pair, *others)
+    free = [name for name in table.columns if name not in wanted]
+    renamed = {}
+    for column in filter(None, wanted):
+        known = (column, *SYNONYMS.get(column, ()))
+        found = [name for name in free if name.strip().casefold() in known]
+        if column not in table.columns and len(found) == 1 and found[0] not in renamed:
+            renamed[found[0]] = column
+    if not renamed:
+        return table
+    said = ", ".join(f"{name} is {column}" for name, column in renamed.items())
+    say(f"{table.path}: {said} (data.columns says otherwise)", about=f"columns {said}")
+    rows = [{renamed.get(name, name): cell for name, cell in row.items()} for row in table.rows]
+    columns = tuple(renamed.get(name, name) for name in table.columns)
+    return replace(table, columns=columns, rows=rows)
+
+
+def classes_in(path: Path, config: DataConfig) -> list[str]:
+    """List what the label column of a table holds, numbers by size, else by the alphabet.
+
+    Raises:
+        ConfigError: more than 1,000 classes: the column is no label.
+    """
+    found: dict[str, None] = {}
+    for chunk in read_chunks(path, 10_000, config.quoting):
+        table = own_table(chunk, config)
+        table.require(keys={config.columns.label: "data.columns.label"})
+        cells = (cell for cell in table.values(config.columns.label) if not is_missing(cell))
+        found |= dict.fromkeys(cell_text(cell) for cell in cells)
+        if len(found) > _MOST_CLASSES:
+            raise ConfigError(
+                f"{path}: '{config.columns.label}' has more than {_MOST_CLASSES} values: name the "
+                "column of classes with data.columns.label=NAME"
+            )
+    classes = [each for each in found if each not in config.no_label]
+    numbers = all(re.fullmatch(r"-?\d+", each) for each in classes)
+    return sorted(classes, key=int if numbers else str)
 
 
 def find_format(config: DataConfig) -> Format:
@@ -295,7 +357,7 @@ def open_table(
     def read(
         source: Path | Table, labels: Labels, label_column: str, keys: Mapping[str, str]
     ) -> Rows:
-        table = as_table(source, config.quoting)
+        table = own_table(source, config)
         table.require(*columns, keys=keys)
         return RowReader(table, config, labels, label_column, texts, joined).read_all()
 

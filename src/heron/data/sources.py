@@ -103,9 +103,11 @@ def inspect(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, So
     found = {}
     for name, file in files.items():
         places = [data_dir / file.path, cache_dir / "downloads" / file.path]
+        if not file.sha256:  # a user's own: where they stand
+            places.insert(0, Path(file.path).expanduser())
         path = next((place for place in places if place.is_file()), None)
         if path is None:
-            found[name] = Source(file, places[0], State.MISSING)
+            found[name] = Source(file, data_dir / file.path, State.MISSING)
         elif not config.verify or not file.sha256:
             found[name] = Source(file, path, State.UNPINNED)
         else:

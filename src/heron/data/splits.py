@@ -65,8 +65,16 @@ def take_fold(
 
 
 def _units(examples: Sequence[Example], by: str) -> list[str]:
-    """Name what is drawn as a whole, for each example: its group, or itself."""
-    return [(e.group or e.text) if by == "group" else e.guid for e in examples]
+    """Name what is drawn as a whole, for each example: its group, or itself.
+
+    Where all have one group, it is the text, and where all have one text, the row.
+    """
+    names = (lambda e: e.group or e.text, lambda e: e.text, lambda e: e.guid)
+    for name in names if by == "group" else names[2:]:
+        units = [name(e) for e in examples]
+        if len(set(units)) > 1:
+            break
+    return units
 
 
 def _ordered(units: Iterable[str], seed: int) -> list[str]:

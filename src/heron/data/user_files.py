@@ -1,16 +1,38 @@
 """Files of the user's own, in the form of a data set: for `heron predict` and `heron evaluate`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from heron.base.errors import DataError, Problem
 from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.table_formats import read_chunks
-from heron.data.config import PHRASES, DataConfig
-from heron.data.rows import Labels, Reader, Rows, find_format
+from heron.config.parsing import parse
+from heron.data import TASKS
+from heron.data.config import PHRASES, TRAIN, DataConfig
+from heron.data.rows import Labels, Reader, Rows, classes_in, find_format, task_named
 from heron.data.sources import locate_phrases
+
+
+def own_files(values: Mapping[Any, Any], data_dir: Path) -> dict[str, Any]:
+    """Complete the files of the user's own in the values of `data`.
+
+    A path relative to the working directory becomes absolute; where no classes are listed, they are
+    those of the train file.
+    """
+    files = {split: dict(file) for split, file in (values.get("files") or {}).items() if file}
+    for file in files.values():
+        path = Path(str(file.get("path", ""))).expanduser()
+        if not file.get("sha256") and path.is_file():
+            file["path"] = str(path.absolute())
+    values = {**values, "files": files}
+    train = data_dir / str(files.get(TRAIN, {}).get("path", ""))
+    if not values.get("label_order") and values.get("task") in TASKS and train.is_file():
+        config = parse(DataConfig, values, "data.")
+        if task_named(config.task).has_classes:
+            values["label_order"] = classes_in(train, config)
+    return values
 
 
 def read_rows(

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, make_dataclass
 from inspect import signature
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from annotated_types import Ge, Interval
@@ -408,7 +409,13 @@ def read(values: Mapping[Any, Any], typed: Collection[str] | None = None) -> Con
     Raises:
         ConfigError: see `resolve`.
     """
-    return parse(Config, _current(values, typed))
+    whole = _current(values, typed)
+    if typed is not None and isinstance(data := whole.get("data"), dict):
+        from heron.data.user_files import own_files  # start-up time
+
+        paths = whole.get("paths") or {}
+        whole["data"] = own_files(data, Path(str(paths.get("data") or "data")))
+    return parse(Config, whole)
 
 
 def _current(values: Mapping[Any, Any], typed: Collection[str] | None) -> dict[Any, Any]:

@@ -17,13 +17,14 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from heron.base.errors import ConfigError, nearest
-from heron.base.folders import data_set_file
+from heron.base.folders import data_set_file, default_data_dir
 from heron.base.yaml_files import parse_yaml
 from heron.config import errors
 from heron.config.constraints import RENAMED, all_keys, flatten
 from heron.config.parsing import parse
 from heron.config.words import PARSER, UNREADABLE, readable
 from heron.data.config import DataConfig, data_values
+from heron.data.user_files import own_files
 from heron.tasks.config import Config
 from heron.training.stored import from_yaml, to_yaml
 
@@ -156,7 +157,7 @@ def _override(values: Any, words: Sequence[str]) -> DataConfig:
     except OmegaConfBaseException as error:
         raise ConfigError(errors.explain(error, prefix="data.")) from error
     assert isinstance(whole, dict)
-    return parse(DataConfig, whole, "data.")
+    return parse(DataConfig, own_files(whole, default_data_dir()), "data.")
 
 
 def set_keys(config: Config, changes: Mapping[str, Any], name: str) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.errors import Fix, Problem, nearest
-from heron.base.tables import Table, as_table, cell_text, is_missing, number_text, table_stem
+from heron.base.tables import Table, cell_text, is_missing, number_text, table_stem
 from heron.base.terminal import say
 from heron.data.config import DataConfig
 from heron.data.examples import REPAIRS, Example, Span
-from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader
+from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader, own_table
 from heron.languages import get_language
 from heron.languages.unicode import normalise
 from heron.languages.words import words
@@ -75,7 +75,7 @@ def open_questions(config: DataConfig, files: Mapping[str, Path], placed: bool =
                     what = f"no question has a '{name}'.{nearest(name, table.columns)}"
                     table.problems.append(Problem(str(path), what, fix))
         else:
-            table = as_table(source, config.quoting)
+            table = own_table(source, config)
             if placed:
                 needed[columns.text] = "data.columns.text"
                 needed[str(columns.text_pair)] = "data.columns.text_pair"

@@ -4,10 +4,10 @@ from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any
 
-from heron.base.tables import Table, as_table, is_missing, number_text
+from heron.base.tables import Table, is_missing, number_text
 from heron.data.config import DataConfig
 from heron.data.examples import Example
-from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader
+from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader, own_table
 from heron.languages.unicode import normalise
 from heron.languages.words import words
 from heron.tasks.summarization.task import SUMMARY
@@ -24,7 +24,7 @@ def open_articles(config: DataConfig, files: Mapping[str, Path]) -> Reader:
     def read(
         source: Path | Table, labels: Labels, label_column: str, keys: Mapping[str, str]
     ) -> Rows:
-        table = as_table(source, config.quoting)
+        table = own_table(source, config)
         needed = {column: SIDE for column, key in keys.items() if key == SIDE}
         needed[columns.text] = "data.columns.text"
         if labels == "required":

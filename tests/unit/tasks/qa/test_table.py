@@ -88,6 +88,7 @@ def test_answers_written_as_text_are_read(tmp_path, config, written):
 
 
 def test_answer_start_may_be_left_out_where_the_answer_stands_once(read, config):
+    config.qa = QaConfig()
     (example,) = read([row(answer=ANSWER)]).examples
     assert example.spans == ((START, START + len(ANSWER)),)
     assert "repairs" not in example.side
@@ -107,7 +108,8 @@ def test_an_empty_answer_means_none_where_the_classes_allow_it(read, config):
     assert [e.label for e in read(rows).examples] == ["answer", "no_answer"]
 
 
-def test_a_bad_row_names_its_line(read):
+def test_a_bad_row_names_its_line(read, config):
+    config.qa = QaConfig()
     said = problem(read, row(answer=ANSWER, answer_start=3), row(answer="2002"), bad_rows="raise")
     assert "own.jsonl:1: own:1: at 3 the context reads" in said
     assert "answer_start is 1.5" in problem(read, row(answer=ANSWER, answer_start=1.5))

@@ -106,7 +106,7 @@ def test_the_paper_s_filters_are_counted_steps(own, table, tmp_path):
     ]
     own.summaries = SummariesConfig(empty="drop", other_script=0.5, min_summary_tokens=3)
     own.files = {"train": FileConfig(str(table(rows)))}
-    own.validation.fraction = 0.0
+    own.validation.fraction = own.holdout.fraction = 0.0
     loaded = load_with_report(own, tmp_path, tmp_path)
     assert [e.guid for e in loaded.examples["train"]] == ["a"]
     assert loaded.dropped["train"] == {SHORT: 1, OTHER_SCRIPT: 1, EMPTY: 3}
@@ -123,7 +123,7 @@ def test_what_the_file_spells_otherwise_is_kept_beside_what_was_read(own, table)
 def test_rows_left_out_count_as_rows_of_the_file(own, table, tmp_path):
     own.files = {"train": FileConfig(str(table([*ROWS, {**ROWS[0], "guid": "c"}])), rows=3)}
     own.summaries.min_summary_tokens = 3
-    own.validation.fraction = 0.0
+    own.validation.fraction = own.holdout.fraction = 0.0
     assert len(load_with_report(own, tmp_path, tmp_path).examples["train"]) == 2
     own.files["train"].rows = 4
     with pytest.raises(DataError, match="3 rows, expected 4"):
