@@ -6,8 +6,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from heron import __version__
 from heron.base.errors import ConfigError, HeronError, os_error_text, visible
+from heron.base.folders import VERSION
 from heron.base.registry import load
 from heron.base.secrets import redact
 from heron.base.signals import exit_code, interruptible, terminable
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     name, rest = (arguments or ["help"])[0], arguments[1:]
     if name in ("-V", "--version"):
-        print(f"heron {__version__}")
+        print(f"heron {VERSION}")
         return 0
     os.environ.setdefault(*_KERNELS)  # before torch is imported; workers inherit it
     if "OMP_WAIT_POLICY" not in os.environ:
@@ -67,7 +67,9 @@ def _run(arguments: list[str]) -> int:
                 module = load(f"{_LISTING}:fork_module")(name)
             command = importlib.import_module(module).run
             if any(word.startswith(("json=", "quiet=")) for word in rest):
-                return int(load("heron.commands.printing:run")(command, name, rest))
+                from heron.commands.printing import run  # start-up time
+
+                return run(command, name, rest)
             return command(rest) or 0
     except HeronError as error:
         print(f"heron {name}: {error}", file=sys.stderr)

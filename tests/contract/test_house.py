@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import heron
-from heron.base.registry import load
 from heron.data import TASKS
 from small_forks import commands_in
 
@@ -84,11 +83,3 @@ def test_the_path_that_a_reader_is_asked_to_follow_is_short():
     files = re.findall(r"`([\w/]+\.py)`", path.partition(". ")[0])
     assert len(files) == 9
     assert sum(lines_of(SOURCE / file) for file in files) <= 1_800
-
-
-@pytest.mark.real  # takes seconds
-def test_every_entry_that_is_imported_on_demand_exists():
-    pattern = re.compile(r'"(heron\.[\w.]+:\w+)"')
-    for file in SOURCE.rglob("*.py"):
-        for place in pattern.findall(file.read_text(encoding="utf-8")):
-            assert load(place), place

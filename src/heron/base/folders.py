@@ -17,9 +17,9 @@ from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 
-import heron
 from heron.base.errors import ConfigError, nearest
 
+VERSION = "0.1.0"  # of heron
 PACKAGE = "heron_forks"
 GROUP = "heron.forks"  # of entry points
 # An environment variable, because jobs, ranks and workers in other processes inherit it.
@@ -27,10 +27,14 @@ VARIABLE = "HERON_FORKS"
 _FORKS = "experiments"  # a folder of forks
 
 
+def package() -> Path:
+    """Name the folder of heron's own code."""
+    return Path(__file__).resolve().parents[1]
+
+
 def conf_dir() -> Path:
     """Find heron's own `conf`: that of the repository it is imported from, or the package's."""
-    package = Path(heron.__file__).resolve().parent
-    folders = (package.parents[1] / "conf", package / "conf")
+    folders = (package().parents[1] / "conf", package() / "conf")
     for folder in folders:
         if (folder / "train.yaml").is_file():
             return folder

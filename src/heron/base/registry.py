@@ -1,12 +1,14 @@
 """Registries: what a configuration names, heron's own and what forks add.
 
-heron's own entries are written as `module:attribute` and imported when they are used, so that a run
-loads only what it needs, and a lower layer does not import a higher one. A fork registers its
+heron's own entries are registered in `heron/__init__.py` and imported when they are used, so that a
+run loads only what it needs, and a lower layer does not import a higher one. A fork registers its
 entries when it is imported, which happens at the first name that heron itself does not have, and
 where all names are listed.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any, Generic, TypeVar, cast
 
@@ -38,33 +40,39 @@ def _load_forks() -> None:
     load_forks(experiment_roots())
 
 
-class Registry(Generic[Entry]):
-    """Entries of one kind by name; heron's own are `module:attribute`, or registered at once.
+@dataclass(frozen=True)
+class _Late:
+    """An entry that is made when it is looked up first."""
 
-    `kind`, in singular, is for messages; `key` is the configuration key that names an entry.
+    make: Callable[[], Any]
+
+
+class Registry(Generic[Entry]):
+    """Entries of one kind by name, in the order in which they were added, forks' last.
+
+    `kind`, in singular, is for messages; `key` is the configuration key that names an entry. A
+    tool's own entries may be given as `module:attribute`.
     """
 
     def __init__(self, kind: str, builtin: Mapping[str, str] | None = None, key: str | None = None):
         self.kind, self.key = kind, key
-        self._builtin = dict(builtin or {})
-        self._added: dict[str, Entry] = {}
-        self._late: dict[str, Callable[[], Entry]] = {}
+        self._entries: dict[str, Entry | _Late] = {
+            name: _Late(partial(load, place)) for name, place in (builtin or {}).items()
+        }
 
     def register(self, name: str, entry: Entry) -> Entry:
         """Add an entry, unless there is another one of this name; returns it."""
-        taken = name in self._builtin or name in self._late
-        if taken or self._added.get(name, entry) is not entry:
+        if self._entries.get(name, entry) is not entry:
             raise ConfigError(f"{self.kind} '{name}' exists already: choose another name")
-        self._added[name] = entry
+        self._entries[name] = entry
         return entry
 
-    def late(self, name: str) -> Callable[[Callable[[], Entry]], Callable[[], Entry]]:
-        """Decorate a function that gives the entry `name`, called when it is looked up first."""
+    def late(self, *names: str) -> Callable[[Callable[[], Entry]], Callable[[], Entry]]:
+        """Decorate a function that gives an entry, called when a name is looked up first."""
 
         def add(make: Callable[[], Entry]) -> Callable[[], Entry]:
-            if name in self._builtin or name in self._added or name in self._late:
-                raise ConfigError(f"{self.kind} '{name}' exists already: choose another name")
-            self._late[name] = make
+            for name in names:
+                self.register(name, cast(Any, _Late(make)))
             return make
 
         return add
@@ -75,18 +83,16 @@ class Registry(Generic[Entry]):
 
     def __getitem__(self, name: str) -> Entry:
         """Look an entry up, forks' included; a ConfigError names the nearest if there is none."""
-        if name in self._builtin:
-            return cast(Entry, load(self._builtin[name]))
-        if name not in self._added and name not in self._late:
+        if name not in self._entries:
             _load_forks()
-        if name in self._late:
-            self._added[name] = self._late.pop(name)()
-        if name not in self._added:
+        if name not in self._entries:
             what = f"no {self.kind} '{name}'"
             if self.key:
                 what = f"{self.key}={name}: unknown {self.kind}"
             raise ConfigError(f"{what}.{nearest(name, self)}")
-        return self._added[name]
+        if isinstance(entry := self._entries[name], _Late):
+            entry = self._entries[name] = entry.make()
+        return entry
 
     def find(self, name: str) -> Entry | None:
         """Look an entry up, forks' included; None where there is none of this name."""
@@ -95,10 +101,13 @@ class Registry(Generic[Entry]):
 
     def __contains__(self, name: object) -> bool:
         """Tell whether there is an entry of this name, forks' included."""
-        known = name in self._builtin or name in self._added or name in self._late
-        return known or name in tuple(self)
+        return name in self._entries or name in tuple(self)
 
     def __iter__(self) -> Iterator[str]:
         """List all names: heron's own in their order, then forks'."""
         _load_forks()
-        return iter([*self._builtin, *self._added, *self._late])
+        return iter(tuple(self._entries))
+
+
+# What a lower layer asks of a higher one, by name; `heron/__init__.py` says who answers.
+ABOVE: Registry[Any] = Registry("part of heron")

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heron import __version__
 from heron.base.columns import aligned, broken, terminal_width
 from heron.base.errors import ConfigError, nearest
+from heron.base.folders import VERSION
 from heron.base.registry import Registry
 
 
@@ -92,7 +92,7 @@ def overview(own: Sequence[str]) -> str:
     """List all commands with their summaries."""
     return "\n".join(
         [
-            f"heron {__version__}: Hebrew, Romanian, NLU\n",
+            f"heron {VERSION}: Hebrew, Romanian, NLU\n",
             "usage: heron <command> [key=value ...]\n",
             _list([*own, *FORK_COMMANDS], own),
             "\nEvery command takes",

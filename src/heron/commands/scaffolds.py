@@ -8,11 +8,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_file
 from heron.base.folders import conf_dir, conf_dirs, experiment_roots
-from heron.base.registry import load
+from heron.base.registry import Registry
+from heron.data import TASKS
+from heron.dynamics import DIFFICULTIES
+from heron.languages import LANGUAGES
+from heron.metrics import METRICS
+from heron.models import POOLINGS
 
 _FORK = "village"  # the pages' fork
 _BLOCK = re.compile(r'^```\w+ title="(?P<file>[^"]+)"\n(?P<code>.*?)^```$', re.M | re.S)
@@ -34,16 +40,16 @@ class Kind:
     # the page only.
     example: str
     group: str = ""  # the config group in which the name must be new
-    registry: str = ""  # the registry, `module:attribute`, in which it must be new
+    registry: Registry[Any] | None = None  # in which it must be new
 
 
 KINDS = {
     "dataset": Kind("village_news", "data"),
-    "language": Kind("lad", registry="heron.languages:LANGUAGES"),
-    "head": Kind("largest", "head", "heron.models:POOLINGS"),
-    "curriculum": Kind("rare_last", "curriculum", "heron.dynamics:DIFFICULTIES"),
-    "metric": Kind("mean_recall", registry="heron.metrics:METRICS"),
-    "task": Kind("headlines", "task", "heron.data:TASKS"),
+    "language": Kind("lad", registry=LANGUAGES),
+    "head": Kind("largest", "head", POOLINGS),
+    "curriculum": Kind("rare_last", "curriculum", DIFFICULTIES),
+    "metric": Kind("mean_recall", registry=METRICS),
+    "task": Kind("headlines", "task", TASKS),
     "prompt": Kind("yes_or_no", "prompt"),
     "experiment": Kind("first"),
 }
@@ -181,7 +187,7 @@ def _check_new(kind: str, name: str) -> None:
     group, registry = KINDS[kind].group, KINDS[kind].registry
     files = [conf / group / f"{name}.yaml" for conf in conf_dirs() if group]
     taken = next((str(path) for path in files if path.exists()), "")
-    if not taken and registry and name in tuple(load(registry)):
+    if not taken and registry and name in tuple(registry):
         taken = "registered by heron or a fork"
     if taken:
         raise ConfigError(f"{kind} '{name}' exists already ({taken}): choose another name")

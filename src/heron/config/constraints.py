@@ -14,7 +14,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 from annotated_types import Ge, Gt, Interval, Len
 
 from heron.base.errors import nearest
-from heron.base.registry import Registry, load
+from heron.base.registry import ABOVE, Registry
 
 LAST_SEED = 2**32 - 1  # NumPy, scikit-learn and Lightning take 32 bits
 MISSING = "???"  # of a field that has no default, as OmegaConf writes it
@@ -223,7 +223,7 @@ def say_renamed(old: str, new: str) -> None:
 @cache
 def root() -> Any:
     """Find the dataclass of a whole run, which is composed where all its parts are known."""
-    return load("heron.tasks.config:Config")
+    return ABOVE["configuration"]
 
 
 def all_keys(schema: Any = None, prefix: str = "") -> list[str]:

@@ -42,15 +42,14 @@ class TaskRules:
     # function from confusion matrices (`Cells` beyond 100 classes) to headline scores; None:
     # `heron.metrics.classification.plain_scores`.
     headline: Headline | None = None
+    features: Callable[..., Any]  # tokenizes a split: `(examples, tokenizer, FeatureOptions)`
+    # Chooses `FeatureOptions.own`, given a run's configuration and whether a split is trained on.
+    feature_options: Callable[[Any, bool], Any] = lambda config, training: None
+    # Strings that the tokenizer reads as one token each, by a run's configuration.
+    added_tokens: Callable[[Any], tuple[str, ...]] = lambda config: ()
 
 
-TASKS: Registry[TaskRules] = Registry(
-    "task",
-    {
-        name: f"heron.tasks.{name}.task:TASK"
-        for name in ("relation", "nli", "qa", "summarization", "classification")
-    },
-)
+TASKS: Registry[TaskRules] = Registry("task")
 
 
 class _Forms:

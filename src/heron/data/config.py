@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 from annotated_types import Ge
 
@@ -372,6 +372,25 @@ class BatchingConfig:
     oversample: Annotated[str, OneOf("none", "balanced", "multipliers")] = "none"
     # copies per class under `multipliers`; 1 for a class that is not named
     multipliers: dict[str, Count] = field(default_factory=dict)
+
+
+class RunSettings(Protocol):
+    """What data and models read of a run's configuration; higher layers type the rest of it."""
+
+    data: DataConfig
+    others: dict[str, DataConfig]
+    also_test: list[str]
+    batching: BatchingConfig
+    seed: int
+    paths: Any
+    task: Any
+    encoder: Any
+    head: Any
+    trainer: Any
+
+    def read_stages(self) -> list[Any]:
+        """Read the stages of training."""
+        ...
 
 
 def read_config(path: Path) -> DataConfig:

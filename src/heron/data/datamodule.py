@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytorch_lightning as pl
@@ -15,9 +15,10 @@ from torch.utils.data import DataLoader, Dataset, DistributedSampler, Sequential
 
 from heron.base import ranks
 from heron.base.files import fingerprint, sha256_file
+from heron.data import TASKS
 from heron.data.batching import budget, copies, fit_budget, plan_epoch, plan_evaluation
 from heron.data.collate import Collator
-from heron.data.config import TRAIN, VALIDATION, BatchingConfig
+from heron.data.config import TRAIN, VALIDATION, BatchingConfig, RunSettings
 from heron.data.examples import Example
 from heron.data.features import (
     FEATURES_VERSION,
@@ -28,12 +29,8 @@ from heron.data.features import (
     require_none_refused,
 )
 from heron.data.readers import every_set, load_run_data, no_rows
-from heron.data.rows import task_named
 from heron.data.sources import locate
 from heron.data.tokenizer import load_tokenizer
-
-if TYPE_CHECKING:  # a higher layer's
-    from heron.tasks.config import Config
 
 Splits = dict[str, list[Example]]
 Plan = Callable[[int], list[np.ndarray]]  # an epoch's batches of units
@@ -49,7 +46,7 @@ class DataModule(pl.LightningDataModule):
     `tokenizer` replace those of the configuration.
     """
 
-    def __init__(self, config: Config, examples: Splits | None = None, tokenizer: Any = None):
+    def __init__(self, config: RunSettings, examples: Splits | None = None, tokenizer: Any = None):
         super().__init__()
         self.config = config
         self.vectors: dict[str, np.ndarray] = {}
@@ -269,7 +266,7 @@ class Prepared:
 _last: dict[str, Prepared] = {}
 
 
-def prepare_once(config: Config) -> Prepared:
+def prepare_once(config: RunSettings) -> Prepared:
     """Prepare a run's data, or reuse those of the process's previous job if they are the same.
 
     The key is of everything `Prepared` depends on: settings, data files, tokenizer files.
@@ -294,14 +291,14 @@ def prepare_once(config: Config) -> Prepared:
     return _last[key]
 
 
-def prepare(config: Config, examples: Splits | None = None, tokenizer: Any = None) -> Prepared:
+def prepare(config: RunSettings, examples: Splits | None = None, tokenizer: Any = None) -> Prepared:
     """Read and tokenize every split; arguments as for `DataModule`."""
     cache, dropped = Path(config.paths.cache), {}
     if examples is None:
         loaded = load_run_data(config)
         examples, dropped = loaded.examples, loaded.dropped
         _require_rows(config, examples)
-    task = task_named(config.data.task)
+    task = TASKS[config.data.task]
     added = task.added_tokens(config)
     if tokenizer is None:
         read = (text for e in examples.get(TRAIN, []) for text in (e.text, e.text_pair, e.target))
@@ -332,7 +329,7 @@ def prepare(config: Config, examples: Splits | None = None, tokenizer: Any = Non
     return Prepared(examples, dropped, tokenizer, len(tokenizer) - len(added), features, keys)
 
 
-def _require_rows(config: Config, examples: Splits) -> None:
+def _require_rows(config: RunSettings, examples: Splits) -> None:
     """Raise a ConfigError where there is nothing to train on, or to choose an epoch by."""
     wanted = {TRAIN: "train on"}
     if config.trainer.needs_validation():
@@ -348,14 +345,14 @@ def _remove_limits(tokenizer: Any) -> None:
     tokenizer.backend_tokenizer.no_padding()
 
 
-def feature_options(config: Config, training: bool = False) -> FeatureOptions:
+def feature_options(config: RunSettings, training: bool = False) -> FeatureOptions:
     """Collect the options of tokenization, for a split to train on or another."""
     encoder = ("max_length", "truncation", "overflow", "stride", "separator", "trailing_separator")
     return FeatureOptions(
         input=config.head.input,
         label_order=tuple(config.data.label_order),
         **{name: getattr(config.encoder, name) for name in encoder},
-        own=task_named(config.data.task).feature_options(config, training),
+        own=TASKS[config.data.task].feature_options(config, training),
     )
 
 

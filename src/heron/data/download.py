@@ -11,9 +11,9 @@ from pathlib import Path
 
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from heron import __version__
 from heron.base.errors import Problem
 from heron.base.files import locked, sha256_file
+from heron.base.folders import VERSION
 from heron.base.progress import messages
 from heron.data.config import FileConfig
 from heron.data.sources import Source, State
@@ -103,7 +103,7 @@ def download(file: FileConfig, target: Path, report: Report) -> None:
 def _receive(url: str, part: Path, report: Report) -> bool:
     """Append the rest of the file to `part`; returns whether it is complete."""
     start = part.stat().st_size if part.is_file() else 0
-    headers = {"User-Agent": f"heron/{__version__}"}
+    headers = {"User-Agent": f"heron/{VERSION}"}
     if start:
         headers["Range"] = f"bytes={start}-"
     request = urllib.request.Request(url, headers=headers)

@@ -8,7 +8,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from huggingface_hub import constants, try_to_load_from_cache
@@ -16,11 +16,16 @@ from huggingface_hub import constants, try_to_load_from_cache
 from heron.base.errors import ConfigError
 from heron.base.files import SEAL, damaged_files, sha256_file
 
-if TYPE_CHECKING:  # a higher layer's
-    from heron.models.config import EncoderConfig
+
+class Pretrained(Protocol):
+    """What names a model: keys of `encoder`."""
+
+    name: str  # hub id or folder
+    revision: str | None
+    trust_remote_code: bool
 
 
-def origin(config: EncoderConfig) -> dict[str, Any]:
+def origin(config: Pretrained) -> dict[str, Any]:
     """Make the `from_pretrained` arguments: where to load from, and whether its code may run.
 
     Without a local copy the hub must answer: its client would retry for a minute. A damaged
@@ -46,7 +51,7 @@ def origin(config: EncoderConfig) -> dict[str, Any]:
     }
 
 
-def identity(config: EncoderConfig) -> dict[str, str]:
+def identity(config: Pretrained) -> dict[str, str]:
     """Identify a pretrained encoder by its content; empty for `scratch`.
 
     `{file: SHA-256}` of a folder's weights, settings, tokenizer and code, or `{"commit": id}`.
@@ -67,7 +72,7 @@ def identity(config: EncoderConfig) -> dict[str, str]:
     return {"commit": str(commit)}
 
 
-def pretrained_tokenizer(config: EncoderConfig) -> Any:
+def pretrained_tokenizer(config: Pretrained) -> Any:
     """Load an encoder's fast tokenizer; a decoder's ends each text with its end token.
 
     Source: RoNLI section 4: RoGPT2 is read at the state of its end-of-sequence token.
@@ -130,7 +135,7 @@ def unreachable(name: str, error: Exception | None = None) -> ConfigError:
     )
 
 
-def _cached(config: EncoderConfig) -> object:
+def _cached(config: Pretrained) -> object:
     return try_to_load_from_cache(config.name, "config.json", revision=config.revision)
 
 

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.folders import data_set_file
-from heron.data.config import SPLITS, TEST, TRAIN, VALIDATION, Columns, DataConfig, read_config
+from heron.data.config import (
+    SPLITS,
+    TEST,
+    TRAIN,
+    VALIDATION,
+    Columns,
+    DataConfig,
+    RunSettings,
+    read_config,
+)
 from heron.data.examples import Example
 from heron.data.rows import SIDE, Rows, find_format
 from heron.data.sources import locate
 
-if TYPE_CHECKING:  # a higher layer's
-    from heron.tasks.config import Config
-
-
 UNLABELLED, DUPLICATE = "unlabelled", "duplicate"
+
+Run = TypeVar("Run", bound=RunSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +139,7 @@ def _check_counts(split: str, path: Path, rows: Rows, config: DataConfig) -> lis
     return [Problem(str(path), problem, fix) for problem in problems]
 
 
-def data_set(config: Config, name: str, of_stage: bool = False) -> DataConfig:
+def data_set(config: RunSettings, name: str, of_stage: bool = False) -> DataConfig:
     """Find a data set: the run's own (with its overrides), a stage's, or one with equal classes.
 
     That of a stage may also be of another task.
@@ -150,17 +158,21 @@ def data_set(config: Config, name: str, of_stage: bool = False) -> DataConfig:
     return found
 
 
-def every_set(config: Config) -> dict[str, DataConfig]:
+def every_set(config: RunSettings) -> dict[str, DataConfig]:
     """Find the data sets of a run by name: its own, those of its stages, those of `also_test`."""
     stages = {s.data: data_set(config, s.data, of_stage=True) for s in config.read_stages()}
     tested = {name: data_set(config, name) for name in config.also_test}
     return {config.data.name: config.data, **stages, **tested}
 
 
-def of_split(config: Config, split: str) -> Config:
+def of_split(config: Run, split: str) -> Run:
     """Replace the run's data set by that of a split `<data set>.<split>`."""
     name, dot, _ = split.rpartition(".")
-    return replace(config, data=data_set(config, name)) if dot else config
+    if not dot:
+        return config
+    found = copy(config)
+    found.data = data_set(config, name)
+    return found
 
 
 def no_rows(name: str, split: str, what: str = "train on") -> ConfigError:
@@ -169,7 +181,7 @@ def no_rows(name: str, split: str, what: str = "train on") -> ConfigError:
     return ConfigError(f"data={name} has no rows to {what}: {fix}")
 
 
-def load_run_data(config: Config) -> Loaded:
+def load_run_data(config: RunSettings) -> Loaded:
     """Read a run's own data set, and the test split (or validation) of those in `also_test`.
 
     The others' splits are called `<data set>.<split>`.

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal
 
 from heron.base.errors import ConfigError, DataError, Fix, Problem
 from heron.base.table_formats import read_chunks
@@ -31,9 +31,6 @@ from heron.data.config import JOIN, DataConfig, JoinConfig
 from heron.data.examples import Example, Span
 from heron.languages import get_language
 from heron.languages.unicode import normalise
-
-if TYPE_CHECKING:
-    from heron.tasks.task import Task
 
 # Whether each row needs a label, may have one, or is read without.
 Labels = Literal["required", "optional", "ignored"]
@@ -92,18 +89,13 @@ class Format:
     collect: Callable[[DataConfig, Mapping[str, Path], Path, Path], Path] | None = None
 
 
-def task_named(name: str) -> Task:
-    """Find a task by name."""
-    return cast("Task", TASKS[name])
-
-
 def own_table(source: Path | Table, config: DataConfig) -> Table:
     """Read a table and its problems, unless it has been read; columns get `data.columns`' names.
 
     Letters' case and the names of `SYNONYMS` are accepted where one column has them, and said once.
     """
     table = as_table(source, config.quoting)
-    used, of_classes = config.columns, task_named(config.task).has_classes
+    used, of_classes = config.columns, TASKS[config.task].has_classes
     others = (used.label,) if of_classes else (used.answer, used.answer_start, used.target)
     wanted = (used.text, used.text_pair, *others)
     free = [name for name in table.columns if name not in wanted]
@@ -146,7 +138,8 @@ def classes_in(path: Path, config: DataConfig) -> list[str]:
 
 def find_format(config: DataConfig) -> Format:
     """Find the format of a data set."""
-    return task_named(config.task).formats[config.format]
+    found: Format = TASKS[config.task].formats[config.format]
+    return found
 
 
 class LabelError(Exception):

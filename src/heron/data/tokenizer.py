@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from transformers import PreTrainedTokenizerFast
 
 from heron.base.files import fingerprint, stored_folder
+from heron.data.hub import Pretrained, pretrained_tokenizer
 
-if TYPE_CHECKING:  # a higher layer's
-    from heron.models.config import EncoderConfig
+
+class Tokenized(Pretrained, Protocol):
+    """What decides how texts are tokenized: keys of `encoder`."""
+
+    max_length: int
+    scratch: Any  # `vocabulary` is the number of its word pieces
 
 
 def load_tokenizer(
-    config: EncoderConfig, markers: Sequence[str], texts: Iterable[str], cache: Path
+    config: Tokenized, markers: Sequence[str], texts: Iterable[str], cache: Path
 ) -> PreTrainedTokenizerFast:
     """Load the encoder's tokenizer and add the markers to it as one special token each.
 
@@ -24,8 +29,6 @@ def load_tokenizer(
     if config.name == "scratch":
         tokenizer = _trained(sorted(set(texts)), config.scratch.vocabulary, cache)
     else:
-        from heron.data.hub import pretrained_tokenizer
-
         tokenizer = pretrained_tokenizer(config)
     # Plain strings, not AddedToken(lstrip, rstrip): those swallow spaces and shift the offsets.
     tokenizer.add_tokens(list(markers), special_tokens=True)

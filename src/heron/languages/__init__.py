@@ -30,15 +30,28 @@ class Languages(Registry[Language]):
         return super().__contains__(name) or self.find(str(name)) is not None
 
 
-LANGUAGES = Languages(
-    "language",
-    {
-        "he": "heron.languages.hebrew:HEBREW",
-        "ro": "heron.languages.romanian:ROMANIAN",
-        "en": "heron.languages.english:ENGLISH",
-    },
-    key="data.language",
-)
+LANGUAGES = Languages("language", key="data.language")
+
+
+@LANGUAGES.late("he")
+def _hebrew() -> Language:
+    from heron.languages.hebrew import HEBREW
+
+    return HEBREW
+
+
+@LANGUAGES.late("ro")
+def _romanian() -> Language:
+    from heron.languages.romanian import ROMANIAN
+
+    return ROMANIAN
+
+
+@LANGUAGES.late("en")
+def _english() -> Language:
+    from heron.languages.english import ENGLISH
+
+    return ENGLISH
 
 
 def get_language(code: str) -> Language:

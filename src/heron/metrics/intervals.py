@@ -12,21 +12,25 @@ Source: Efron and Tibshirani 1993, chapter 13 (percentile); Davison and Hinkley 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from heron.metrics import require_rows
 
-if TYPE_CHECKING:  # a higher layer's
-    from heron.tasks.config import TaskConfig
-
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 _NUMBERS_AT_ONCE = 4_000_000  # held in memory by one batch of draws; 8 bytes each
 _TAIL = (1 - 0.95) / 2  # of the resamples, below and above an interval
 Number = TypeVar("Number", np.int64, np.float64)
+
+
+class Resampling(Protocol):
+    """How intervals are computed: keys of `task`."""
+
+    bootstrap: int  # resamples; 0: no intervals
+    resample: str  # `group` or `row`
 
 
 def number_groups(groups: Sequence[Any]) -> Ids:
@@ -115,7 +119,7 @@ def score_intervals(
 
 
 def intervals_of_means(
-    values: Mapping[str, Floats], groups: Sequence[str], task: TaskConfig
+    values: Mapping[str, Floats], groups: Sequence[str], task: Resampling
 ) -> dict[str, float]:
     """Draw the intervals that `task.bootstrap` and `task.resample` ask for.
 

@@ -51,9 +51,22 @@ for _name, _width, _inputs in (
     POOLINGS.register(_name, Pooling(on_demand(_POOLING + _name), _width, True, _inputs))
 
 # From a head's configuration, P and C to a module that maps pooled_XP to logits_XC.
-CLASSIFIERS: Registry[Callable[[HeadConfig, int, int], nn.Module]] = Registry(
-    "classifier", {"linear": "heron.models.heads:linear", "mlp": "heron.models.heads:mlp"}
-)
+CLASSIFIERS: Registry[Callable[[HeadConfig, int, int], nn.Module]] = Registry("classifier")
+
+
+@CLASSIFIERS.late("linear")
+def _linear() -> Callable[[HeadConfig, int, int], nn.Module]:
+    from heron.models.heads import linear
+
+    return linear
+
+
+@CLASSIFIERS.late("mlp")
+def _mlp() -> Callable[[HeadConfig, int, int], nn.Module]:
+    from heron.models.heads import mlp
+
+    return mlp
+
 
 # Whole heads (`head.module`): from a head's configuration, D and C to a `heron.models.heads.Head`.
 HEADS: Registry[Callable[[HeadConfig, int, int], nn.Module]] = Registry("head")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -16,11 +16,9 @@ from transformers.modeling_layers import GradientCheckpointingLayer
 
 from heron.base.errors import ConfigError
 from heron.data.collate import Batch
+from heron.data.config import RunSettings
 from heron.models.config import EncoderConfig
 from heron.models.dropout import use_fast_dropout
-
-if TYPE_CHECKING:  # a higher layer's
-    from heron.tasks.config import Config
 
 
 class Encoder(nn.Module):
@@ -115,7 +113,7 @@ def segments(batch: Batch) -> Tensor:
     return inside_BL.long()
 
 
-def build_encoder(config: Config, tokenizer: Any = None) -> Encoder:
+def build_encoder(config: RunSettings, tokenizer: Any = None) -> Encoder:
     """Load the encoder of a run; a frozen one does not depend on earlier random numbers.
 
     Without a tokenizer it is one that a finished run exported.

@@ -13,7 +13,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,6 +25,7 @@ from heron.base.forks import code_hashes
 from heron.base.progress import tracked
 from heron.data.batching import budget, plan_evaluation
 from heron.data.collate import Collator
+from heron.data.config import RunSettings
 from heron.data.datamodule import DataModule
 from heron.data.hub import identity
 from heron.models import HEADS, POOLINGS
@@ -32,9 +33,6 @@ from heron.models.config import HeadConfig
 from heron.models.encoder import Encoder
 from heron.models.heads import Head, pooled_width
 from heron.models.precision import precision
-
-if TYPE_CHECKING:  # a higher layer's
-    from heron.tasks.config import Config
 
 _VERSION = 2
 # Settings that cannot change the states of an encoder in evaluation mode.
@@ -49,7 +47,7 @@ _WITHOUT_EFFECT = (
 
 
 def load_vectors(
-    config: Config, data: DataModule, build: Callable[[], tuple[Encoder, Any]]
+    config: RunSettings, data: DataModule, build: Callable[[], tuple[Encoder, Any]]
 ) -> dict[str, np.ndarray]:
     """Open the pooled vectors of every split, after encoding splits that no run has encoded yet.
 
@@ -79,7 +77,7 @@ def load_vectors(
 
 
 def encode_split(
-    encoder: Encoder, head: Head, config: Config, data: DataModule, split: str
+    encoder: Encoder, head: Head, config: RunSettings, data: DataModule, split: str
 ) -> np.ndarray:
     """Encode and pool a split, in order of length; returns float32 [X, P]."""
     features, units = data.features[split], data.units[split]
@@ -102,7 +100,7 @@ def encode_split(
     return vectors_XP
 
 
-def encoding(config: Config, data: DataModule) -> str:
+def encoding(config: RunSettings, data: DataModule) -> str:
     """Fingerprint everything about encoder and pooling that a pooled vector depends on."""
     encoder, head = config.encoder, config.head
     settings = {k: v for k, v in dataclasses.asdict(encoder).items() if k not in _WITHOUT_EFFECT}
@@ -124,7 +122,7 @@ def _code_of_forks(head: HeadConfig) -> list[Any]:
     return code
 
 
-def _autocast(config: Config, device: torch.device) -> Callable[[], Any]:
+def _autocast(config: RunSettings, device: torch.device) -> Callable[[], Any]:
     name = precision(config)
     dtype = {"bf16-mixed": torch.bfloat16, "16-mixed": torch.float16}.get(name)
     return lambda: torch.autocast(device.type, dtype=dtype, enabled=dtype is not None)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from copy import copy
 
 import torch
 
 from heron.base import ranks
 from heron.base.libraries import processor
 from heron.base.run_folder import RunFolder
-
-if TYPE_CHECKING:  # a higher layer's
-    from heron.tasks.config import Config
+from heron.data.config import RunSettings
+from heron.data.readers import Run
 
 AUTO, FULL, HALF = "auto", "32-true", "bf16-mixed"
 
 
-def precision(config: Config) -> str:
+def precision(config: RunSettings) -> str:
     """Resolve `trainer.precision`: `auto` by the processor."""
     if config.trainer.precision != AUTO:
         return config.trainer.precision
@@ -28,7 +27,7 @@ def precision(config: Config) -> str:
     return HALF if is_amd or torch.cpu._is_amx_tile_supported() else FULL
 
 
-def with_precision(config: Config, folder: RunFolder) -> Config:
+def with_precision(config: Run, folder: RunFolder) -> Run:
     """Replace `auto` by what the run in `folder` computes in.
 
     A resumed run keeps what it has. `config.yaml` names the choice; `status.json` too, with the
@@ -46,7 +45,7 @@ def with_precision(config: Config, folder: RunFolder) -> Config:
     return _replace(config, ranks.from_first(name))
 
 
-def recorded_precision(config: Config, folder: RunFolder) -> Config:
+def recorded_precision(config: Run, folder: RunFolder) -> Run:
     """Replace a choice by the run's own, or a choice for another kind of device by `auto`."""
     status = folder.read_status()
     if "accelerator" not in status:  # none was made
@@ -56,9 +55,11 @@ def recorded_precision(config: Config, folder: RunFolder) -> Config:
     return _replace(config, status["precision"]) if config.trainer.precision == AUTO else config
 
 
-def _accelerator(config: Config) -> str:
+def _accelerator(config: RunSettings) -> str:
     return "cuda" if config.trainer.accelerator != "cpu" and torch.cuda.is_available() else "cpu"
 
 
-def _replace(config: Config, name: str) -> Config:
-    return dataclasses.replace(config, trainer=dataclasses.replace(config.trainer, precision=name))
+def _replace(config: Run, name: str) -> Run:
+    found = copy(config)
+    found.trainer = dataclasses.replace(config.trainer, precision=name)
+    return found

@@ -1,4 +1,4 @@
-"""The tasks, and what forks add to them: baselines, analyses."""
+"""The tasks, and what is added to them: baselines, formats, analyses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from heron.data import no_problems
 
 if TYPE_CHECKING:  # start-up time
     from heron.data.examples import Example
-    from heron.tasks.config import Config
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,19 +20,19 @@ class Baseline:
     """A system without a trained encoder, in place of encoder and head (`baseline.name`)."""
 
     # Fits a system to the labelled training examples; gives `heron.tasks.base.Baseline`.
-    fit: Callable[[Config, Sequence[Example]], Any]
-    load: Callable[[Config, Path], Any]  # opens a fitted system from a run's `model/`
+    fit: Callable[[Any, Sequence[Example]], Any]
+    load: Callable[[Any, Path], Any]  # opens a fitted system from a run's `model/`
     # The tasks that it is for; None: every task with classes; empty: every task.
     tasks: tuple[str, ...] | None = None
     # Lists which of a run's settings cannot work.
-    problems: Callable[[Config], Iterable[str]] = no_problems
+    problems: Callable[[Any], Iterable[str]] = no_problems
     # The files besides the data that its result depends on, by name.
-    sources: Callable[[Config], dict[str, Path]] = lambda config: {}
+    sources: Callable[[Any], dict[str, Path]] = lambda config: {}
     # What tables must say beside its scores, such as word vectors that are not the paper's; from a
     # function that looks up the run's settings. Empty for nothing.
     caveat: Callable[[Callable[[str], Any]], str] = lambda setting: ""
     # Chooses the splits to predict from all that there are.
-    splits: Callable[[Config, Sequence[str]], list[str]] = lambda config, splits: [
+    splits: Callable[[Any, Sequence[str]], list[str]] = lambda config, splits: [
         split for split in splits if split != "train"
     ]
     # The tables that it leaves in the run folder: columns by file name.
@@ -52,22 +51,8 @@ class BaselineConfig:
     name: Annotated[str, OneOf("none", registry=BASELINES)] = "none"
 
 
-@BASELINES.late("majority")
-def _majority() -> Baseline:
-    from heron.tasks.class_baselines import fit_majority, load_majority
-
-    return Baseline(fit_majority, load_majority)
-
-
-def _extractive() -> Baseline:
-    from heron.tasks.summarization.baselines import EXTRACTIVE
-
-    return EXTRACTIVE
-
-
-for _name in ("lead", "textrank", "oracle"):
-    BASELINES.late(_name)(_extractive)
-
+# File formats of relations and of sentence pairs: their data sets may be in either.
+CLASS_FORMATS: Registry[Any] = Registry("data format")
 
 # What forks add to `heron analyze`: `draw_sheet` and `score_sheet`, `published_statistics`.
 FORK_ANALYSES: Registry[Callable[..., Any]] = Registry("analysis of a fork")

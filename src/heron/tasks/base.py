@@ -21,7 +21,7 @@ from torchmetrics import Metric
 
 from heron.base.errors import ConfigError, HeronError
 from heron.base.random_state import random_state, restore_random_state
-from heron.base.registry import on_demand
+from heron.base.registry import ABOVE
 from heron.base.secrets import redacted
 from heron.data.collate import Batch
 from heron.data.config import VALIDATION
@@ -32,8 +32,6 @@ from heron.models.encoder import Encoder
 from heron.models.optim import build_optimizer, build_schedule
 from heron.tasks.config import Config
 
-# By name: the training layer is above this one.
-_load_checkpoint = on_demand("heron.training.inference:load_checkpoint")
 # What every task records of a training row; classification adds its logits.
 OBSERVED = ("p_gold", "correct", "margin")
 
@@ -354,7 +352,7 @@ class TaskModule(pl.LightningModule):
                 another task than this class.
         """
         path = Path(checkpoint_path).absolute()
-        module = _load_checkpoint(path)
+        module = ABOVE["checkpoint"](path)
         if not isinstance(module, cls):
             raise ConfigError(
                 f"{path} is a checkpoint of {type(module).__name__}, not of {cls.__name__}; "

@@ -16,6 +16,7 @@ from heron.data.config import TRAIN
 from heron.data.examples import Example
 from heron.data.features import UNLABELLED
 from heron.data.readers import no_rows
+from heron.tasks import Baseline
 from heron.tasks.config import Config
 from heron.tasks.labels import LabelPredictions, decode
 
@@ -88,6 +89,9 @@ def load_majority(config: Config, folder: Path) -> Majority:
     except (OSError, SafetensorError, KeyError) as error:
         what = f"{folder / WEIGHTS}: holds no classifier of this version of heron"
         raise ConfigError(what) from error
+
+
+MAJORITY = Baseline(fit_majority, load_majority)
 
 
 def training_rows(config: Config, examples: Sequence[Example]) -> tuple[np.ndarray, np.ndarray]:

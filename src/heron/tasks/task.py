@@ -1,8 +1,8 @@
 """What a task is: everything that shared code asks about it.
 
 heron's tasks are in `heron.tasks.<name>.task`; `TASKS` finds them, and those of forks, by name.
-Parts that are slow to import are written as `on_demand("module:attribute")`, so that a run loads
-the parts of its own task only.
+Parts that are slow to import are functions that import them when called, so that a run loads the
+parts of its own task only.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from heron.base.errors import ConfigError, nearest
-from heron.base.registry import Registry, on_demand
+from heron.base.registry import Registry
 from heron.data import TASKS, Rules, TaskRules
-from heron.data.config import DataConfig, second_text_problems
+from heron.data.config import DataConfig, RunSettings, second_text_problems
 from heron.data.rows import Format, Rows
 from heron.metrics.classification import score_task
 from heron.metrics.names import LOSS
 from heron.models.config import HeadConfig
+from heron.tasks import CLASS_FORMATS
 from heron.tasks.config import Config
 
 if TYPE_CHECKING:  # these load torch, or much of it
@@ -28,7 +29,6 @@ if TYPE_CHECKING:  # these load torch, or much of it
 
     from heron.base.run_folder import RunFolder, Scores
     from heron.data.examples import Example
-    from heron.data.features import FeatureOptions, Features
     from heron.languages.language import Language
     from heron.metrics.paired import Floats
     from heron.models.encoder import Encoder
@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # these load torch, or much of it
         [Sequence[str], Sequence[Sequence[str]], Language | None, bool | None], dict[str, Floats]
     ]
 
-__all__ = ["TASKS", "Task", "task_of"]
+__all__ = ["CLASS_FORMATS", "TASKS", "Task", "task_of"]
 
 CLASSES = "classification"  # also scores rows of any other task with classes
 
@@ -90,6 +90,18 @@ class TextScores:
     sign: Callable[[Config, RunFolder, Scores], None] = lambda config, folder, scores: None
 
 
+def _encoder(config: Config, tokenizer: Any) -> Encoder:
+    from heron.models.encoder import build_encoder
+
+    return build_encoder(config, tokenizer)
+
+
+def _head(config: HeadConfig, width: int, classes: int) -> nn.Module:
+    from heron.models.heads import new_head
+
+    return new_head(config, width, classes)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelParts:
     """What a task builds its model from."""
@@ -97,9 +109,9 @@ class ModelParts:
     # Builds the task's module; see `TaskModule`.
     module: Callable[[Config, Encoder, nn.Module, Tensor | None], TaskModule]
     # Loads the encoder for a tokenizer; without a tokenizer, as a run exported it.
-    encoder: Callable[[Config, Any], Encoder] = on_demand("heron.models.encoder:build_encoder")
+    encoder: Callable[[Config, Any], Encoder] = _encoder
     # Builds a new head for an encoder's width and a number of outputs.
-    head: Callable[[HeadConfig, int, int], nn.Module] = on_demand("heron.models.heads:new_head")
+    head: Callable[[HeadConfig, int, int], nn.Module] = _head
     # How many numbers the head gives for each row or token.
     outputs: Callable[[Config, Encoder], int] = lambda config, encoder: len(config.data.label_order)
     # The head's weights, renamed for a model class of transformers; None where none fits.
@@ -127,11 +139,6 @@ class Task(TaskRules):
     """One task; `TaskRules` has what it asks of a configuration."""
 
     formats: Registry[Format]  # file formats of its data sets, see `heron.data.rows`
-    features: Callable[[Sequence[Example], Any, FeatureOptions], Features]  # tokenizes a split
-    # Chooses `FeatureOptions.own`, given whether a split is trained on.
-    feature_options: Callable[[Config, bool], Any] = lambda config, training: None
-    # Strings that the tokenizer reads as one token each.
-    added_tokens: Callable[[Config], tuple[str, ...]] = lambda config: ()
     model: ModelParts
     about: About = About()
     score_names: Callable[[Config], list[str]]  # the scores of a run, without their intervals
@@ -145,7 +152,7 @@ class Task(TaskRules):
         return [*self.score_names(config), LOSS]
 
 
-def task_of(config: Config | DataConfig) -> Task:
+def task_of(config: RunSettings | DataConfig) -> Task:
     """Find the task of a run or of a data set."""
     return cast(Task, TASKS[config.task if isinstance(config.task, str) else config.task.name])
 
@@ -169,16 +176,6 @@ def text_scores(task: object) -> TextScores | None:
     return scores if isinstance(scores, TextScores) else None
 
 
-# Data sets of relations and of sentence pairs may be in either format.
-CLASS_FORMATS: Registry[Format] = Registry(
-    "data format",
-    {
-        "marked_table": "heron.tasks.relation.task:MARKED_TABLE",
-        "pair_table": "heron.tasks.nli.reader:PAIR_TABLE",
-    },
-)
-
-
 def class_data_problems(config: DataConfig) -> Iterator[str]:
     """Check that a data set names a second text if its format has one, and only then."""
     yield from second_text_problems(config, is_needed=config.format == "pair_table")
@@ -199,14 +196,27 @@ def class_head_in_transformers(head: Any, encoder: Any, tokenizer: Any, config: 
     return class_head_in_transformers(head, encoder, tokenizer, config)
 
 
+def _class_module(*given: Any) -> Any:
+    from heron.tasks.class_module import ClassificationModule
+
+    return ClassificationModule(*given)
+
+
+def _text_features(*given: Any) -> Any:
+    from heron.tasks.text_features import text_features
+
+    return text_features(*given)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ClassTask(Task):
     """A task that gives each row one class; see `Task`."""
 
     rules: Rules = field(default_factory=lambda: Rules(data_problems=class_data_problems))
     model: ModelParts = ModelParts(
-        module=on_demand("heron.tasks.class_module:ClassificationModule"),
+        module=_class_module,
         in_transformers=class_head_in_transformers,
     )
     about: About = About(hub_name="text-classification")
+    features: Callable[..., Any] = _text_features
     score_names: Callable[[Config], list[str]] = class_score_names

@@ -16,9 +16,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import heron
 from heron.base.files import fingerprint, sha256_file
-from heron.base.folders import conf_dir
+from heron.base.folders import VERSION, conf_dir, package
 from heron.base.run_folder import HEAD, RunFolder
 from heron.data.readers import every_set
 from heron.data.sources import locate
@@ -101,7 +100,7 @@ def provenance() -> dict[str, Any]:
     from heron.base.libraries import processor
 
     return {
-        "heron": heron.__version__,
+        "heron": VERSION,
         "git": git_state(),
         "python": platform.python_version(),
         "threads": torch.get_num_threads(),
@@ -123,7 +122,7 @@ def git_state() -> dict[str, Any] | None:
         `commit`; `dirty`: whether files differ; `diff`: fingerprint of the changes to tracked
         files, which tells runs of different uncommitted code apart.
     """
-    if conf_dir().parent == Path(heron.__file__).resolve().parent:
+    if conf_dir().parent == package():
         return None  # installed; a repository around its environment is not heron's
     try:
         commit, changes, diff = map(_git, ("rev-parse HEAD", "status --porcelain", "diff HEAD"))

@@ -20,7 +20,7 @@ from wandb.errors import UsageError
 
 from heron.base.errors import ConfigError, first_line
 from heron.base.files import read_json, write_json
-from heron.base.registry import on_demand
+from heron.base.registry import ABOVE
 from heron.base.run_folder import RunFolder, read_record
 from heron.base.secrets import redacted
 from heron.base.tables import read_table
@@ -32,8 +32,6 @@ from heron.metrics.names import is_minimised
 from heron.tasks.config import Config
 from heron.training.run_names import readable_name
 from heron.training.targets import make, wandb_options
-
-draw_map = on_demand("heron.reports.map:draw_map")  # of a higher layer
 
 _TEXTS = ("text", "text_pair")
 # W&B's environment variables, by the key of its logger with the same meaning.
@@ -283,5 +281,5 @@ def artifacts(run_id: str, folder: RunFolder) -> Iterator[wandb.Artifact]:
         yield artifact
     if any(folder.dynamics(0).parent.glob("epoch=*.parquet")):
         artifact = wandb.Artifact(f"data-map-{run_id}", "data-map")
-        artifact.add_file(str(draw_map(folder)), "map.png", policy="immutable")
+        artifact.add_file(str(ABOVE["data map"](folder)), "map.png", policy="immutable")
         yield artifact

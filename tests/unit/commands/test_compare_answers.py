@@ -251,7 +251,7 @@ def test_a_task_without_right_and_wrong_has_no_tests_of_them(sweep, monkeypatch,
 
     lengthy = dataclasses.replace(text_scores(), items=lengths, metric="length", right=None)
     task = dataclasses.replace(TASK, scores=lambda: lengthy)
-    monkeypatch.setitem(TASKS._added, "lengths", task)
+    monkeypatch.setitem(TASKS._entries, "lengths", task)
     written = run(sweep, "task=lengths")
     assert (written["right"], written["cochran_q"]) == (None, None)
     found = by_label(written)["head=mbert"]["against"]

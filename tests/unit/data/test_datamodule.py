@@ -85,7 +85,7 @@ def test_the_code_and_the_name_of_a_fork_s_task_decide_the_key(config, data, tmp
 
     def key(name, tokenizes):
         task = dataclasses.replace(relation, features=tokenizes)
-        monkeypatch.setitem(TASKS._added, name, task)
+        monkeypatch.setitem(TASKS._entries, name, task)
         return DataModule(with_data(config, task=name), data.examples).keys["train"]
 
     (fork / "__init__.py").write_text("tokenize = None\n", encoding="utf-8")

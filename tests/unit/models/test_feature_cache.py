@@ -166,7 +166,7 @@ def test_the_code_of_a_fork_that_pools_is_part_of_the_key(
 ):
     monkeypatch.setenv("HERON_FORKS", str(tmp_path / "experiments"))
     for registry in (POOLINGS, HEADS):
-        monkeypatch.setattr(registry, "_added", dict(registry._added))
+        monkeypatch.setattr(registry, "_entries", dict(registry._entries))
     fork = tmp_path / "experiments" / "pooling_fork"
     fork.mkdir(parents=True)
     (fork / "__init__.py").write_text(FORK, encoding="utf-8")

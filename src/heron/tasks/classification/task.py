@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from heron.base.registry import Registry, on_demand
+from heron.base.registry import Registry
 from heron.data import Rules
 from heron.data.config import DataConfig, changed_keys, second_text_problems
 from heron.data.rows import Format, Reader, RowReader, Texts, open_table
@@ -40,6 +40,5 @@ TASK = ClassTask(
     formats=FORMATS,
     head="text",
     rules=Rules(long_forms=("text",), data_problems=one_text_problems),
-    features=on_demand("heron.tasks.text_features:text_features"),
     about=About(hub_name="text-classification", does="chooses the class of a text"),
 )

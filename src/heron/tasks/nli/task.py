@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from heron.base.registry import on_demand
 from heron.data import Rules
 from heron.metrics.classification import Fractions, Headline, Matrix, accuracy, plain_scores
 from heron.tasks.config import Config
@@ -38,6 +37,5 @@ TASK = ClassTask(
         data_problems=class_data_problems,
     ),
     headline=headline,
-    features=on_demand("heron.tasks.text_features:text_features"),
     about=About(hub_name="text-classification", does="tells how a hypothesis relates to a premise"),
 )

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from heron.base.columns import aligned
+from heron.data.config import RunSettings
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example, Span
 from heron.data.features import UNLABELLED, Features
@@ -191,7 +192,7 @@ def collect_spans(
     )
 
 
-def _as_given(example: Example, answers: list[Answer], config: Config) -> list[Answer]:
+def _as_given(example: Example, answers: list[Answer], config: RunSettings) -> list[Answer]:
     """Cut answers, spans of `Example.text`, out of the context as the file has it."""
     given = given_context(example)
     if given == example.text:
@@ -204,7 +205,11 @@ def _as_given(example: Example, answers: list[Answer], config: Config) -> list[A
 
 
 def answers_of(
-    output: Any, features: Features, by_row: dict[int, Example], with_none: bool, config: Config
+    output: Any,
+    features: Features,
+    by_row: dict[int, Example],
+    with_none: bool,
+    config: RunSettings,
 ) -> list[tuple[int, list[Answer], float]]:
     """Join one batch's windows: `(row, its answers, its value of none_R)`."""
     chars_T2 = features.columns["chars"].array

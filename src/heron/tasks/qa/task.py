@@ -1,15 +1,18 @@
 """Extractive question answering: which span of the text answers the question?"""
 
 from collections.abc import Iterator
+from typing import Any
 
-from heron.base.registry import Registry, on_demand
+from heron.base.registry import Registry
 from heron.data import Rules
 from heron.data.config import DataConfig, changed_keys, second_text_problems
+from heron.data.rows import Format
 from heron.languages import get_language
 from heron.metrics.span import item_scores, language_profile
 from heron.tasks.config import Config
-from heron.tasks.task import About, ModelParts, Task
+from heron.tasks.task import About, ModelParts, Task, TextScores
 
+FORMATS: Registry[Format] = Registry("data format")
 ANSWER, NO_ANSWER = "answer", "no_answer"
 CLASSIFIERS = ("span", "biaffine")
 _CHANGES_TEXTS = ("normalize_case", "phrases", "join", "label_field", "columns.truth")
@@ -68,11 +71,58 @@ def reading(config: DataConfig) -> dict[str, str]:
     return {"answers": f"{qa.misaligned} misaligned, {trim} blanks, {asked}, {limits}"}
 
 
+@FORMATS.late("squad_json", "qa_table")
+def _questions() -> Format:
+    from heron.tasks.qa.reader import QUESTIONS
+
+    return QUESTIONS
+
+
+def features(*given: Any) -> Any:
+    """Tokenize a split."""
+    from heron.tasks.qa.features import qa_features
+
+    return qa_features(*given)
+
+
+def module(*given: Any) -> Any:
+    """Build the module."""
+    from heron.tasks.qa.module import ExtractionModule
+
+    return ExtractionModule(*given)
+
+
+def head(*given: Any) -> Any:
+    """Build a new head."""
+    from heron.tasks.qa.head import new_head
+
+    return new_head(*given)
+
+
+def in_transformers(*given: Any) -> Any:
+    """Rename the weights of a head for transformers."""
+    from heron.tasks.qa.head import span_head_in_transformers
+
+    return span_head_in_transformers(*given)
+
+
+def scores() -> TextScores:
+    """Say how answers are scored."""
+    from heron.tasks.qa.scores import text_scores
+
+    return text_scores()
+
+
+def from_texts(*given: Any) -> Any:
+    """Read the answers that a language model wrote."""
+    from heron.tasks.qa.predictions import from_texts as read
+
+    return read(*given)
+
+
 TASK = Task(
     forms=("question",),
-    formats=Registry(
-        "data format", dict.fromkeys(("squad_json", "qa_table"), "heron.tasks.qa.reader:QUESTIONS")
-    ),
+    formats=FORMATS,
     head="span",
     has_classes=False,
     rules=Rules(
@@ -82,17 +132,17 @@ TASK = Task(
         problems=problems,
         data_problems=data_problems,
     ),
-    features=on_demand("heron.tasks.qa.features:qa_features"),
+    features=features,
     # Questions whose answer is cut are left out of splits to train on only.
     feature_options=lambda config, training: training,
     model=ModelParts(
-        module=on_demand("heron.tasks.qa.module:ExtractionModule"),
-        head=on_demand("heron.tasks.qa.head:new_head"),
-        in_transformers=on_demand("heron.tasks.qa.head:span_head_in_transformers"),
+        module=module,
+        head=head,
+        in_transformers=in_transformers,
     ),
     score_names=score_names,
-    scores=on_demand("heron.tasks.qa.scores:text_scores"),
-    from_texts=on_demand("heron.tasks.qa.predictions:from_texts"),
+    scores=scores,
+    from_texts=from_texts,
     about=About(
         hub_name="question-answering",
         does="finds the answer to a question in a text",

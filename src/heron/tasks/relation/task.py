@@ -1,15 +1,12 @@
 """Temporal relations: which of two marked events of a text comes first?"""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from heron.base.registry import on_demand
 from heron.data import Rules
 from heron.data.config import DataConfig
-from heron.data.markers import MarkerError, Markers, event_markers, parse_marked
-from heron.data.rows import Format, Reader, RowReader, Texts, open_table
+from heron.data.markers import event_markers
 from heron.tasks.config import Config
 from heron.tasks.task import (
     CLASS_FORMATS,
@@ -18,27 +15,6 @@ from heron.tasks.task import (
     ClassTask,
     class_data_problems,
 )
-
-
-def open_marked(config: DataConfig, files: Mapping[str, Path]) -> Reader:
-    """Make a reader of tables with one marked event pair in each row."""
-    return open_table(partial(marked_text, markers=event_markers(config)), config, files)
-
-
-def marked_text(reader: RowReader, row: Mapping[str, Any], line: int, markers: Markers) -> Texts:
-    """Read one row: the text without markers, and the spans of both events."""
-    text = reader.text(row, line, reader.config.columns.text)
-    if not text:
-        return "", None, ()
-    try:
-        plain, spans = parse_marked(text, markers)
-    except MarkerError as error:
-        start_1, end_1, start_2, end_2 = markers
-        shown = text if len(text) <= 60 else f"{text[:59]}…"
-        form = f"mark two events: {start_1} … {end_1} … {start_2} … {end_2}"
-        reader.problem(line, f"{error}: '{shown}'", (form, "see data.language and data.markers"))
-        return "", None, ()
-    return plain, None, spans
 
 
 def added_tokens(config: Config) -> tuple[str, ...]:
@@ -64,8 +40,28 @@ def data_problems(config: DataConfig) -> Iterator[str]:
         yield f"data.{key}: not for data.task=relation, whose events are counted in the text"
 
 
+def features(*given: Any) -> Any:
+    """Tokenize a split."""
+    from heron.tasks.relation.features import relation_features
+
+    return relation_features(*given)
+
+
+def headline(*given: Any) -> Any:
+    """Make the function of the headline scores."""
+    from heron.tasks.relation.scores import relation_headline
+
+    return relation_headline(*given)
+
+
+def decode(*given: Any) -> Any:
+    """Choose the classes of a window's pairs together."""
+    from heron.tasks.relation.decoding import decode_windows
+
+    return decode_windows(*given)
+
+
 RELATIONS = ("BEFORE", "AFTER", "EQUAL", "VAGUE")
-MARKED_TABLE = Format(open_marked)
 
 TASK = ClassTask(
     forms=("marked", "window"),
@@ -76,14 +72,14 @@ TASK = ClassTask(
         problems=relation_problems,
         data_problems=data_problems,
     ),
-    features=on_demand("heron.tasks.relation.features:relation_features"),
+    features=features,
     feature_options=lambda config, training: event_markers(config.data),
     added_tokens=added_tokens,
-    headline=on_demand("heron.tasks.relation.scores:relation_headline"),
+    headline=headline,
     scores=partial(
         ClassScores,
         usual_labels=RELATIONS,
-        decode=on_demand("heron.tasks.relation.decoding:decode_windows"),
+        decode=decode,
     ),
     about=About(
         hub_name="text-classification",

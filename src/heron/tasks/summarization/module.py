@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytorch_lightning as pl
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from heron.base import ranks
@@ -26,7 +26,6 @@ from heron.data.collate import IGNORED, Batch
 from heron.data.config import VALIDATION
 from heron.data.datamodule import DataModule
 from heron.metrics.torch_metrics import RougeScores
-from heron.models.config import HeadConfig
 from heron.tasks.base import Output, TaskModule, in_file_order
 from heron.tasks.summarization.features import TARGET
 from heron.tasks.summarization.predictions import (
@@ -228,11 +227,6 @@ def texts_of(written: Written, data: DataModule) -> dict[int, str]:
     # batch_decode would return one empty text for an empty batch.
     pairs = zip(written.rows_R.tolist(), written.written_RM.tolist(), strict=True)
     return {row: read(ids).strip() for row, ids in pairs}
-
-
-def no_head(config: HeadConfig, width: int, classes: int) -> nn.Module:
-    """Build an empty head, because the decoder is part of the model in `encoder`."""
-    return nn.Identity()
 
 
 def part_of(batch: Batch, kept_R: Tensor) -> Batch:

@@ -3,13 +3,15 @@
 from collections.abc import Iterator
 from typing import Any
 
-from heron.base.registry import Registry, on_demand
+from heron.base.registry import Registry
 from heron.data import Rules
 from heron.data.config import LABEL_KEYS, DataConfig, changed_keys
+from heron.data.rows import Format
 from heron.metrics.names import rouge_names
 from heron.tasks.config import Config
-from heron.tasks.task import About, ModelParts, Task
+from heron.tasks.task import About, ModelParts, Task, TextScores
 
+FORMATS: Registry[Format] = Registry("data format")
 SUMMARY = "summary"  # the one class
 CLASSIFIERS = ("seq2seq", "warm_start")
 
@@ -83,11 +85,58 @@ def reading(config: DataConfig) -> dict[str, str]:
     return {"summaries": f"{config.columns.target}, {options.empty} empty rows, {script}, {fewest}"}
 
 
+@FORMATS.late("article_table")
+def _articles() -> Format:
+    from heron.tasks.summarization.reader import ARTICLE_TABLE
+
+    return ARTICLE_TABLE
+
+
+def features(*given: Any) -> Any:
+    """Tokenize a split."""
+    from heron.tasks.summarization.features import summary_features
+
+    return summary_features(*given)
+
+
+def module(*given: Any) -> Any:
+    """Build the module."""
+    from heron.tasks.summarization.module import SummarizationModule
+
+    return SummarizationModule(*given)
+
+
+def encoder(*given: Any) -> Any:
+    """Load encoder and decoder."""
+    from heron.tasks.summarization.seq2seq import build_seq2seq
+
+    return build_seq2seq(*given)
+
+
+def no_head(*given: Any) -> Any:
+    """Build a head that does nothing: the decoder writes."""
+    from torch import nn
+
+    return nn.Identity()
+
+
+def scores() -> TextScores:
+    """Say how summaries are scored."""
+    from heron.tasks.summarization.scores import text_scores
+
+    return text_scores()
+
+
+def from_texts(*given: Any) -> Any:
+    """Read the summaries that a language model wrote."""
+    from heron.tasks.summarization.predictions import from_texts as read
+
+    return read(*given)
+
+
 TASK = Task(
     forms=("article",),
-    formats=Registry(
-        "data format", {"article_table": "heron.tasks.summarization.reader:ARTICLE_TABLE"}
-    ),
+    formats=FORMATS,
     head="warm_start",
     has_classes=False,
     rules=Rules(
@@ -96,16 +145,16 @@ TASK = Task(
         problems=problems,
         data_problems=data_problems,
     ),
-    features=on_demand("heron.tasks.summarization.features:summary_features"),
+    features=features,
     feature_options=feature_options,
     model=ModelParts(
-        module=on_demand("heron.tasks.summarization.module:SummarizationModule"),
-        encoder=on_demand("heron.tasks.summarization.seq2seq:build_seq2seq"),
-        head=on_demand("heron.tasks.summarization.module:no_head"),
+        module=module,
+        encoder=encoder,
+        head=no_head,
     ),
     score_names=lambda config: rouge_names(),
-    scores=on_demand("heron.tasks.summarization.scores:text_scores"),
-    from_texts=on_demand("heron.tasks.summarization.predictions:from_texts"),
+    scores=scores,
+    from_texts=from_texts,
     about=About(
         hub_name="summarization",
         does="writes a summary of an article",

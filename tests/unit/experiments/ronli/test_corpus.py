@@ -171,7 +171,7 @@ def test_a_language_of_a_fork_has_its_own_wording_and_one_without_is_built(
     dump, tmp_path, monkeypatch, capsys
 ):
     assert "надворешни врски" in load("heron_forks.ronli.corpus.command:_wording")("mk")["sections"]
-    monkeypatch.setitem(LANGUAGES._added, "lad", Language("lad", "Ladino", "ltr", "abc"))
+    monkeypatch.setitem(LANGUAGES._entries, "lad", Language("lad", "Ladino", "ltr", "abc"))
     assert sum(map(len, built(tmp_path, dump, "workers=1", "language=lad").values())) > 100
     assert "language=lad" in capsys.readouterr().err
 
