@@ -148,9 +148,11 @@ def test_keys_that_leave_a_runs_name_keep_their_defaults():
         **{"optim.loss": "cross_entropy", "optim.soft.answers": False, "optim.soft.columns": []},
         **{"optim.soft.predictions": [], "optim.soft.weight": 0.5, "optim.suspects.dynamics": []},
         **{"optim.suspects.score": "confidence", "optim.suspects.share": 0.1},
-        **{"optim.suspects.weight": 0.0, "prompting": None},
-        **{"task.decoding": None, "task.mask_share": 0.15, "task.metrics": []},
-        **{"task.whole_words": False, "trainer.mean_of": 3, "callbacks": {}},
+        **{
+            "optim.suspects.weight": 0.0,
+        },
+        **{"task.decoding": None, "task.metrics": []},
+        **{"trainer.mean_of": 3, "callbacks": {}},
     }
 
 

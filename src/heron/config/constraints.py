@@ -71,7 +71,11 @@ class Matches(Rule):
 PARTS: Registry[Any] = Registry("part of the configuration")
 
 
-class Parts(Rule):
+class Unnamed(Rule):
+    """A mapping whose own key is not typed: its entries stand beside it."""
+
+
+class Parts(Unnamed):
     """Parts by their key in `PARTS`."""
 
     def check(self, value: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,6 +108,12 @@ class Chosen(Rule):
 
     registry: Registry[Any]
     base: Any
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """Read the value by the chosen dataclass alone."""
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_plain_validator_function(self.check)
 
     def type(self) -> Any:
         """Make a dataclass with the keys of all entries, to find and describe them."""
@@ -236,6 +246,8 @@ def key_types(schema: Any = None, prefix: str = "") -> Mapping[str, Any]:
     """Map every dotted key of a dataclass to its type with its constraints."""
     types: dict[str, Any] = {}
     for name, hint in _fields(schema).items():
+        if any(isinstance(rule, Unnamed) for rule in _rules(hint)):
+            continue
         types[prefix + name] = hint
         if inner := _part(hint):
             types |= key_types(inner, f"{prefix}{name}.")
@@ -246,8 +258,7 @@ def _fields(schema: Any) -> Mapping[str, Any]:
     """List the fields of a dataclass; of the root, tools' parts in place of `parts`."""
     if schema is not None:
         return field_types(schema)
-    own = {name: hint for name, hint in field_types(root()).items() if name != "parts"}
-    return {**own, **{name: PARTS[name] for name in PARTS}}
+    return {**field_types(root()), **{name: PARTS[name] for name in PARTS}}
 
 
 def flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -283,12 +294,16 @@ def type_of(key: str) -> Any:
 def type_at(schema: Any, parts: Iterable[str | int]) -> Any:
     """Follow names of fields, of mappings and of lists to a type; None where there is none."""
     found: Any = schema
-    for part in parts:
+    names = list(parts)
+    for part, following in zip(names, [*names, ""][1:], strict=True):
         if get_origin(found) in (dict, list):
             found = plain(get_args(found)[-1])
         elif dataclasses.is_dataclass(found):
             kind: Any = found
-            found = plain(field_types(kind).get(str(part)))
+            hint = field_types(kind).get(str(part))
+            bases = [each.base for each in _rules(hint) if isinstance(each, Chosen)]
+            known = bases and str(following) in field_types(bases[0])  # without a look at forks
+            found = bases[0] if known else plain(hint)
         else:
             return None
     return found

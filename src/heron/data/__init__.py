@@ -42,6 +42,7 @@ class TaskRules:
     # function from confusion matrices (`Cells` beyond 100 classes) to headline scores; None:
     # `heron.metrics.classification.plain_scores`.
     headline: Headline | None = None
+    options: type[Any] | None = None  # a subclass of `TaskConfig`, where it has keys of its own
     features: Callable[..., Any]  # tokenizes a split: `(examples, tokenizer, FeatureOptions)`
     # Chooses `FeatureOptions.own`, given a run's configuration and whether a split is trained on.
     feature_options: Callable[[Any, bool], Any] = lambda config, training: None

@@ -11,7 +11,7 @@ from heron.base.table_formats import read_chunks
 from heron.config.parsing import parse
 from heron.data import TASKS
 from heron.data.config import PHRASES, TRAIN, DataConfig
-from heron.data.rows import Labels, Reader, Rows, classes_in, find_format, task_named
+from heron.data.rows import Labels, Reader, Rows, classes_in, find_format
 from heron.data.sources import locate_phrases
 
 
@@ -30,7 +30,7 @@ def own_files(values: Mapping[Any, Any], data_dir: Path) -> dict[str, Any]:
     train = data_dir / str(files.get(TRAIN, {}).get("path", ""))
     if not values.get("label_order") and values.get("task") in TASKS and train.is_file():
         config = parse(DataConfig, values, "data.")
-        if task_named(config.task).has_classes:
+        if TASKS[config.task].has_classes:
             values["label_order"] = classes_in(train, config)
     return values
 

@@ -77,7 +77,6 @@ class CurriculumConfig(Checked):
     start: Share = 0.2  # share that is unlocked at first, for pacings that grow
     until: Share = 0.5  # share of all steps at which everything is unlocked, for pacings that grow
     power: Annotated[float, Ge(1)] = 2.0  # of `root`: 2 is the square root
-    updates: Count = 20  # number of times the unlocked share grows until then
     by_class: bool = False  # unlock the same share of every class
     # `plain`, or `stratified` (each batch has the classes in their shares)
     sampling: Annotated[str, OneOf("plain", "stratified")] = "plain"

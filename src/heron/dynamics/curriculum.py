@@ -23,6 +23,8 @@ from heron.dynamics.config import CurriculumConfig
 
 Batches = list[np.ndarray]
 
+_UPDATES = 20  # times that the unlocked share grows under a pacing that grows
+
 
 @dataclass(frozen=True, slots=True)
 class Stage:
@@ -192,7 +194,7 @@ def plan_stages(config: CurriculumConfig, total: int) -> list[Stage]:
     """
     if config.pacing != "stages":
         # The pacing's curve in constant steps; after `until`, all is unlocked.
-        updates = max(1, min(config.updates, round(config.until * total)))
+        updates = max(1, min(_UPDATES, round(config.until * total)))
         unlocked = [unlocked_share(config, index / updates) for index in range(updates)]
         shares = [config.until / updates] * updates
         if config.until < 1:

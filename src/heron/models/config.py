@@ -34,7 +34,6 @@ class ScratchConfig(Checked):
     layers: Count = 2  # number of layers
     heads: Count = 4  # attention heads
     intermediate: Count = 256  # width of the feed-forward layers
-    positions: Count = 256  # longest sequence, in tokens
 
     def problems(self) -> Iterator[str]:
         """Check that the width is a multiple of the number of attention heads."""

@@ -176,7 +176,7 @@ def find_layers(model: nn.Module) -> nn.ModuleList:
 
 
 def _from_scratch(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrainedModel:
-    shape = config.scratch
+    shape, positions = config.scratch, max(256, config.max_length)
     dropout = 0.1 if config.dropout is None else config.dropout
     model_config = BertConfig(
         vocab_size=vocabulary,
@@ -184,14 +184,13 @@ def _from_scratch(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTra
         num_hidden_layers=config.num_layers or shape.layers,
         num_attention_heads=shape.heads,
         intermediate_size=shape.intermediate,
-        max_position_embeddings=shape.positions,
+        max_position_embeddings=positions,
         type_vocab_size=1,
         hidden_dropout_prob=dropout,
         attention_probs_dropout_prob=dropout,
         pad_token_id=pad_id,
     )
     model_config._attn_implementation = config.attention
-    check_positions(config, shape.positions)
     try:
         return BertModel(model_config, add_pooling_layer=False)
     except (ValueError, ImportError) as error:

@@ -7,6 +7,7 @@ A job's result is in its folder, as for any sweep, and interrupted trials are re
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,7 +30,7 @@ from heron.config.compose import explained, typed_words
 from heron.config.words import job_words, key_of
 from heron.sweeps.launch import begin_sweep
 from heron.sweeps.ledger import Best
-from heron.tasks.config import Config
+from heron.tasks.config import Config, SweeperConfig
 from heron.training.compose import Composition
 from heron.training.jobs import JobComposer
 from heron.training.run_names import as_before, identifying
@@ -185,7 +186,7 @@ class Search:
         self.n_jobs = max(1, int(getattr(self.launcher, "n_jobs", None) or 1))
         self._cuts, self._launched = Counter[int](), 0
         self._asked: set[int] | None = None  # by this command, and those that were there
-        self.total = int(min(self.settings.trials, math.prod(d.size for d in self.space)))
+        self.total = int(min(self.settings.n_trials, math.prod(d.size for d in self.space)))
         batch = getattr(self.launcher, "batch", None)
         if batch is not None:  # heron's own: it counts, and its server imports Optuna once
             batch.total = self.total
@@ -226,7 +227,8 @@ class Search:
         return self.launcher.launch(jobs, first)
 
     def _job(self, point: Sequence[str], number: int) -> list[str]:
-        of = {**vars(self.settings), "study": self.name, "trial": number}
+        of = {each.name: getattr(self.settings, each.name) for each in fields(SweeperConfig)}
+        of |= {"study": self.name, "trial": number}
         words = [*self._words(point), *(f"sweeper.{key}={value}" for key, value in of.items())]
         # The folder of a job that has begun must not be cleared again.
         return [*words, "run.resume=true"] if self._cuts[number] else words

@@ -27,9 +27,8 @@ from heron.config.constraints import (
     Natural,
     OneOf,
     Parts,
-    Rule,
     Seed,
-    Share,
+    Unnamed,
     say_renamed,
 )
 from heron.config.parsing import parse
@@ -82,7 +81,7 @@ class TaskConfig:
     """What is learned and how it is scored."""
 
     # `relation`, `nli` (sentence pairs), `qa` (answers are spans of the text), `summarization`,
-    # `classification` (single texts) or `mlm` (masked tokens of raw text)
+    # `classification` (single texts), or a tool's or fork's, which may have keys of its own
     name: Annotated[str, OneOf(registry=TASKS)] = "relation"
     # the mode behind `relaxed_macro_f1`: `recode` or `drop`. Every mode also has scores under its
     # own name, such as `relaxed_matres_micro_f1`.
@@ -105,8 +104,6 @@ class TaskConfig:
     generation: GenerationConfig = field(default_factory=GenerationConfig)
     # of `summarization`: computed at the end of a run
     bertscore: BertScoreConfig = field(default_factory=BertScoreConfig)
-    mask_share: Share = 0.15  # of `mlm`: share of a sequence's tokens to predict
-    whole_words: bool = False  # of `mlm`: choose words, each with all its tokens
     # further scores, registered by forks; computed at the end of a run
     metrics: list[Annotated[str, OneOf(registry=METRICS)]] = field(default_factory=list)
 
@@ -115,7 +112,7 @@ class TaskConfig:
 _KEYS_OF_TASKS = ("head.distance", "task.bertscore.model", "task.decoding", "optim.soft.answers")
 
 
-class TrainerFlags(Rule):
+class TrainerFlags(Unnamed):
     """Arguments of Lightning's Trainer by name, each of the type that it has there."""
 
     def check(self, value: dict[str, Any]) -> dict[str, Any]:
@@ -151,8 +148,6 @@ class TrainerConfig(Checked):
     # processes on each machine, each with its own device (or share of the cores). Every batch is
     # divided between them, so a step computes the same with any number.
     devices: Count = 1
-    # machines of a run; in a script, Lightning's own Trainer takes several
-    num_nodes: Annotated[int, Interval(ge=1, le=1)] = 1
     # of several devices: `auto` and `ddp` (each has the whole model), `fsdp` (each has a part of
     # it; GPUs only), or `ddp_find_unused_parameters_true` (`ddp` for an encoder with weights that
     # no output depends on)
@@ -169,7 +164,6 @@ class TrainerConfig(Checked):
     checkpoint_steps: Count | None = None  # the same in optimizer steps; null: none
     # CPU threads of each process; null: as many as the cores it may use, and 1 for a small model
     threads: Annotated[int, Interval(ge=1, le=1024)] | None = None
-    deterministic: bool = True  # bit-identical repeats on one machine
     # show a progress bar; null: when the output is a terminal
     enable_progress_bar: bool | None = None
     # batches per optimizer step, which has the gradient of one batch of all their rows
@@ -192,6 +186,8 @@ class TrainerConfig(Checked):
         """List what several devices and the mean of epochs cannot do."""
         if self.patience is not None and self.flags.get("limit_val_batches") == 0:
             yield "trainer.patience needs validation, not trainer.limit_val_batches=0"
+        if (machines := self.flags.get("num_nodes", 1)) != 1:
+            yield f"trainer.num_nodes={machines}: 1 is possible; in a script, pl.Trainer takes more"
         several, fsdp = self.devices > 1, self.strategy == "fsdp"
         if several and self.accelerator in ("mps", "tpu"):
             yield (
@@ -230,17 +226,11 @@ class RunConfig:
 
 @dataclass
 class SweeperConfig:
-    """The search that a run is a trial of; set by `hydra/sweeper=optuna`, whose keys these are."""
+    """The search that a run is a trial of; set by `hydra/sweeper=optuna`."""
 
-    # `grid`: no trial
-    name: Annotated[str, OneOf("grid", "optuna")] = "grid"
-    trials: Count = 20  # number of points
-    seed: Seed = 0  # of the sampler
-    # of the points: Optuna's name
-    sampler: Annotated[str, OneOf("tpe", "gp", "random")] = "tpe"
     # what stops bad trials early
     pruner: Annotated[str, OneOf("none", "median", "hyperband")] = "none"
-    startup_trials: Natural = 5  # random trials before `sampler` learns
+    startup_trials: Natural = 5  # random trials before the sampler learns
     startup_epochs: Count = 1  # epochs that every trial gets
     study: str | None = None  # name of the study in the sweep's journal
     trial: int | None = None  # number of the trial
@@ -297,7 +287,7 @@ class Config(Checked):
     # `data` with all its overrides
     others: dict[str, DataConfig] = field(default_factory=dict)
     paths: PathsConfig = field(default_factory=PathsConfig)
-    task: TaskConfig = field(default_factory=TaskConfig)
+    task: Annotated[TaskConfig, Chosen(TASKS, TaskConfig)] = field(default_factory=TaskConfig)
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     head: HeadConfig = field(default_factory=HeadConfig)
     baseline: Annotated[Any, Chosen(BASELINES, BaselineConfig)] = field(

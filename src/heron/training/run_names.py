@@ -16,14 +16,14 @@ from heron.tasks.config import Config, TrainerConfig
 # Keys of places and of display, which cannot change a result.
 NEUTRAL = (*("paths", "run", "logger", "report", "trainer.enable_progress_bar", "sweeper"),)
 # Trainer keys that spread one training over devices; they change no result.
-SPREAD = ("devices", "num_nodes", "strategy")
+SPREAD = ("devices", "strategy")
 # Keys (with what is under them) that a run's name leaves out where they have their defaults: a new
 # key renames no run.
 _OPTIONAL = (
     *("data.folds", "data.quoting", "data.texts", "data.hub", "data.revision"),
     *("data.hub_config", "data.hub_splits", "callbacks", "ckpt_path", "trainer.flags"),
     *("head.module", "optim.loss", "optim.soft", "optim.suspects", "trainer.mean_of"),
-    *("task.metrics", "task.decoding", "task.mask_share", "task.whole_words"),
+    *("task.metrics", "task.decoding"),
 )
 _LONGEST = 200  # characters of a folder's name before its hash; file systems allow 255 bytes
 # Runs that differ in these keys, in their data or their task are not compared with each other.

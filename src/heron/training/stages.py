@@ -136,7 +136,8 @@ def stage_config(
 def _follow_task(inner: Config) -> None:
     """Replace what belongs to the run's own task by the defaults of the data set's task."""
     name = inner.data.task
-    inner.task = TaskConfig(bootstrap=inner.task.bootstrap, resample=inner.task.resample)
+    kind = TASKS[name].options or TaskConfig
+    inner.task = kind(bootstrap=inner.task.bootstrap, resample=inner.task.resample)
     inner.head, inner.curriculum = HeadConfig(), CurriculumConfig()
     inner.trainer.monitor = TrainerConfig().monitor
     inner.optim = replace(

@@ -8,8 +8,9 @@ import os
 import warnings
 from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import optuna
 import pytorch_lightning as pl
@@ -22,18 +23,27 @@ from pytorch_lightning.callbacks import Checkpoint
 
 from heron.base.files import locked
 from heron.base.run_folder import JOURNAL
+from heron.config.constraints import Count, OneOf, Seed
 from heron.config.parsing import parse
 from heron.data.datamodule import DataModule
 from heron.metrics.names import is_minimised
 from heron.tasks.config import Config, SweeperConfig
 
 
-def settings_of(sweeper: Mapping[str, Any]) -> SweeperConfig:
+@dataclass
+class SearchConfig(SweeperConfig):
+    """The keys of `hydra.sweeper`; a trial has those of its pruner."""
+
+    n_trials: Count = 20  # number of points
+    seed: Seed = 0  # of the sampler
+    # of the points: Optuna's name
+    sampler: Annotated[str, OneOf("tpe", "gp", "random")] = "tpe"
+
+
+def settings_of(sweeper: Mapping[str, Any]) -> SearchConfig:
     """Read the keys of `hydra.sweeper`; a ConfigError names one that cannot be."""
-    keys = ("seed", "sampler", "pruner", "startup_trials", "startup_epochs")
-    values = {key: sweeper[key] for key in keys}
-    values |= {"name": "optuna", "trials": sweeper["n_trials"]}
-    return parse(SweeperConfig, values, "hydra.sweeper.", {"trials": "n_trials"})
+    own = {each.name for each in fields(SearchConfig)} - {"study", "trial"}
+    return parse(SearchConfig, {key: sweeper[key] for key in own}, "hydra.sweeper.")
 
 
 def open_study(
@@ -57,7 +67,7 @@ def forget_study(folder: Path, name: str) -> None:
             optuna.delete_study(study_name=name, storage=storage)
 
 
-def seed_sampler(study: optuna.Study, settings: SweeperConfig) -> None:
+def seed_sampler(study: optuna.Study, settings: SearchConfig) -> None:
     """Seed the sampler by its seed and the number of trials, whichever process asks.
 
     Trials that a killed process had only asked for do not count: without them, the points are the

@@ -128,7 +128,7 @@ def devices(config: Config, sharded: bool = True) -> dict[str, Any]:
         plugins.append(ShardedPrecision(name))
     return {
         "accelerator": config.trainer.accelerator,
-        "deterministic": config.trainer.deterministic,
+        "deterministic": True,  # bit-identical repeats on one machine
         "devices": 1 if alone else config.trainer.devices,
         "strategy": strategy,
         "precision": None if is_sharded else name,

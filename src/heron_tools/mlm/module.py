@@ -75,7 +75,7 @@ class MaskedModule(TaskModule):
         """Hide tokens, unless the batch is masked; the column `MASKED` has them, [B, L]."""
         if MASKED in batch.columns:
             return batch
-        task = self.config.task
+        task: Any = self.config.task
         # Evaluation does not depend on the seed: runs with different seeds can be compared.
         drawn = (self.config.seed, self.current_epoch + 1) if self.training else (0, 0)
         arrays = mask_tokens(

@@ -4,11 +4,13 @@ It continues the pretraining of an encoder, before fine-tuning or as the first o
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from heron.base.registry import Registry, on_demand
+from heron.config.constraints import Share
 from heron.data import Rules
 from heron.data.config import LABEL_KEYS, DataConfig, changed_keys
-from heron.tasks.config import Config
+from heron.tasks.config import Config, TaskConfig
 from heron.tasks.task import About, ModelParts, Task
 
 TEXT = "text"  # the one class
@@ -51,15 +53,23 @@ def reading(config: DataConfig) -> dict[str, str]:
     return {"texts of": ", ".join(texts.sets), "without": rule if kept_out else ""}
 
 
+@dataclass
+class MlmConfig(TaskConfig):
+    """What is learned of raw text."""
+
+    mask_share: Share = 0.15  # share of a sequence's tokens to predict
+    whole_words: bool = False  # choose words, each with all its tokens
+
+
 TASK = Task(
     forms=("masked",),
     formats=Registry("data format", {"texts": "heron_tools.mlm.reader:TEXTS"}),
     head="mlm",
+    options=MlmConfig,
     has_classes=False,
     rules=Rules(
         long_forms=("masked",),
         classifiers=("mlm",),
-        keys=("task.mask_share", "task.whole_words"),
         problems=problems,
         data_problems=data_problems,
     ),

@@ -132,9 +132,6 @@ def test_a_length_beyond_the_positions_is_refused(settings):
     load(settings, max_length=256)
     with pytest.raises(ConfigError, match=r"encoder.max_length=257: .* reads only 256 tokens"):
         load(settings, max_length=257)
-    scratch = EncoderConfig(max_length=33, scratch=ScratchConfig(positions=32))
-    with pytest.raises(ConfigError, match="max_length=33: scratch reads only 32 tokens"):
-        load(scratch, vocabulary=50)
 
 
 @pytest.mark.parametrize("attention", ["eager", "sdpa"])
@@ -189,7 +186,7 @@ def test_a_dropout_that_would_be_ignored_is_refused(tmp_path):
 
 
 def test_an_encoder_from_scratch_has_the_shape_it_was_asked_for():
-    shape = ScratchConfig(hidden=24, layers=3, heads=2, intermediate=40, positions=50)
+    shape = ScratchConfig(hidden=24, layers=3, heads=2, intermediate=40)
     encoder = load(EncoderConfig(max_length=50, scratch=shape), vocabulary=70)
     assert (encoder.width, len(encoder.layers)) == (24, 3)
     assert encoder.model.get_input_embeddings().num_embeddings == 70

@@ -27,9 +27,7 @@ from heron.training.study import Pruning, open_study, trial_of
 def config(chronicle_config: Any) -> Config:
     """Make a trial's configuration: number 3 of a study whose other trials scored 0.5."""
     found: Config = chronicle_config("trainer.max_epochs=4")
-    found.sweeper = SweeperConfig(
-        name="optuna", pruner="median", startup_trials=3, study="s", trial=3
-    )
+    found.sweeper = SweeperConfig(pruner="median", startup_trials=3, study="s", trial=3)
     return found
 
 

@@ -204,7 +204,7 @@ def test_checkpoint_has_the_random_numbers_of_every_process(home: Path) -> None:
         ({"strategy": "fsdp"}, "strategy=fsdp"),
         ({"strategy": "fsdp", "devices": 2}, "strategy=fsdp"),
         ({"strategy": "dpp"}, "Did you mean 'ddp'"),
-        ({"num_nodes": 2}, "num_nodes=2"),
+        ({"flags": {"num_nodes": 2}}, "num_nodes=2"),
     ],
 )
 def test_devices_that_cannot_be_are_refused(

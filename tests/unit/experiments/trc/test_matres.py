@@ -124,8 +124,7 @@ def test_every_relation_of_matres_finds_its_events_and_the_data_set_trains(tmp_p
         assert "analysts [E1] think [/E1]" in text[f"WSJ910225-0066.0.{other}"]
     (tmp_path / "trc").symlink_to(f"{DATA}/trc")
     tiny = [word for word in TINY if not word.startswith(("data", "batching", "trainer.max"))]
-    more = [f"{key}=512" for key in ("encoder.max_length", "encoder.scratch.positions")]
-    more += ["trainer.max_steps=2", f"paths.data={tmp_path}"]
+    more = ["encoder.max_length=512", "trainer.max_steps=2", f"paths.data={tmp_path}"]
     for data, stages in (("matres", "[]"), ("trc", "[matres,trc]")):
         words = [*tiny, *in_folder(tmp_path), f"data={data}", f"stages={stages}", *more]
         assert heron("train", *words) == 0
