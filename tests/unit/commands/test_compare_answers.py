@@ -6,12 +6,10 @@ import statistics
 
 import numpy as np
 import pytest
-from omegaconf import OmegaConf
 
+from compared import by_label, run, write_compared
 from heron.base.errors import ConfigError, DataError
-from heron.base.files import read_json, write_json
 from heron.base.tables import write_table
-from heron.commands import compare
 from heron.data import TASKS
 from heron.languages.hebrew import HEBREW
 from heron.metrics.significance import holm, mcnemar
@@ -27,7 +25,6 @@ GOLDS = [
     [" ".join(np.random.default_rng(row).choice(WORDS, 3)), WORDS[row % 8]] for row in range(N)
 ]
 HEADS = {"mbert": 0.2, "hebert": 0.22, "alephbert": 0.7}
-FAST = "draws=300"
 
 
 def answer(right, seed, golds=GOLDS):
@@ -39,14 +36,14 @@ def answer(right, seed, golds=GOLDS):
     ]
 
 
-def write_answers(path, answers, golds=GOLDS, **more):
-    columns = {
+def answered(answers, golds=GOLDS, **more):
+    return {
         "guid": GUIDS,
         "gold": [gold[0] if gold else "" for gold in golds],
         "prediction": answers,
         "golds": [json.dumps(gold, ensure_ascii=False) for gold in golds],
+        **more,
     }
-    write_table(path, {**columns, **more})
 
 
 @pytest.fixture
@@ -55,20 +52,11 @@ def make_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def make(head, seed, answers, golds=GOLDS, validation=0.5, labels=("answer",), **more):
-        folder = tmp_path / "runs" / "sweep" / f"head={head},seed={seed}-0000000{seed}"
-        config = {
-            "seed": seed,
-            "data": {"label_order": list(labels), "language": "he"},
-            "head": {"name": head},
-            "task": {"name": "qa", "relaxed": "recode", "resample": "row"},
-            "trainer": {"monitor": "f1"},
-        }
-        folder.mkdir(parents=True)
-        OmegaConf.save(OmegaConf.create(config), folder / "config.yaml")
-        overrides = [f"head={head}", f"seed={seed}"]
-        write_json(folder / "status.json", {"state": "done", "overrides": overrides})
-        write_json(folder / "scores.json", {"validation": {"f1": validation}})
-        write_answers(folder / "predictions" / "test.parquet", answers, golds, **more)
+        config = {"data": {"label_order": list(labels)}, "trainer": {"monitor": "f1"}}
+        config["task"] = {"name": "qa", "relaxed": "recode", "resample": "row"}
+        scores = {"validation": {"f1": validation}}
+        columns = answered(answers, golds, **more)
+        write_compared(tmp_path, f"head={head}", seed, config, columns, scores=scores)
 
     return make
 
@@ -81,16 +69,6 @@ def sweep(make_run):
             answers = answer(right, 10 * seed + number)
             make_run(head, seed, answers, validation=[0.5, 0.7, 0.6][seed], group=ARTICLES)
     return "runs/sweep"
-
-
-def run(*words):
-    """Run the command; returns what it wrote as JSON."""
-    assert compare.run([*words, FAST, "out=out"]) == 0
-    return read_json("out/compare.json")
-
-
-def by_label(written):
-    return {system["label"]: system for system in written["systems"]}
 
 
 def scores(head, metric="f1"):
@@ -153,7 +131,7 @@ def test_any_systems_answers_stand_beside_runs_and_need_one_gold_only(sweep):
     mine = answer(0.9, 99)
     table = {"guid": GUIDS, "gold": [gold[1] for gold in GOLDS], "prediction": mine}
     write_table("mine.csv", table)
-    write_answers("whole.jsonl", mine)
+    write_table("whole.jsonl", answered(mine))
     found = [by_label(run(sweep, name))[name.split(".")[0]] for name in ("mine.csv", "whole.jsonl")]
     # All golds of a question count, though the table names the second alone.
     expected = item_scores(mine, GOLDS)["f1"].mean()
@@ -209,7 +187,7 @@ def test_an_empty_gold_is_unknown_unless_questions_may_have_no_answer(tmp_path, 
     monkeypatch.chdir(tmp_path)
     golds = [[] if row < 20 else gold for row, gold in enumerate(GOLDS)]
     for name, right in (("a", 0.3), ("b", 0.8)):
-        write_answers(f"{name}.csv", answer(right, len(name)), golds)
+        write_table(f"{name}.csv", answered(answer(right, len(name)), golds))
     assert run("a.csv", "b.csv", "task=qa", "labels=answer")["rows"] == N - 20
     stated = run("a.csv", "b.csv", "task=qa", "labels=answer,no_answer")
     guessed = run("a.csv", "b.csv", "task=qa")
@@ -224,7 +202,7 @@ def with_marks(text):
 def test_a_file_with_golds_in_other_unicode_variants_loses_nothing_beside_another(make_run):
     marked, mine = [list(map(with_marks, gold)) for gold in GOLDS], answer(0.6, 7)
     make_run("marked", 0, list(map(with_marks, mine)), marked)
-    write_answers("plain.jsonl", mine)
+    write_table("plain.jsonl", answered(mine))
     expected = [item_scores(mine, GOLDS)["f1"].mean()]
     for order in (("runs/sweep", "plain.jsonl"), ("plain.jsonl", "runs/sweep")):
         written = run(*order)

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from omegaconf import OmegaConf
 
+from compared import by_label, run, write_compared
 from heron.base.errors import ConfigError, DataError
-from heron.base.files import read_json, write_json
 from heron.base.tables import read_table, write_table
-from heron.commands import compare
 from heron.data.config import DataConfig
 from heron.languages.hebrew import HEBREW
 from heron.languages.unicode import UnicodeOptions
@@ -27,7 +26,6 @@ RANDOM = np.random.default_rng(3)
 GOLDS = [" ".join(RANDOM.choice(WORDS, 8)) for _ in range(N)]
 SKILLS = {"scratch": 0.1, "mt5": 0.15, "mlongt5": 0.6}
 COPIED = {"lead3_rouge1": 0.25, "oracle_rouge1": 0.5, "lead3_rouge2": 0.125, "oracle_rouge2": 0.375}
-FAST = "draws=400"
 
 
 def summarize(skill, seed):
@@ -49,34 +47,13 @@ def sweep(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for encoder in SKILLS:
         for seed in range(3):
-            folder = tmp_path / "runs" / "sweep" / f"encoder={encoder},seed={seed}-0000000{seed}"
-            config = {
-                "seed": seed,
-                "data": {"label_order": ["summary"], "language": "he"},
-                "encoder": {"name": encoder},
-                "task": {"name": "summarization", "resample": "row"},
-                "trainer": {"monitor": "rouge1"},
-            }
-            folder.mkdir(parents=True)
-            OmegaConf.save(OmegaConf.create(config), folder / "config.yaml")
-            overrides = [f"encoder={encoder}", f"seed={seed}"]
-            write_json(folder / "status.json", {"state": "done", "overrides": overrides})
+            config = {"data": {"label_order": ["summary"]}, "trainer": {"monitor": "rouge1"}}
+            config["task"] = {"name": "summarization", "resample": "row"}
             scores = {"validation": {"rouge1": [0.2, 0.4, 0.3][seed]}, "test": COPIED}
-            write_json(folder / "scores.json", scores)
             table = {"guid": GUIDS, "gold": GOLDS, "prediction": texts_of(encoder, seed)}
             table |= {"group": [f"site{row // 3}" for row in range(N)]}
-            write_table(folder / "predictions" / "test.parquet", table)
+            write_compared(tmp_path, f"encoder={encoder}", seed, config, table, scores=scores)
     return "runs/sweep"
-
-
-def run(*words):
-    """Run the command; returns what it wrote as JSON."""
-    assert compare.run([*words, FAST, "out=out"]) == 0
-    return read_json("out/compare.json")
-
-
-def by_label(written):
-    return {system["label"]: system for system in written["systems"]}
 
 
 def overlap(prediction, gold):
