@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import IO, Any
 from unittest.mock import create_autospec
 
@@ -37,6 +36,7 @@ from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
 from heron.models.config import EncoderConfig
 from heron.tasks.config import Config, PathsConfig
+from tiny_models import plain_tokenizer, save_model, tokenizer_of
 
 # Other jobs share the cores: a slow example is no failure. The suite draws the same examples every
 # time, so that red means a change broke it; `make fuzz` looks for new ones.
@@ -117,87 +117,27 @@ def copied_code(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory):
-    """Save a BERT of 2 layers x 32 units and its WordPiece tokenizer; returns the folder.
-
-    As for real encoders, `from_pretrained` is the way in: what it does to modes, dropout and
-    embeddings is what the tests are about.
-    """
-    import torch
-    from transformers import BertConfig, BertModel
-
+    """Save a BERT of 2 layers x 32 units and its WordPiece tokenizer; returns the folder."""
     from heron.data.tokenizer import load_tokenizer
 
-    folder = tmp_path_factory.mktemp("tiny_encoder")
     scratch = EncoderConfig(name="scratch", max_length=256)
     tokenizer = load_tokenizer(scratch, (), TEXTS, tmp_path_factory.mktemp("tokenizer_cache"))
-    tokenizer.save_pretrained(folder)
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        shape = BertConfig(
-            vocab_size=len(tokenizer),
-            hidden_size=32,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            intermediate_size=64,
-            max_position_embeddings=256,
-            pad_token_id=tokenizer.pad_token_id,
-        )
-        BertModel(shape, add_pooling_layer=False).save_pretrained(folder)
-    return folder
+    return save_model("bert", tokenizer, tmp_path_factory.mktemp("tiny_encoder"))
 
 
 @pytest.fixture(scope="session")
 def tiny_longformer(tiny_encoder, tmp_path_factory):
     """Save a Longformer of 2 layers x 32 units that reads 640 tokens; returns the folder."""
-    import torch
-    from transformers import LongformerConfig, LongformerModel
-
+    own = {"attention_window": 16, "max_position_embeddings": 642, "type_vocab_size": 1}
     folder = tmp_path_factory.mktemp("tiny_longformer")
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        shape = LongformerConfig(
-            vocab_size=_copy_tokenizer(tiny_encoder, folder),
-            hidden_size=32,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            intermediate_size=64,
-            attention_window=16,
-            max_position_embeddings=642,
-            type_vocab_size=1,
-            pad_token_id=0,
-        )
-        LongformerModel(shape, add_pooling_layer=False).save_pretrained(folder)
-    return folder
+    return save_model("longformer", tokenizer_of(tiny_encoder), folder, **own)
 
 
 @pytest.fixture(scope="session")
 def tiny_gpt2(tiny_encoder, tmp_path_factory):
     """Save a GPT-2 of 2 layers x 32 units whose tokenizer adds nothing; returns the folder."""
-    import torch
-    from tokenizers import Tokenizer, processors
-    from transformers import AutoTokenizer, GPT2Config, GPT2Model, PreTrainedTokenizerFast
-
     folder = tmp_path_factory.mktemp("tiny_gpt2")
-    backend = AutoTokenizer.from_pretrained(tiny_encoder).backend_tokenizer.to_str()
-    plain = Tokenizer.from_str(backend)
-    plain.post_processor = processors.Sequence([])
-    PreTrainedTokenizerFast(tokenizer_object=plain, eos_token="[SEP]").save_pretrained(folder)
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        shape = GPT2Config(
-            vocab_size=plain.get_vocab_size(), n_embd=32, n_layer=2, n_head=2, n_positions=256
-        )
-        GPT2Model(shape).save_pretrained(folder)
-    return folder
-
-
-def _copy_tokenizer(source: Path, folder: Path) -> int:
-    """Give another model an encoder's tokenizer; returns the size of its vocabulary."""
-    from transformers import AutoTokenizer
-
-    tokenizer = AutoTokenizer.from_pretrained(source)
-    tokenizer.save_pretrained(folder)
-    return len(tokenizer)
+    return save_model("gpt2", plain_tokenizer(tiny_encoder), folder)
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ from heron.training.baseline_job import train_baseline
 from heron.training.compose import compose_and_run
 from heron.training.run import Run
 from heron.training.status import source_hashes
+from tiny_models import save_model, tokenizer_of
 
 LABELS = ["contradiction", "entailment", "neutral"]
 _PEOPLE = ["Ana", "Ion", "Maria", "Dan", "Elena", "Radu", "Ioana", "Mihai"]
@@ -107,16 +108,15 @@ def train(folder: Path, *words: str, job: str = "tiny") -> RunFolder:
 def save_nli_model(folder: Path, tiny_encoder: Path, names: list[str]) -> Path:
     """Save a random sequence classifier on the tiny encoder's shape; returns its folder."""
     import torch
-    from transformers import AutoConfig, AutoTokenizer, BertForSequenceClassification
+    from transformers import AutoModelForSequenceClassification
 
-    AutoTokenizer.from_pretrained(tiny_encoder).save_pretrained(folder)
-    shape = AutoConfig.from_pretrained(tiny_encoder, num_labels=len(names))
-    shape.id2label = dict(enumerate(names))
-    shape.label2id = {name: index for index, name in enumerate(names)}
+    labels = {"id2label": dict(enumerate(names)), "label2id": {n: i for i, n in enumerate(names)}}
+    auto = "AutoModelForSequenceClassification"
+    save_model("bert", tokenizer_of(tiny_encoder), folder, auto, seed=1, **labels)
+    model = AutoModelForSequenceClassification.from_pretrained(folder)
     with torch.random.fork_rng():
         torch.manual_seed(1)
-        model = BertForSequenceClassification(shape)
         # Far from zero, or all probabilities are alike.
         torch.nn.init.normal_(model.classifier.weight, std=2.0)
-        model.save_pretrained(folder)
+    model.save_pretrained(folder)
     return folder

@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 from tokenizers.processors import TemplateProcessing
-from transformers import AutoConfig, AutoModel, AutoTokenizer
 
 from heron.base.files import atomic_open
 from heron.base.run_folder import RunFolder
@@ -18,24 +17,13 @@ from heron.tasks.config import Config
 from heron.training.export import export
 from heron.training.stored import to_yaml
 from heron.training.trainer import build_module
+from tiny_models import save_model, tokenizer_of
 
 
 def encoder_of_kind(kind: str, tiny_encoder: Path, folder: Path) -> Path:
     """Save a tiny encoder whose segments transformers and heron number alike."""
-    tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
+    tokenizer = tokenizer_of(tiny_encoder)
     types = {"bert": 2, "electra": 2, "deberta-v2": 0}.get(kind, 1)
-    settings: Any = AutoConfig.for_model(
-        kind,
-        vocab_size=len(tokenizer),
-        hidden_size=96,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=260,
-        pad_token_id=tokenizer.pad_token_id,
-        type_vocab_size=types,
-        **{"longformer": {"attention_window": 16}, "electra": {"embedding_size": 32}}.get(kind, {}),
-    )
     if types == 2:  # as BERT's own tokenizer does
         tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
             single="[CLS] $A [SEP]",
@@ -43,9 +31,9 @@ def encoder_of_kind(kind: str, tiny_encoder: Path, folder: Path) -> Path:
             special_tokens=[(each, tokenizer.vocab[each]) for each in ("[CLS]", "[SEP]")],
         )
         tokenizer.model_input_names = ["input_ids", "token_type_ids", "attention_mask"]
-    tokenizer.save_pretrained(folder)
-    AutoModel.from_config(settings).save_pretrained(folder)
-    return folder
+    own = {"longformer": {"attention_window": 16}, "electra": {"embedding_size": 32}}.get(kind, {})
+    own |= {"hidden_size": 96, "max_position_embeddings": 260, "type_vocab_size": types}
+    return save_model(kind, tokenizer, folder, **own)
 
 
 class Exported:

@@ -24,6 +24,7 @@ from heron.base.tables import write_table
 from heron.config.words import PARSER, readable
 from heron.data.config import DataConfig, read_config
 from small_prompts import save_causal_model
+from tiny_models import save_model, tokenizer_of
 
 Row = dict[str, Any]
 
@@ -204,31 +205,17 @@ def _write_treebank(path: Path) -> None:
 
 def _write_hub(folder: Path, encoder: Path) -> None:
     """Write a local cache of the hub, in which each id of an encoder is a tiny model."""
-    import torch
-    from transformers import (
-        AutoTokenizer,
-        BertConfig,
-        BertModel,
-        T5Config,
-        T5ForConditionalGeneration,
+    tokenizer = tokenizer_of(encoder)
+    end = {"decoder_start_token_id": tokenizer.pad_token_id, "eos_token_id": tokenizer.sep_token_id}
+    t5 = {"d_kv": 16, "d_ff": 32, "max_position_embeddings": None, **end}
+    generates = "AutoModelForSeq2SeqLM"
+    save_model(
+        "bert", tokenizer, folder / "bert", num_hidden_layers=12, max_position_embeddings=512
     )
-
-    tokenizer = AutoTokenizer.from_pretrained(encoder)
-    shape = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id}
-    t5 = {"num_layers": 2, "num_heads": 2, "d_model": 32, "d_kv": 16, "d_ff": 32, **shape}
-    t5 |= {"decoder_start_token_id": t5["pad_token_id"], "eos_token_id": tokenizer.sep_token_id}
-    bert = {"num_hidden_layers": 12, "num_attention_heads": 2, "hidden_size": 32, **shape}
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        models = {
-            "bert": BertModel(BertConfig(intermediate_size=32, **bert), add_pooling_layer=False),
-            "t5": T5ForConditionalGeneration(T5Config(**t5)),
-            # Translations end at so many tokens.
-            "opus": T5ForConditionalGeneration(T5Config(max_position_embeddings=8, **t5)),
-        }
-    for kind, model in models.items():
-        model.save_pretrained(folder / kind)
-        tokenizer.save_pretrained(folder / kind)
+    save_model("t5", tokenizer, folder / "t5", generates, **t5)
+    # Translations end at so many tokens.
+    opus = t5 | {"max_position_embeddings": 8}
+    save_model("t5", tokenizer, folder / "opus", generates, **opus)
     save_causal_model(encoder, folder / "llama")
     options = "".join(path.read_text(encoding="utf-8") for path in folder.glob("conf/encoder/*"))
     for name in (*re.findall(r"^name: (\S+/\S+)", options, re.M), *MORE_MODELS):

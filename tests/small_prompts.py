@@ -16,6 +16,7 @@ from heron.data.examples import Example
 from heron.data.readers import load_run_data
 from heron.tasks.config import Config
 from heron.training import compose as composition
+from tiny_models import plain_tokenizer, save_model
 
 TEMPLATE = (
     "{% for message in messages %}{{ message.role }} : {{ message.content }} . {% endfor %}"
@@ -28,32 +29,11 @@ Reply = str | tuple[int, dict[str, Any]] | tuple[int, dict[str, Any], dict[str, 
 
 def save_causal_model(encoder: Path, folder: Path, positions: int = 2048) -> Path:
     """Save a Llama of 2 layers x 32 units with a chat template, and an encoder's vocabulary."""
-    import torch
-    from tokenizers import Tokenizer, processors
-    from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
-
-    backend = AutoTokenizer.from_pretrained(encoder).backend_tokenizer.to_str()
-    plain = Tokenizer.from_str(backend)
-    plain.post_processor = processors.Sequence([])
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=plain, eos_token="[SEP]", pad_token="[PAD]", chat_template=TEMPLATE
-    )
-    tokenizer.save_pretrained(folder)
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        shape = LlamaConfig(
-            vocab_size=plain.get_vocab_size(),
-            hidden_size=32,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            intermediate_size=64,
-            max_position_embeddings=positions,
-            eos_token_id=tokenizer.eos_token_id,
-            bos_token_id=None,
-            initializer_range=0.5,  # probabilities that differ
-        )
-        LlamaForCausalLM(shape).save_pretrained(folder)
-    return folder
+    tokenizer = plain_tokenizer(encoder, pad_token="[PAD]", chat_template=TEMPLATE)
+    own = {"eos_token_id": tokenizer.eos_token_id, "bos_token_id": None, "pad_token_id": None}
+    # Probabilities that differ.
+    own |= {"initializer_range": 0.5, "max_position_embeddings": positions}
+    return save_model("llama", tokenizer, folder, "AutoModelForCausalLM", **own)
 
 
 def words(folder: Path, *overrides: str) -> list[str]:

@@ -277,22 +277,27 @@ def under(config, curriculum, protocol):
 
 
 @pytest.mark.parametrize(
-    ("curriculum", "protocol"),
-    # Each curriculum under one protocol with each change, under the others in `make test-real`.
+    ("curriculum", "protocol", "task"),
+    # Each curriculum under two protocols or tasks with each change, all in `make test-real`.
     [
-        pytest.param(name, protocol, marks=[pytest.mark.real] if (i + j) % 3 else [])
-        for i, name in enumerate(options("curriculum"))
-        for j, protocol in enumerate(PROTOCOLS)
+        pytest.param(*case, marks=[pytest.mark.real] if sum(places) % 9 else [])
+        for places, case in (
+            ((i, 3 * j, k), (name, protocol, task))
+            for i, name in enumerate(options("curriculum"))
+            for j, protocol in enumerate(PROTOCOLS)
+            for k, task in enumerate(TASKS)
+        )
     ],
 )
-def test_every_curriculum_composes_with_every_task_and_protocol(curriculum, protocol, plain_run):
-    for task in TASKS:
-        config = under(plain_run(task, protocol), curriculum, protocol)
-        if task != "nli" and config.curriculum.difficulty == "sts":
-            with pytest.raises(ConfigError, match=r"curriculum\.difficulty=sts"):
-                resolve(config)
-        else:
-            assert resolve(config).curriculum.name == curriculum
+def test_every_curriculum_composes_with_every_task_and_protocol(
+    curriculum, protocol, task, plain_run
+):
+    config = under(plain_run(task, protocol), curriculum, protocol)
+    if task != "nli" and config.curriculum.difficulty == "sts":
+        with pytest.raises(ConfigError, match=r"curriculum\.difficulty=sts"):
+            resolve(config)
+    else:
+        assert resolve(config).curriculum.name == curriculum
 
 
 @pytest.mark.parametrize("i", quick(range(len(options("curriculum"))), 4))

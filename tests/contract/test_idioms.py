@@ -332,26 +332,6 @@ def test_gradients_are_clipped_by_value(tmp_path):
     assert max(largest) == pytest.approx(1e-3)
 
 
-@pytest.mark.parametrize(
-    ("word", "said"),
-    [
-        ("trainer.limit_train_batchs=3", "trainer.limit_train_batches"),
-        ("+trainer.learning_rate=3", "optim.lr"),
-        ("trainer.limit_train_batches=1.5", "limit_train_batches"),
-        ("trainer.val_check_interval=1000", "val_check_interval"),
-        ("trainer.profiler=fast", "profiler"),
-        ("ckpt_path=nowhere", "ckpt_path=nowhere"),
-    ],
-)
-def test_a_wrong_flag_is_one_message(word, said, tmp_path, capfd):
-    assert heron_command(
-        "train", *TINY, f"paths.runs={tmp_path}", f"paths.cache={tmp_path}/c", word
-    ) in (1, 2)
-    error = capfd.readouterr().err
-    assert said in error
-    assert "Traceback" not in error
-
-
 @pytest.mark.parametrize("select", ["best", "mean"])
 def test_a_run_that_is_trained_on_equals_one_that_was_longer(select, tmp_path):
     words = (
@@ -394,23 +374,3 @@ def test_loggers_and_callbacks_are_made_from_their_targets(tmp_path, monkeypatch
     (rows,) = run.path.glob("own/*/metrics.csv")  # in the run folder
     assert "lr-AdamW" in rows.read_text("utf-8")
     assert "validation/macro_f1" in rows.read_text("utf-8")
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("+callbacks.mine._target_=nowhere.Callback",), "No module named 'nowhere'"),
-        (("callbacks=early_stopping", "+callbacks.early_stopping.patiens=1"), "patiens"),
-        (("logger=tensorboard",), "python -m pip install tensorboard"),
-        (("logger=mlflow",), "python -m pip install mlflow"),
-    ],
-)
-def test_a_class_that_cannot_be_made_is_one_sentence(words, said, tmp_path, monkeypatch, capsys):
-    fabric = "lightning_fabric.loggers.tensorboard"  # as where the packages are missing
-    for flag in (f"{fabric}._TENSORBOARD_AVAILABLE", f"{fabric}._TENSORBOARDX_AVAILABLE"):
-        monkeypatch.setattr(flag, False)
-    monkeypatch.setattr("pytorch_lightning.loggers.mlflow._MLFLOW_AVAILABLE", False)
-    assert heron_command("train", *TINY, f"paths.runs={tmp_path}/runs", *words) == 2
-    error = capsys.readouterr().err
-    assert said in error
-    assert "Traceback" not in error

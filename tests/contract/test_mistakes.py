@@ -63,7 +63,7 @@ from heron.training.overrides import override
 from heron_tools.morphology.backends import load_morphology
 from heron_tools.morphology.conllu import read_conllu
 from heron_tools.noise.grading import detection
-from small_runs import heron
+from small_runs import TINY, heron
 
 TYPED = {
     # Keys and options of groups that there are not.
@@ -105,6 +105,7 @@ TYPED = {
     "train trainer.monitor=macro_f2": ["'macro_f1'"],
     "train -m seed=0,1 trainer.monitor=macro_f2": ["'macro_f1'"],
     "train trainer.devices=999": ["trainer.devices=999"],
+    "train +callbacks.mine._target_=nowhere.Callback": ["nowhere"],
     "new hed x": ["'head'"],
     "new head x fork=my-fork": ["my-fork"],
     "new head cls": ["'cls'"],
@@ -219,6 +220,25 @@ def test_a_mistake_ends_with_2_and_names_its_key(typed, tmp_path, capfd):
     assert [each for each in TYPED[typed] if each not in printed.err] == []
     assert "Traceback" not in printed.err + printed.out
     assert not list(tmp_path.glob("*/*"))
+
+
+# What only the parts of a run can refuse, when there is a run folder.
+BUILT = {
+    "trainer.limit_train_batches=1.5": "limit_train_batches",
+    "trainer.val_check_interval=1000": "val_check_interval",
+    "trainer.profiler=fast": "profiler",
+    "ckpt_path=nowhere": "ckpt_path=nowhere",
+    "callbacks=early_stopping +callbacks.early_stopping.patiens=1": "patiens",
+}
+
+
+@pytest.mark.parametrize("typed", BUILT)
+def test_what_lightning_refuses_is_named_as_well(typed, tmp_path, capfd):
+    words = (f"paths.runs={tmp_path}", f"paths.cache={tmp_path}/c", *typed.split())
+    assert heron("train", *TINY, *words) in (1, 2)
+    error = capfd.readouterr().err
+    assert BUILT[typed] in error
+    assert "Traceback" not in error
 
 
 GOLD = {"g.csv": "guid,label\na,x\nb,y\n", "p.csv": "guid,prediction\na,x\nb,y\n"}

@@ -16,7 +16,6 @@ TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").iterdir())
-FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[!c]*.yml"))
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
 
 
@@ -66,35 +65,11 @@ def test_contributing_names_targets_that_exist():
     assert {"test", "lint", "format", "update"} <= named <= TARGETS
 
 
-@pytest.mark.parametrize("path", FORMS, ids=lambda path: path.name)
-def test_an_issue_form_is_one_that_the_site_accepts(path):
-    form = yaml.safe_load(path.read_text(encoding="utf-8"))
-    assert set(form) == {"name", "description", "labels", "body"}
-    ids = [field["id"] for field in form["body"]]
-    assert len(set(ids)) == len(ids)
-    assert any(field.get("validations", {}).get("required") for field in form["body"])
-    for field in form["body"]:
-        assert field["type"] in ("textarea", "input", "dropdown")
-        assert set(field) <= {"type", "id", "attributes", "validations"}
-        assert field["attributes"]["label"]
-        assert bool(field["attributes"].get("options")) is (field["type"] == "dropdown")
-
-
 def test_the_citation_is_of_this_version_and_licence():
     assert CITATION["cff-version"] == "1.2.0"
     assert {"message", "title", "authors"} <= set(CITATION)
     assert CITATION["version"] == PROJECT["version"]
     assert CITATION["license"] == PROJECT["license"]
-
-
-def test_the_five_papers_are_cited_as_their_data_sets_cite_them():
-    cited = {entry["title"]: entry["authors"] for entry in CITATION["references"]}
-    assert len(cited) == 5
-    for name in ("lchaim", "ronli", "hesum", "parashoot", "trc"):
-        text = yaml.safe_load((ROOT / "conf" / "data" / f"{name}.yaml").read_text("utf-8"))
-        (title,) = (title for title in cited if f'"{title}"' in text["citation"])
-        people = [author["family-names"] for author in cited[title]]
-        assert text["citation"].startswith(f"{', '.join(people[:-1])} and {people[-1]}")
 
 
 @pytest.mark.parametrize("path", [*PINNED, *LOCKS], ids=lambda path: path.name)

@@ -107,16 +107,12 @@ def test_whole_groups_of_articles_are_drawn_where_asked(sweep):
     assert by_rows["systems"] != by_groups["systems"]
 
 
-def test_what_copying_reaches_stands_below_the_systems(sweep, capsys):
+def test_what_copying_reaches_stands_below_the_systems(sweep):
     written = run(sweep, "metric=rouge2")
     assert written["copied"] == {"lead3_rouge2": 0.125, "oracle_rouge2": 0.375}
-    shown = capsys.readouterr().out
-    assert "lead3_rouge2" in shown
-    assert "0.375" in shown
-    assert "first three sentences" in " ".join(shown.split())
 
 
-def test_files_of_any_system_stand_beside_runs_and_alone_say_their_language(sweep, capsys):
+def test_files_of_any_system_stand_beside_runs_and_alone_say_their_language(sweep):
     for name, skill in (("mine", 0.9), ("other", 0.3)):
         columns = {"guid": GUIDS[::-1], "gold": GOLDS[::-1]}
         write_table(f"{name}.csv", {**columns, "prediction": summarize(skill, 5)[::-1]})
@@ -126,7 +122,6 @@ def test_files_of_any_system_stand_beside_runs_and_alone_say_their_language(swee
     alone = run("mine.csv", "other.csv", "task=summarization", "language=he")
     assert by_label(alone)["mine"]["scores"] == pytest.approx([expected])
     assert alone["copied"] == {}
-    assert "lead-3, oracle) is not shown" in " ".join(capsys.readouterr().out.split())
     with pytest.raises(ConfigError, match="language=CODE, such as language=he"):
         run("mine.csv", "other.csv", "task=summarization")
 

@@ -43,7 +43,7 @@ def config(tmp_path):
     )
 
 
-def test_overview_has_one_line_for_every_data_set(capsys, tmp_path):
+def test_overview_has_one_line_for_every_data_set(capsys):
     assert main(["data"]) == 0
     out = capsys.readouterr().out
     trc = next(line for line in out.splitlines() if line.startswith("trc "))
@@ -53,36 +53,12 @@ def test_overview_has_one_line_for_every_data_set(capsys, tmp_path):
     chronicle = next(line for line in out.splitlines() if line.startswith("chronicle "))
     assert "generated" in chronicle
     assert "synthetic" in chronicle
-    assert f"looked in {tmp_path / 'data'}" in out
 
 
 def test_verified_files_come_with_the_splits_of_a_run(config, tmp_path):
     shown, _ = listing.describe(config, tmp_path, tmp_path / "cache")
-    assert "own: A corpus" in shown
     assert "train: present, verified, 2 rows" in shown
     assert shown.splitlines()[-1].split() == ["train", "2", "0", "2", "1", "1"]
-
-
-def test_generated_corpus_is_marked_synthetic(tmp_path):
-    config = DataConfig(name="toy", synthetic=True, generator=CorpusOptions(size=300))
-    shown, _ = listing.describe(config, tmp_path, tmp_path)
-    assert "never report results on it as research" in shown
-    assert "generated on first use" in shown
-
-
-def test_a_pair_data_set_says_how_it_is_read_what_is_wrong_and_what_to_use_instead(capsys):
-    assert main(["data", "ronli"]) == 0
-    out = capsys.readouterr().out
-    for part in (
-        "columns         sentence1, sentence2",
-        "3 = neutral, causal = reasoning",
-        "normalize_case  none",
-        "phrases         none",
-        "duplicates      keep",
-        "known problems\n  casing: ",
-        "data=ronli_dev is substitute data",
-    ):
-        assert part in out
 
 
 def test_splits_that_are_carved_and_rows_left_out_are_said(tmp_path):
@@ -122,11 +98,8 @@ def test_a_question_data_set_says_how_answers_are_read_and_what_was_done_to_them
         files={"test": FileConfig("test.csv")},
     )
     shown, _ = listing.describe(config, tmp_path, tmp_path)
-    assert "drop misaligned, trim blanks, keep yes/no questions, 1 to 30 words" in shown
     assert "left out of test: 1 misaligned answer" in shown
     assert "answers in test: 1 trimmed" in shown
-    assert "carved" not in shown  # there is no train split to carve validation out of
-    assert "normalize_case" not in shown
 
 
 def test_keys_of_a_data_set_are_taken_as_audit_takes_them(capsys, tmp_path):
@@ -135,7 +108,6 @@ def test_keys_of_a_data_set_are_taken_as_audit_takes_them(capsys, tmp_path):
     assert main(["data", "own_nli", *words]) == 0
     out = capsys.readouterr().out
     assert out.count("present, any content accepted") == 2
-    assert "splits as a run sees them" in out
     assert main(["data", "own_nli", "data.files.tset.path=x"]) == 2
     assert "Did you mean 'test'?" in capsys.readouterr().err
     assert main(["data", words[0]]) == 2

@@ -30,8 +30,6 @@ def test_each_fold_is_validation_once_and_test_is_not_read(task, tmp_path, capsy
         assert "test" not in json.loads((run / "scores.json").read_text())
         assert [path.stem for path in (run / "predictions").glob("*.parquet")] == ["validation"]
         assert status
-    said = capsys.readouterr().out
-    assert "(3)" in said  # mean ± sample standard deviation over the folds
 
 
 @pytest.mark.real  # takes seconds; another test of the file runs with every change
@@ -45,7 +43,6 @@ def test_compare_joins_the_folds_of_a_system_into_one_set_of_rows(tmp_path, caps
     assert small_runs.heron("compare", folder, "split=validation", "draws=100") == 0
     said = capsys.readouterr().out
     assert f"{len(rows)} rows" in said
-    assert "2 runs" in said or "(2)" in said
     gone = next(folder.glob("*head=ess*fold=1*"), None) or next(folder.glob("*ess*"))
     (gone / "status.json").unlink()
     small_runs.heron("compare", folder, "split=validation", "draws=100", "rows=shared")

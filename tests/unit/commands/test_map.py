@@ -178,10 +178,9 @@ def test_columns_of_a_table_are_joined_by_guid_and_unknown_rows_counted(tmp_path
     assert _names(_column(payload, "label (known)"))[:4] == ["", "y", "", "x"]
 
 
-def test_one_record_is_mapped_with_a_warning(tmp_path, capsys):
+def test_one_record_is_mapped_with_a_warning(tmp_path):
     folder = make_run(tmp_path, records=1)
     run_map([f"run={folder}"])
-    assert "one record only: variability is 0" in capsys.readouterr().out
     assert not unpack(_page(folder)["runs"][0]["values"]["variability"]).any()
 
 
@@ -254,11 +253,10 @@ def test_classes_of_the_groups_stand_beside_those_of_the_datas_paper(tmp_path, c
     assert "paper" not in capsys.readouterr().out
 
 
-def test_dynamics_of_other_cartography_tools_are_mapped_without_texts(tmp_path, capsys):
+def test_dynamics_of_other_cartography_tools_are_mapped_without_texts(tmp_path):
     folder = make_run(tmp_path)
     export_jsonl(folder, tmp_path / "other")
     run_map([f"run={tmp_path / 'other'}"])
-    assert "no texts: the folder has no config.yaml" in capsys.readouterr().out
     ours = unpack(_map_of(folder)["confidence"])
     theirs = unpack(_page(tmp_path / "other")["runs"][0]["values"]["confidence"])
     np.testing.assert_allclose(theirs, ours, atol=1e-5)

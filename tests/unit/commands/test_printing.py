@@ -171,7 +171,7 @@ def test_messages_are_neither_in_json_nor_lost_with_it(places, tmp_path, capsys)
     assert "not for raters" not in found.out
 
 
-def test_quiet_drops_warnings_and_bars_but_no_error(capsys, monkeypatch, tmp_path):
+def test_quiet_drops_warnings_and_bars_but_no_error(capsys, monkeypatch):
     def body(words):
         terminal.begin()
         terminal.say("a warning")

@@ -6,15 +6,14 @@ import pytest
 from heron.commands.report import run, write_report
 
 
-def test_a_run_gets_a_page_and_a_figure_in_its_folder(make_run, capsys):
+def test_a_run_gets_a_page_and_a_figure_in_its_folder(make_run):
     folder = make_run()
     files = write_report(folder)
     assert (files.html, files.figure) == (folder / "report.html", folder / "report.png")
     assert files.missing == ()
-    assert "macro_f1" in capsys.readouterr().out
 
 
-def test_a_sweep_gets_page_figure_and_tables(make_run, capsys):
+def test_a_sweep_gets_page_figure_and_tables(make_run):
     make_run("a", ("head=ess", "seed=0"), {"macro_f1": 0.5})
     folder = make_run("b", ("head=emp", "seed=0"), state="failed").parent
     files = write_report(folder)
@@ -23,16 +22,14 @@ def test_a_sweep_gets_page_figure_and_tables(make_run, capsys):
     table = (folder / "table.csv").read_text().splitlines()
     assert table[0] == "head,runs,macro_f1 mean,macro_f1 sd,macro_f1 n"
     assert "ess,1 done,0.5,,1" in table
-    assert "missing: b: failed" in capsys.readouterr().out
 
 
-def test_a_sweep_that_asks_for_a_papers_table_gets_it_beside_its_own(make_run, capsys):
+def test_a_sweep_that_asks_for_a_papers_table_gets_it_beside_its_own(make_run):
     scores = {"macro_f1": 0.5, "relaxed_macro_f1": 0.6}
     folder = make_run(scores=scores, config={"report": "trc/table4"}).parent
     files = write_report(folder)
     assert {"table4.csv", "table5.csv"} < {path.name for path in files.tables}
     assert "Table 4" in (folder / "table.md").read_text(encoding="utf-8")
-    assert "AlephBERTGimmel" in capsys.readouterr().out
 
 
 def test_the_pages_of_a_very_large_sweeps_runs_wait_until_somebody_asks(make_run, monkeypatch):

@@ -60,7 +60,7 @@ def test_a_viewer_writes_nothing_and_follows_no_link(tmp_path):
     assert (tmp_path / "precious").read_text() == "precious"
 
 
-def test_watching_goes_on_while_a_search_chooses_its_next_point(tmp_path, monkeypatch, capsys):
+def test_watching_goes_on_while_a_search_chooses_its_next_point(tmp_path, monkeypatch):
     (tmp_path / "study.journal").touch()
     job(tmp_path, "a", "done", epochs=3)
     second = RunFolder(tmp_path / "b")
@@ -73,7 +73,6 @@ def test_watching_goes_on_while_a_search_chooses_its_next_point(tmp_path, monkey
     )
     monkeypatch.setattr("time.sleep", lambda seconds: next(waits)())
     assert heron("sweep", tmp_path, "--watch") == 0
-    assert "2 jobs: 2 done" in capsys.readouterr().out
     assert next(waits, None) is None
 
 
@@ -87,13 +86,11 @@ def test_progress_counts_finished_epochs(tmp_path):
 def test_failures_are_shown_by_their_first_line_and_make_the_exit_code_1(tmp_path, capsys):
     job(tmp_path, "good", "done", epochs=3, seconds=12.5)
     assert heron("sweep", tmp_path) == 0
-    assert "0.512" in capsys.readouterr().out
     job(tmp_path, "bad", "failed", error="ValueError: first line\nsecond line", seconds=1.0)
     assert heron("sweep", tmp_path) == 1
     printed = capsys.readouterr().out
     assert "ValueError: first line" in printed
     assert "second line" not in printed
-    assert "2 jobs: 1 done, 1 failed" in printed
 
 
 def test_time_left_is_what_the_others_took_divided_by_those_side_by_side(tmp_path):
@@ -116,7 +113,7 @@ def test_time_left_is_unknown_before_a_job_is_done_and_never_negative(tmp_path):
         assert time_left(read_progress(tmp_path)) == 0
 
 
-def test_watching_ends_when_nothing_runs_or_waits(tmp_path, capsys, monkeypatch):
+def test_watching_ends_when_nothing_runs_or_waits(tmp_path, monkeypatch):
     last = job(tmp_path, "last", "pending")
     naps: list[float] = []
 
@@ -127,9 +124,6 @@ def test_watching_ends_when_nothing_runs_or_waits(tmp_path, capsys, monkeypatch)
     monkeypatch.setattr("time.sleep", finish)
     assert heron("sweep", "--watch", tmp_path, "every=2") == 0
     assert naps == [2.0]
-    printed = capsys.readouterr().out
-    assert "1 pending" in printed
-    assert "1 done" in printed
 
 
 def test_a_running_job_shows_its_steps_within_the_epoch(tmp_path):

@@ -23,7 +23,7 @@ def jobs_of(folder: Path) -> list[RunFolder]:
 
 
 class TestSweep:
-    def test_grid_makes_one_run_folder_each_and_one_table(self, tmp_path, capsys):
+    def test_grid_makes_one_run_folder_each_and_one_table(self, tmp_path):
         grid = (
             "-m",
             "head=ess,emp,seq_cls",
@@ -38,21 +38,7 @@ class TestSweep:
         assert sorted((config.head.name, config.seed) for config in configs) == [
             (head, seed) for head in ("emp", "ess", "seq_cls") for seed in (0, 1)
         ]
-        printed = capsys.readouterr().out
-        assert all(head in printed for head in ("ess", "emp", "seq_cls"))
         assert (tmp_path / "runs" / "grid" / "report.html").is_file()
-
-    def test_a_sweep_says_that_its_tables_show_other_runs_too(self, tmp_path, capsys, monkeypatch):
-        monkeypatch.setattr("heron.commands.train.report", lambda folder: None)
-        monkeypatch.setattr("heron.training.job.run_job", lambda *asked: None)
-        words = (*TINY, *in_folder(tmp_path), "run.sweep=grid", "-m", "seed=0,1")
-        assert heron("train", *words) == 0
-        assert "other commands" not in capsys.readouterr().out
-        other = tmp_path / "runs" / "grid" / "other"
-        other.mkdir(parents=True)
-        (other / "config.yaml").touch()
-        assert heron("train", *words) == 0
-        assert "did not ask for (1, such as other)" in capsys.readouterr().out
 
     def test_failing_jobs_leave_the_others_alone_and_are_named(self, tmp_path, capsys, monkeypatch):
         import heron.training.job as job
@@ -75,7 +61,6 @@ class TestSweep:
         assert "head=ess, encoder.max_length=100000" in listed
         assert "head=emp, encoder.max_length=128" in listed
         assert "head=ess, encoder.max_length=128\n" not in listed
-        assert "not enough memory" in errors
 
 
 class TestMistakes:
@@ -125,7 +110,7 @@ class TestSameCommandAgain:
         train(tmp_path, "trainer.max_epochs=1", "trainer.enable_progress_bar=false", "logger=wandb")
         assert run.state() == "done"
 
-    def test_interrupted_run_says_how_to_go_on_and_exits_130(self, tmp_path, capsys, monkeypatch):
+    def test_interrupted_run_says_how_to_go_on_and_exits_130(self, tmp_path, monkeypatch):
         import signal
 
         from heron.tasks.class_module import ClassificationModule
@@ -141,17 +126,15 @@ class TestSameCommandAgain:
         assert heron("train", *words) == 130
         assert signal.getsignal(signal.SIGINT) is handler
         signal.signal(signal.SIGINT, before)
-        assert "the same command resumes" in capsys.readouterr().err
         status = json.loads(
             (tmp_path / "runs" / "chronicle-relation" / "tiny" / "status.json").read_text()
         )
         assert status["state"] == "interrupted"
 
 
-def test_one_job_name_for_several_jobs_is_refused(tmp_path, capsys):
+def test_one_job_name_for_several_jobs_is_refused(tmp_path):
     found: list[Composition] = []
     compose_and_run("train", ["-m", "seed=0,0,1", "run.job=x", *in_folder(tmp_path)], found.append)
     plan = plan_jobs(found)
     assert [job.config.seed for job in plan.jobs] == [0]
     assert len(plan.refused) == 1
-    assert "is the folder of several jobs" in capsys.readouterr().err
