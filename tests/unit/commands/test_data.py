@@ -4,7 +4,6 @@ import hashlib
 
 import pytest
 
-from chronicle.options import CorpusOptions
 from heron.cli import main
 from heron.commands import data as listing
 from heron.data.config import (

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from heron.base.tables import read_table, write_table
 from heron.data.datamodule import DataModule
 from heron.training.outcome import predict_split as real_predict_split
 from small_baselines import LABELS as PAIR_LABELS
@@ -37,19 +36,9 @@ def test_rows(run):
 
 
 def write_texts(path: Path, texts: Sequence[str], guids: Sequence[str] = ()) -> Path:
-    """Write unlabelled rows in the format that the suffix names."""
-    rows = [{"text": text} for text in texts]
-    for row, guid in zip(rows, guids, strict=False):
-        row["guid"] = guid
-    if path.suffix == ".csv":
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, rows[0])
-            writer.writeheader()
-            writer.writerows(rows)
-    elif path.suffix == ".jsonl":
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    else:
-        pq.write_table(pa.Table.from_pylist(rows), path)
+    """Write rows in the format that the suffix names; their label is none of the run's."""
+    columns = {"text": texts, "label": ["LATER"] * len(texts)}
+    write_table(path, columns | ({"guid": guids[: len(texts)]} if guids else {}))
     return path
 
 
@@ -64,6 +53,7 @@ def probabilities(rows: Sequence[dict[str, object]]) -> np.ndarray:
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
 def test_predictions_equal_those_of_the_run_itself(suffix, run, test_rows, tmp_path):
+    test_rows = sorted(test_rows, key=lambda row: len(row["text"]), reverse=True)
     texts, guids = ([str(row[name]) for row in test_rows] for name in ("text", "guid"))
     path = write_texts(tmp_path / f"rows{suffix}", texts, guids)
     assert heron("predict", f"run={run.path}", f"input={path}", f"cache={tmp_path}") == 0
@@ -134,27 +124,8 @@ def test_out_may_be_of_any_format(suffix, run, test_rows, tmp_path):
     out = tmp_path / f"labels{suffix}"
     words = (f"run={run.path}", f"input={path}", f"cache={tmp_path}", f"out={out}")
     assert heron("predict", *words) == 0
-    if suffix == ".csv":
-        labels = [row["label"] for row in read_csv(out)]
-    elif suffix == ".jsonl":
-        labels = [json.loads(line)["label"] for line in out.read_text("utf-8").splitlines()]
-    else:
-        labels = pq.read_table(out)["label"].to_pylist()
+    labels = read_table(out).values("label")
     assert labels == [row["prediction"] for row in test_rows[:3]]
-
-
-def test_rows_stay_in_file_order_whatever_their_length(run, test_rows, tmp_path):
-    texts = sorted((str(row["text"]) for row in test_rows), key=len, reverse=True)
-    path = write_texts(tmp_path / "rows.csv", texts)
-    assert heron("predict", f"run={run.path}", f"input={path}", f"cache={tmp_path}") == 0
-    guids = [row["guid"] for row in read_csv(tmp_path / "rows.predictions.csv")]
-    assert guids == [f"rows:{line}" for line in range(2, len(texts) + 2)]
-
-
-def test_labels_in_the_file_are_neither_needed_nor_read(run, test_rows, tmp_path):
-    path = tmp_path / "rows.jsonl"
-    path.write_text(json.dumps({"text": test_rows[0]["text"], "label": "LATER"}), encoding="utf-8")
-    assert heron("predict", f"run={run.path}", f"input={path}", f"cache={tmp_path}") == 0
 
 
 def test_unusable_rows_are_reported_by_line_and_all_others_predicted(
