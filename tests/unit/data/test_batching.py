@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.epoch import padding_efficiency
 from heron.data.batching import (
     copies,
     fill_batches,
@@ -28,6 +27,14 @@ PLANS = st.builds(
     tokens=st.integers(8, 600),
 )
 SEEDS = st.integers(0, 2**32 - 1)
+
+
+def padding_efficiency(plan, units, lengths_S):
+    """Compute the share of a plan's tokens that are not padding, from 0 to 1."""
+    tokens_U = np.add.reduceat(lengths_S, units.sequences_V[:-1]) if len(units) else np.empty(0)
+    longest_U, sizes_U = units.longest_U, units.sizes_U
+    padded = sum(int(longest_U[batch].max()) * int(sizes_U[batch].sum()) for batch in plan)
+    return float(sum(int(tokens_U[batch].sum()) for batch in plan)) / max(padded, 1)
 
 
 def realistic_lengths(sequences=2000):
@@ -125,14 +132,6 @@ def test_bucket_pads_little(tokens, seed):
     assert padding_efficiency(shuffle, Units.single(lengths), lengths) < 0.8
 
 
-@given(LENGTHS, PLANS)
-def test_padding_efficiency_is_real_tokens_over_padded_tokens(lengths, batching):
-    plan = plan_epoch(Units.single(lengths), batching, 0, 0)
-    padded = sum(max(lengths[i] for i in batch) * len(batch) for batch in plan)
-    expected = sum(lengths) / padded if padded else 0.0
-    assert padding_efficiency(plan, Units.single(lengths), lengths) == pytest.approx(expected)
-
-
 def test_batches_are_in_random_order_not_by_length():
     lengths = realistic_lengths(500)
     plan = plan_epoch(Units.single(lengths), BatchingConfig(plan="bucket", tokens=1000), 0, 0)
@@ -173,18 +172,6 @@ def test_all_sequences_of_a_unit_count_against_the_budget(lengths, tokens, seed)
         for batch in plan:
             padded = max(max(lengths[u]) for u in batch) * sum(len(lengths[u]) for u in batch)
             assert padded <= tokens or len(batch) == 1
-
-
-@given(MANY, PLANS)
-def test_padding_is_measured_over_all_sequences_of_a_unit(lengths, batching):
-    units = units_of(lengths)
-    plan = plan_epoch(units, batching, 0, 0)
-    real = sum(sum(inner) for inner in lengths)
-    padded = sum(
-        max(max(lengths[u]) for u in batch) * sum(len(lengths[u]) for u in batch) for batch in plan
-    )
-    flat = np.array([length for inner in lengths for length in inner])
-    assert padding_efficiency(plan, units, flat) == pytest.approx(real / padded)
 
 
 @given(MANY, PLANS, SEEDS, st.data())
