@@ -16,7 +16,7 @@ from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.run_folder import open_run
 from heron.base.tables import table_stem, write_chunks
-from heron.base.terminal import print_lines
+from heron.base.terminal import print_lines, say
 from heron.config.options import parse_options
 from heron.data.user_files import read_parts, read_rows
 from heron.tasks.qa.squad import place_of
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from heron.training.inference import Trained
 
 
-_TEXTS = ("text", "text_pair", "context", "question")
 # Rows of a file that are in memory at once. Batches end with a chunk, so probabilities of longer
 # files may differ in their last bits.
 CHUNK = 10_000
@@ -58,11 +57,9 @@ def run(arguments: Sequence[str]) -> int:
         raise ConfigError(
             "several values are compared by heron evaluate; to predict, give one of them"
         )
-    for word in arguments:
-        if word.endswith("=") and word[:-1] in _TEXTS:
-            raise ConfigError(f"{word} is empty: name a text with a word in it")
     folders = [open_run(path) for path in options.run]
-    _check(options)
+    if (options.input is None) == (options.text is None and options.context is None):
+        raise ConfigError("name input=FILE, or one text: text=... (context=... and question=...)")
     given = {"cache": options.cache, "data": options.data}
     paths = {name: str(folder) for name, folder in given.items() if folder}
     from heron.training.inference import changed_data, open_trained
@@ -72,26 +69,6 @@ def run(arguments: Sequence[str]) -> int:
     if options.input is not None:
         return _predict_file(trained, data, options.input, options.out)
     return _predict_text(trained, data, options)
-
-
-def _check(options: PredictOptions) -> None:
-    """Refuse options that contradict each other."""
-    given = {name: getattr(options, name) for name in _TEXTS if getattr(options, name) is not None}
-    for name, other in (("text", "context"), ("text_pair", "question")):
-        if name in given and other in given:
-            raise ConfigError(f"{name}= and {other}= are given: they name the same text")
-    if options.input is not None:
-        if given:
-            name = next(iter(given))
-            raise ConfigError(f"input= and {name}= are given: a file, or one text, not both")
-        return
-    if not {"text", "context"} & given.keys():
-        for name, other in (("question", "context"), ("text_pair", "text")):
-            if name in given:
-                raise ConfigError(f"missing option {other}=...: the text that {name}= goes with")
-        raise ConfigError("missing option input=... (a file) or text=...")
-    if options.out is not None:
-        raise ConfigError("out= needs input=: the label of one text is printed")
 
 
 def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path | None) -> int:
@@ -127,20 +104,12 @@ def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path | No
 def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -> int:
     """Read one text the way a file with one row is read (markers, Unicode and all); predict it."""
     columns = data.columns
-    from heron.tasks.task import task_of
-
-    asks = task_of(trained.config).about.texts[1] == "question"
-    for name in ("context", "question"):
-        if not asks and getattr(options, name) is not None:
-            takes = "text= and text_pair=" if columns.text_pair else "text="
-            raise ConfigError(f"{name}= is for runs that answer questions; this one takes {takes}")
     text = options.context if options.text is None else options.text
     text_pair = options.question if options.text_pair is None else options.text_pair
-    if columns.text_pair is None and text_pair is not None:
-        raise ConfigError("text_pair= is given, but the run reads one text at a time")
     if columns.text_pair is not None and text_pair is None:
-        name = "question" if asks else "text_pair"
-        raise ConfigError(f"missing option {name}=...: the run reads pairs of texts")
+        raise ConfigError("missing option text_pair=... (or question=...): the run reads pairs")
+    if columns.text_pair is None and text_pair is not None:
+        say("text_pair: no effect, the run reads one text at a time", who="heron predict")
     row = {columns.text: text, **({columns.text_pair: text_pair} if columns.text_pair else {})}
     places = Path(trained.config.paths.data), Path(trained.config.paths.cache)
     with tempfile.TemporaryDirectory() as folder:

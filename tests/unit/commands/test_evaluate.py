@@ -63,7 +63,7 @@ def test_bad_rows_of_a_labelled_file_are_all_named(run, tmp_path, capsys):
     rows = len(pq.read_table(run.predictions("test")))
     assert heron("evaluate", f"run={run.path}", f"input={path}") == 2
     error = capsys.readouterr().err
-    assert f"{path}:{rows + 2}: no [א1]" in error
+    assert f"{path}:{rows + 2}: the text" in error
     assert f"{path}:{rows + 3}: unknown label 'LATER'" in error
 
 

@@ -228,7 +228,4 @@ def test_one_pair_is_labelled_on_the_command_line(pair_run, capsys):
     assert heron("predict", *words, "text_pair=Ana are un câine.") == 0
     assert capsys.readouterr().out.splitlines()[0] == "neutral"
     assert heron("predict", *words) == 2
-    assert "missing option text_pair=...: the run reads pairs" in capsys.readouterr().err
-    assert heron("predict", words[0], "context=Ana are un câine.") == 2
-    said = capsys.readouterr().err
-    assert "context= is for runs that answer questions; this one takes text= and text_pair=" in said
+    assert "missing option text_pair=" in capsys.readouterr().err
