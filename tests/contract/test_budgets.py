@@ -108,6 +108,7 @@ def measured() -> dict[str, int]:
         "lines.total": lines(SOURCE),
         **{f"lines.tools.{path.name}": lines(path) for path in tools},
         "lines.tools": lines(TOOLS),
+        "lines.experiments": lines(ROOT / "experiments"),
         "lines.tests": lines(ROOT / "tests"),
         "modules": len(modules()),
         "keys": len(own_keys()),
