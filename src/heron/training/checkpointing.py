@@ -8,6 +8,7 @@ import pickle
 import shutil
 import time
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -272,15 +273,21 @@ def _train_on(folder: RunFolder, config: Config) -> Path:
     return path
 
 
-def load_weights(module: pl.LightningModule, path: Path) -> None:
-    """Load a checkpoint's weights, tensors only.
+def read_checkpoint(path: Path) -> dict[str, Any]:
+    """Read a checkpoint, tensors and plain values only.
 
     Raises:
         ConfigError: it is missing or damaged; the run then starts over when asked again.
     """
     if what := damage(path):
         raise ConfigError(f"{path} is damaged ({what}); given again, the same command starts over")
-    stored = _stored(path)["state_dict"]
+    stored: dict[str, Any] = _stored(path)
+    return stored
+
+
+def load_weights(module: pl.LightningModule, checkpoint: Mapping[str, Any]) -> None:
+    """Load the weights of a checkpoint that is read."""
+    stored = checkpoint["state_dict"]
     # A checkpoint has no weights of an encoder whose vectors are stored: they are as loaded.
     own = {k: v for k, v in module.state_dict().items() if k.startswith("encoder.")}
     has_encoder = any(key.startswith("encoder.") for key in stored)

@@ -19,11 +19,6 @@ from heron.tasks.task import new_head, task_of
 from heron.training.export import POINTER
 from heron.training.stored import read_stored
 
-DAMAGED = (
-    "damaged, missing or changed since the run wrote it; copy the folder again from where the run "
-    "was trained, or train the run again (run.resume=false)"
-)
-
 
 def load_exported(folder: RunFolder, run_code: bool = False) -> tuple[Config, Encoder, nn.Module]:
     """Load a finished run's configuration, encoder and head, in eval mode.
@@ -92,5 +87,5 @@ def require_whole(model: Path) -> None:
     if damaged is None:
         say(f"{model} has no {SEAL}: its files cannot be checked for damage", who="heron")
     elif damaged:
-        fix = f"If you have changed it yourself, remove {SEAL}"
-        raise ConfigError(f"{model}: {', '.join(damaged)}: {DAMAGED}. {fix}")
+        what = f"{', '.join(damaged)}: damaged, missing or changed since the run wrote it"
+        raise ConfigError(f"{model}: {what}; copy the folder again, or remove {SEAL} to use it")

@@ -33,7 +33,7 @@ from heron.tasks.config import Config
 from heron.tasks.several import Mean, WithEachSetting
 from heron.tasks.task import new_head, task_of
 from heron.training.callbacks import progress_bar
-from heron.training.checkpointing import damage, load_weights
+from heron.training.checkpointing import load_weights, read_checkpoint
 from heron.training.exported import load_exported
 from heron.training.outcome import predict_split
 from heron.training.overrides import changed, override
@@ -160,7 +160,8 @@ def load_checkpoint(path: Path) -> TaskModule:
     A checkpoint has no weights of an encoder whose vectors are stored, and no tokenizer, which some
     encoders mask with: these are read from the run folder that the checkpoint lies in.
     """
-    known = _hyper_parameters(path)
+    stored = read_checkpoint(path)
+    known = stored.get("hyper_parameters", {})
     if known.get("encoder"):
         config = from_yaml(dump_yaml(known["config"]))
         with TemporaryDirectory() as folder:
@@ -174,16 +175,8 @@ def load_checkpoint(path: Path) -> TaskModule:
         run = open_run(path.parent.parent)
         run.require_model()
         module = TrainedEncoder(run).module
-    load_weights(module, path)
+    load_weights(module, stored)
     return module
-
-
-def _hyper_parameters(path: Path) -> dict[str, Any]:
-    """Read what `TaskModule` has saved; empty where there is nothing."""
-    if not path.is_file() or damage(path):
-        return {}  # `load_weights` says what is wrong
-    stored = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
-    return dict(stored.get("hyper_parameters", {}))
 
 
 class Ensemble(_Modules):

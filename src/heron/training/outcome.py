@@ -20,7 +20,7 @@ from heron.metrics.names import LOSS, further_scores
 from heron.models.encoder import Encoder
 from heron.tasks.base import Predictions, TaskModule
 from heron.tasks.config import Config
-from heron.training.checkpointing import History, load_weights
+from heron.training.checkpointing import History, load_weights, read_checkpoint
 from heron.training.export import export
 from heron.training.trainer import build_encoder, build_module, devices
 
@@ -35,7 +35,7 @@ def _choose_weights(
     is_chosen = any(getattr(each, "best_model_path", "") for each in callbacks)
     if isinstance(trainer.strategy, FSDPStrategy):  # each process has a part of the model
         module = build_module(config, data)
-        load_weights(module, folder.last)
+        load_weights(module, read_checkpoint(folder.last))
         limits = {name: each for name, each in vars(trainer).items() if name.startswith("limit_")}
         from heron.training.inference import prediction_trainer
 
@@ -45,7 +45,7 @@ def _choose_weights(
         if not trainer.fast_dev_run:
             say("no validation has chosen an epoch: the weights after the last one count")
     elif config.trainer.select == "best":
-        load_weights(module, folder.best)
+        load_weights(module, read_checkpoint(folder.best))
     elif config.trainer.select == "mean":
         next(each for each in callbacks if hasattr(each, "load_into")).load_into(module)
     return trainer, module

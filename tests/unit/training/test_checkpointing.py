@@ -23,7 +23,7 @@ from heron.training.checkpointing import (
     History,
     LastCheckpoint,
     best_checkpoint,
-    load_weights,
+    read_checkpoint,
     resume_from,
 )
 from heron.training.job import run_job
@@ -191,7 +191,7 @@ class TestResume:
             content[place] ^= 0xFF
         folder.best.write_bytes(content)
         with pytest.raises(ConfigError, match=r"best\.ckpt"):
-            load_weights(torch.nn.Linear(1, 1), folder.best)
+            read_checkpoint(folder.best)
         run_job(config, folder)
         assert folder.best.with_suffix(".corrupt").is_file()
         assert_same_run(folder, expected)

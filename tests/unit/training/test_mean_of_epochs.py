@@ -7,7 +7,7 @@ import small_runs
 from heron.base.signals import Terminated
 from heron.data.datamodule import DataModule
 from heron.training.callbacks import MeanOfEpochs
-from heron.training.checkpointing import LastCheckpoint, load_weights
+from heron.training.checkpointing import LastCheckpoint, load_weights, read_checkpoint
 from heron.training.trainer import build_module
 
 
@@ -77,6 +77,6 @@ def test_the_last_checkpoint_keeps_the_weights_that_training_goes_on_from(
     config = small_runs.compose(tmp_path, *WORDS)
     data = DataModule(config)
     module = build_module(config, data)
-    load_weights(module, folder.last)
+    load_weights(module, read_checkpoint(folder.last))
     for name, weights in module.named_parameters():
         assert torch.equal(weights, weights_after[0][-1][name])
