@@ -6,7 +6,6 @@ import json
 import logging
 import os
 import sys
-from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -28,9 +27,7 @@ from heron.cli import main
 from heron.config.compose import open_hydra
 from heron.config.constraints import all_keys
 from heron.config.errors import SYNONYMS
-from heron.tasks.config import read
 from heron.training.compose import compose, compose_and_run
-from heron.training.run_names import config_key
 
 SECRET = "hf_" + "a1B2" * 8
 
@@ -217,23 +214,6 @@ class TestWords:
         (job,) = train("logger=wandb", f"logger.wandb.project={value}").jobs
         assert job.config.logger["wandb"]["project"] == value.strip("'")
 
-    def test_old_keys_for_one_release(self, tmp_path):
-        (tmp_path / "experiment").mkdir()
-        (tmp_path / "experiment" / "own.yaml").write_text(
-            "# @package _global_\noptim: {clip: 0, accumulate: 2}\n", encoding="utf-8"
-        )
-        new = compose(["trainer.gradient_clip_val=0", "trainer.accumulate_grad_batches=2"])
-        assert new.trainer == compose(["optim.clip=0", "optim.accumulate=2"]).trainer
-        words = (f"--config-dir={tmp_path}", "experiment=own", "trainer.progress=false")
-        own = compose(words)
-        assert own.trainer == replace(new.trainer, enable_progress_bar=False)
-        assert compose([*words, "trainer.gradient_clip_val=1"]).trainer.gradient_clip_val == 1
-        stored = asdict(new)
-        del stored["trainer"]["gradient_clip_val"], stored["trainer"]["accumulate_grad_batches"]
-        stored["optim"] |= {"clip": 0, "accumulate": 2}
-        assert read(stored) == new
-        assert config_key(new) == "b42e3d43", "runs keep their names"
-
     def test_synonyms_lead_to_keys(self):
         assert {name for name in SYNONYMS.values() if "." in name} <= {*all_keys(), "hydra.run.dir"}
 
@@ -249,17 +229,6 @@ class TestLoggersAndCallbacks:
         assert job.config.callbacks["early_stopping"]["patience"] == 7
         assert train("logger=mlflow").jobs[0].config.logger["mlflow"]["experiment_name"] == "heron"
         assert train("callbacks=none", "~logger").jobs[0].config.logger == {}
-
-    @pytest.mark.parametrize(
-        "words",
-        [
-            ("logger=wandb", "logger.project=p", "logger.mode=online", "logger.tags=[a,b]"),
-            ("logger.wandb=true", "logger.project=p", "logger.mode=online", "logger.tags=[a,b]"),
-        ],
-    )
-    def test_old_words_of_wandb_for_one_release(self, words, train):
-        options = train(*words).jobs[0].config.logger["wandb"]
-        assert (options["project"], options["mode"], options["tags"]) == ("p", "online", ["a", "b"])
 
     def test_wandbs_agent_writes_words_with_dashes_and_none(self, train, monkeypatch):
         swept = {"optim.lr": 1e-4, "head": "emp", "seed": 3, "trainer.patience": None}

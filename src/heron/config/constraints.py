@@ -215,21 +215,6 @@ def _allowed(rule: Any) -> str:
     return f"in {first}, {f'{lt})' if le is None else f'{le}]'}"
 
 
-# Keys of earlier versions, for one release: in words, YAML files and stored configurations.
-RENAMED = {
-    "optim.accumulate": "trainer.accumulate_grad_batches",
-    "optim.clip": "trainer.gradient_clip_val",
-    "trainer.progress": "trainer.enable_progress_bar",
-}
-
-
-def say_renamed(old: str, new: str) -> None:
-    """Say that a word or key of earlier versions has another name."""
-    from heron.base.terminal import say  # start-up time
-
-    say(f"{old} is now {new}; the old word goes with the next release")
-
-
 @cache
 def root() -> Any:
     """Find the dataclass of a whole run, which is composed where all its parts are known."""

@@ -1,4 +1,4 @@
-"""The words of `heron train`, before Hydra reads them: other scripts, and earlier names."""
+"""The words of `heron train`, before Hydra reads them, such as values in other scripts."""
 
 import os
 import re
@@ -11,11 +11,9 @@ from hydra.errors import HydraException
 from heron.base.errors import ConfigError
 from heron.config.constraints import (
     PARTS,
-    RENAMED,
     all_keys,
     field_types,
     root,
-    say_renamed,
     type_of,
 )
 
@@ -23,36 +21,19 @@ UNREADABLE = "its value cannot be read: close brackets and quotes, put signs int
 PARSER = OverridesParser.create()
 # What Hydra reads in quotes only: letters beyond ASCII, and signs that are not in its grammar.
 _UNQUOTED = re.compile(r"""'[^']*'|"[^"]*"|[^\[\]{}:,'"]*[^\x00-\x7f][^\[\]{}:,'"]*""")
-# Words of earlier versions, for one release.
-_ALIASES = {
-    **RENAMED,
-    **{
-        f"logger.{key}": f"++logger.wandb.{key}"
-        for key in ("project", "entity", "group", "name", "job_type", "tags", "notes", "mode")
-    },
-    "logger.artifacts": "++logger.wandb.artifacts",
-}
-_OPTIONS = {
-    "logger.wandb=true": ["logger=wandb"],
-    "logger.wandb=false": ["logger=csv"],
-}
 
 
 def rewrite(words: Sequence[str]) -> list[str]:
-    """Write words as Hydra reads them: values of other scripts in quotes, old names as new ones."""
+    """Write words as Hydra reads them: values of other scripts in quotes, `folds` as its keys."""
     found: list[str] = []
     for word in map(readable, words):
-        key, equals, value = word.partition("=")
-        new = _OPTIONS.get(word, [])
-        if not new and equals and key in _ALIASES:
-            new = [f"{_ALIASES[key]}={value}"]
+        key, _, value = word.partition("=")
         if key == "folds":
             if not (value.isdecimal() and int(value) > 1):
                 raise ConfigError(f"{word}: give the number of folds, 2 or more")
-            new = [f"data.folds.count={value}", f"data.folds.fold=range({value})"]
-        elif new:
-            say_renamed(word, " ".join(new))
-        found += new or [f"++{word}" if _is_new(key) else word]
+            found += [f"data.folds.count={value}", f"data.folds.fold=range({value})"]
+        else:
+            found.append(f"++{word}" if _is_new(key) else word)
     return found
 
 

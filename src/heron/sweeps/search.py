@@ -33,7 +33,7 @@ from heron.sweeps.ledger import Best
 from heron.tasks.config import Config, SweeperConfig
 from heron.training.compose import Composition
 from heron.training.jobs import JobComposer
-from heron.training.run_names import as_before, identifying
+from heron.training.run_names import identifying
 from heron.training.study import forget_study, open_study, seed_sampler, settings_of, trial_of
 
 _MOST_CUTS = 3  # interruptions of one job in one command; then the search continues without it
@@ -332,4 +332,4 @@ def _study_name(first: Config, space: Sequence[Dimension]) -> str:
     keys = {each.key.lstrip("+") for each in space}
     fixed = {key: value for key, value in identifying(first).items() if key not in keys}
     described = [[d.key, list(d.values), d.low, d.high, d.log, d.integer] for d in space]
-    return f"search-{fingerprint(as_before(fixed), described)[:8]}"
+    return f"search-{fingerprint(fixed, described)[:8]}"

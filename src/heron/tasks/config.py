@@ -7,7 +7,7 @@ YAML in `conf/` holds the values. A field's type says which values are allowed, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, make_dataclass
 from inspect import signature
 from operator import attrgetter
@@ -19,7 +19,6 @@ from annotated_types import Ge, Interval
 from heron.base.errors import ConfigError, nearest
 from heron.config.constraints import (
     PARTS,
-    RENAMED,
     AsWritten,
     Checked,
     Chosen,
@@ -29,7 +28,6 @@ from heron.config.constraints import (
     Parts,
     Seed,
     Unnamed,
-    say_renamed,
 )
 from heron.config.parsing import parse
 from heron.data import TASKS
@@ -371,8 +369,8 @@ class Config(Checked):
         return bool(data.generator or data.hub or "validation" in data.files or carved)
 
 
-def resolve(config: DictConfig, typed: Collection[str] = ()) -> Config:
-    """Check a composed configuration and turn it into dataclasses; `typed` are the overridden keys.
+def resolve(config: DictConfig) -> Config:
+    """Check a composed configuration and turn it into dataclasses.
 
     Raises:
         ConfigError: an unknown key, a value of the wrong type or outside its range, or a
@@ -388,19 +386,17 @@ def resolve(config: DictConfig, typed: Collection[str] = ()) -> Config:
 
         raise ConfigError(explain(error)) from error
     assert isinstance(values, dict)
-    return read(values, typed)
+    return read(values, composed=True)
 
 
-def read(values: Mapping[Any, Any], typed: Collection[str] | None = None) -> Config:
-    """Read plain values.
-
-    Stored values come without the keys that were `typed`.
+def read(values: Mapping[Any, Any], composed: bool = False) -> Config:
+    """Read plain values, of a stored configuration or (`composed`) of a command.
 
     Raises:
         ConfigError: see `resolve`.
     """
-    whole = _current(values, typed)
-    if typed is not None and isinstance(data := whole.get("data"), dict):
+    whole = _gathered(values)
+    if composed and isinstance(data := whole.get("data"), dict):
         from heron.data.user_files import own_files  # start-up time
 
         paths = whole.get("paths") or {}
@@ -408,17 +404,9 @@ def read(values: Mapping[Any, Any], typed: Collection[str] | None = None) -> Con
     return parse(Config, whole)
 
 
-def _current(values: Mapping[Any, Any], typed: Collection[str] | None) -> dict[Any, Any]:
-    """Rename keys of earlier versions; gather tools' parts, and flags of Lightning's Trainer."""
+def _gathered(values: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Gather tools' parts, and flags of Lightning's Trainer."""
     whole = {k: dict(part) if isinstance(part, Mapping) else part for k, part in values.items()}
-    for old, new in RENAMED.items():
-        (group, key), (there, name) = old.split("."), new.split(".")
-        if isinstance(part := whole.get(group), dict) and key in part:
-            value = part.pop(key)
-            if new not in (typed or ()):
-                whole[there] = {**(whole.get(there) or {}), name: value}
-            if typed is not None:
-                say_renamed(old, new)
     if isinstance(trainer := whole.get("trainer"), dict):
         others = [key for key in trainer if key not in TrainerConfig.__dataclass_fields__]
         if others:

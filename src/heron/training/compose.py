@@ -76,7 +76,7 @@ class Composition:
     def _resolved(self) -> Config:
         folders = self._folders()
         add_forks(folders)
-        config = resolve(self.config, set(map(key_of, self.overrides)))
+        config = resolve(self.config)
         config.experiment = self.choices.get("experiment")
         config.run.sweep = self._sweep()
         _check_length(config, self.overrides)

@@ -20,7 +20,7 @@ from heron.base.errors import ConfigError, nearest
 from heron.base.folders import data_set_file, default_data_dir
 from heron.base.yaml_files import parse_yaml
 from heron.config import errors
-from heron.config.constraints import RENAMED, all_keys, flatten
+from heron.config.constraints import all_keys, flatten
 from heron.config.parsing import parse
 from heron.config.words import PARSER, UNREADABLE, readable
 from heron.data.config import DataConfig, data_values
@@ -163,8 +163,7 @@ def _override(values: Any, words: Sequence[str]) -> DataConfig:
 def set_keys(config: Config, changes: Mapping[str, Any], name: str) -> None:
     """Set dotted keys (`{"optim.lr": 1e-4}`) in place; errors call the mapping `name`."""
     known = all_keys()
-    for typed, value in changes.items():
-        key = RENAMED.get(typed, typed)
+    for key, value in changes.items():
         parent, _, field = key.rpartition(".")
         try:
             if key not in known:  # such as `encoder.__dict__`, an attribute of every object

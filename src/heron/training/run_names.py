@@ -1,6 +1,5 @@
 """A run's identity: the keys that can change its result, and the names of its folders."""
 
-import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 from heron.base.errors import ConfigError
 from heron.base.files import fingerprint
 from heron.base.secrets import redact
-from heron.config.constraints import PARTS, RENAMED, flatten, is_under
+from heron.config.constraints import PARTS, flatten, is_under
 from heron.data.config import DataConfig
 from heron.tasks.config import Config, TrainerConfig
 
@@ -64,15 +63,7 @@ def _defaults() -> dict[str, Any]:
 
 def config_key(config: Config) -> str:
     """Hash all that can change a run's result; the end of a run folder's name."""
-    return fingerprint(as_before(identifying(config)))[:8]
-
-
-def as_before(found: dict[str, Any]) -> Any:
-    """Give renamed keys, also those in stages, the names by which runs are named."""
-    text = json.dumps(found, default=str)
-    for old, new in RENAMED.items():
-        text = text.replace(new, old)
-    return json.loads(text)
+    return fingerprint(identifying(config))[:8]
 
 
 def path_words(config: Config) -> list[str]:

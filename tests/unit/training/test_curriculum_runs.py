@@ -526,7 +526,7 @@ class TestExternalScores:
         words = [*TINY, *SMALL, *in_folder(tmp_path), *FORMS["ronli"], *typed]
         assert heron("train", *words, "curriculum=linear") == 2
         printed = capsys.readouterr().err.strip()
-        assert "mine.csv: 2 of" in printed
+        assert "mine.csv: no number for 2 of" in printed
         assert guids[0] in printed
         assert "Traceback" not in printed
 
