@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 import csv
 import random
-from functools import cache
 from pathlib import Path
 
-from omegaconf import DictConfig, OmegaConf
-
-from heron.base.folders import conf_dir
 from heron.base.run_folder import RunFolder
-from heron.tasks.config import Config, resolve
+from heron.tasks.config import Config
+from heron.training import compose as composition
 from heron.training.baseline_job import train_baseline
-from heron.training.compose import compose_and_run
 from heron.training.run import Run
 from heron.training.status import source_hashes
 from tiny_models import save_model, tokenizer_of
@@ -67,31 +62,8 @@ def overrides(folder: Path) -> list[str]:
 
 
 def compose(folder: Path, *words: str) -> Config:
-    """Compose the configuration of a run on the pairs in `folder`.
-
-    Hydra takes a good part of a second each time; here it is asked once, and `words` are laid over
-    what it gave: `baseline=<name>`, and keys with their values.
-    """
-    config = copy.deepcopy(_composed())
-    small = CBOW if any(word.startswith("baseline=cbow") for word in words) else ()
-    for word in (*overrides(folder)[len(TINY) :], *words[:1], *small, *words[1:]):
-        key, _, value = word.lstrip("+").partition("=")
-        if key == "baseline":
-            part = {key: OmegaConf.load(conf_dir() / key / f"{value}.yaml")}
-            part[key].pop("defaults", None)
-        else:
-            part = OmegaConf.from_dotlist([f"{key}={value}"])
-        config = OmegaConf.merge(config, part)
-    assert isinstance(config, DictConfig)
-    return resolve(config)
-
-
-@cache
-def _composed() -> DictConfig:
-    found: list[DictConfig] = []
-    compose_and_run("train", TINY, lambda composition: found.append(composition.config))
-    OmegaConf.set_struct(found[0], False)
-    return found[0]
+    """Compose the configuration of a run on the pairs in `folder`."""
+    return composition.compose([*overrides(folder), *words])
 
 
 def train(folder: Path, *words: str, job: str = "tiny") -> RunFolder:
