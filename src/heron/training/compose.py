@@ -182,7 +182,7 @@ def _changed_data(name: str, changes: Any) -> Any:
 
 _schema = OmegaConf.structured(Config)
 # `resolve` says which further keys they may have.
-for _part in (_schema, _schema.trainer, _schema.optim, _schema.task, _schema.baseline):
+for _part in (_schema, _schema.trainer, _schema.task, _schema.baseline):
     OmegaConf.set_struct(_part, False)
 ConfigStore.instance().store(name="schema", node=_schema)
 OmegaConf.register_new_resolver("heron.data", _changed_data, replace=True)

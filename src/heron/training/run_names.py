@@ -1,7 +1,6 @@
 """A run's identity: the keys that can change its result, and the names of its folders."""
 
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -9,21 +8,12 @@ from heron.base.errors import ConfigError
 from heron.base.files import fingerprint
 from heron.base.secrets import redact
 from heron.config.constraints import PARTS, flatten, is_under
-from heron.data.config import DataConfig
 from heron.tasks.config import Config, TrainerConfig
 
 # Keys of places and of display, which cannot change a result.
 NEUTRAL = (*("paths", "run", "logger", "report", "trainer.enable_progress_bar", "sweeper"),)
 # Trainer keys that spread one training over devices; they change no result.
 SPREAD = ("devices", "strategy")
-# Keys (with what is under them) that a run's name leaves out where they have their defaults: a new
-# key renames no run.
-_OPTIONAL = (
-    *("data.folds", "data.quoting", "data.texts", "data.hub", "data.revision"),
-    *("data.hub_config", "data.hub_splits", "callbacks", "ckpt_path", "trainer.flags"),
-    *("head.module", "optim.loss", "optim.soft", "optim.suspects", "trainer.mean_of"),
-    *("task.metrics", "task.decoding"),
-)
 _LONGEST = 200  # characters of a folder's name before its hash; file systems allow 255 bytes
 # Runs that differ in these keys, in their data or their task are not compared with each other.
 _APART = ("protocol", "also_test", "trainer.max_epochs", "trainer.max_steps")
@@ -49,16 +39,8 @@ def identifying(config: Config) -> dict[str, Any]:
     The number of devices does not change a batch, so every run is listed as one on one device.
     """
     found = {key: value for key, value in flatten(config.values()) if is_identifying(key)}
-    unset, alone = _defaults(), TrainerConfig()
-    found = {key: value for key, value in found.items() if unset.get(key, ...) != value}
+    alone = TrainerConfig()
     return found | {f"trainer.{key}": getattr(alone, key) for key in SPREAD}
-
-
-@cache
-def _defaults() -> dict[str, Any]:
-    """List the defaults of `_OPTIONAL` keys and of what is under them."""
-    every = flatten(Config(DataConfig()).values())
-    return {key: value for key, value in every if any(is_under(key, each) for each in _OPTIONAL)}
 
 
 def config_key(config: Config) -> str:
