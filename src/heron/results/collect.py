@@ -60,8 +60,8 @@ class RunRecord:
         return str(self.setting("curriculum.name", "none"))
 
     def setting(self, key: str, default: Any = None) -> Any:
-        """Look up a dotted configuration key (`optim.lr`)."""
-        value: Any = self.config
+        """Look up a dotted configuration key (`optim.lr`), also of a tool (`prompting.shots`)."""
+        value: Any = {**(self.config.get("parts") or {}), **self.config}
         for part in key.split("."):
             if not isinstance(value, Mapping) or part not in value:
                 return default
