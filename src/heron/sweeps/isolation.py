@@ -9,6 +9,7 @@ import dataclasses
 import io
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 import types
@@ -17,11 +18,12 @@ from contextlib import contextmanager
 from multiprocessing import connection, forkserver, resource_tracker
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from heron.base import terminal
 from heron.base.files import known_hashes, remember_hashes
-from heron.base.folders import named_forks, set_named_forks
+from heron.base.folders import experiment_roots, named_forks, set_named_forks
+from heron.base.forks import load_forks
 from heron.base.ranks import threads
 from heron.base.secrets import redact
 from heron.base.signals import hold_sigterm, let_sigterm_through, raise_at_sigterm
@@ -56,7 +58,14 @@ class JobProcess:
         known = known_hashes(), terminal.said()
         self._process = _context.Process(
             target=_work,
-            args=(job, n_jobs, (os.getcwd(), named_forks()), known, theirs, run or _run),
+            args=(
+                pickle.dumps(job),
+                n_jobs,
+                (os.getcwd(), named_forks()),
+                known,
+                theirs,
+                run or _run,
+            ),
             name=job.folder.path.name,
         )
         with _without_main():
@@ -155,7 +164,7 @@ def _without_main() -> Iterator[None]:
 
 
 def _work(
-    job: Run,
+    pickled: bytes,
     n_jobs: int,
     place: tuple[str, str],
     known: tuple[dict[Any, str], set[str]],
@@ -173,6 +182,7 @@ def _work(
     raise_at_sigterm()
     os.chdir(place[0])
     set_named_forks(place[1])  # the server may have been started before the command named its forks
+    job = _unpickled(pickled)
     print_to(job.folder.log)
     remember_hashes(known[0])
     terminal.said(known[1])
@@ -180,6 +190,15 @@ def _work(
     learnt = {version: h for version, h in known_hashes().items() if version not in known[0]}
     replies.send((learnt, terminal.said(), failure))
     sys.exit(code)
+
+
+def _unpickled(job: bytes) -> Run:
+    """Read a job, whose configuration may have classes of forks that the server does not know."""
+    try:
+        return cast(Run, pickle.loads(job))
+    except ModuleNotFoundError:
+        load_forks(experiment_roots())
+        return cast(Run, pickle.loads(job))
 
 
 def _run(job: Run, processes: int) -> tuple[int, None]:
