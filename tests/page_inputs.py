@@ -160,7 +160,17 @@ def _curriculum(place: Path) -> None:
 
 LABELS = ("BEFORE", "AFTER", "EQUAL", "VAGUE")
 TIMEML = {"timebank": "TBAQ-cleaned", "aquaint": "TBAQ-cleaned", "platinum": "te3-platinum"}
+
+
 # What is written, or filled in by people, before a command.
+def _released_pairs(place: Path) -> None:
+    pair = {"uid": "id_0", "premise_id": "text_0", "hypothesis_id": "text_1", "label": "n"}
+    texts = [{"key": f"text_{n},", "text": "a", "text_translated": "א"} for n in range(2)]
+    (place / "mapped_train.json").write_text(json.dumps([pair]))
+    lines = "\n".join(map(json.dumps, texts))
+    (place / "unique_texts_aws_translated.jsonl").write_text(lines)
+
+
 WRITTEN: dict[str, Callable[[Path], None]] = {
     "agreement": _labels,
     "train -m curriculum=none,agreement": _curriculum,
@@ -173,6 +183,7 @@ WRITTEN: dict[str, Callable[[Path], None]] = {
     "reproduce hesum:T4": _fill_forms,
     "reproduce parashoot:T2": _fill_judgements,
     "build hesum out=news pages": _pages,
+    "build lchaim": _released_pairs,
     "build parashoot sample": _articles,
     "build parashoot collect": _questions,
     "build matres": _matres,

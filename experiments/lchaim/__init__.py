@@ -23,6 +23,10 @@ FORK_COMMANDS.register(
     Command("heron_forks.lchaim.translation", Path(__file__).parent / "build.txt", True),
 )
 FORK_COMMANDS.register(
+    "build lchaim",
+    Command("heron_forks.lchaim.building", Path(__file__).parent / "build_lchaim.txt"),
+)
+FORK_COMMANDS.register(
     "prompt tune",
     Command("heron_forks.lchaim.tuning", Path(__file__).parent / "tune.txt", True),
 )

@@ -187,6 +187,12 @@ def sha256_file(path: Path | str) -> str:
     return _hashes[version]
 
 
+def git_blob(path: Path) -> str:
+    """Name a file's bytes as git does: the SHA-1 of `blob <size>`, a zero byte and the bytes."""
+    content = path.read_bytes()
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
 def known_hashes() -> dict[Version, str]:
     """List the hashes that this process knows, for other processes."""
     return dict(_hashes)

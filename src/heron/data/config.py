@@ -43,8 +43,14 @@ class FileConfig:
     path: str
     url: str | None = None  # https address of the pinned revision; null for a user's own file
     sha256: str | None = None  # hexadecimal hash of its bytes; null: any content
+    git_blob: str | None = None  # git's name of its bytes, where no sha256 could be taken
     size: int | None = None  # bytes
     rows: int | None = None  # number of rows, without the header
+
+    @property
+    def pinned(self) -> bool:
+        """Tell whether only one content is accepted."""
+        return bool(self.sha256 or self.git_blob)
 
 
 @dataclass
@@ -400,10 +406,12 @@ def read_config(path: Path) -> DataConfig:
         ConfigError: not YAML, an unknown key, or a value that its key cannot have.
     """
     from omegaconf import OmegaConf  # start-up time
+    from omegaconf.errors import OmegaConfBaseException
 
-    values = OmegaConf.to_container(data_values(path))
     try:
-        return parse(DataConfig, values, "data.")
+        return parse(DataConfig, OmegaConf.to_container(data_values(path), resolve=True), "data.")
+    except OmegaConfBaseException as error:
+        raise ConfigError(f"{path}: {first_line(error)}") from error
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
 
@@ -418,7 +426,6 @@ def data_values(path: Path) -> Any:
         values = OmegaConf.load(path)
         if isinstance(values, DictConfig):
             values.pop("defaults", None)
-        OmegaConf.resolve(values)
     except (OmegaConfBaseException, YAMLError) as error:
         raise ConfigError(f"{path}: {first_line(error)}") from error
     return values

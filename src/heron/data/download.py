@@ -15,8 +15,9 @@ from heron.base.errors import Problem
 from heron.base.files import locked, sha256_file
 from heron.base.folders import VERSION
 from heron.base.progress import messages
+from heron.base.terminal import say
 from heron.data.config import FileConfig
-from heron.data.sources import Source, State
+from heron.data.sources import Source, State, wrong_content
 
 ATTEMPTS = 5
 TIMEOUT = 30  # seconds without a byte
@@ -90,13 +91,11 @@ def download(file: FileConfig, target: Path, report: Report) -> None:
                 break
         else:
             raise DownloadError(f"the connection to {url} broke {ATTEMPTS} times; try again")
-        size, sha256 = part.stat().st_size, sha256_file(part)
-        if file.size not in (None, size) or file.sha256 not in (None, sha256):
+        if wrong := wrong_content(file, part):
             part.unlink()  # or the next attempt would resume it
-            raise DownloadError(
-                f"{file.url} gives {size} bytes with sha256 {sha256}, "
-                f"expected {file.size} bytes with sha256 {file.sha256}"
-            )
+            raise DownloadError(f"what {file.url} gives is another file: {wrong}")
+        if not file.sha256:
+            say(f"{target}: its sha256 is {sha256_file(part)}")
         os.replace(part, target)
 
 

@@ -9,7 +9,7 @@ from enum import Enum
 from pathlib import Path
 
 from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.files import atomic_open, fingerprint, sha256_file, stored_folder
+from heron.base.files import atomic_open, fingerprint, git_blob, sha256_file, stored_folder
 from heron.data.config import JOIN, PHRASES, SPLITS, TRAIN, DataConfig, FileConfig, TextsConfig
 from heron.data.rows import find_format
 
@@ -74,9 +74,7 @@ def _present(sources: Mapping[str, Source], config: DataConfig, cache_dir: Path)
     problems = []
     for source in sources.values():
         if source.state is State.CHANGED:
-            size, expected = source.path.stat().st_size, source.file.sha256
-            what = f"its sha256 is {source.sha256} ({size} bytes), expected {expected}"
-            what += f" ({source.file.size} bytes)" if source.file.size else ""
+            what = wrong_content(source.file, source.path)
             fix = "remove it to fetch it again, or data.verify=false"
             problems.append(Problem(str(source.path), what, fix))
     if any(source.state is State.MISSING for source in sources.values()):
@@ -103,18 +101,30 @@ def inspect(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, So
     found = {}
     for name, file in files.items():
         places = [data_dir / file.path, cache_dir / "downloads" / file.path]
-        if not file.sha256:  # a user's own: where they stand
+        if not file.pinned:  # a user's own: where they stand
             places.insert(0, Path(file.path).expanduser())
         path = next((place for place in places if place.is_file()), None)
         if path is None:
             found[name] = Source(file, data_dir / file.path, State.MISSING)
-        elif not config.verify or not file.sha256:
+        elif not config.verify or not file.pinned:
             found[name] = Source(file, path, State.UNPINNED)
         else:
-            sha256 = sha256_file(path)
-            state = State.VERIFIED if sha256 == file.sha256 else State.CHANGED
-            found[name] = Source(file, path, state, sha256)
+            state = State.CHANGED if wrong_content(file, path) else State.VERIFIED
+            found[name] = Source(file, path, state, sha256_file(path))
     return found
+
+
+def wrong_content(file: FileConfig, path: Path) -> str:
+    """Compare a file with what is pinned; empty where it is the right one."""
+    size, kind, expected = path.stat().st_size, "sha256", file.sha256
+    if expected:
+        found = sha256_file(path)
+    elif expected := file.git_blob:
+        kind, found = "git blob", git_blob(path)
+    if file.size not in (None, size) or (expected and found != expected):
+        wanted = f"{expected}" + (f" ({file.size} bytes)" if file.size else "")
+        return f"its {kind} is {found if expected else ''} ({size} bytes), expected {wanted}"
+    return ""
 
 
 def _advice(config: DataConfig) -> list[Problem]:

@@ -24,7 +24,7 @@ def own_files(values: Mapping[Any, Any], data_dir: Path) -> dict[str, Any]:
     files = {split: dict(file) for split, file in (values.get("files") or {}).items() if file}
     for file in files.values():
         path = Path(str(file.get("path", ""))).expanduser()
-        if not file.get("sha256") and path.is_file():
+        if not (file.get("sha256") or file.get("git_blob")) and path.is_file():
             file["path"] = str(path.absolute())
     values = {**values, "files": files}
     train = data_dir / str(files.get(TRAIN, {}).get("path", ""))

@@ -62,7 +62,7 @@ def read_stored(path: Path, run_code: bool = False) -> Config:
     config.encoder.trust_remote_code = run_code
     for data in (config.data, *config.others.values()):
         for file in (*data.files.values(), *data.texts.files):
-            file.url = file.url if file.sha256 else None
+            file.url = file.url if file.pinned else None
     cache = Path(config.paths.cache)
     if not any(os.access(cache / name, os.W_OK) for name in _CACHED):
         config.paths.cache = str(default_cache_dir())

@@ -4,32 +4,15 @@ import pytest
 from omegaconf import OmegaConf
 
 from heron.base.errors import ConfigError
-from heron.base.folders import conf_dir
 from heron.config.parsing import check
-from heron.data import TASKS
 from heron.data.config import (
     Columns,
     DataConfig,
     HoldoutConfig,
     SampleConfig,
     ValidationConfig,
-    read_config,
 )
 from heron.data.markers import event_markers
-
-
-@pytest.mark.parametrize("path", sorted((conf_dir() / "data").glob("*.yaml")), ids=lambda p: p.stem)
-def test_every_shipped_data_set_reads_and_is_named_after_its_file(path):
-    config = read_config(path)
-    assert config.name == path.stem
-    # Where every question has an answer there is nothing to choose between.
-    # []: those of the user's file.
-    assert len(config.label_order) > TASKS[config.task].has_classes or path.stem.startswith("own_")
-    for file in (*config.files.values(), *config.texts.files):
-        assert not file.url or (file.url.startswith("https://") and file.sha256 and file.size)
-    for split, counts in config.counts.items():
-        assert sum(counts.values()) == config.files[split].rows
-    assert not config.substitute or (path.parent / f"{config.substitute}.yaml").is_file()
 
 
 def pairs(**values) -> DataConfig:

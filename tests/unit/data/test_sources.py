@@ -127,10 +127,24 @@ def test_connection_that_keeps_breaking_keeps_what_arrived(server, tmp_path):
 
 
 def test_download_with_the_wrong_hash_leaves_nothing_behind(server, tmp_path):
-    with pytest.raises(DownloadError, match=f"sha256 {SHA256}.*expected.*sha256 {'0' * 64}"):
+    with pytest.raises(DownloadError, match=f"sha256 is {SHA256}.*expected {'0' * 64}"):
         download(served(server, sha256="0" * 64), tmp_path / "a", ignore)
     assert not (tmp_path / "a").exists()
     assert not (tmp_path / "a.part").exists()
+
+
+def test_a_download_is_verified_by_gits_name_of_its_bytes(server, tmp_path, capsys):
+    blob = hashlib.sha1(b"blob %d\0" % len(CONTENT) + CONTENT).hexdigest()
+    file = FileConfig("train.csv", url=f"{server.url}/train.csv", git_blob=blob)
+    download(file, tmp_path / "a.csv", ignore)
+    assert SHA256 in capsys.readouterr().err
+    (found,) = inspect(
+        data_set(train=FileConfig("a.csv", git_blob=blob)), tmp_path, tmp_path
+    ).values()
+    assert found.state is State.VERIFIED
+    file.git_blob = "0" * 40
+    with pytest.raises(DownloadError, match=blob):
+        download(file, tmp_path / "b.csv", ignore)
 
 
 def test_progress_ends_at_the_whole_file(server, tmp_path):
