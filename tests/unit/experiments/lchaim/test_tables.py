@@ -98,9 +98,9 @@ def test_what_raters_answered_on_drawn_sheets_fills_the_table(tmp_path):
 def test_rows_and_overlap_are_counted_from_the_user_s_files(tmp_path, monkeypatch):
     (tmp_path / "lchaim").mkdir()
     rows = [("a b c d", "a b", "e"), ("a b", "c d", "c"), ("a b c", "c", "n"), ("x y", "x y", "e")]
-    for name, part in (("train.jsonl", rows[:3]), ("aws_heb_test.json", rows[3:])):
+    for name, part in (("train.jsonl", rows[:3]), ("aws_heb_test.json", 2 * rows[3:])):
         lines = [json.dumps({"premise": p, "hypothesis": h, "label": x}) for p, h, x in part]
-        (tmp_path / f"lchaim/{name}").write_text(f"[{','.join(lines)}]")
+        (tmp_path / f"lchaim/{name}").write_text("\n".join(lines))
     monkeypatch.setattr(
         "heron_forks.lchaim.tables.configure",
         lambda name, _: configure(name, ["data.verify=false"]),
@@ -108,10 +108,10 @@ def test_rows_and_overlap_are_counted_from_the_user_s_files(tmp_path, monkeypatc
     found = STATISTICS["lchaim"](Request(tmp_path, tmp_path / "cache")).values
     assert {names[0]: each.value for names, each in found["sizes"].items()} == {
         "train": 3,
-        "test": 1,
-        "total": 4,
+        "test": 2,
+        "total": 5,
     }
-    assert found["overlap"]["entailment", "jaccard"].value == pytest.approx((0.5 + 1) / 2)
+    assert found["overlap"]["entailment", "jaccard"].value == pytest.approx((0.5 + 1 + 1) / 3)
     assert found["overlap"]["neutral", "jaccard"].value == pytest.approx(1 / 3)
     assert found["sizes"]["total", "rows"].mark == "only train, test"
 
