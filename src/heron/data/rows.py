@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from heron.base.errors import ConfigError, DataError, Fix, Problem
-from heron.base.table_formats import read_chunks
 from heron.base.tables import (
     Table,
     as_table,
@@ -120,6 +119,8 @@ def classes_in(path: Path, config: DataConfig) -> list[str]:
     Raises:
         ConfigError: more than 1,000 classes: the column is no label.
     """
+    from heron.base.table_formats import read_chunks  # start-up time
+
     found: dict[str, None] = {}
     for chunk in read_chunks(path, 10_000, config.quoting):
         table = own_table(chunk, config)

@@ -18,10 +18,10 @@ class Languages(Registry[Language]):
 
     def find(self, name: str) -> Language | None:
         """Look a language up; None where there is no such code."""
-        from heron.languages.unlisted import canonical, unlisted  # babel: start-up time
-
         if super().__contains__(name):
             return super().__getitem__(name)
+        from heron.languages.unlisted import canonical, unlisted  # babel: start-up time
+
         known = canonical(name)
         return super().__getitem__(known) if super().__contains__(known) else unlisted(known)
 

@@ -396,7 +396,7 @@ def read(values: Mapping[Any, Any], composed: bool = False) -> Config:
         ConfigError: see `resolve`.
     """
     whole = _gathered(values)
-    if composed and isinstance(data := whole.get("data"), dict):
+    if composed and isinstance(data := whole.get("data"), dict) and data.get("files"):
         from heron.data.user_files import own_files  # start-up time
 
         paths = whole.get("paths") or {}

@@ -24,7 +24,6 @@ from heron.config.constraints import all_keys, flatten
 from heron.config.parsing import parse
 from heron.config.words import PARSER, UNREADABLE, readable
 from heron.data.config import DataConfig, data_values
-from heron.data.user_files import own_files
 from heron.tasks.config import Config
 from heron.training.stored import from_yaml, to_yaml
 
@@ -157,6 +156,8 @@ def _override(values: Any, words: Sequence[str]) -> DataConfig:
     except OmegaConfBaseException as error:
         raise ConfigError(errors.explain(error, prefix="data.")) from error
     assert isinstance(whole, dict)
+    from heron.data.user_files import own_files  # start-up time
+
     return parse(DataConfig, own_files(whole, default_data_dir()), "data.")
 
 
