@@ -13,7 +13,7 @@ from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.pages import cut_text
 from heron.base.run_folder import RunFolder
-from heron.data.config import VALIDATION
+from heron.data.config import PHRASES, VALIDATION
 from heron.data.examples import Example
 from heron.data.sources import State, inspect
 from heron.dynamics.groups import GROUPS
@@ -94,7 +94,7 @@ def _grouped(request: Request) -> dict[str, np.ndarray]:
 def phrases(request: Request, label: str | None = None) -> Filled:
     """List linking phrases: three of each class (Table 1), or all of one (Tables 7 to 9)."""
     config = configure("ronli", ["data.phrases=start"])
-    config.files = {}
+    config.files = {PHRASES: config.files[PHRASES]}
     (source,) = inspect(config, request.data_dir, request.cache_dir).values()
     if source.state is State.MISSING:
         raise DataError(Problem(str(source.path), "missing", f"from {config.homepage}"))

@@ -7,7 +7,6 @@ given, and what must be in the error. How an error is worded is no test's busine
 from __future__ import annotations
 
 import io
-import json
 
 import numpy as np
 import pyarrow as pa
@@ -355,12 +354,6 @@ def test_a_wrong_word_laid_over_a_data_set_is_named(word):
 CONLLU = "1-2\tאב" + "\t_" * 8
 CONLLU += "".join(f"\n{number}\tא\tא\tX\t_\t_\t0\t_\t_\t_" for number in (1, 2)) + "\n"
 LOGITS = '{"guid": "a", "logits_epoch_0": [0, 1], "gold": 0}\n'
-PUBLISHED = {"data": ["trc"], "views": {"t": ["t"]}}
-TABLE = {"title": "T", "scores": {"F1": "f1"}, "rows": {"A": [0.5]}}
-
-
-def published(path):
-    return paper_view("own/t", [], path)
 
 
 def parquet(**columns):
@@ -408,13 +401,6 @@ FILES = [
     (read_config, "mine.yaml", "nmae: x", "mine.yaml"),
     (read_config, "mine.yaml", "label_order: {", "mine.yaml"),
     (read_config, "mine.yaml", "sample: {fraction: much}", "mine.yaml"),
-    (published, "p.yaml", json.dumps(PUBLISHED | {"tables": {"u": TABLE}}), "p.yaml"),
-    (
-        published,
-        "p.yaml",
-        json.dumps(PUBLISHED | {"tables": {"t": TABLE | {"rows": {"A": []}}}}),
-        "A",
-    ),
     (open_run, "a.txt", "", "config.yaml"),
     (collect, "nowhere", None, "nowhere"),
     (
@@ -465,8 +451,8 @@ CALLS = {
     # Registries and words.
     "'pi'": lambda: Registry("number", {"pi": 3.14})["pie"],
     # Splits.
-    "data.validation.by=row": lambda: carve(rows_of(1), ValidationConfig(0.1)),
-    "data.holdout.by=row": lambda: carve(rows_of(1), HoldoutConfig(0.1, "group")),
+    "data.validation.by=row": lambda: carve(rows_of(1, 1), ValidationConfig(0.1)),
+    "data.holdout.by=row": lambda: carve(rows_of(1, 1), HoldoutConfig(0.1, "group")),
     "data.folds.by=row": lambda: take_fold(rows_of(3), FoldsConfig(4)),
     "data.duplicates=keep": lambda: apply_duplicates(
         {"train": rows_of(1, 1), "test": rows_of(1, 1)}, "drop"

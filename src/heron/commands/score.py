@@ -20,7 +20,10 @@ def run(arguments: Sequence[str]) -> int:
     drawn = f"{options.resamples} bootstrap resamples"
     drawn += f" of groups ({options.group_column})" if options.group_column else ""
     rows: list[tuple[Cell, ...]] = []
-    for name in filter(is_whole, scored.scores):
+    of_classes = scored.matrix is None  # such as a tagger's, which have no table of their own
+    for name in scored.scores:
+        if not (is_whole(name) or (of_classes and "/" in name)):
+            continue
         cell = cell_of(scored.scores, name)
         bounds = f"{cell.low:.3f} to {cell.high:.3f}" if isinstance(cell, Interval) else ""
         rows.append((name, scored.scores[name], *([bounds] if options.resamples else [])))

@@ -90,6 +90,7 @@ def compare(systems: Sequence[System], notes: list[str], options: CompareOptions
     against = find_baseline(systems, options.against)
     records = records_of(systems)
     settings = _settings(records, options, notes)
+    notes.extend(_precisions(systems))
     copied = copied_scores(records, options.split, settings.metric)
     if copied_names(settings.metric) and not copied:
         notes.append(_COPIED_UNKNOWN)
@@ -165,6 +166,18 @@ def _reading(run: RunRecord, split: str) -> tuple[UnicodeOptions, str | None]:
     stored = run.setting("data.unicode") or {}
     known = {key: stored[key] for key in vars(UnicodeOptions()) if key in stored}
     return UnicodeOptions(**known), run.setting("data.language")
+
+
+def _precisions(systems: Sequence[System]) -> list[str]:
+    """Name the precisions of the systems where they differ."""
+    used: dict[str, dict[str, None]] = {}
+    for system in systems:
+        for run in records_of([system]):
+            if run.setting("trainer.precision") not in (None, "auto"):  # left open by baselines
+                used.setdefault(run.setting("trainer.precision"), {})[system.label] = None
+    listed = "; ".join(f"{name}: {', '.join(labels)}" for name, labels in sorted(used.items()))
+    why = f"The runs differ in precision ({listed}), and may for this reason score differently."
+    return [why] if len(used) > 1 else []
 
 
 def _agreed(records: Sequence[RunRecord], key: str, option: str) -> str | None:

@@ -51,6 +51,7 @@ def folder(tmp_path, monkeypatch):
 def analyze(folder, *words):
     """Run the command on the table; returns its exit code."""
     shared = ["data=own_summaries", f"paths.data={folder / 'data'}", f"out={folder / 'out'}"]
+    shared.append("data.files.test.path=own/test.csv")
     return main(["analyze", *shared, *map(str, words)])
 
 

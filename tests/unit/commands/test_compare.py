@@ -292,7 +292,7 @@ def test_absent_folds_are_noted_once_a_system_and_no_run_without_a_score_is_call
 
 
 def test_a_forks_metric_reads_any_column_and_an_absent_one_is_named(make_run, monkeypatch):
-    monkeypatch.setattr(METRICS, "_added", {})
+    monkeypatch.setattr(METRICS, "_entries", dict(METRICS._entries))
     METRICS.register("sure", Metric(of_rows=lambda columns: columns["p/BEFORE"]))
     for head, seed in (("cls", 0), ("ess", 0)):
         folder = make_run(head, seed, 0.5)

@@ -21,7 +21,6 @@ FREE = st.builds(
     start=SHARES,
     until=SHARES,
     power=st.floats(1, 6),
-    updates=st.integers(1, 60),
 )
 
 

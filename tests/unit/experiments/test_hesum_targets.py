@@ -49,7 +49,7 @@ def whole(tmp_path, monkeypatch):
     def without_sizes(name, words):
         config = configure(name, words)
         for file in config.files.values():
-            file.rows = None
+            file.rows = file.git_blob = None
         return config
 
     monkeypatch.setattr(shipped, "configure", without_sizes)

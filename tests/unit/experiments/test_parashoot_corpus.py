@@ -260,7 +260,7 @@ def test_each_problem_is_listed_with_its_task_and_line(tasks, tmp_path, capsys):
         ("answer_in_question", "listed"),
     }
     assert [row["check"] for row in rows].count("no_question") == 2
-    assert all(row["where"] == f"{export}:2 (task 41)" for row in rows)
+    assert all(row["where"] == f"{export}:1 (task 41)" for row in rows)
     assert all(row["annotator"] == "7" and row["task"] == "41" for row in rows)
     # Stricter checks leave more out.
     words = "reject=yes_no,answer_length,repeated,question_mark,answer_in_question"
@@ -276,7 +276,7 @@ def test_an_export_that_is_given_twice_counts_once(tasks, tmp_path, capsys):
     # Whatever `reject` says: an id must be there once.
     assert collect(f"exports={paths[0]},{paths[1]}", f"out={tmp_path / 'data'}", "reject=") == 0
     assert "6 questions - 3 rejected = 3" in capsys.readouterr().out
-    assert {row["where"] for row in problems_of(tmp_path / "data")} == {f"{paths[1]}:2 (task 1)"}
+    assert {row["where"] for row in problems_of(tmp_path / "data")} == {f"{paths[1]}:1 (task 1)"}
 
 
 def test_an_article_in_two_splits_is_refused(tasks, tmp_path, capsys):
@@ -288,6 +288,6 @@ def test_an_article_in_two_splits_is_refused(tasks, tmp_path, capsys):
     paths = [write_export(tmp_path / f"{n}.json", c) for n, c in (("a", content), ("b", other))]
     assert collect(f"exports={paths[0]},{paths[1]}", f"out={tmp_path / 'data'}") == 2
     said = capsys.readouterr().err
-    assert f"{paths[1]}:2 (task 1)" in said
+    assert f"{paths[1]}:1 (task 1)" in said
     assert "one article in one split" in said
     assert not (tmp_path / "data").exists()

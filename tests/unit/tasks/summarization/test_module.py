@@ -334,8 +334,10 @@ def test_the_models_own_shortest_summary_and_zeros_do_not_reach_beyond_the_setti
     assert (found.min_length, found.no_repeat_ngram_size, found.length_penalty) == (0, 0, 0.0)
     assert found.min_new_tokens is None
     config = SimpleNamespace(
-        task=SimpleNamespace(name="summarization", generation=wanted),
+        task=SimpleNamespace(name="summarization", generation=wanted, max_answer_tokens=30),
         encoder=SimpleNamespace(max_length=8),
+        data=SimpleNamespace(label_order=["summary"], task="summarization"),
+        head=SimpleNamespace(input="article"),
     )
     card = usage_code(Plain(config, "AutoModelForSeq2SeqLM"), "model")
     for word in ("length_penalty=0.0", "no_repeat_ngram_size=0", "min_length=0"):
