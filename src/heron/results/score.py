@@ -43,7 +43,7 @@ from heron.tasks.task import ClassScores, TextScores, scores_of
 
 GUIDS = ("guid", "id")
 # `named_label` first: where a file has it, its `label` is a number.
-GOLD_COLUMNS = ("named_label", "label", "gold")
+GOLD_COLUMNS = ("named_label", "label", "gold", "gold_label")
 # `label` last: where a file has another one as well, `label` is the gold one.
 PREDICTION_COLUMNS = ("prediction", "pred", "predicted_label", "label")
 
@@ -150,7 +150,11 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
     _refuse_itself(predictions, column, options.gold, (label,))
     config = _with_labels(options, config, gold, label)
     usual, group = config.columns, options.group_column or config.columns.group
-    guid = options.guid_column or gold.find((usual.guid, *GUIDS)) or "guid"
+    named = gold.find((usual.guid, *GUIDS)) or "guid"
+    ids = predictions.find((usual.guid, *GUIDS))
+    if ids and str(predictions.rows[0][ids]).startswith(f"{table_stem(gold.path)}:"):
+        named = usual.guid  # `heron predict` names the rows of a file without it by their lines
+    guid = options.guid_column or named
     columns = replace(usual, label=label, guid=guid, group=group, truth=None, side=[])
     config = replace(config, columns=columns, label_field={})
     rows = read_labels(gold, config, _joined(gold, config))
@@ -289,7 +293,7 @@ def _gold_column(options: ScoreOptions, config: DataConfig, gold: Table) -> str:
 
 def _with_labels(options: ScoreOptions, config: DataConfig, gold: Table, column: str) -> DataConfig:
     """Add the labels where no data set names them; with `labels=` also their positions."""
-    if not options.data:
+    if not options.data or not config.label_order:
         labels = list(dict.fromkeys(options.labels or _labels_found(gold, column, options.task)))
         ordered = options.labels and not any(label.isdecimal() for label in labels)
         aliases = {str(place): name for place, name in enumerate(labels)} if ordered else {}
