@@ -22,7 +22,7 @@ from heron.models.config import EncoderConfig
 from heron.models.encoder import check_positions, encoding_part
 from heron.models.levels import encode_ids
 
-_PADDING = 1e-4  # share of the largest state; float32's rounding is far below it
+_PADDING = 1e-4  # largest change by padding, as a share of the largest state; rounding is far below
 
 
 def pretrained_model(config: EncoderConfig) -> PreTrainedModel:
@@ -33,7 +33,7 @@ def pretrained_model(config: EncoderConfig) -> PreTrainedModel:
     """
     settings, source = _settings(config), origin(config)
     if type(settings) in AutoModelForSeq2SeqLM._model_mapping:
-        settings.is_encoder_decoder = True  # of T5 encoders that were stored alone, too
+        settings.is_encoder_decoder = True  # also of T5 checkpoints that hold the encoder only
     if config.num_layers is not None:
         if config.num_layers > settings.num_hidden_layers:
             raise ConfigError(
@@ -82,7 +82,7 @@ def untrained_model(description: Mapping[str, Any]) -> PreTrainedModel:
 
 def check_encoder(config: EncoderConfig, model: PreTrainedModel) -> None:
     """Check that an encoder reads `max_length` tokens; warn where padding changes its states."""
-    if not isinstance(model, PreTrainedModel):  # FSMT's
+    if not isinstance(model, PreTrainedModel):  # FSMT's encoder is no PreTrainedModel
         raise ConfigError(f"encoder.name={config.name}: its encoder cannot be used alone")
     check_positions(config, count_positions(model))
     ids = [each for each in range(5, 18) if each != model.config.pad_token_id]

@@ -120,7 +120,7 @@ def bands(column: Column) -> Bands:
         unit = column.name == "correctness"
         parts = np.linspace(0, 1, FEW)
         edges = np.unique(parts if unit else np.quantile(present, parts))
-        if len(edges) < len(parts) // 2:  # most values are equal: the others are told apart
+        if len(edges) < len(parts) // 2:  # most values are equal: quantiles of the distinct values
             edges = np.unique(np.quantile(distinct, parts))
         names = tuple(f"{low:.2g} – {high:.2g}" for low, high in itertools.pairwise(edges))
         index_N = np.clip(np.searchsorted(edges, values_N, "right") - 1, 0, len(names) - 1)
@@ -182,7 +182,7 @@ def _draw_histograms(panels: Sequence[Axes], run: MapRun, seen_N: NDArray[np.boo
 
 
 def histogram_edges(name: str, values: NDArray[np.float64], records: int) -> NDArray[np.float64]:
-    """Choose a histogram's bins: one for each number of right records, else `BINS` equal ones."""
+    """Choose a histogram's bins: one for each count of right records, else `BINS` equal ones."""
     if name == "correctness" and records < BINS:
         return (np.arange(records + 2) - 0.5) / max(records, 1)
     if name == "variability":

@@ -59,7 +59,7 @@ def write_run_report(run: RunRecord, target: Path, quiet: bool = False) -> Repor
 
 def score_table(run: RunRecord) -> Table:
     """Show one run's headline scores, a column per split, with 95 % intervals where stored."""
-    # The last stage's scores are the run's.
+    # Splits named after the last stage repeat the run's own scores.
     last = f"{len(run.setting('stages') or [])}-"
     named = dict.fromkeys((*SPLITS, *run.scores))
     splits = [split for split in named if split in run.scores and not split.startswith(last)]
@@ -67,7 +67,7 @@ def score_table(run: RunRecord) -> Table:
     headline = headline_metrics([run])
     calibration = [name for name in _CALIBRATION if name in present]
     whole = [name for name in present if is_whole(name) and not is_copied(name)]
-    # Other kinds of ROUGE, lengths, new wording.
+    # Of summaries: the other ROUGE scores, lengths, the share of new n-grams.
     further = [name for name in whole if name not in headline] if "rouge1" in present else []
     metrics = (*headline, *calibration, *with_copied(further, present))
     rows = tuple(
@@ -132,7 +132,7 @@ def spent_cells(totals: Sequence[Mapping[str, Any]]) -> list[Cell]:
 
 
 def caveats(runs: Iterable[RunRecord]) -> list[str]:
-    """Say what the scores of baselines need beside them, once for each (`Baseline.caveat`)."""
+    """Collect what to print beside baselines' scores, without repeats (`Baseline.caveat`)."""
     named = ((str(run.setting("baseline.name")), caveat_of(run)) for run in runs)
     return list(dict.fromkeys(f"{name}: {caveat}." for name, caveat in named if caveat))
 

@@ -31,7 +31,7 @@ class AgreementOptions(Layout):
     """Options of `heron agreement`."""
 
     files: list[Path]  # one with all labels, or one of each rater
-    relaxed: str = ""  # a label that counts as the other rater's
+    relaxed: str = ""  # a label (VAGUE) that agrees with any label of the other rater
     # `mae`: ratings, by their mean absolute difference
     measure: Annotated[str, OneOf("labels", "mae")] = "labels"
     majority: Path | None = None  # a table for the label of most raters

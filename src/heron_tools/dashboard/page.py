@@ -85,8 +85,8 @@ def dashboard_data(title: str, runs: Sequence[RunRecord], folder: Path) -> dict[
     Returns:
         `version`, `title`, `synthetic`, `keys` (varying settings), `seeds` (those of them that are
         seeds), `order` (values of each key, sorted), `metrics`, `monitor`, `minimised` (metrics of
-        which less is better), `copied` (by metric, the names of the scores of copied
-        sentences), `runs`,
+        which less is better), `copied` (by metric, the names of its scores of lead-3
+        and the oracle), `runs`,
         `groups` (labels), `best`.
     """
     keys, metrics, monitor = varying_keys(runs), headline_metrics(runs), watched_score(runs)
@@ -125,7 +125,7 @@ def dashboard_data(title: str, runs: Sequence[RunRecord], folder: Path) -> dict[
 
 
 def curves(path: Path, metrics: Sequence[str]) -> dict[str, list[list[float | None]]]:
-    """Read a run's losses, and the given scores on validation; none of a missing or broken file.
+    """Read a run's losses, and the given scores on validation; empty without a readable file.
 
     Returns:
         `{"train/loss": [[step, value], ...]}`, at most `POINTS` points each, the last one always.

@@ -33,7 +33,7 @@ class ReproduceOptions(DataFolders):
     target: str = ""  # `trc:T4`; a paper lists its targets, none lists all
     dry_run: bool = False  # list the runs, start none
     only: str | None = None  # the runs that have this value in an override, such as `ess`
-    # What a target adds up: filled sheets, a finished run (`from=`).
+    # Files that a target is computed from (`from=`): filled sheets, or a finished run.
     files: list[Path] = field(default_factory=list, metadata={"option": "from"})
     encoder: str | None = None  # in place of the paper's
     # One run for each (`seed=0,1,2`).
@@ -75,7 +75,7 @@ def run(arguments: Sequence[str]) -> int:
 def _computed(
     target: Target, options: ReproduceOptions, folders: Folders, overrides: Sequence[str]
 ) -> Any:
-    """Fill a target by its function; None for a dry run."""
+    """Compute a target that trains nothing, by its function; None for a dry run."""
     words = [*overrides, *([f"only={options.only}"] if options.only else [])]
     words += [f"seed={','.join(map(str, options.seeds))}"] if len(options.seeds) != 1 else []
     if words:
