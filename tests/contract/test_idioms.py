@@ -185,6 +185,7 @@ def test_float16_clips_the_gradient_and_not_the_scaled_one(tmp_path):
     assert [float(norm) for norm in norms] == [pytest.approx(0.01, rel=1e-3)] * 4
 
 
+@pytest.mark.real  # takes seconds in processes of their own
 def test_a_compiled_encoder_trains(tmp_path):
     config, data, module = build(tmp_path)
     module.encoder.compile(backend="eager")

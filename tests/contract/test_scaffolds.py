@@ -185,6 +185,7 @@ def test_every_kind_has_a_page_with_a_test(said):
         assert f"`heron new {kind} {KINDS[kind].example} fork=village" in page.read_text("utf-8")
 
 
+@pytest.mark.real  # takes seconds in processes of their own
 def test_a_task_may_begin_as_a_copy_of_a_fork_with_tensors_of_its_own(tmp_path):
     with commands_in(tmp_path) as run:
         run("new", "task", "chunks", "fork=mine", "like=tagger")

@@ -277,6 +277,7 @@ def validate(folder: Path, devices: int, words: tuple[str, ...]) -> dict[str, fl
 
 
 @pytest.mark.slow
+@pytest.mark.real  # takes seconds in processes of their own
 def test_validation_under_lightnings_own_ddp_has_the_scores_of_one_process(tmp_path):
     expected = {name: validate(tmp_path, 1, words) for name, words in VALIDATED.items()}
     assert in_two_processes("validate", tmp_path) == expected

@@ -92,6 +92,7 @@ print(json.dumps(eval(last, names)))
 
 
 @pytest.mark.parametrize("words", quick([(HEADS[n],) for n in (0, 3, 6)]), ids=" ".join)
+@pytest.mark.real  # takes seconds in processes of their own
 def test_the_cards_pipeline_gives_herons_probabilities_in_a_fresh_python(
     words, chronicle_config, tmp_path
 ):
