@@ -132,8 +132,8 @@ def substitute_rows(config: DataConfig, split: str, language: str = "") -> list[
     """Give rows of the built-in corpus the columns and classes of a data set, beside their own."""
     task, first, second, _ = TEXTS[config.task]
     names, found = config.columns, []
-    language = language if language in TELLERS else config.language
-    rows = rows_of(task, language, split)
+    known = [each for each in (language, config.language, "he") if each in TELLERS]
+    rows = rows_of(task, known[0], split)
     classes = sorted({row.get("label", "") for row in rows})
     for row in rows:
         label = config.label_order[classes.index(row.get("label", "")) % len(config.label_order)]
