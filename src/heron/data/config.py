@@ -204,7 +204,7 @@ class DataConfig(Checked):
 
     # short name, as in `data=<name>`; stages and predictions are stored under it
     name: Annotated[str, Matches("[^/]*", "names without '/'")] = ""
-    # ISO 639-1 code, see `heron.languages`
+    # any ISO 639 code, see `heron.languages`
     language: Annotated[str, OneOf(registry=LANGUAGES)] = "he"
     # class names; a class's index here is its index in logits and files
     label_order: list[str] = field(default_factory=list)

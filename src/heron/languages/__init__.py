@@ -27,7 +27,7 @@ class Languages(Registry[Language]):
 
     def __contains__(self, name: object) -> bool:
         """Tell whether a language has this code."""
-        return super().__contains__(name) or self.find(str(name)) is not None
+        return self.find(str(name)) is not None
 
 
 LANGUAGES = Languages("language", key="data.language")

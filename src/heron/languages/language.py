@@ -56,7 +56,7 @@ class Prefixes:
 class Language:
     """One language. The first four fields are required; a feature that needs another says so."""
 
-    code: str  # ISO 639-1 code, the value of `data.language`
+    code: str  # ISO 639 code, the value of `data.language`
     name: str  # its English name, for tables and figures
     direction: str  # `rtl` or `ltr`, the direction in which it is written
     alphabet: str  # all letters of its own words, lower case first where there is case; NFC

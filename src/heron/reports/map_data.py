@@ -74,7 +74,7 @@ class Texts(NamedTuple):
 
     first: Sequence[str | None]
     second: Sequence[str | None] = ()  # hypotheses; empty where the data has single texts
-    language: str = ""  # ISO 639-1 code, or empty
+    language: str = ""  # ISO 639 code, or empty
     direction: str = "auto"  # `rtl`, `ltr`, or `auto`
 
 

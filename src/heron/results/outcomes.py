@@ -39,7 +39,7 @@ class Settings:
     draws: int = 10_000  # of the bootstrap and of the randomisation
     seed: Seed = 0  # of both
     alpha: float = 0.05  # how large a corrected p may be; the intervals hold 1 - alpha of the draws
-    language: str | None = None  # ISO 639-1 code of the texts, for scores such as `he_f1`
+    language: str | None = None  # ISO 639 code of the texts, for scores such as `he_f1`
     # Which Unicode variants count as one; see `heron.languages.spelling`.
     unicode: UnicodeOptions = field(default_factory=UnicodeOptions)
 

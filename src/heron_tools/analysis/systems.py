@@ -20,7 +20,7 @@ class SummarySystem:
 
     name: str  # in tables
     predictions: Frame  # the file's rows; empty summaries are judged as well
-    language: str | None = None  # ISO 639-1 code, known of runs
+    language: str | None = None  # ISO 639 code, known of runs
     synthetic: bool = False  # whether the run's texts are generated
     unicode: UnicodeOptions | None = None  # how the run has read its articles and references
 
