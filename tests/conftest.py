@@ -93,7 +93,6 @@ def fast_figures():
         for module, name in (
             (figures, "run_figure"),
             (sweep_figures, "sweep_figure"),
-            (sweep_figures, "fraction_figure"),
         ):
             stand_in = create_autospec(getattr(module, name), return_value=PNG)
             patch.setattr(module, name, stand_in)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.results.published import CLAIMS, TARGETS
+from heron.results import CLAIMS, TARGETS
 from heron.tasks import FORK_ANALYSES
 from heron.commands.listing import FORK_COMMANDS, Command
 

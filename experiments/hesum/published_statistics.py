@@ -16,8 +16,8 @@ from heron.base.cells import Cell, Formatted, Table
 from heron.base.errors import ConfigError, nearest
 from heron.base.yaml_files import read_yaml
 from heron.metrics.summary_statistics import SHARES
-from heron.results.published import all_published
 from heron_tools.analysis.summary_profile import UNITS, Definition, Shares
+from heron_tools.reproduction.published import all_published
 
 _KEYS = ("texts", "summaries", "systems", "beside")
 # Names in published.yaml of the columns of Table 1, in their order.

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.results.published import CLAIMS, STATISTICS, TARGETS
+from heron.results import CLAIMS, STATISTICS, TARGETS
 from heron.commands.listing import FORK_COMMANDS, Command
 from heron.models import CLASSIFIERS
 

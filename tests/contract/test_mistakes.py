@@ -53,7 +53,6 @@ from heron.metrics.span import item_scores
 from heron.models.config import EncoderConfig
 from heron.models.encoder import load_encoder
 from heron.models.token_states import check_backbone
-from heron.reports.papers import paper_view
 from heron.results.collect import collect
 from heron.results.frame import predictions_file, read_frame
 from heron.results.outcomes import score_function
@@ -62,6 +61,7 @@ from heron.training.overrides import override
 from heron_tools.morphology.backends import load_morphology
 from heron_tools.morphology.conllu import read_conllu
 from heron_tools.noise.grading import detection
+from heron_tools.reproduction.paper_tables import paper_view
 from small_runs import TINY, heron
 
 TYPED = {

@@ -7,7 +7,7 @@ import pytest
 
 from heron.base.folders import conf_dir
 from heron.base.yaml_files import read_yaml
-from heron.results.published import STATISTICS
+from heron.results import STATISTICS
 from heron_tools.reproduction.comparing import note_of, published_cells
 from heron_tools.reproduction.results import published_parts
 from heron_tools.reproduction.targets import read_targets

@@ -82,7 +82,8 @@ def test_an_installed_heron_finds_its_configuration_and_the_forks_that_are_named
     fork.write_text("")
     code = (
         "from heron.base.folders import conf_dir, data_sets; print(conf_dir());"
-        "from heron.results.published import find_published; print(find_published('trc/table4'));"
+        "from heron_tools.reproduction.published import find_published as find;"
+        "print(find('trc/table4'));"
         "print(*data_sets());"
         "from heron.tasks import FORK_ANALYSES; print(*FORK_ANALYSES)"
     )

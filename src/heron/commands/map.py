@@ -29,7 +29,7 @@ from heron.reports.map_data import (
 )
 from heron.reports.map_page import map_page
 from heron.results.collect import collect, is_run
-from heron.results.published import published_groups
+from heron.tasks import FORK_ANALYSES
 
 
 @dataclass
@@ -138,7 +138,8 @@ def _class_table(mapped: Mapped, groups: Groups, grouping: str) -> Table:
     counts = {name: {**found, "all": sum(found.values())} for name, found in counts.items()}
     run = collect(mapped.folder)[0] if is_run(mapped.folder) else None
     data = str(run.setting("data.name", "")) if run and not run.synthetic else ""
-    published = published_groups(data) if grouping == "allenai" and data else None
+    find = FORK_ANALYSES.find("published_groups") if grouping == "allenai" and data else None
+    published = find(data) if find else None
     rows: list[tuple[Cell, ...]] = []
     if published is None:
         rows += [(name, *found.values()) for name, found in counts.items()]

@@ -14,7 +14,6 @@ from heron.base.pages import render
 from heron.base.table_files import to_csv, to_markdown
 from heron.base.terminal import print_lines, print_tables
 from heron.metrics.names import COPIED_NOTE, is_copied
-from heron.reports.papers import PaperView, paper_view
 from heron.reports.run import (
     SPENT,
     ReportFiles,
@@ -40,7 +39,7 @@ from heron.results.groups import (
     group_runs,
     without_first_runs,
 )
-from heron.results.published import find_published
+from heron.tasks import FORK_ANALYSES
 
 _MOST_PAGES = 60  # each takes most of a second; a grid of hundreds trains in less
 _FIRST = "learnt from"
@@ -87,7 +86,7 @@ def write_sweep_report(
         table of the paper, `spent.csv`, `significance.csv`.
     """
     # Start-up time: matplotlib.
-    from heron.reports.sweep_figures import fraction_figure, sweep_figure
+    from heron.reports.sweep_figures import sweep_figure
 
     target = Path(out) if out else folder
     splits = [name for name in SPLITS if any(name in run.scores for run in runs)] or ["test"]
@@ -96,9 +95,9 @@ def write_sweep_report(
     states = {run.job: first_line(run.status.get("error")) for run in runs if run.state == "broken"}
     unfinished = (f"{r.job}: {states.get(r.job, r.state)}" for r in runs if not r.done)
     missing = [*unfinished, *untested, *unpaged]
-    view = _paper_view(runs, published, missing)
+    of_paper, drawn = _paper_view(runs, published, missing)
     groups = [group_table(runs, split) for split in splits]
-    named = dict(view.tables)
+    named = dict(of_paper)
     for where, table in tested.items():
         name = f"significance {where}".strip()
         named["".join(c if c.isalnum() or c in "=,._-" else "_" for c in name)] = table
@@ -106,7 +105,7 @@ def write_sweep_report(
         named["spent"] = spent
     shown = [*groups, *named.values()]
     print_tables(shown)
-    figure = fraction_figure(view) if view.curves else sweep_figure(runs)
+    figure = drawn or sweep_figure(runs)
     page = render(
         "sweep.html.j2",
         title=folder.resolve().name,
@@ -143,16 +142,16 @@ def _write_run_pages(runs: Sequence[RunRecord]) -> list[str]:
     return []
 
 
-def _paper_view(runs: Sequence[RunRecord], published: Path | None, missing: list[str]) -> PaperView:
-    """Set the runs beside the paper's numbers, if their configuration asks for it."""
+def _paper_view(
+    runs: Sequence[RunRecord], published: Path | None, missing: list[str]
+) -> tuple[Mapping[str, Table], bytes | None]:
+    """Set the runs beside a paper's numbers if their key `report` asks for it: tables, a figure."""
     wanted = next((str(run.setting("report")) for run in runs if run.setting("report")), "")
-    if not wanted:
-        return PaperView({})
-    path = published or find_published(wanted)
-    if path is None:
+    find = FORK_ANALYSES.find("report_view") if wanted else None
+    view = find(wanted, runs, published) if find else None
+    if wanted and view is None:
         missing.append(f"{wanted}: no published numbers found; name them with published=FILE")
-        return PaperView({})
-    return paper_view(wanted, runs, path)
+    return view or ({}, None)
 
 
 def page_links(runs: Sequence[RunRecord], folder: Path) -> dict[str, str]:

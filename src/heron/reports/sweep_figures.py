@@ -1,7 +1,6 @@
 """Figures of a sweep as PNG bytes; `heron.base.plots` has colours and style."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -9,10 +8,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from heron.base.cells import with_synthetic
-from heron.base.plots import BLUE, FAINT, PALETTE, QUIET, STYLE, png
+from heron.base.plots import BLUE, FAINT, QUIET, STYLE, png
 from heron.metrics.names import is_copied, with_copied
 from heron.reports.figures import say_missing
-from heron.reports.papers import PaperView
 from heron.results.collect import RunRecord, headline_metrics
 from heron.results.groups import Group, group_runs
 
@@ -72,22 +70,3 @@ def _draw_copied(axes: Axes, groups: Sequence[Group], split: str, names: Sequenc
                 label = None  # one line in the legend for all rows
     if axes.get_legend_handles_labels()[0]:
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.35 / len(groups)), fontsize=7)
-
-
-def fraction_figure(view: PaperView) -> bytes:
-    """Draw scores over growing shares of the training data, mean ± sd. Returns PNG bytes."""
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(6.4, 4), layout="constrained")
-        axes = figure.subplots()
-        for index, (label, points) in enumerate(view.curves.items()):
-            shares = [100 * share for share in points]
-            means = [summary.mean for summary in points.values()]
-            spread = [summary.sd or 0 for summary in points.values()]
-            style: Any = {"color": PALETTE[index % len(PALETTE)], "capsize": 3, "ms": 4}
-            axes.errorbar(shares, means, spread, fmt="o-", label=label, **style)
-        axes.set(title=view.title, xlabel="share of the training data (%)", ylabel="test score")
-        axes.set_xlim(0, 104)
-        axes.grid(axis="y", color=FAINT, linewidth=0.8)
-        axes.set_axisbelow(True)
-        axes.legend(loc="lower right")
-        return png(figure)

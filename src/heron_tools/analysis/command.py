@@ -116,7 +116,7 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
         The files written: `statistics.md`, `statistics.json` and those of the task; the statistics
         that a paper printed beside them.
     """
-    from heron.results.published import STATISTICS
+    from heron.results import STATISTICS
     from heron.results.shipped import read_shipped
     from heron.tasks import FORK_ANALYSES
     from heron.training.overrides import configure

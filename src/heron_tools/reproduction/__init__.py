@@ -18,6 +18,20 @@ def beside_published(options: Any) -> list[Any]:
     return published_statistics(options.data, request)
 
 
+@FORK_ANALYSES.late("report_view")
+def _report_view() -> Any:
+    from heron_tools.reproduction.paper_tables import report_view
+
+    return report_view
+
+
+@FORK_ANALYSES.late("published_groups")
+def _published_groups() -> Any:
+    from heron_tools.reproduction.published import published_groups
+
+    return published_groups
+
+
 FORK_ANALYSES.register("beside_published", beside_published)
 for _name in ("reproduce", "claims"):
     _help = Path(__file__).with_name(f"{_name}.txt")

@@ -16,7 +16,8 @@ from heron.base.terminal import print_lines, print_tables
 from heron.base.yaml_files import read_yaml
 from heron.config.constraints import OneOf
 from heron.config.options import parse_options
-from heron.results.published import CLAIMS, find_published, published_value
+from heron.results import CLAIMS
+from heron_tools.reproduction.published import find_published, published_value
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be decided"
 _COLUMNS = ("claim", "where", "the paper says", "recomputed", "verdict", "calculation")

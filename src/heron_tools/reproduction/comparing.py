@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 from scipy import stats
 
 from heron.base.cells import Cell, Table
-from heron.reports.papers import (
-    ScoreTable,
-    flat_rows,
-    own_digits,
-    printed_digits,
-)
 from heron.reports.run import caveat_of
 from heron.results.collect import RunRecord
 from heron.results.groups import Group, group_runs
-from heron.results.published import published_value
+from heron_tools.reproduction.paper_tables import ScoreTable
+from heron_tools.reproduction.published import (
+    flat_rows,
+    own_digits,
+    printed_digits,
+    published_value,
+)
 from heron_tools.reproduction.targets import Estimate, Names
 
 DAGGER = "†"

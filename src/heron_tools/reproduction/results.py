@@ -17,10 +17,9 @@ from heron.base.pages import render
 from heron.base.table_files import to_markdown
 from heron.base.tables import write_table
 from heron.base.yaml_files import read_yaml
-from heron.reports.papers import DECIMALS, PaperView, paper_view
 from heron.reports.run import data_url
+from heron.results import STATISTICS
 from heron.results.collect import RunRecord
-from heron.results.published import STATISTICS, all_published, find_published
 from heron.training.status import provenance
 from heron_tools.reproduction.comparing import (
     DAGGER,
@@ -31,6 +30,8 @@ from heron_tools.reproduction.comparing import (
     note_of,
 )
 from heron_tools.reproduction.latex import to_latex
+from heron_tools.reproduction.paper_tables import PaperView, fraction_figure, paper_view
+from heron_tools.reproduction.published import DECIMALS, all_published, find_published
 from heron_tools.reproduction.targets import Filled, Request, Target
 
 RESULT = "result.json"
@@ -149,8 +150,6 @@ def _marked(table: Table, marks: str) -> Table:
 
 
 def _curves(target: Target, view: PaperView) -> dict[str, bytes]:
-    from heron.reports.sweep_figures import fraction_figure  # start-up time: matplotlib
-
     return {f"{target.table}.png": fraction_figure(view)} if view.curves else {}
 
 

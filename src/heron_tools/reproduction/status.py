@@ -11,7 +11,7 @@ from heron.base.cells import Table
 from heron.base.folders import data_sets
 from heron.data.config import SPLITS, read_config
 from heron.data.sources import State, inspect
-from heron.results.published import TARGETS
+from heron.results import TARGETS
 from heron_tools.reproduction.targets import Target
 
 RUNS, PART, PEOPLE, LACKS, PENDING = "runs", "in part", "needs people", "lacks", "not yet"

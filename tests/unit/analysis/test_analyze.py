@@ -189,7 +189,7 @@ def test_a_data_set_of_a_paper_stands_beside_what_the_paper_printed(tmp_path, mo
         "data: [chronicle_nli]\n"
         "tables: {sizes: {title: Sizes, columns: [rows], rows: {train: [8], test: [6]}}}"
     )
-    for module in ("heron.results.published", "heron_tools.reproduction.results"):
+    for module in ("heron.results", "heron_tools.reproduction.results"):
         monkeypatch.setattr(f"{module}.STATISTICS", {"chronicle_nli": statistics})
     monkeypatch.setattr("heron_tools.reproduction.results.all_published", lambda: [paper])
     words = ["data=chronicle_nli", f"out={tmp_path / 'out'}", f"paths.cache={tmp_path / 'cache'}"]

@@ -7,8 +7,7 @@ import pytest
 from heron.base.tables import write_table
 from heron.base.yaml_files import read_yaml
 from heron.cli import main
-from heron.results import shipped
-from heron.results.published import TARGETS
+from heron.results import TARGETS, shipped
 from heron_forks.hesum import targets
 from heron_tools.reproduction.targets import Request
 from real_data import DATA, ENCODER, on_real

@@ -11,7 +11,7 @@ from heron.base.errors import ConfigError
 from heron.base.tables import write_table
 from heron.base.yaml_files import read_yaml
 from heron.models.config import EncoderConfig, HeadConfig
-from heron.results.published import TARGETS
+from heron.results import TARGETS
 from heron.results.shipped import read_shipped
 from heron.tasks.config import Config, TaskConfig
 from heron.training.overrides import configure

@@ -12,7 +12,6 @@ from heron.cli import main
 from heron.metrics.names import is_copied, with_copied
 from heron.reports import figures, sweep_figures
 from heron.reports.figures import run_figure
-from heron.reports.papers import paper_view
 from heron.reports.run import score_table
 from heron.reports.sweep import group_table, runs_table
 from heron.reports.sweep_figures import sweep_figure
@@ -21,6 +20,7 @@ from heron.results.collect import collect, headline_metrics
 from heron.results.groups import copied_scores
 from heron.training.wandb_logger import summary
 from heron_tools.dashboard.page import dashboard_data, write_dashboard
+from heron_tools.reproduction.paper_tables import paper_view
 
 SCORES = {
     "rouge1": 0.25,

@@ -10,7 +10,7 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table, write_table
 from heron.metrics.intervals import score_intervals
-from heron.results.published import STATISTICS, TARGETS
+from heron.results import STATISTICS, TARGETS
 from heron.training.overrides import configure
 from heron_tools.analysis.command import open_slicer
 from heron_tools.analysis.options import AnalyzeOptions

@@ -20,7 +20,7 @@ from heron.base.registry import load
 from heron.base.yaml_files import read_yaml
 from heron.cli import main
 from heron.languages import LANGUAGES, Language
-from heron.results.published import TARGETS
+from heron.results import TARGETS
 from made_up_texts import PHRASES, write_dump
 from small_runs import TINY, heron, in_folder
 

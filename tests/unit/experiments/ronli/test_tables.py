@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from heron.dynamics.groups import GROUPS
-from heron.results.published import TARGETS
+from heron.results import TARGETS
 from heron_tools.reproduction.results import of_function
 from heron_tools.reproduction.targets import Request, read_targets
 from real_data import DATA, on_real

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from heron.results.published import TARGETS
+from heron.results import TARGETS
 from heron_tools.reproduction.comparing import against_published
 from heron_tools.reproduction.results import of_function
 from heron_tools.reproduction.targets import Request, read_targets

@@ -8,8 +8,8 @@ import pytest
 
 from heron.base.yaml_files import read_yaml
 from heron.results.collect import collect
-from heron.results.published import find_published
 from heron.training.compose import compose_and_run
+from heron_tools.reproduction.published import find_published
 from small_prompts import serving
 from small_runs import heron
 

@@ -3,7 +3,7 @@
 import pytest
 
 from heron.cli import main
-from heron.results.published import TARGETS
+from heron.results import TARGETS
 from heron_tools.reproduction.status import missing_for, status_table
 from heron_tools.reproduction.targets import read_targets
 

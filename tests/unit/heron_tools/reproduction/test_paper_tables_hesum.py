@@ -8,13 +8,13 @@ from heron.base.cells import Formatted
 from heron.base.files import write_json
 from heron.base.yaml_files import read_yaml
 from heron.metrics.config import BertScoreConfig
-from heron.reports.papers import flat_rows, paper_view
 from heron.results.collect import collect
-from heron.results.published import all_published
 from heron.tasks.task import task_of
 from heron.training.compose import compose
+from heron_tools.reproduction.paper_tables import paper_view
+from heron_tools.reproduction.published import all_published, flat_rows
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 HESUM = ROOT / "experiments/hesum/published.yaml"
 BASE = {
     "encoder.name": "agemagician/mlong-t5-tglobal-base",

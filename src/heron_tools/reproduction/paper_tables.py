@@ -19,14 +19,19 @@ from heron.reports.run import caveat_of, caveats
 from heron.reports.significance import split_groups
 from heron.results.collect import RunRecord, headline_metrics
 from heron.results.groups import Group, copied_scores, group_runs
-from heron.results.published import published_value
+from heron_tools.reproduction.published import (
+    DECIMALS,
+    find_published,
+    flat_rows,
+    printed_digits,
+    published_value,
+)
 
 _NEVER_NAMED = (
     "report",
     "experiment",
 )  # not in row names: one chooses the table, one other settings
 _STAGES = "fine_tuned_on"
-DECIMALS = 2  # of numbers in tables that do not say
 
 
 class RowName(NamedTuple):
@@ -84,6 +89,23 @@ class PaperView(NamedTuple):
     note: str = ""
 
 
+def report_view(
+    report: str, runs: Sequence[RunRecord], path: Path | None
+) -> tuple[Mapping[str, Table], bytes | None] | None:
+    """Give a sweep's report the tables and the figure (PNG) of a view; None where it has none.
+
+    Args:
+        report: as in `paper_view`.
+        runs: of the sweep.
+        path: of the published numbers; default: those of the paper.
+    """
+    found = path or find_published(report)
+    if found is None:
+        return None
+    view = paper_view(report, runs, found)
+    return view.tables, fraction_figure(view) if view.curves else None
+
+
 def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
     """Build the view that `report` (`<paper>/<view>`) names from the finished runs.
 
@@ -128,20 +150,6 @@ def row_names_of(part: Mapping[str, Any]) -> list[RowName]:
     return [
         RowName(p["column"], p["setting"], p.get("names", {})) for p in part.get("row_names", ())
     ]
-
-
-def printed_digits(decimals: int | Mapping[str, int], column: str, value: float | None) -> int:
-    """Count the digits that a paper prints: `decimals` of the column, or the number's own if more.
-
-    Without a number, those of the column.
-    """
-    given = decimals if isinstance(decimals, int) else decimals.get(column, DECIMALS)
-    return max(given, own_digits(value))
-
-
-def own_digits(value: float | None) -> int:
-    """Count the decimals of a number as it is written, without zeros at its end."""
-    return len(repr(value).partition(".")[2].rstrip("0")) if isinstance(value, float) else 0
 
 
 class ScoreTable:
@@ -236,15 +244,6 @@ def _score_row(table: ScoreTable, key: tuple[str, ...], group: Group | None) -> 
     others = _other_settings(group, table.row_names) if group else ""
     vectors = "(not the paper's vectors)" if group and caveat_of(group.runs[0]) else ""
     return (" ".join(filter(None, (key[0], others, vectors))), *key[1:], *cells)
-
-
-def flat_rows(rows: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield the lists of scores in nested rows, with their names."""
-    if isinstance(rows, Mapping):
-        for name, inner in rows.items():
-            yield from flat_rows(inner, (*names, str(name)))
-    else:
-        yield names, rows
 
 
 def _caption(table: ScoreTable, note: str) -> str:
@@ -372,3 +371,27 @@ def chosen_table(runs: Sequence[RunRecord], rule: Rule) -> Table | None:
         "the seeds that a cell has); test scores were not looked at."
     )
     return Table("Chosen on validation", columns, tuple(rows), note)
+
+
+def fraction_figure(view: PaperView) -> bytes:
+    """Draw scores over growing shares of the training data, mean ± sd. Returns PNG bytes."""
+    import matplotlib  # start-up time
+    from matplotlib.figure import Figure
+
+    from heron.base.plots import FAINT, PALETTE, STYLE, png
+
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(6.4, 4), layout="constrained")
+        axes = figure.subplots()
+        for index, (label, points) in enumerate(view.curves.items()):
+            shares = [100 * share for share in points]
+            means = [summary.mean for summary in points.values()]
+            spread = [summary.sd or 0 for summary in points.values()]
+            style: Any = {"color": PALETTE[index % len(PALETTE)], "capsize": 3, "ms": 4}
+            axes.errorbar(shares, means, spread, fmt="o-", label=label, **style)
+        axes.set(title=view.title, xlabel="share of the training data (%)", ylabel="test score")
+        axes.set_xlim(0, 104)
+        axes.grid(axis="y", color=FAINT, linewidth=0.8)
+        axes.set_axisbelow(True)
+        axes.legend(loc="lower right")
+        return png(figure)

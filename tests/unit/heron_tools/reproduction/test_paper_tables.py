@@ -6,13 +6,13 @@ import pytest
 
 from heron.base.cells import Formatted
 from heron.base.yaml_files import read_yaml
-from heron.reports.papers import flat_rows, paper_view
 from heron.reports.run import score_table
 from heron.reports.sweep import group_table
 from heron.results.collect import collect
-from heron.results.published import find_published, published_groups
+from heron_tools.reproduction.paper_tables import paper_view
+from heron_tools.reproduction.published import find_published, flat_rows, published_groups
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 PUBLISHED = ROOT / "experiments/trc/published.yaml"
 RONLI = ROOT / "experiments/ronli/published.yaml"
 LCHAIM = ROOT / "experiments/lchaim/published.yaml"
@@ -34,8 +34,8 @@ def scores():
 
 
 def test_published_numbers_are_found_by_the_report_key():
-    assert find_published("trc/table4", [ROOT]) == PUBLISHED
-    assert find_published("nobody/table1", [ROOT]) is None
+    assert find_published("trc/table4") == PUBLISHED
+    assert find_published("nobody/table1") is None
 
 
 def test_published_tables_hold_all_24_numbers_each_as_printed():

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from heron.base.table_files import to_csv, to_markdown
-from heron.reports.papers import Rule, choose, chosen_table, paper_view
 from heron.results.collect import collect
 from heron.results.groups import group_runs
+from heron_tools.reproduction.paper_tables import Rule, choose, chosen_table, paper_view
 
 RULE = Rule("f1", ("optim.lr", "batching.size"))
-PUBLISHED = Path(__file__).resolve().parents[3] / "experiments/parashoot/published.yaml"
+PUBLISHED = Path(__file__).resolve().parents[4] / "experiments/parashoot/published.yaml"
 
 
 @pytest.fixture
