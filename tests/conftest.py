@@ -29,8 +29,7 @@ from matplotlib.figure import Figure
 
 import cached_hydra
 from browser import browser, find_browser
-from heron.base.folders import experiment_roots
-from heron.base.forks import load_forks
+from heron.base.folders import experiment_roots, load_forks
 from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from heron.base.files import write_json
+from heron.base.files import dump_yaml, write_json
 from heron.base.tables import write_table
-from heron.base.yaml_files import dump_yaml
 from heron.data.config import Columns, DataConfig, FileConfig, ValidationConfig
 from heron.dynamics.files import Meta, dynamics_table, write_dynamics
 from heron.models.config import HeadConfig

@@ -14,7 +14,7 @@ import numpy as np
 
 from heron.base.cells import Cell, Formatted, Table
 from heron.base.errors import ConfigError, nearest
-from heron.base.yaml_files import read_yaml
+from heron.base.files import read_yaml
 from heron.metrics.summary_statistics import SHARES
 from heron_tools.analysis.summary_profile import UNITS, Definition, Shares
 from heron_tools.reproduction.published import all_published

@@ -19,10 +19,9 @@ from omegaconf import OmegaConf, open_dict
 from wandb.sdk.launch.sweeps.utils import create_sweep_command_args
 
 from heron.base.errors import ConfigError
-from heron.base.files import read_json
+from heron.base.files import read_json, read_yaml
 from heron.base.run_folder import config_text
 from heron.base.secrets import redact
-from heron.base.yaml_files import read_yaml
 from heron.cli import main
 from heron.config.compose import open_hydra
 from heron.config.constraints import all_keys

@@ -10,9 +10,9 @@ import sys
 import pytest
 from sklearn.metrics import balanced_accuracy_score
 
+from heron.base.files import read_yaml
 from heron.base.folders import conf_dir
 from heron.base.tables import read_table
-from heron.base.yaml_files import read_yaml
 from heron.commands.scaffolds import KINDS
 from heron.data.config import read_config
 from small_forks import ENVIRONMENT, SMALL, commands_in

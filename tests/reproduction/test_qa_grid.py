@@ -12,9 +12,8 @@ import pytest
 import pytorch_lightning as pl
 import torch
 
-from heron.base.files import read_json
+from heron.base.files import read_json, read_yaml
 from heron.base.run_folder import RunFolder
-from heron.base.yaml_files import read_yaml
 from real_data import DATA, ENCODER, needs
 from small_runs import heron
 from small_sweeps import wait_until

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heron.base.cells import SYNTHETIC, Table
+from heron.base.cells import SYNTHETIC, Table, to_csv, to_markdown
 from heron.base.errors import DataError, Problem, nearest
 from heron.base.files import write_file
 from heron.base.pages import render
-from heron.base.table_files import to_csv, to_markdown
 from heron.base.tables import cell_text, read_table, write_table
 from heron.config.constraints import Seed
 

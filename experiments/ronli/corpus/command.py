@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.files import read_yaml
 from heron.base.terminal import print_lines, print_tables, say
-from heron.base.yaml_files import read_yaml
 from heron.config.constraints import Count, Fraction, Natural, OneOf, Seed
 from heron.config.options import parse_options
 from heron.data.built import write_config

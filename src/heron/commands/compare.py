@@ -4,9 +4,9 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
+from heron.base.cells import to_csv, to_markdown
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_file, write_json
-from heron.base.table_files import to_csv, to_markdown
 from heron.base.terminal import print_lines, print_tables
 from heron.config.options import parse_options
 from heron.results.comparing import CompareOptions, compare

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from heron.base import terminal
+from heron.base.cells import to_json
 from heron.base.errors import ConfigError, visible
-from heron.base.table_files import to_json
 from heron.config.options import EVERYWHERE, parse_options
 
 _SHOWN_BY_HYDRA = ("--cfg", "-c", "--info", "-i")

@@ -11,11 +11,11 @@ from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
 
 from heron.base.errors import HeronError
+from heron.base.files import dump_yaml, read_yaml
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redacted
 from heron.base.signals import Terminated
 from heron.base.terminal import begin, print_lines
-from heron.base.yaml_files import dump_yaml, read_yaml
 from heron.config.compose import run_application, shortened
 from heron.config.words import read_agent
 from heron.training.compose import Composition

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from heron.base.files import sha256_file, write_file
-from heron.base.yaml_files import dump_yaml
+from heron.base.files import dump_yaml, sha256_file, write_file
 from heron.data import TASKS
 from heron.data.config import DataConfig
 

@@ -309,7 +309,7 @@ def prepare(config: RunSettings, examples: Splits | None = None, tokenizer: Any 
     features, keys = {}, {}
     code: Any = ()
     if not task.features.__module__.startswith("heron."):
-        from heron.base.forks import code_hashes
+        from heron.base.folders import code_hashes
 
         code = (config.data.task, code_hashes(task.features))
     for split, rows in examples.items():

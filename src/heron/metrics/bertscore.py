@@ -33,9 +33,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from heron.base import array_store
 from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.files import fingerprint, sha256_file
+from heron.base.files import Arrays, fingerprint, load_or_build, sha256_file
 from heron.config.parsing import check
 from heron.metrics import require_rows
 from heron.metrics.config import BertScoreConfig
@@ -100,7 +99,7 @@ def bertscore(
     transformers = metadata.version("transformers")
     scorer_key = (VERSION, identity, config.layer, config.long, config.precision, transformers)
 
-    def build() -> tuple[array_store.Arrays, Mapping[str, Any]]:
+    def build() -> tuple[Arrays, Mapping[str, Any]]:
         encoder = TokenEncoder.load(name, layer, config.precision, device)
         scorer = _Scorer(encoder, config, cache, fingerprint(*scorer_key), progress)
         return scorer.score(predictions, references)
@@ -109,7 +108,7 @@ def bertscore(
         arrays, counts = build()
     else:
         key = fingerprint(scorer_key, config.idf, list(predictions), list(references))
-        arrays, counts = array_store.load_or_build(cache, "bertscore", key, build)
+        arrays, counts = load_or_build(cache, "bertscore", key, build)
     columns = zip(MEASURES, arrays["scores"].T, strict=True)
     items = {f"bertscore_{name}": np.array(column_N) for name, column_N in columns}
     for name, value in baseline.items():
@@ -163,7 +162,7 @@ class _Scorer:
 
     def score(
         self, predictions: Sequence[str], references: Sequence[str]
-    ) -> tuple[array_store.Arrays, dict[str, int]]:
+    ) -> tuple[Arrays, dict[str, int]]:
         """Return precision, recall and F1 as `scores`, float64 `[N, 3]`, and the counts."""
         texts = list(dict.fromkeys([*references, *predictions]))
         pieces = dict(zip(texts, self.encoder.pieces(texts), strict=True))
@@ -215,13 +214,13 @@ class _Scorer:
         def encode() -> dict[str, Tensor]:
             return self._encode(part, pieces, "BERTScore: references")
 
-        def build() -> tuple[array_store.Arrays, Mapping[str, Any]]:
+        def build() -> tuple[Arrays, Mapping[str, Any]]:
             return {"states": torch.cat(list(encode().values())).numpy()}, {}
 
         if self.cache is None:
             return encode()
         key = fingerprint(self.key, list(part))
-        arrays, _ = array_store.load_or_build(self.cache, "token_states", key, build)
+        arrays, _ = load_or_build(self.cache, "token_states", key, build)
         states_TD = torch.from_numpy(np.array(arrays["states"]))
         lengths = [len(pieces[text].ids) for text in part]
         return dict(zip(part, states_TD.split(lengths), strict=True))

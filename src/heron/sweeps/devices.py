@@ -23,8 +23,7 @@ from heron.base.errors import ConfigError
 from heron.base.files import locked
 from heron.base.ranks import count_cores
 from heron.base.secrets import redacted
-from heron.base.signals import INTERRUPTED
-from heron.base.workers import end_with_parent
+from heron.base.signals import INTERRUPTED, end_with_parent
 from heron.sweeps.isolation import JobProcess, train_beside
 from heron.sweeps.ledger import killed
 from heron.tasks.config import Config

@@ -22,12 +22,10 @@ from typing import Any, cast
 
 from heron.base import terminal
 from heron.base.files import known_hashes, remember_hashes
-from heron.base.folders import experiment_roots, named_forks, set_named_forks
-from heron.base.forks import load_forks
+from heron.base.folders import experiment_roots, load_forks, named_forks, set_named_forks
 from heron.base.ranks import threads
 from heron.base.secrets import redact
-from heron.base.signals import hold_sigterm, let_sigterm_through, raise_at_sigterm
-from heron.base.workers import end_with_parent
+from heron.base.signals import end_with_parent, hold_sigterm, let_sigterm_through, raise_at_sigterm
 from heron.training.run import Run
 from heron.training.status import Clock
 

@@ -16,10 +16,10 @@ from hydra.types import HydraContext
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from heron.base.errors import ConfigError, HeronError, first_line
+from heron.base.files import dump_yaml, parse_yaml
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact, redacted
 from heron.base.signals import TERMINATED
-from heron.base.yaml_files import dump_yaml, parse_yaml
 from heron.config.compose import explained
 from heron.sweeps.devices import check_start
 from heron.sweeps.ledger import Best, Outcome

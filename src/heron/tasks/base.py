@@ -20,7 +20,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from torchmetrics import Metric
 
 from heron.base.errors import ConfigError, HeronError
-from heron.base.random_state import random_state, restore_random_state
+from heron.base.libraries import random_state, restore_random_state
 from heron.base.registry import ABOVE
 from heron.base.secrets import redacted
 from heron.data.collate import Batch

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 from heron.base.errors import DataError, Problem
-from heron.base.files import fingerprint, sha256_file
+from heron.base.files import fingerprint, read_yaml, sha256_file
 from heron.base.run_folder import RunFolder
-from heron.base.yaml_files import read_yaml
 from heron.config.parsing import parse
 from heron.data.config import VALIDATION, DataConfig
 from heron.dynamics.files import record_paths

@@ -15,10 +15,10 @@ import torch
 from torch import nn
 
 from heron.base.errors import ConfigError, Problem
+from heron.base.files import dump_yaml
 from heron.base.libraries import has_accelerator, own_threads, silence_libraries
 from heron.base.run_folder import BASELINE, RunFolder, open_run
 from heron.base.signals import leave_signals_alone
-from heron.base.yaml_files import dump_yaml
 from heron.data.config import TRAIN, DataConfig
 from heron.data.datamodule import DataModule, feature_options
 from heron.data.examples import Example

@@ -17,8 +17,8 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from heron.base.errors import ConfigError, nearest
+from heron.base.files import parse_yaml
 from heron.base.folders import data_set_file, default_data_dir
-from heron.base.yaml_files import parse_yaml
 from heron.config import errors
 from heron.config.constraints import all_keys, flatten
 from heron.config.parsing import parse

@@ -18,9 +18,8 @@ from typing import Any
 
 from heron.base import ranks
 from heron.base.errors import ConfigError
-from heron.base.files import write_json
+from heron.base.files import read_yaml, write_json
 from heron.base.run_folder import RunFolder, Scores, read_record
-from heron.base.yaml_files import read_yaml
 from heron.config.constraints import flatten
 from heron.config.describe import group_options
 from heron.data import TASKS

@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 from heron.base.errors import ConfigError
+from heron.base.files import dump_yaml, parse_yaml
 from heron.base.folders import default_cache_dir
-from heron.base.yaml_files import dump_yaml, parse_yaml
 from heron.config.constraints import is_under
 from heron.tasks.config import Config, read
 

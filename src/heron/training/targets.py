@@ -69,7 +69,7 @@ def make(key: str, options: Mapping[str, Any], folder: RunFolder, **more: Any) -
 
 def _find(key: str, target: str) -> Any:
     """Import a class, also of a fork or of the working folder, where a script would find it."""
-    from heron.base.forks import load_forks  # few runs need it
+    from heron.base.folders import load_forks  # few runs need it
 
     load_forks(experiment_roots())
     if (here := os.getcwd()) not in sys.path:

@@ -19,13 +19,12 @@ from pytorch_lightning.utilities.rank_zero import rank_zero_only
 from wandb.errors import UsageError
 
 from heron.base.errors import ConfigError, first_line
-from heron.base.files import read_json, write_json
+from heron.base.files import read_json, read_yaml, write_json
 from heron.base.registry import ABOVE
 from heron.base.run_folder import RunFolder, read_record
 from heron.base.secrets import redacted
 from heron.base.tables import read_table
 from heron.base.terminal import said, say
-from heron.base.yaml_files import read_yaml
 from heron.config.constraints import all_keys
 from heron.config.words import key_of
 from heron.metrics.names import is_minimised

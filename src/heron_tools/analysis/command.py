@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heron.base.cells import with_synthetic
+from heron.base.cells import to_markdown, with_synthetic
 from heron.base.files import write_file
 from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.run_folder import folder_inside, open_run
-from heron.base.table_files import to_markdown
 from heron.base.terminal import print_lines, print_tables
 from heron_tools.analysis.options import AnalyzeOptions, parse
 

@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from markupsafe import Markup
 
-from heron.base.cells import SYNTHETIC, Cell, Table
+from heron.base.cells import SYNTHETIC, Cell, Table, to_json, to_markdown
 from heron.base.files import write_file, write_json
 from heron.base.pages import escape_json, render
-from heron.base.table_files import to_json, to_markdown
 from heron.base.tables import write_table
 from heron.base.terminal import print_tables
 

@@ -13,11 +13,10 @@ from rich.console import Console
 from rich.text import Text
 
 from heron import __version__
-from heron.base.cells import Cell, Formatted, Table
+from heron.base.cells import Cell, Formatted, Table, to_markdown
 from heron.base.errors import visible
 from heron.base.files import write_file, write_json
 from heron.base.pages import cut_text, render
-from heron.base.table_files import to_markdown
 from heron.base.terminal import gather, output
 from heron.data.examples import Example
 from heron.data.findings import text_options

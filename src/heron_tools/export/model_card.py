@@ -8,12 +8,12 @@ from pathlib import Path
 
 from huggingface_hub import EvalResult, ModelCardData
 
+from heron.base.cells import to_markdown
 from heron.base.files import write_file
 from heron.base.folders import data_sets
 from heron.base.pages import render
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact
-from heron.base.table_files import to_markdown
 from heron.data.config import TEST, VALIDATION, read_config
 from heron.data.markers import event_markers
 from heron.data.readers import data_set

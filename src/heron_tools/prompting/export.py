@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.errors import ConfigError
-from heron.base.files import write_file
+from heron.base.files import dump_yaml, write_file
 from heron.base.terminal import print_lines
-from heron.base.yaml_files import dump_yaml
 from heron.config.words import key_of
 from heron.data.config import TRAIN
 from heron.data.examples import Example

@@ -12,8 +12,8 @@ from jinja2 import StrictUndefined, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 
 from heron.base.errors import ConfigError
+from heron.base.files import read_yaml
 from heron.base.terminal import say
-from heron.base.yaml_files import read_yaml
 from heron.data.examples import Example
 from heron.data.markers import with_markers
 from heron.languages import english, get_language

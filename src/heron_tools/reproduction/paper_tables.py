@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from heron.base.cells import Cell, Formatted, Summary, Table
 from heron.base.errors import ConfigError, nearest
-from heron.base.yaml_files import read_yaml
+from heron.base.files import read_yaml
 from heron.metrics.names import COPIED_NOTE, is_minimised, signed
 from heron.reports.run import caveat_of, caveats
 from heron.reports.significance import split_groups

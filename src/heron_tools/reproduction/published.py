@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from heron.base.files import read_yaml
 from heron.base.folders import experiment_roots
-from heron.base.yaml_files import read_yaml
 
 DECIMALS = 2  # of numbers in tables that do not say
 

@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heron.base.cells import Table, show
+from heron.base.cells import Table, show, to_markdown
 from heron.base.errors import ConfigError
-from heron.base.files import read_json, write_file, write_json
+from heron.base.files import read_json, read_yaml, write_file, write_json
 from heron.base.pages import render
-from heron.base.table_files import to_markdown
 from heron.base.tables import write_table
-from heron.base.yaml_files import read_yaml
 from heron.reports.run import data_url
 from heron.results import STATISTICS
 from heron.results.collect import RunRecord

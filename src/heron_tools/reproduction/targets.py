@@ -13,8 +13,8 @@ from typing import Any
 
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.base.files import read_yaml
 from heron.base.folders import experiment_roots
-from heron.base.yaml_files import read_yaml
 from heron.config.parsing import parse
 
 Names = tuple[str, ...]  # of a row in `published.yaml`, then the name of the column

@@ -8,8 +8,16 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.text import Text
 
-from heron.base.cells import Formatted, Interval, Summary, Table, show, summarize
-from heron.base.table_files import to_csv, to_markdown
+from heron.base.cells import (
+    Formatted,
+    Interval,
+    Summary,
+    Table,
+    show,
+    summarize,
+    to_csv,
+    to_markdown,
+)
 from heron.base.terminal import print_tables, to_rich
 
 TABLE = Table(

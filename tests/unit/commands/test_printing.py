@@ -22,9 +22,8 @@ from rich.text import Text
 
 import small_study
 from heron.base import terminal
-from heron.base.cells import Cell, Formatted, Interval, Summary, Table, show
+from heron.base.cells import Cell, Formatted, Interval, Summary, Table, show, to_json
 from heron.base.columns import aligned
-from heron.base.table_files import to_json
 from heron.base.tables import read_table, write_table
 from heron.base.terminal import print_lines, print_tables
 from small_runs import TINY, heron, in_folder, train

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from heron.base.errors import DataError
+from heron.base.files import read_yaml
 from heron.base.folders import conf_dir
 from heron.base.tables import write_table
-from heron.base.yaml_files import read_yaml
 from heron.data.features import Features
 from heron.dynamics.cartography import statistics
 from heron.dynamics.config import CurriculumConfig

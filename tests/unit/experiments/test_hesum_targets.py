@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from heron.base.files import read_yaml
 from heron.base.tables import write_table
-from heron.base.yaml_files import read_yaml
 from heron.cli import main
 from heron.results import TARGETS, shipped
 from heron_forks.hesum import targets

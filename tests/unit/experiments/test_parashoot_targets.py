@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import pytest
 
 from heron.base.errors import ConfigError
+from heron.base.files import read_yaml
 from heron.base.tables import write_table
-from heron.base.yaml_files import read_yaml
 from heron.models.config import EncoderConfig, HeadConfig
 from heron.results import TARGETS
 from heron.results.shipped import read_shipped

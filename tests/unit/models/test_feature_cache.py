@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from heron.base.files import read_json
-from heron.base.folders import experiment_roots
-from heron.base.forks import load_forks
+from heron.base.folders import experiment_roots, load_forks
 from heron.base.run_folder import RunFolder
 from heron.models import HEADS, POOLINGS, encoder, feature_cache
 from heron.training import job

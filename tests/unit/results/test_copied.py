@@ -6,8 +6,8 @@ import re
 import pytest
 from matplotlib.figure import Figure
 
+from heron.base.files import dump_yaml
 from heron.base.run_folder import RunFolder
-from heron.base.yaml_files import dump_yaml
 from heron.cli import main
 from heron.metrics.names import is_copied, with_copied
 from heron.reports import figures, sweep_figures

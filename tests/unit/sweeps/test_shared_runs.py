@@ -17,9 +17,8 @@ import torch
 
 from conftest import ComposeConfig
 from heron.base.errors import ConfigError, DataError
-from heron.base.files import SEAL, seal
+from heron.base.files import SEAL, dump_yaml, read_yaml, seal
 from heron.base.run_folder import RunFolder
-from heron.base.yaml_files import dump_yaml, read_yaml
 from heron.commands.repeat import configure
 from heron.data.config import FileConfig, JoinConfig
 from heron.data.datamodule import DataModule

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
 from heron.base.errors import ConfigError
-from heron.base.files import fingerprint
-from heron.base.yaml_files import dump_yaml, read_yaml
+from heron.base.files import dump_yaml, fingerprint, read_yaml
 from heron.config.constraints import all_keys, choices, key_types
 from heron.data.config import DataConfig
 from heron.tasks.config import Config, resolve

@@ -18,9 +18,8 @@ import wandb
 from wandb.wandb_agent import Agent
 
 from heron.base import terminal
-from heron.base.files import read_json, write_json
+from heron.base.files import dump_yaml, read_json, write_json
 from heron.base.run_folder import RunFolder
-from heron.base.yaml_files import dump_yaml
 from heron.training import wandb_logger
 from heron.training.checkpointing import History
 from heron.training.wandb_logger import identity

@@ -16,8 +16,8 @@ from types import SimpleNamespace
 import gensim
 import pytest
 
+from heron.base.files import read_yaml
 from heron.base.registry import load
-from heron.base.yaml_files import read_yaml
 from heron.cli import main
 from heron.languages import LANGUAGES, Language
 from heron.results import TARGETS

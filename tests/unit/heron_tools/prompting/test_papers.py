@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from heron.base.yaml_files import read_yaml
+from heron.base.files import read_yaml
 from heron.results.collect import collect
 from heron.training.compose import compose_and_run
 from heron_tools.reproduction.published import find_published

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from heron.base.table_files import to_csv, to_markdown
+from heron.base.cells import to_csv, to_markdown
 from heron.results.collect import collect
 from heron.results.groups import group_runs
 from heron_tools.reproduction.paper_tables import Rule, choose, chosen_table, paper_view

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from heron.base.cells import Formatted
-from heron.base.yaml_files import read_yaml
+from heron.base.files import read_yaml
 from heron.reports.run import score_table
 from heron.reports.sweep import group_table
 from heron.results.collect import collect
@@ -360,7 +360,7 @@ def test_each_encoder_has_a_curve_of_its_own(make_run, scores):
 
 
 def test_recomputed_differences_in_csv_are_numbers(make_run, scores, tmp_path):
-    from heron.base.table_files import to_csv
+    from heron.base.cells import to_csv
 
     table = paper_view("trc/table4", collect(make_run(scores=scores)), PUBLISHED).tables["table4"]
     header, *rows = csv.reader(to_csv(table).splitlines())

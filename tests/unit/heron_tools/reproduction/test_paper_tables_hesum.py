@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from heron.base.cells import Formatted
-from heron.base.files import write_json
-from heron.base.yaml_files import read_yaml
+from heron.base.files import read_yaml, write_json
 from heron.metrics.config import BertScoreConfig
 from heron.results.collect import collect
 from heron.tasks.task import task_of
