@@ -14,7 +14,7 @@ from heron.base.run_folder import RunFolder
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.tasks.config import Config
-from heron.training.export import export
+from heron.training.exported import export
 from heron.training.stored import to_yaml
 from heron.training.trainer import build_module
 from tiny_models import save_model, tokenizer_of

@@ -55,10 +55,11 @@ def run(arguments: Sequence[str]) -> int:
             "split=validation, then score the chosen value alone"
         )
     folders = [open_run(path) for path in options.run]
-    from heron.training.inference import open_with_settings
+    from heron.training.inference import open_trained
 
     paths = {"data": str(options.data)} if options.data else None
-    systems = open_with_settings(folders, paths, points, words.run_code)
+    first = open_trained(folders, paths, run_code=words.run_code)
+    systems = [first.with_settings(point) for point in points]
     for task in (system.config.task for system in systems):
         scores = text_scores(task.name)
         if asked and (scores is None or not scores.by_encoder):

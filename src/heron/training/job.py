@@ -14,7 +14,7 @@ from heron.tasks.config import Config
 from heron.tasks.task import text_scores
 from heron.training.checkpointing import ended_early
 from heron.training.describe import describe_run, say_findings
-from heron.training.outcome import leave_outcome
+from heron.training.outcome import leave_outcome, train_baseline
 from heron.training.run import Run
 from heron.training.targets import check_classes
 from heron.training.trainer import build_module, fit
@@ -65,8 +65,6 @@ def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]
         return run_stages(with_precision(config, folder), folder, run_job)
     say_findings(config, folder)
     if config.baseline.name != "none":
-        from heron.training.baseline_job import train_baseline
-
         return train_baseline(config, folder)
     first = None
     if config.curriculum.name != "none":

@@ -12,6 +12,7 @@ from torch import nn
 
 from heron.base import ranks
 from heron.base.errors import ConfigError
+from heron.base.libraries import has_accelerator
 from heron.base.run_folder import RunFolder
 from heron.base.signals import leave_signals_alone
 from heron.data.datamodule import DataModule
@@ -118,6 +119,24 @@ def build_trainer(
         **settings.flags,
     }
     return leave_signals_alone(pl.Trainer(**arguments))
+
+
+def prediction_trainer(config: Config, folder: Path) -> pl.Trainer:
+    """Assemble a Trainer that only predicts; every device has the whole model."""
+    machine, bars = devices(config, sharded=False), progress_bar(config.trainer.enable_progress_bar)
+    if not has_accelerator(machine["accelerator"]):  # it was trained on another machine
+        machine["accelerator"] = "auto"
+    trainer = pl.Trainer(
+        **machine,
+        logger=False,
+        callbacks=bars,
+        enable_progress_bar=bool(bars),
+        enable_model_summary=False,
+        enable_checkpointing=False,
+        use_distributed_sampler=False,
+        default_root_dir=folder,
+    )
+    return leave_signals_alone(trainer)
 
 
 def devices(config: Config, sharded: bool = True) -> dict[str, Any]:

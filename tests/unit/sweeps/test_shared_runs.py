@@ -26,7 +26,7 @@ from heron.data.sources import locate
 from heron.tasks.config import Config
 from heron.training.checkpointing import damage
 from heron.training.curriculum import without_curriculum
-from heron.training.export import export
+from heron.training.exported import export
 from heron.training.stored import read_stored, to_yaml
 from heron.training.trainer import build_module
 from small_runs import heron, train

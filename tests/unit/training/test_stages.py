@@ -14,7 +14,7 @@ from heron.reports.run import score_table
 from heron.results.collect import collect
 from heron.tasks.config import StageConfig
 from heron.training import job, outcome
-from heron.training.export import POINTER
+from heron.training.exported import POINTER
 from heron.training.inference import open_trained, read_splits
 from heron.training.stages import stage_config
 from heron.training.stored import from_yaml

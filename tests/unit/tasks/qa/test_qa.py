@@ -15,7 +15,7 @@ from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.results.artefacts import read_artefacts
 from heron.results.collect import collect
-from heron.training.inference import open_trained, open_with_settings, predict_each, read_splits
+from heron.training.inference import open_trained, predict_each, read_splits
 from proposals import proposed
 from small_exports import run_card
 from small_runs import TINY, heron, in_folder
@@ -138,7 +138,8 @@ def test_several_values_together_predict_like_each_alone(runs, seeds):
         for stride, longest in product((8, 24), (2, 30))
     ]
     folders = [runs[seed] for seed in seeds]
-    systems = open_with_settings(folders, None, points)
+    first = open_trained(folders)
+    systems = [first.with_settings(point) for point in points]
     examples = read_splits(systems[0])["validation"][:30]
     found = [predictions for predictions, refused in predict_each(systems, examples)]
     for point, together in zip(points, found, strict=True):

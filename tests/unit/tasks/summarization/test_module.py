@@ -27,10 +27,9 @@ from heron.tasks.summarization.predictions import (
     stored_extractive,
 )
 from heron.tasks.summarization.seq2seq import generation_settings
-from heron.training.inference import _trainer
 from heron.training.outcome import predict_split
 from heron.training.stored import from_yaml, to_yaml
-from heron.training.trainer import build_module
+from heron.training.trainer import build_module, prediction_trainer
 from heron_tools.export.model_card import usage_code
 from heron_tools.export.plain import Plain
 
@@ -178,9 +177,9 @@ def test_more_beams_find_likelier_summaries(built):
     assert (many >= one - 1e-3).float().mean() > 0.8
 
 
-def test_predictions_are_whole_and_in_the_order_of_the_file(built):
+def test_predictions_are_whole_and_in_the_order_of_the_file(built, tmp_path):
     module, data, _ = built()
-    predictions = predict_split(_trainer(data.config), module, data, TEST)
+    predictions = predict_split(prediction_trainer(data.config, tmp_path), module, data, TEST)
     assert predictions.guids == [example.guid for example in data.examples[TEST]]
     assert predictions.golds == [example.target for example in data.examples[TEST]]
     scores = predictions.scores(data.config)
@@ -230,7 +229,9 @@ def test_rouge_compares_texts_as_given_and_heron_s_scores_compare_them_in_one_sp
 
 def test_what_was_written_before_a_cut_is_not_written_again(built, tmp_path, monkeypatch):
     module, data, _ = built("batching.tokens=600")
-    whole = predict_split(_trainer(data.config), module, data, TEST, tmp_path / "generated")
+    whole = predict_split(
+        prediction_trainer(data.config, tmp_path), module, data, TEST, tmp_path / "generated"
+    )
     assert not (tmp_path / "generated").exists()
     write, rows = module.write, []
 
@@ -242,7 +243,9 @@ def test_what_was_written_before_a_cut_is_not_written_again(built, tmp_path, mon
 
     monkeypatch.setattr(module, "write", until_cut)
     with pytest.raises((KeyboardInterrupt, SystemExit)):
-        predict_split(_trainer(data.config), module, data, TEST, tmp_path / "generated")
+        predict_split(
+            prediction_trainer(data.config, tmp_path), module, data, TEST, tmp_path / "generated"
+        )
     kept = module.kept_parts(tmp_path / "generated", data, TEST)
     assert len(kept.read()) == 2
     next(kept.folder.glob("*.parquet")).write_bytes(b"torn")  # is written anew
@@ -250,7 +253,9 @@ def test_what_was_written_before_a_cut_is_not_written_again(built, tmp_path, mon
     monkeypatch.setattr(
         module, "write", lambda batch: again.extend(batch.rows_R.tolist()) or write(batch)
     )
-    resumed = predict_split(_trainer(data.config), module, data, TEST, tmp_path / "generated")
+    resumed = predict_split(
+        prediction_trainer(data.config, tmp_path), module, data, TEST, tmp_path / "generated"
+    )
     assert resumed == whole
     assert len(again) == len(data.features[TEST]) - min(map(len, rows)) or len(again) == len(
         data.features[TEST]

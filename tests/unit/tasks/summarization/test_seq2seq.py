@@ -22,8 +22,7 @@ from heron.base.run_folder import RunFolder
 from heron.data.collate import Batch
 from heron.models.optim import build_optimizer
 from heron.tasks.summarization.seq2seq import Seq2Seq, load_seq2seq
-from heron.training.export import export
-from heron.training.exported import load_exported
+from heron.training.exported import export, load_exported
 from heron.training.inference import inference_module
 from heron.training.trainer import build_encoder, build_head
 from heron_tools.export.model_card import usage_code
