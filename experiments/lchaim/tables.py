@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from heron.base.cells import Table
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError
 from heron.base.pages import cut_text
 from heron.base.tables import cell_text, read_table
 from heron.data.examples import Example
@@ -178,7 +178,7 @@ def _typed_pairs(types: Mapping[str, Sequence[str]], file: Path, request: Reques
 
 def _check_guids(types: Mapping[str, Sequence[str]], known: Container[str], file: Path) -> None:
     if not any(guid in known for guids in types.values() for guid in guids):
-        raise DataError(Problem(str(file), "no guid is one of the data", "copy them from there"))
+        raise DataError(str(file), "no guid is one of the data", "copy them from there")
 
 
 def _shortest(examples: Iterable[Example]) -> Example:

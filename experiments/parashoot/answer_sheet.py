@@ -127,7 +127,7 @@ def read_sheet(path: Path) -> tuple[list[Judged], int]:
         raise DataError(problems)
     if not judged:
         fix = f"write x or 1 into {', '.join(_MARKS)}"
-        raise DataError(Problem(str(path), "no answer is judged yet", fix))
+        raise DataError(str(path), "no answer is judged yet", fix)
     return judged, empty
 
 

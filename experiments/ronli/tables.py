@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.metrics import f1_score
 
 from heron.base.cells import Cell, Table
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError
 from heron.base.pages import cut_text
 from heron.base.run_folder import RunFolder
 from heron.data.config import PHRASES, VALIDATION
@@ -97,7 +97,7 @@ def phrases(request: Request, label: str | None = None) -> Filled:
     config.files = {PHRASES: config.files[PHRASES]}
     (source,) = inspect(config, request.data_dir, request.cache_dir).values()
     if source.state is State.MISSING:
-        raise DataError(Problem(str(source.path), "missing", f"from {config.homepage}"))
+        raise DataError(str(source.path), "missing", f"from {config.homepage}")
     found: dict[str, list[str]] = json.loads(source.path.read_text("utf-8"))
     rows: list[tuple[Cell, ...]] = []
     for name, listed in found.items():

@@ -94,7 +94,7 @@ def _add_metrics(study: Study, paths: Sequence[Path]) -> tables.Metrics:
         found = numbers(path, keys, {name: table.values(name) for name in others})
         wanted = {f"{s}\0{guid}": (s, guid) for s in study.systems for guid in study.guids}
         if not wanted.keys() & found.keys() or not any(found.values()):
-            raise DataError(Problem(str(path), "no numbers for any summary that was judged"))
+            raise DataError(str(path), "no numbers for any summary that was judged")
         for key, (system, guid) in wanted.items():
             merged.setdefault(system, {}).setdefault(guid, {}).update(found.get(key, {}))
     return merged

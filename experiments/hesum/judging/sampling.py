@@ -143,7 +143,7 @@ def _articles(systems: Sequence[SummarySystem], spell: Spell) -> dict[str, str]:
     articles = {guid: text for one in reversed(systems) for guid, text in articles_of(one).items()}
     if not articles:
         fix = "at least one file needs a column text or article: raters have to read it"
-        raise DataError(Problem(", ".join(str(one.path) for one in systems), "no articles", fix))
+        raise DataError(", ".join(str(one.path) for one in systems), "no articles", fix)
     return articles
 
 

@@ -93,7 +93,7 @@ def read_key(path: Path) -> Study:
         return Study(**content)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         fix = "key= is the key.json that `heron judge sample` wrote beside the forms"
-        raise DataError(Problem(str(path), f"cannot be read as a key: {error}", fix)) from error
+        raise DataError(str(path), f"cannot be read as a key: {error}", fix) from error
 
 
 def get_wording(code: str) -> Wording:

@@ -244,7 +244,7 @@ def write_chunks(path: Path | str, chunks: Iterable[Mapping[str, Sequence[Any]]]
     path = Path(path)
     if path.suffix not in (".csv", ".jsonl", ".parquet"):
         fix = "use .csv, .jsonl or .parquet"
-        raise DataError(Problem(str(path), f"cannot write a '{path.suffix}' file", fix))
+        raise DataError(str(path), f"cannot write a '{path.suffix}' file", fix)
     chunks = iter(chunks)
     chunks = chain([next(chunks)], chunks)  # an error in the first chunk must not leave a folder
     if path.suffix == ".parquet":

@@ -10,7 +10,7 @@ from annotated_types import MinLen
 
 from heron.base.cells import Formatted, Table, show
 from heron.base.columns import aligned
-from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.base.errors import ConfigError, DataError, nearest
 from heron.base.files import write_json
 from heron.base.run_folder import open_run
 from heron.base.tables import table_stem
@@ -134,5 +134,5 @@ def _examples(
     left_out["without a gold label"] += sum(rows.unlabelled.values())
     print_lines(*(f"{path}: rows left out: {n} ({reason})" for reason, n in (+left_out).items()))
     if not rows.examples:
-        raise DataError(Problem(str(path), "no row can be scored: all are left out"))
+        raise DataError(str(path), "no row can be scored: all are left out")
     return table_stem(path), rows.examples

@@ -175,7 +175,7 @@ def unit_statistics(statistics: Statistics, features: Features, units: Units) ->
     if absent:
         what = f"{len(absent)} of {len(features)} train examples are not in the dynamics"
         fix = "the dynamics must come from a run on the same train split, recorded to its end"
-        raise DataError(Problem(absent[0], what, fix))
+        raise DataError(absent[0], what, fix)
     rows_R = np.fromiter((place[guid] for guid in features.guids), np.int64, len(features))
     first_U = rows_R[units.rows_V[:-1]]
     arrays: dict[str, Any] = {}

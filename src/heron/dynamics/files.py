@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 from pydantic import TypeAdapter
 
-from heron.base.errors import DataError, Problem
+from heron.base.errors import DataError
 from heron.base.files import atomic_open
 
 VERSION = 1
@@ -130,7 +130,7 @@ def record_paths(folder: Path | str) -> list[Path]:
             present, part = {key for key, _ in keyed}, max(key[1] for key, _ in keyed)
             lacking = [epoch for epoch in range(max(present)[0]) if (epoch, part) not in present]
             if lacking and inside.name == "dynamics":  # a run's own
-                raise DataError(Problem(str(inside), f"lacks records of epochs {lacking}", _AGAIN))
+                raise DataError(str(inside), f"lacks records of epochs {lacking}", _AGAIN)
             return [path for _, path in sorted(keyed)]
     from heron.dynamics.jsonl import record_paths
 
@@ -151,13 +151,13 @@ def _read(path: Path, columns: Sequence[str]) -> pa.Table:
             missing = [name for name in columns if name not in schema.names]
             if missing or version > VERSION:
                 what = f"dynamics version {version} without {', '.join(missing) or VERSION}"
-                raise DataError(Problem(str(path), what, "only tasks with classes have logits"))
+                raise DataError(str(path), what, "only tasks with classes have logits")
             table = file.read(columns=list(columns)).replace_schema_metadata(schema.metadata)
             table.validate(full=True)  # also that texts are UTF-8
             return table
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
         what = f"is no record of dynamics: {error!r}"
-        raise DataError(Problem(str(path), what, _AGAIN)) from error
+        raise DataError(str(path), what, _AGAIN) from error
 
 
 def read_meta(table: pa.Table) -> Meta:
@@ -191,18 +191,18 @@ def align(tables: Iterable[tuple[str, pa.Table]]) -> Dynamics:
     for record, ((name, table, meta), own) in enumerate(zip(read, columns, strict=True)):
         if dataclasses.replace(meta, epoch=first.epoch) != first:
             what = f"is of {meta}, but the first record of {first}"
-            raise DataError(Problem(name, what, "remove the files that another run left here"))
+            raise DataError(name, what, "remove the files that another run left here")
         place_K: np.ndarray | slice = slice(None)
         if not own.equals(guids):  # nearly all records have the same guids in the same order
             place_K = found_K = pc.index_in(own, value_set=guids).to_numpy()
             if len(twice := np.flatnonzero(np.bincount(found_K) > 1)):
                 what = f"guid '{guids[int(twice[0])]}' occurs twice"
-                raise DataError(Problem(name, what, "write it once"))
+                raise DataError(name, what, "write it once")
         gold_K = table["gold"].to_numpy()
         wrong_K = seen_N[place_K] & (gold_N[place_K] != gold_K)
         if wrong_K.any():
             what = f"guid '{own[int(wrong_K.argmax())]}' has another gold label than before"
-            raise DataError(Problem(name, what, "one run's records have one label each"))
+            raise DataError(name, what, "one run's records have one label each")
         gold_N[place_K], seen_N[place_K] = gold_K, True
         for column, values_EN in values.items():
             values_EN[record, place_K] = table[column].to_numpy()

@@ -50,7 +50,7 @@ def record_paths(folder: Path | str) -> list[Path]:
         if keyed:
             return [path for _, path in sorted(keyed)]
     fix = "name a run, or a stage, that had dynamics.enabled=true"
-    raise DataError(Problem(str(folder), "no dynamics here", fix))
+    raise DataError(str(folder), "no dynamics here", fix)
 
 
 def export_jsonl(folder: Path | str, out: Path | str) -> list[Path]:
@@ -117,7 +117,7 @@ def read_record(path: Path) -> pa.Table:
     bad_K = gold_N[rows_K] != golds
     if bad_K.any():
         guid = guids[int(bad_K.argmax())]
-        raise DataError(Problem(str(path), f"guid '{guid}' has two gold labels", "one each"))
+        raise DataError(str(path), f"guid '{guid}' has two gold labels", "one each")
 
     def average(values_K: np.ndarray) -> np.ndarray:
         return np.bincount(rows_K, weights=values_K) / count_N

@@ -33,7 +33,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError
 from heron.base.files import Arrays, fingerprint, load_or_build, sha256_file
 from heron.config.parsing import check
 from heron.metrics import require_rows
@@ -174,7 +174,7 @@ class _Scorer:
         if self.config.idf and len(set(golds)) < 2:
             what = f"idf over {len(set(golds))} different references"
             fix = "set idf=false: tokens that all references have weigh nothing"
-            raise DataError(Problem("bertscore", what, fix))
+            raise DataError("bertscore", what, fix)
         special = {int(i) for each in pieces.values() for i in (*each.before, *each.after)}
         tokenizer = self.encoder.tokenizer
         special |= {i for i in (tokenizer.cls_token_id, tokenizer.sep_token_id) if i is not None}

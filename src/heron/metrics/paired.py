@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError
 from heron.metrics import require_rows
 from heron.metrics.classification import Cells, Counts, Fractions, Score
 from heron.metrics.intervals import batches, number_groups
@@ -121,7 +121,7 @@ def paired_values(
     columns = np.vstack([first_KN, second_JN])
     if not np.isfinite(columns).all():
         what = f"{int((~np.isfinite(columns)).sum())} values are not finite"
-        raise DataError(Problem("scores", what, "leave out rows that have no value"))
+        raise DataError("scores", what, "leave out rows that have no value")
     columns, unit_N, count_U = _units(columns, group_N)
     sum_UM = np.column_stack([np.bincount(unit_N, row, len(count_U)) for row in columns])
     rows_U1 = np.bincount(unit_N, minlength=len(count_U))[:, None]
@@ -282,4 +282,4 @@ def approximate_randomization(
 
 def _require_units(units: PairedUnits) -> None:
     if not units.count_U.sum():
-        raise DataError(Problem("scores", "there are no rows", "at least one is needed"))
+        raise DataError("scores", "there are no rows", "at least one is needed")

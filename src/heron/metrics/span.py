@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 from rapidfuzz.distance.Levenshtein import distance
 
-from heron.base.errors import DataError, Problem
+from heron.base.errors import DataError
 from heron.languages.language import Language
 from heron.languages.unicode import UnicodeOptions, normalise
 from heron.languages.words import spaced
@@ -145,7 +145,7 @@ def item_scores(
     answerable_N = np.array([len(answers) > 0 for answers in golds], dtype=bool)
     if no_answer is False and not answerable_N.all():
         what = f"no gold answer of question {answerable_N.argmin() + 1}"
-        raise DataError(Problem("span scores", what, "no_answer=True follows SQuAD 2.0"))
+        raise DataError("span scores", what, "no_answer=True follows SQuAD 2.0")
     squad_2 = not answerable_N.all() if no_answer is None else no_answer
     scores: dict[str, Floats] = {}
     for profile in (SQUAD, *profiles):

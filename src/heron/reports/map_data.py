@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heron.base.cells import SYNTHETIC
-from heron.base.errors import ConfigError, DataError, HeronError, Problem, nearest
+from heron.base.errors import ConfigError, DataError, HeronError, nearest
 from heron.base.tables import cell_text, is_missing, read_table, table_stem
 from heron.data.config import TRAIN, DataConfig
 from heron.data.examples import Example
@@ -113,7 +113,7 @@ def read_logits(folder: Path | str, record: int) -> tuple[list[str], np.ndarray]
     tables = list(records(folder, ("guid", "logits")))
     if not -len(tables) <= record < len(tables):
         fix = f"there are {len(tables)}: 0 to {len(tables) - 1}"
-        raise DataError(Problem(str(folder), f"no record {record}", fix))
+        raise DataError(str(folder), f"no record {record}", fix)
     logits = tables[record]["logits"].combine_chunks()
     width = logits.type.list_size
     return tables[record]["guid"].to_pylist(), logits.flatten().to_numpy().reshape(-1, width)
@@ -252,7 +252,7 @@ def _compare(mapped: Mapped, other: Mapped) -> list[str]:
     if not common:
         mine, theirs = mapped.dynamics.guids[:1], other.dynamics.guids[:1]
         what = f"no example in common with {mapped.folder}: guids like {theirs} and {mine}"
-        raise DataError(Problem(str(other.folder), what, "compare two runs over the same data"))
+        raise DataError(str(other.folder), what, "compare two runs over the same data")
     notes = []
     only_a, only_b = len(common_N) - common, len(other.dynamics.guids) - common
     if only_a or only_b:
@@ -336,7 +336,7 @@ def _read_columns(path: Path, guids: Sequence[str], notes: list[str]) -> list[Co
     if unknown == len(named):
         fix = f"the run's look like '{guids[0]}'" if guids else ""
         what = f"none of its {len(named):,} guids has dynamics, for example '{named[0]}'"
-        raise DataError(Problem(str(path), what, fix))
+        raise DataError(str(path), what, fix)
     if unknown:
         notes.append(f"{path.name}: {unknown:,} of {len(named):,} guids have no dynamics")
     cells = {name: table.values(name) for name in table.columns if name != "guid"}

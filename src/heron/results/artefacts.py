@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from heron.base.errors import DataError, HeronError, Problem
+from heron.base.errors import DataError, HeronError
 from heron.base.run_folder import RunFolder
 from heron.dynamics.cartography import statistics
 from heron.dynamics.files import read_dynamics
@@ -121,7 +121,7 @@ def reliability_of(predictions: Frame, classes: Sequence[str]) -> ReliabilityBin
     except DataError as error:
         count = len(error.problems)
         what = f"no reliability plot: {count} rows without a distribution over the classes"
-        raise DataError(Problem(str(predictions.path), what, str(error.problems[0]))) from error
+        raise DataError(str(predictions.path), what, str(error.problems[0])) from error
 
 
 def confusion_counts(predictions: Frame, classes: Sequence[str]) -> NDArray[np.int64]:

@@ -180,7 +180,7 @@ def _score_texts(
     right_FN = items[task.right].reshape(value_FN.shape) == 1 if task.right else None
     counts_N: Booleans = np.logical_and.reduce(np.isfinite(value_FN), axis=0)
     if not counts_N.any():
-        raise DataError(Problem(metric, "no row counts in it", "compare by another metric"))
+        raise DataError(metric, "no row counts in it", "compare by another metric")
     notes = []
     if left := int((~counts_N).sum()):
         notes.append(f"{left} of {len(counts_N)} rows do not count in {metric}.")

@@ -272,7 +272,7 @@ def _column(table: Table, chosen: str | None, known: Sequence[str], option: str)
     if found := chosen or table.find(known):
         return found
     what = f"none of the columns {', '.join(known)}; it has {', '.join(table.columns)}"
-    raise DataError(Problem(str(table.path), what, f"name one with {option}=..."))
+    raise DataError(str(table.path), what, f"name one with {option}=...")
 
 
 def _gold_column(options: ScoreOptions, config: DataConfig, gold: Table) -> str:
@@ -287,7 +287,7 @@ def _gold_column(options: ScoreOptions, config: DataConfig, gold: Table) -> str:
     present = [column for column in several if column in gold.columns]
     if len(present) > 1 and not options.gold_column:
         what = f"has several label columns: {', '.join(present)}"
-        raise DataError(Problem(str(gold.path), what, "gold_column=... says which"))
+        raise DataError(str(gold.path), what, "gold_column=... says which")
     return _column(gold, options.gold_column, present or GOLD_COLUMNS, "gold_column")
 
 
@@ -367,14 +367,14 @@ def _probabilities(
     if names and (absent := [label for label in config.label_order if label not in names]):
         what = f"has probabilities, but none of {', '.join(absent)}"
         fix = "add p/<label> for every label, or rename the others"
-        raise DataError(Problem(str(predictions.path), what, fix))
+        raise DataError(str(predictions.path), what, fix)
     found = {}
     for name in names:
         cells = [predictions.rows[row][f"p/{name}"] for row in order]
         try:
             found[name] = np.array(cells, dtype=np.float64)
         except ValueError as error:
-            raise DataError(Problem(str(predictions.path), f"p/{name}: {error}")) from error
+            raise DataError(str(predictions.path), f"p/{name}: {error}") from error
     return found
 
 

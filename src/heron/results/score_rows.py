@@ -28,7 +28,7 @@ def read_predicted(path: Path) -> Table:
     try:
         parse_json(read_bytes(path).decode("utf-8-sig"), object_pairs_hook=keep)
     except (OSError, ValueError) as error:
-        raise DataError(Problem(str(path), f"cannot be read: {error}")) from error
+        raise DataError(str(path), f"cannot be read: {error}") from error
     rows = [{"guid": guid, "prediction": value} for guid, value in pairs]
     return Table(path, ("guid", "prediction"), rows, list(range(1, len(rows) + 1)), [])
 
@@ -63,7 +63,7 @@ def match_rows(
         raise DataError(rows.problems)
     counted = [example.guid for example in rows.examples]
     if not counted:
-        raise DataError(Problem(str(gold), "no row can be scored: all are left out"))
+        raise DataError(str(gold), "no row can be scored: all are left out")
     guid = None if by_position else table.find(guid_columns)
     if guid is None:
         if rows.has_ids and not by_position:
@@ -76,7 +76,7 @@ def match_rows(
                 places = {name: row for row, name in enumerate(guids)}
                 return [places[name] for name in counted], "by position"
         what = f"{len(table)} rows for the {len(rows.guids)} {to}s of {gold}, {len(counted)} scored"
-        raise DataError(Problem(str(table.path), what, "a column guid joins rows by name"))
+        raise DataError(str(table.path), what, "a column guid joins rows by name")
     problems = [*table.missing_values(guid), *table.duplicates(guid)]
     places = {cell_text(value): row for row, value in enumerate(table.values(guid))}
     fix = "" if rows.has_ids else f"{gold} has no ids; join=position joins rows by order"

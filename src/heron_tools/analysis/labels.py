@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from heron.base.cells import Cell, Table
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError
 from heron.base.plots import BLUE, QUIET
 from heron.base.tables import cell_text, read_table
 from heron_tools.analysis.label_statistics import Shape, measure_diversity, shape
@@ -199,5 +199,5 @@ def read_types(path: Path, guids: Sequence[str]) -> list[list[str]]:
     types = {cell_text(row["guid"]): split_categories(row["types"]) for row in table.rows}
     if not types.keys() & set(guids):
         what = "none of its guids is among the predictions'"
-        raise DataError(Problem(str(path), what, f"those look like '{guids[0]}'" if guids else ""))
+        raise DataError(str(path), what, f"those look like '{guids[0]}'" if guids else "")
     return [types.get(guid, []) for guid in guids]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from heron.base.cells import Interval
-from heron.base.errors import DataError, Problem
+from heron.base.errors import DataError
 from heron.metrics.summary_statistics import (
     AVERAGES,
     COUNTS,
@@ -88,7 +88,7 @@ def profile(pairs: Sequence[Pair], morphology: Morphology) -> Profile:
     """Count some pairs (at least one), part by part, because articles are long."""
     if not pairs:
         fix = "statistics need articles with summaries"
-        raise DataError(Problem("summary statistics", "no article has a summary", fix))
+        raise DataError("summary statistics", "no article has a summary", fix)
     tallies: dict[str, Tally] = {}
     articles, summaries = Side(), Side()
     for start in range(0, len(pairs), _AT_ONCE):

@@ -114,5 +114,5 @@ def _from_table(name: str, path: Path) -> SummarySystem:
     found = read_frame(path, needs_gold=False)
     if any(column.startswith("p/") for column in found.columns):
         labels = "its predictions are labels: it has columns of their probabilities (p/...)"
-        raise DataError(Problem(str(path), labels, "name predictions of task=summarization"))
+        raise DataError(str(path), labels, "name predictions of task=summarization")
     return SummarySystem(name, found)

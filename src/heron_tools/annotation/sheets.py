@@ -166,7 +166,7 @@ def read_key(path: Path) -> Key:
         return Key(**read_json(path))
     except (ValueError, TypeError) as error:
         fix = "the key.json that `heron annotate draw` wrote beside the sheets"
-        raise DataError(Problem(str(path), "is no key of sheets", fix)) from error
+        raise DataError(str(path), "is no key of sheets", fix) from error
 
 
 @dataclass(frozen=True, slots=True)

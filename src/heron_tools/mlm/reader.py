@@ -93,7 +93,7 @@ def text_table(path: Path, config: DataConfig) -> Table:
                 lines = enumerate(open_text(file, "\n"), 1)
                 found = [(n, line.rstrip("\n")) for n, line in lines if line.strip()]
         except OSError as error:
-            raise DataError(Problem(str(path), f"cannot be read: {error}")) from error
+            raise DataError(str(path), f"cannot be read: {error}") from error
     bad = [Problem(f"{path}:{n}", *what) for n, text in found if (what := undecodable(text))]
     if not found:
         bad = [Problem(str(path), "has no texts", "at least one is needed")]

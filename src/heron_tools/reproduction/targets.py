@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.cells import Table
-from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.base.errors import ConfigError, DataError, nearest
 from heron.base.files import read_yaml
 from heron.base.folders import experiment_roots
 from heron.config.parsing import parse
@@ -118,7 +118,7 @@ def read_targets(roots: Sequence[Path] | None = None) -> dict[str, Target]:
                 try:
                     target = parse(Target, values)
                 except ConfigError as error:
-                    raise DataError(Problem(f"{path}: {key}", str(error))) from error
+                    raise DataError(f"{path}: {key}", str(error)) from error
                 found.setdefault(target.name, target)
     return found
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import MASK, redact, redacted
 from heron.training.run_names import run_path
@@ -158,7 +158,7 @@ def test_masks_keys_and_values_at_any_depth() -> None:
 
 def test_messages_of_errors_hold_no_secret() -> None:
     assert PASSWORD not in str(ConfigError(f"data.url={ADDRESS}: not found"))
-    assert PASSWORD not in str(DataError(Problem(ADDRESS, "answers 404", f"fetch {ADDRESS}")))
+    assert PASSWORD not in str(DataError(ADDRESS, "answers 404", f"fetch {ADDRESS}"))
 
 
 def test_status_and_folder_names_hold_no_secret(tmp_path: Path) -> None:

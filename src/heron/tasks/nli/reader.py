@@ -105,9 +105,9 @@ def read_phrases(path: Path, config: DataConfig) -> Phrases:
     try:
         content = read_json(path)
     except (OSError, ValueError) as error:
-        raise DataError(Problem(str(path), f"cannot be read: {error}", shape)) from error
+        raise DataError(str(path), f"cannot be read: {error}", shape) from error
     if not isinstance(content, dict) or not all(map(_is_phrases, content.values())):
-        raise DataError(Problem(str(path), "does not hold lists of phrases by class", shape))
+        raise DataError(str(path), "does not hold lists of phrases by class", shape)
     known = config.label_order
     if unknown := [label for label in content if label not in known]:
         raise DataError(
