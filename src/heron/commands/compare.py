@@ -11,7 +11,7 @@ from heron.base.terminal import print_lines, print_tables
 from heron.config.options import parse_options
 from heron.results.comparing import CompareOptions, compare
 from heron.results.comparison_tables import tables, to_json
-from heron.results.finding import find_systems
+from heron.results.systems import find_systems
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -20,8 +20,7 @@ def run(arguments: Sequence[str]) -> int:
     options = parse_options(CompareOptions, rest)
     if not words:
         raise ConfigError("name the systems: heron compare runs/<sweep>, or two runs or files")
-    systems, notes = find_systems(words, options.split)
-    comparison = compare(systems, notes, options)
+    comparison = compare(find_systems(words), options)
     shown = tables(comparison, options.split)
     print_tables(shown)
     if not options.out:

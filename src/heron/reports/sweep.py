@@ -31,8 +31,8 @@ from heron.results.collect import (
     headline_metrics,
     is_run,
 )
-from heron.results.groups import (
-    Group,
+from heron.results.systems import (
+    System,
     count_states,
     differing_settings,
     group_runs,
@@ -170,7 +170,7 @@ def group_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
     """Compare the groups of a sweep on one split: mean ± sample sd (n) of each headline score."""
     groups, metrics = group_runs(runs), headline_metrics(runs)
 
-    def cell(group: Group, metric: str) -> Cell:
+    def cell(group: System, metric: str) -> Cell:
         """Summarize; the score of copied sentences is the same for all systems."""
         values = group.values(split, metric)
         return values[0] if is_copied(metric) and len(set(values)) == 1 else summarize(values)
@@ -243,7 +243,7 @@ def spent_table(runs: Sequence[RunRecord]) -> Table | None:
     return Table("Spent", (*keys, "runs", *SPENT), tuple(rows), " ".join(notes))
 
 
-def _spent(runs: Sequence[RunRecord]) -> list[tuple[Group, Totals]]:
+def _spent(runs: Sequence[RunRecord]) -> list[tuple[System, Totals]]:
     """Group the finished runs that left a ledger: baselines and older runs have none."""
     found = []
     for group in group_runs(runs):

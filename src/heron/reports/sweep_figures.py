@@ -12,7 +12,7 @@ from heron.base.plots import BLUE, FAINT, QUIET, STYLE, png
 from heron.metrics.names import is_copied, with_copied
 from heron.reports.figures import say_missing
 from heron.results.collect import RunRecord, headline_metrics
-from heron.results.groups import Group, group_runs
+from heron.results.systems import System, group_runs
 
 
 def sweep_figure(runs: Sequence[RunRecord], split: str = "test") -> bytes:
@@ -40,7 +40,7 @@ def sweep_figure(runs: Sequence[RunRecord], split: str = "test") -> bytes:
         return png(figure)
 
 
-def _draw_groups(axes: Axes, groups: Sequence[Group], split: str, metric: str) -> None:
+def _draw_groups(axes: Axes, groups: Sequence[System], split: str, metric: str) -> None:
     for row, group in enumerate(groups):
         values, summary = group.values(split, metric), group.summary(split, metric)
         if summary is None:
@@ -59,7 +59,7 @@ def _draw_groups(axes: Axes, groups: Sequence[Group], split: str, metric: str) -
     axes.set_axisbelow(True)
 
 
-def _draw_copied(axes: Axes, groups: Sequence[Group], split: str, names: Sequence[str]) -> None:
+def _draw_copied(axes: Axes, groups: Sequence[System], split: str, names: Sequence[str]) -> None:
     """Draw a line in each group's row at the score of each baseline that copies sentences."""
     for name, style in zip(names, ("--", ":"), strict=False):
         label: str | None = name

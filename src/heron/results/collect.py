@@ -9,6 +9,7 @@ from typing import Any
 from heron.base.cells import Cell, Interval
 from heron.base.errors import ConfigError
 from heron.base.run_folder import GONE, RunFolder, read_record
+from heron.base.tables import table_stem
 from heron.base.terminal import say
 from heron.metrics.names import with_copied
 
@@ -77,6 +78,15 @@ class RunRecord:
         """The overrides that made this run, `{"head": "ess", "seed": "0"}`."""
         pairs = (str(word).lstrip("+").partition("=") for word in self.status.get("overrides", ()))
         return {key: value for key, _, value in pairs}
+
+
+class PredictionFile(RunRecord):
+    """A file of any system's predictions, as a finished run of which nothing else is known."""
+
+    @property
+    def job(self) -> str:
+        """The file's name, without its suffix."""
+        return table_stem(self.path)
 
 
 def collect(folder: Path) -> list[RunRecord]:

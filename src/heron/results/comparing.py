@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,11 +19,24 @@ from heron.metrics.config import Relaxed
 from heron.metrics.names import copied_names
 from heron.results.collect import RunRecord
 from heron.results.comparison import Comparison, compare_systems
-from heron.results.finding import System, find_baseline, records_of, systems_of
-from heron.results.frame import GOLDS, Frame, joined, on_shared_rows, read_frame
-from heron.results.groups import copied_scores
+from heron.results.frame import (
+    GOLDS,
+    Frame,
+    joined,
+    on_shared_rows,
+    predictions_file,
+    read_frame,
+)
 from heron.results.outcomes import Settings, score_rows, with_groups
 from heron.results.shipped import data_of, find_examples
+from heron.results.systems import (
+    FOLD,
+    System,
+    copied_scores,
+    match_systems,
+    named_systems,
+    natural,
+)
 from heron.tasks.task import CLASSES, scores_of, text_scores
 from heron.training.stored import read_stored
 
@@ -77,18 +90,30 @@ class CompareOptions:
 def compare_runs(
     runs: Sequence[RunRecord], *, against: str | None = None, options: CompareOptions | None = None
 ) -> Comparison:
-    """Compare the systems of a sweep, as a report needs it; `against` as in the options."""
+    """Compare the systems of a sweep; `against` as in the options."""
     options = dataclasses.replace(options or CompareOptions(), against=against)
+    return compare(named_systems(runs) if runs else [], options)
+
+
+def compare(systems: Sequence[System], options: CompareOptions) -> Comparison:
+    """Compare the finished runs of systems; runs that are left out are named in the notes.
+
+    Raises:
+        ConfigError: there are no two systems with a finished run, or options do not fit the runs.
+        DataError: what is wrong with any of the prediction files.
+    """
     notes: list[str] = []
-    return compare(systems_of(runs, options.split, notes), notes, options)
-
-
-def compare(systems: Sequence[System], notes: list[str], options: CompareOptions) -> Comparison:
-    """Compare systems; `notes` are shown below the tables."""
+    finished = [_finished(system, options.split, notes) for system in systems]
+    systems = [system for system, _ in finished if system.runs]
     if not systems:
         raise ConfigError(f"no run has finished: {'; '.join(notes) or 'there are none'}")
-    against = find_baseline(systems, options.against)
-    records = records_of(systems)
+    against = match_systems(options.against, systems) if options.against else [0]
+    if len(against) > 1:
+        several = "; ".join(systems[n].label for n in against)
+        raise ConfigError(
+            f"against={options.against} fits several systems: {several}; name one in full"
+        )
+    records = [run for system in systems for run in system.runs if run.config]
     settings = _settings(records, options, notes)
     notes.extend(_precisions(systems))
     copied = copied_scores(records, options.split, settings.metric)
@@ -96,38 +121,75 @@ def compare(systems: Sequence[System], notes: list[str], options: CompareOptions
         notes.append(_COPIED_UNKNOWN)
     known = [run.setting("data.label_order") or () for run in records]
     labels = options.labels or list(dict.fromkeys(str(n) for order in known for n in order))
+    paths = [files for _, files_of in finished for files in files_of]
     frames, left_out = on_shared_rows(
-        _read_all(systems, settings, labels), allowed=options.rows == "shared"
+        _read_all(paths, settings, labels), allowed=options.rows == "shared"
     )
     if left_out:
         count = len(frames[0]) + left_out
         notes.append(f"{left_out} of {count} rows are left out: not every system has them.")
     outcomes = score_rows(frames, settings, labels)
     groups = _groups(outcomes.guids, frames, records, options, notes)
-    comparison = compare_systems(systems, with_groups(outcomes, groups), settings, against)
+    comparison = compare_systems(systems, with_groups(outcomes, groups), settings, against[0])
     chosen = any(len(one.scores) > 1 and one.validation is not None for one in comparison.systems)
     if options.split == VALIDATION and chosen:
         notes.append(_CHOSEN_HERE)
     return dataclasses.replace(comparison, notes=(*notes, *comparison.notes), copied=copied)
 
 
-def _read_all(systems: Sequence[System], settings: Settings, labels: Sequence[str]) -> list[Frame]:
-    """Read the labelled rows of all files, one file after the other."""
+def _finished(system: System, split: str, notes: list[str]) -> tuple[System, list[list[Path]]]:
+    """Keep a system's finished runs, ordered by seed and fold, and find their prediction files.
+
+    Runs on validation that differ in nothing but their fold are one run with several files: all
+    their rows together. A validation score of their own they have none.
+    """
+    notes += [f"{run.job} is left out: {run.state}" for run in system.runs if not run.done]
+    found: dict[tuple[str, int], list[RunRecord]] = {}
+    lacking: dict[str, list[str]] = {}
+
+    def fold_of(run: RunRecord) -> int:
+        return int(run.setting(FOLD) or 0)
+
+    def place(named: tuple[str, RunRecord]) -> tuple[Any, int]:
+        return [natural(part) for part in named[0].split("/")], fold_of(named[1])
+
+    pairs = zip(system.seeds, system.runs, strict=True)
+    for number, (seed, run) in enumerate(sorted((p for p in pairs if p[1].done), key=place)):
+        is_fold = split == VALIDATION and run.setting("data.folds.count")
+        found.setdefault((seed, -1 if is_fold else number), []).append(run)
+    for (_, number), (first, *rest) in found.items():
+        count = int(first.setting("data.folds.count")) if number < 0 else 0
+        if absent := {*range(count)} - {*map(fold_of, (first, *rest))}:
+            listed = ", ".join(map(str, sorted(absent)))
+            said = f"of its {count} folds there is none of {listed}"
+            lacking.setdefault(said, []).append(first.job)
+    for said, (name, *others) in lacking.items():
+        same = f" (the same for {len(others)} other run{'s' * (len(others) > 1)})"
+        notes.append(f"{name}: {said}{same if others else ''}.")
+    runs = [replace(one, scores={}) if rest else one for one, *rest in found.values()]
+    files = [[predictions_file(run.path, split) for run in each] for each in found.values()]
+    return replace(system, runs=tuple(runs)), files
+
+
+def _read_all(
+    files: Sequence[Sequence[Path]], settings: Settings, labels: Sequence[str]
+) -> list[Frame]:
+    """Read the labelled rows of every run, whose files (folds) are put below one another."""
     texts = settings.texts
     empty = texts is not None and texts.can_be_empty(labels) is not False
     # A fork's metric may read any column.
     only = None if settings.metric in METRICS else (GOLDS, "group")
     problems: list[Problem] = []
     frames: list[Frame] = []
-    for source in (source for system in systems for source in system.sources):
+    for paths in files:
         try:
-            parts = [read_frame(path, only=only) for path in (source.path, *source.folds)]
+            parts = [read_frame(path, only=only) for path in paths]
         except DataError as error:
             problems += error.problems
             continue
         frames.append(joined(parts).labelled(empty=empty))
         if not len(frames[-1]):
-            problems.append(Problem(str(source.path), "no row has a gold label"))
+            problems.append(Problem(str(paths[0]), "no row has a gold label"))
     if problems:
         raise DataError(problems)
     return frames
@@ -172,7 +234,7 @@ def _precisions(systems: Sequence[System]) -> list[str]:
     """Name the precisions of the systems where they differ."""
     used: dict[str, dict[str, None]] = {}
     for system in systems:
-        for run in records_of([system]):
+        for run in system.runs:
             if run.setting("trainer.precision") not in (None, "auto"):  # left open by baselines
                 used.setdefault(run.setting("trainer.precision"), {})[system.label] = None
     listed = "; ".join(f"{name}: {', '.join(labels)}" for name, labels in sorted(used.items()))

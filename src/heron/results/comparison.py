@@ -25,7 +25,6 @@ import numpy as np
 import numpy.typing as npt
 
 from heron.base.errors import ConfigError
-from heron.metrics.names import signed
 from heron.metrics.paired import (
     Bootstrap,
     Randomization,
@@ -42,8 +41,8 @@ from heron.metrics.significance import (
     mann_whitney,
     mcnemar,
 )
-from heron.results.finding import Source, System
 from heron.results.outcomes import Outcomes, Settings
+from heron.results.systems import System, best_run
 
 _FEW_DOCUMENTS = 20
 
@@ -197,7 +196,7 @@ def pair_runs(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, in
 
 def _split(systems: Sequence[System], outcomes: Outcomes, metric: str) -> list[_Runs]:
     """Divide the outcomes by system; score each run, and choose the best one on validation."""
-    ends = accumulate((len(system.sources) for system in systems), initial=0)
+    ends = accumulate((len(system.runs) for system in systems), initial=0)
     found = []
     for system, (start, end) in zip(systems, pairwise(ends), strict=True):
         outcome_KN = outcomes.outcome_FN[start:end]
@@ -205,30 +204,13 @@ def _split(systems: Sequence[System], outcomes: Outcomes, metric: str) -> list[_
         scores_K, _ = outcomes.pair(outcome_KN, outcome_KN[:1]).scores(outcomes.score)
         result = SystemResult(
             system.label,
-            tuple(source.name for source in system.sources),
-            tuple(source.seed for source in system.sources),
+            tuple(run.job for run in system.runs),
+            system.seeds,
             tuple(map(float, scores_K)),
-            *best_run(system.sources, metric),
+            *best_run(system.runs, metric),
         )
         found.append(_Runs(result, outcome_KN, right_KN))
     return found
-
-
-def best_run(sources: Sequence[Source], metric: str) -> tuple[int, float | None]:
-    """Find the number of the run that is best on validation, and its score.
-
-    It is chosen by the metric, or by the run's `trainer.monitor` where the metric is not stored.
-    Joined folds have no such score: the record of a source is that of its first fold.
-    """
-    found: list[tuple[float, float | None]] = []
-    for run in (None if source.folds else source.record for source in sources):
-        name, score = metric, run.score("validation", metric) if run else None
-        if run and score is None:
-            name = str(run.setting("trainer.monitor", metric))
-            score = run.score("validation", name)
-        found.append((-np.inf if score is None else signed(name, score), score))
-    best = int(np.argmax([rank for rank, _ in found]))
-    return best, found[best][1]
 
 
 def _test(

@@ -103,8 +103,8 @@ class Frame:
 
 
 def predictions_file(folder: Path, split: str) -> Path:
-    """Find a run's predictions of a split; a ConfigError says which splits it has."""
-    path = RunFolder(folder).predictions(split)
+    """Find a run's predictions of a split (a file is them); a ConfigError says which it has."""
+    path = folder if folder.is_file() else RunFolder(folder).predictions(split)
     if path.is_file():
         return path
     have = ", ".join(sorted(file.stem for file in path.parent.glob("*.parquet"))) or "none"

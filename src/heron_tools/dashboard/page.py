@@ -21,8 +21,8 @@ from heron.base.secrets import redact, redacted
 from heron.metrics.names import is_minimised, signed, with_copied
 from heron.reports.sweep import page_links, spent_table
 from heron.results.collect import RunRecord, collect, headline_metrics, is_run
-from heron.results.groups import (
-    Group,
+from heron.results.systems import (
+    System,
     copied_scores,
     count_states,
     group_runs,
@@ -146,7 +146,7 @@ def curves(path: Path, metrics: Sequence[str]) -> dict[str, list[list[float | No
     return {name: points for name, points in found.items() if points}
 
 
-def repeat_command(title: str, group: Group) -> str:
+def repeat_command(title: str, group: System) -> str:
     """Write the command that trains a group's runs again, in a sweep beside the old one.
 
     Only typed overrides are repeated; secrets in them are masked and must be filled in.
@@ -189,7 +189,7 @@ def _run(run: RunRecord, metrics: Sequence[str]) -> dict[str, Any]:
 
 
 def _best(
-    title: str, groups: Sequence[Group], runs: Sequence[RunRecord], monitor: str
+    title: str, groups: Sequence[System], runs: Sequence[RunRecord], monitor: str
 ) -> dict[str, Any] | None:
     """Choose by the mean of the watched score on validation; ties go to the first group."""
     found = [(group.summary("validation", monitor), number) for number, group in enumerate(groups)]

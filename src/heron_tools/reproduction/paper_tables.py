@@ -16,9 +16,8 @@ from heron.base.errors import ConfigError, nearest
 from heron.base.files import read_yaml
 from heron.metrics.names import COPIED_NOTE, is_minimised, signed
 from heron.reports.run import caveat_of, caveats
-from heron.reports.significance import split_groups
 from heron.results.collect import RunRecord, headline_metrics
-from heron.results.groups import Group, copied_scores, group_runs
+from heron.results.systems import System, copied_scores, group_runs, split_systems
 from heron_tools.reproduction.published import (
     DECIMALS,
     find_published,
@@ -43,7 +42,7 @@ class RowName(NamedTuple):
     setting: str
     names: Mapping[str, str]  # the paper's words for values, or for the last part of a path or id
 
-    def of(self, group: Group) -> str:
+    def of(self, group: System) -> str:
         """Name a group's value: the paper's word, or else the last part of an id or path."""
         run = group.runs[0]
         *before, last_key = self.setting.split(",")
@@ -172,13 +171,13 @@ class ScoreTable:
         """Headings of the columns that name a row."""
         return [place.column for place in self.row_names] + ["class"] * bool(self.classes)
 
-    def chosen(self, groups: Sequence[Group]) -> Sequence[Group]:
+    def chosen(self, groups: Sequence[System]) -> Sequence[System]:
         """Choose among the cells of a grid as the paper does; all groups if it has no rule."""
         if self.rule is None:
             return groups
         return [choice.group for choice in choose(groups, self.rule) if choice.group]
 
-    def keys_of(self, group: Group) -> list[tuple[str, ...]]:
+    def keys_of(self, group: System) -> list[tuple[str, ...]]:
         """Name the rows of a group; the paper need not have them."""
         own = tuple(place.of(group) for place in self.row_names)
         return [(*own, name) for name in self.classes] or [own]
@@ -190,25 +189,25 @@ class ScoreTable:
         for (column, metric), cell in zip(scores.items(), printed, strict=True):
             yield column, f"{metric}/{key[-1]}" if self.classes else metric, cell
 
-    def split_of(self, group: Group) -> str:
+    def split_of(self, group: System) -> str:
         """Name the split, `<data set>.<split>` if `test_set` is not the run's own data set."""
         name, test_set = self.content.get("split", "test"), self.content.get("test_set")
         own = test_set is None or _stages(group.runs[0])[-1]["data"] == test_set
         return name if own else f"{test_set}.{name}"
 
 
-def _score_table(table: ScoreTable, groups: Sequence[Group], note: str) -> Table:
+def _score_table(table: ScoreTable, groups: Sequence[System], note: str) -> Table:
     """Set each published score beside ours; settings that the table lacks get their own rows."""
     if table.rule:
         note = f"Cells of the grid are chosen by {table.rule.metric} on validation. {note}".strip()
     groups = table.chosen(groups)
-    found: dict[tuple[str, ...], list[Group]] = {key: [] for key in table.printed}
+    found: dict[tuple[str, ...], list[System]] = {key: [] for key in table.printed}
     for group in groups:
         for key in table.keys_of(group):
             found.setdefault(key, []).append(group)
     rows = []
     for key, own in found.items():
-        beside: list[Group | None] = [*own] or [None]
+        beside: list[System | None] = [*own] or [None]
         rows += [_score_row(table, key, group) for group in beside]
     copied = {
         f"{name} {value:.3f}": None
@@ -227,11 +226,11 @@ def _score_table(table: ScoreTable, groups: Sequence[Group], note: str) -> Table
     return Table(table.content["title"], (*table.headings, *columns), tuple(rows), caption)
 
 
-def _score_row(table: ScoreTable, key: tuple[str, ...], group: Group | None) -> tuple[Cell, ...]:
+def _score_row(table: ScoreTable, key: tuple[str, ...], group: System | None) -> tuple[Cell, ...]:
     """Show a row of the paper beside a group's scores; either may be missing."""
     best, decimals = table.content.get("best_run"), table.content.get("decimals", DECIMALS)
     split = table.split_of(group) if group else ""
-    chosen = group.best_run(best) if group and best else None
+    chosen = group.best_run(best) if group and best and group.values("validation", best) else None
     cells: list[Cell] = []
     for title, metric, cell in table.cells(key):
         mean = group.summary(split, metric) if group else None
@@ -267,7 +266,7 @@ def _caption(table: ScoreTable, note: str) -> str:
     return " ".join([*parts, *filter(None, (table.content.get("note"), note))])
 
 
-def _other_settings(group: Group, row_names: Sequence[RowName], but: Sequence[str] = ()) -> str:
+def _other_settings(group: System, row_names: Sequence[RowName], but: Sequence[str] = ()) -> str:
     placed = {*_NEVER_NAMED, *but}.union(*(place.keys for place in row_names))
     others = {key: value for key, value in group.settings.items() if key not in placed}
     return ", ".join(f"{key}={value}" for key, value in others.items())
@@ -276,7 +275,7 @@ def _other_settings(group: Group, row_names: Sequence[RowName], but: Sequence[st
 def _figure_view(
     name: str,
     view: Mapping[str, Any],
-    groups: Sequence[Group],
+    groups: Sequence[System],
     row_names: Sequence[RowName],
     note: str,
 ) -> PaperView:
@@ -324,19 +323,19 @@ class Rule(NamedTuple):
 class Choice(NamedTuple):
     """A cell that was chosen, or the lack of one."""
 
-    group: Group | None  # its runs; None if there are several cells and none has a score
+    group: System | None  # its runs; None if there are several cells and none has a score
     rest: Mapping[str, str]  # settings outside the grid, which all cells of the choice share
     cells: int  # number of cells to choose from
     scored: int  # number of them with a score on validation
 
 
-def choose(groups: Sequence[Group], rule: Rule) -> list[Choice]:
+def choose(groups: Sequence[System], rule: Rule) -> list[Choice]:
     """Choose one cell for each combination of settings outside the grid; a tie goes to the first.
 
     Cells without a score on validation are never chosen, unless there is only one cell.
     """
     choices = []
-    for rest, cells in split_groups(groups, lambda key: key not in rule.among):
+    for rest, cells in split_systems(groups, lambda key: key not in rule.among):
         means = [(cell.summary("validation", rule.metric), cell) for cell in cells]
         scored = [(summary.mean, cell) for summary, cell in means if summary]
         chosen = max(scored, key=lambda each: signed(rule.metric, each[0]))[1] if scored else None
@@ -358,7 +357,7 @@ def chosen_table(runs: Sequence[RunRecord], rule: Rule) -> Table | None:
     metrics = headline_metrics(runs)
     rows: list[tuple[Cell, ...]] = []
     for choice in choices:
-        group = choice.group or Group(choice.rest, ())
+        group = choice.group or System(choice.rest, ())
         settings = (group.settings.get(key) for key in keys)
         cells = f"{choice.scored} of {choice.cells} finished"
         tested = (group.summary("test", metric) for metric in metrics)

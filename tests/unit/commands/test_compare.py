@@ -20,7 +20,7 @@ from heron.metrics.significance import holm, mann_whitney
 from heron.results.collect import collect
 from heron.results.comparing import CompareOptions, compare_runs
 from heron.results.comparison import pair_runs
-from heron.results.groups import match_systems
+from heron.results.systems import System, match_systems
 
 LABELS = ["BEFORE", "AFTER", "VAGUE"]
 N = 120
@@ -335,7 +335,8 @@ def test_runs_are_paired_by_seed():
     [("a.decay=1", 0), ("a.decay=0.850", 1), ("a.seen=true", 0), ("a.seen=False", 1)],
 )
 def test_a_setting_is_found_however_its_value_is_written(against, found):
-    labels = ["a.decay=1.0, a.seen=True", "a.decay=0.85, a.seen=False"]
-    assert match_systems(against, labels, [(), ()]) == [found]
+    settings = {"a.decay": "1.0", "a.seen": "True"}, {"a.decay": "0.85", "a.seen": "False"}
+    systems = [System(each, ()) for each in settings]
+    assert match_systems(against, systems) == [found]
     with pytest.raises(ConfigError, match="no such system"):
-        match_systems("a.decay", [*labels, "a.decay=0"], [(), (), ()])
+        match_systems("a.decay", systems)

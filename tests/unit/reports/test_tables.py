@@ -8,9 +8,7 @@ from heron.base.cells import Interval
 from heron.reports.run import class_table, score_table
 from heron.reports.sweep import group_table, runs_table
 from heron.results.collect import collect, headline_metrics
-from heron.results.comparison import best_run
-from heron.results.finding import Source
-from heron.results.groups import group_runs, varying_keys
+from heron.results.systems import group_runs, varying_keys
 
 
 @pytest.fixture
@@ -109,8 +107,6 @@ def test_an_undefined_score_is_no_score(make_run):
     (group,) = group_runs(collect(folder.parent))
     assert group.values("validation", "mcc") == [0.4, 0.6]
     assert group.best_run("mcc").path == folder
-    sources = [Source(run.job, run.path, record=run) for run in group.runs]
-    assert best_run(sources, "mcc") == (2, 0.6)
 
 
 def test_seeds_of_draws_repeat_a_run_and_neutral_keys_change_nothing(make_run):

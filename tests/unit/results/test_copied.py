@@ -17,7 +17,7 @@ from heron.reports.sweep import group_table, runs_table
 from heron.reports.sweep_figures import sweep_figure
 from heron.results.artefacts import read_artefacts
 from heron.results.collect import collect, headline_metrics
-from heron.results.groups import copied_scores
+from heron.results.systems import copied_scores
 from heron.training.wandb_logger import summary
 from heron_tools.dashboard.page import dashboard_data, write_dashboard
 from heron_tools.reproduction.paper_tables import paper_view

@@ -8,7 +8,7 @@ import pytest
 
 from heron.base.cells import to_csv, to_markdown
 from heron.results.collect import collect
-from heron.results.groups import group_runs
+from heron.results.systems import group_runs
 from heron_tools.reproduction.paper_tables import Rule, choose, chosen_table, paper_view
 
 RULE = Rule("f1", ("optim.lr", "batching.size"))
