@@ -36,25 +36,13 @@ class LabelPredictions:
 
     def scores(self, config: Config) -> dict[str, float]:
         """See `Predictions`."""
-        task, labels = config.task, config.data.label_order
         rows = np.flatnonzero(self.gold_R != UNLABELLED)
         if not len(rows):
             return {}  # nothing to score is no score of 0
-        names = np.asarray(labels, dtype=object)
+        names = np.asarray(config.data.label_order, dtype=object)
         gold, predicted = names[self.gold_R[rows]], names[self.predicted_R[rows]]
-        scores = score_task(task.name, gold, predicted, labels, relaxed=task.relaxed)
-        scores |= calibration_scores(self.probabilities_RC[rows], self.gold_R[rows])
-        if task.bootstrap:
-            scores |= bootstrap_intervals(
-                task.name,
-                gold,
-                predicted,
-                labels,
-                relaxed=task.relaxed,
-                groups=[self.groups[row] for row in rows] if task.resample == "group" else None,
-                resamples=task.bootstrap,
-            )
-        return scores
+        scores = score_names(gold, predicted, [self.groups[row] for row in rows], config)
+        return scores | calibration_scores(self.probabilities_RC[rows], self.gold_R[rows])
 
     def columns(self, examples: Sequence[Example], config: Config) -> dict[str, Any]:
         """See `Predictions`."""
@@ -93,6 +81,25 @@ class LabelPredictions:
     def _probabilities(self, labels: Sequence[str]) -> dict[str, list[float]]:
         columns_CR = self.probabilities_RC.T.tolist()
         return {f"p/{label}": column for label, column in zip(labels, columns_CR, strict=True)}
+
+
+def score_names(
+    gold: Sequence[str], predicted: Sequence[str], groups: Sequence[str], config: Config
+) -> dict[str, float]:
+    """Score named classes, with intervals where `task.bootstrap` asks for them."""
+    task, labels = config.task, config.data.label_order
+    scores = score_task(task.name, gold, predicted, labels, relaxed=task.relaxed)
+    if task.bootstrap and len(gold):
+        scores |= bootstrap_intervals(
+            task.name,
+            gold,
+            predicted,
+            labels,
+            relaxed=task.relaxed,
+            groups=groups if task.resample == "group" else None,
+            resamples=task.bootstrap,
+        )
+    return scores
 
 
 def decode(

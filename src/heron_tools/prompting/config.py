@@ -72,7 +72,6 @@ class TrafficConfig:
     """How a server is asked; nothing here changes an answer."""
 
     concurrency: Count = 8  # requests at a time
-    tokens_per_minute: Count | None = None  # of prompts and answers; null: no limit of heron's
     timeout: Positive = 60.0  # seconds to wait for an answer
     attempts: Count = 6  # at a request, before it counts as failed
     answers: list[str] = field(default_factory=list)  # of `model.backend=batch`: files of answers

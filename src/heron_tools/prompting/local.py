@@ -240,7 +240,7 @@ class LocalModel:
             seconds = (time.monotonic() - begun) / len(batch)
             for row, ids, paths in zip(batch, written, allowed, strict=True):
                 if choices:
-                    (place,) = (n for n, p in enumerate(paths) if tuple(ids[: len(p)]) == p)
+                    place = next(n for n, p in enumerate(paths) if tuple(ids[: len(p)]) == p)
                     ids, text, finish = list(paths[place]), choices[place], "stop"
                 else:
                     text = self.tokenizer.decode(ids, skip_special_tokens=True)

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from heron.data.examples import Example
-from heron.metrics.classification import bootstrap_intervals, score_task
+from heron.metrics.classification import score_task
 from heron.tasks.base import group_column
 from heron.tasks.config import Config
-from heron.tasks.labels import shown_text
+from heron.tasks.labels import score_names, shown_text
 
 
 @dataclass(frozen=True)
@@ -38,26 +38,15 @@ class NamedClasses:
 
     def scores(self, config: Config) -> dict[str, float]:
         """See the class."""
-        task, classes = config.task, config.data.label_order
         pairs = zip(self.examples, self.labels, strict=True)
         rows = [(e, label or "") for e, label in pairs if e.label is not None]
         gold, given = [str(e.label) for e, _ in rows], [label for _, label in rows]
-        scores = score_task(task.name, gold, given, classes, relaxed=task.relaxed)
-        if task.bootstrap and rows:
-            by_group = [e.group or e.text for e, _ in rows] if task.resample == "group" else None
-            scores |= bootstrap_intervals(
-                task.name,
-                gold,
-                given,
-                classes,
-                relaxed=task.relaxed,
-                groups=by_group,
-                resamples=task.bootstrap,
-            )
+        scores = score_names(gold, given, [e.group or e.text for e, _ in rows], config)
         valid = [(g, p) for g, p in zip(gold, given, strict=True) if p]
         scores["valid_rows"] = len(valid)
         if valid and len(valid) < len(rows):
             gold, given = [g for g, _ in valid], [p for _, p in valid]
+            task, classes = config.task, config.data.label_order
             own = score_task(task.name, gold, given, classes, relaxed=task.relaxed)
             scores |= {f"valid_{name}": own[name] for name in own if "/" not in name}
         return scores
