@@ -240,8 +240,8 @@ class DataConfig(Checked):
     files: dict[Annotated[str, OneOf(*SPLITS, JOIN, PHRASES)], FileConfig] = field(
         default_factory=dict
     )
-    # in place of `files`: an id of the Hugging Face Hub, or a folder of Parquet, JSONL or CSV, read
-    # by the package `datasets`; columns inside a column are `outer.inner`
+    # in place of `files`: an id of the Hugging Face Hub, or a folder of Parquet, Arrow, JSONL or
+    # CSV, read by the package `datasets`; columns inside a column are `outer.inner`
     hub: str | None = None
     # commit of that id, which never changes; a folder needs none
     revision: Annotated[str, Matches("[0-9a-f]{40}", "the 40 digits of a commit")] | None = None
