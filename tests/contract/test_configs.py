@@ -20,7 +20,7 @@ from heron.base.folders import conf_dir, conf_dirs, config_groups
 from heron.config.constraints import all_keys, choices, key_types
 from heron.config.parsing import check, parse
 from heron.data import TASKS as RULES
-from heron.data.config import read_config
+from heron.data.config import SPLITS, read_config
 from heron.data.markers import event_markers
 from heron.models.config import EncoderConfig, HeadConfig
 from heron.tasks import BASELINES as SYSTEMS
@@ -338,9 +338,10 @@ def test_every_data_set_is_described_whole(name):
     assert config.generator or config.files or config.texts.sets
     assert event_markers(config)
     for split, file in config.files.items():
-        pinned = file.pinned or re.search(r"/[0-9a-f]{40}/", file.url or "")  # by a commit
-        assert file.url is None or pinned, f"{split}: an address needs a hash or a commit"
-        assert not file.url or file.url.startswith("https://")
+        assert not file.url or re.match(r"https://.*/[0-9a-f]{40}/", file.url), split  # a commit
+        assert file.unseen or file.sha256 or not file.url, f"{split}: seen, so it has a hash"
+        assert file.unseen or file.rows or split not in SPLITS or name.startswith("own_"), split
+        assert re.fullmatch("[0-9a-f]{40}", file.git_blob or "0" * 40)
         assert not Path(file.path).is_absolute()
     for split, counts in config.counts.items():
         assert sum(counts.values()) == config.files[split].rows

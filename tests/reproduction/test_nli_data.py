@@ -1,11 +1,13 @@
 """The real NLI files that are at hand: every row loads, and the counted figures come out."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from heron.base.errors import DataError
+from heron.base.files import git_blob
 from heron.base.folders import conf_dir
 from heron.data.config import DataConfig, read_config
 from heron.data.examples import text_key
@@ -118,7 +120,7 @@ def test_ronli_has_few_linking_phrases_left_and_they_can_be_removed(tmp_path):
 def test_the_official_files_that_are_absent_are_all_named(tmp_path, monkeypatch):
     monkeypatch.setenv("HERON_OFFLINE", "1")
     config = config_of("ronli")
-    absent = [file.path for file in config.files.values() if not (DATA / file.path).is_file()]
+    absent = [file.path for file in config.split_files.values() if not (DATA / file.path).is_file()]
     if not absent:
         pytest.skip("all of RoNLI's files are there")
     with pytest.raises(DataError, match="data=ronli_dev needs fewer files") as error:
@@ -134,6 +136,18 @@ def test_a_real_file_reads_as_a_file_of_the_users_own():
     assert (len(rows.examples), rows.unlabelled) == (1999, {"-": 1})
     row = read_rows(DATA / "control/lchaim/train_translated.jsonl", config_of("lchaim"))
     assert [example.label for example in row.examples] == ["neutral"]
+
+
+def test_ronlis_released_subsets_and_metrics_are_pinned_and_read_in_place_of_train(tmp_path):
+    config = config_of("ronli")
+    further = {name: file for name, file in config.files.items() if name.startswith("train_")}
+    assert len(further) == 7
+    assert all(file.git_blob and file.unseen and file.rows is None for file in further.values())
+    # The files are not here: validation stands for one of the subsets, which have its schema.
+    seen = config.files["validation"]
+    config.files = {"train": replace(further["train_easy"], path=seen.path)}
+    config.files["train"].git_blob = git_blob(DATA / seen.path)
+    assert len(whole(read(config, tmp_path))) == 3059, "counts are those of the whole of train"
 
 
 def test_the_phrase_list_is_the_pinned_one_and_reads(tmp_path):

@@ -22,6 +22,10 @@ from heron.tasks.task import task_of
 from heron.training.overrides import configure
 
 Shown = tuple[str, list[Table]]  # what is printed, and its tables for JSON
+_SEEN = (
+    "seen: the hash and numbers were taken from the file itself; unseen: nobody has read it with "
+    "heron, and its numbers, if any, are what others say"
+)
 
 
 @dataclass
@@ -50,8 +54,10 @@ def run(arguments: Sequence[str]) -> int:
         return 0
 
     config = configure(options.name, words)
-    if options.fetch and (problems := fetch(inspect(config, data_dir, cache_dir), data_dir)):
-        raise DataError(problems)
+    if options.fetch:
+        sources = inspect(config, data_dir, cache_dir, further=True)
+        if problems := fetch(sources, data_dir):
+            raise DataError(problems)
     text, tables = describe(config, data_dir, cache_dir)
     print_lines(text, tables=tables)
     return 0
@@ -59,24 +65,28 @@ def run(arguments: Sequence[str]) -> int:
 
 def overview(configs: Iterable[DataConfig], data_dir: Path, cache_dir: Path) -> Shown:
     """List all data sets, one line each."""
-    columns = ("name", "task", "language", "files present", "rows", "licence")
+    columns = ("name", "task", "language", "files present", "seen", "rows", "licence")
     rows = list[tuple[str | int | None, ...]]()
     for config in configs:
         sources = inspect(config, data_dir, cache_dir).values()
         present = sum(source.state in (State.VERIFIED, State.UNPINNED) for source in sources)
         files = "generated" if config.generator else f"{present} of {len(sources)}"
         files = "hub" if config.hub else files
+        seen = sum(not source.file.unseen for source in sources)
+        known = f"{seen} of {len(sources)}" if sources else ""
         licence = f"synthetic; {config.licence}" if config.synthetic else config.licence
         language = get_language(config.language).name
-        rows.append((config.name, config.task, language, files, _row_count(config), licence))
+        size = _row_count(config)
+        rows.append((config.name, config.task, language, files, known, size, licence))
     lines = aligned([columns, *(tuple(map(_text, row)) for row in rows)])
-    lines += ["", f"looked in {data_dir} and {cache_dir}"]
+    lines += ["", f"looked in {data_dir} and {cache_dir}", _SEEN]
     return "\n".join(lines), [Table("data sets", columns, tuple(rows))]
 
 
 def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shown:
     """Show one data set in full: what it is, each file's state, and its splits when readable."""
-    sources = inspect(config, data_dir, cache_dir)
+    sources = inspect(config, data_dir, cache_dir, further=True)
+    needed = [source for name, source in sources.items() if not name.startswith(f"{TRAIN}_")]
     facts = {
         "task": config.task,
         "language": get_language(config.language).name,
@@ -100,10 +110,11 @@ def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shown:
     for name, source in sources.items():
         lines += ["", *_describe_file(name, source)]
     if sources:
+        lines += ["", _SEEN]
         tables.append(_file_table(sources))
     if config.generator:
         lines += ["", "generated on first use; nothing to download"]
-    elif all(source.state in (State.VERIFIED, State.UNPINNED) for source in sources.values()):
+    elif all(source.state in (State.VERIFIED, State.UNPINNED) for source in needed):
         loaded = load_with_report(config, data_dir, cache_dir)
         columns = ("", "rows", "groups", "texts", *config.label_order)
         splits = list[tuple[Any, ...]]()
@@ -163,11 +174,13 @@ def _describe_file(name: str, source: Source) -> list[str]:
     file = source.file
     known = ((file.rows, "rows"), (file.size, "bytes"))
     title = [f"{name}: {source.state.value}", *(f"{n:,} {unit}" for n, unit in known if n)]
+    title += ["unseen"] if file.unseen else ["seen"] if file.pinned or file.rows else []
     place = "put it at" if source.state is State.MISSING else "path"
     facts = {
         place: str(source.path),
         "fetch it from" if source.state is State.MISSING else "from": file.url or "",
         "sha256": file.sha256 or "",
+        "git blob": file.git_blob or "",
         "found": source.sha256 if source.state is State.CHANGED else "",
     }
     rows = [[f"  {key}", value] for key, value in facts.items() if value]
@@ -176,11 +189,15 @@ def _describe_file(name: str, source: Source) -> list[str]:
 
 def _file_table(sources: Mapping[str, Source]) -> Table:
     rows = tuple(
-        (split, each.state.value, str(each.path), file.rows, file.size, file.url, file.sha256)
+        (
+            *(split, each.state.value, str(each.path), file.rows, file.size, file.url),
+            *(file.sha256 or file.git_blob, "no" if file.unseen else "yes"),
+        )
         for split, each in sources.items()
         for file in (each.file,)
     )
-    return Table("files", ("split", "state", "path", "rows", "bytes", "from", "sha256"), rows)
+    columns = ("split", "state", "path", "rows", "bytes", "from", "hash", "seen")
+    return Table("files", columns, rows)
 
 
 def _row_count(config: DataConfig) -> int | None:

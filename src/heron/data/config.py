@@ -34,6 +34,14 @@ JOIN, PHRASES = "join", "phrases"  # files of a data set beside its splits
 Split = Annotated[str, OneOf(*SPLITS)]
 
 
+class FileName(OneOf):
+    """A split, `join`, `phrases`, or a further file of the release: `train_easy`, `train_...`."""
+
+    def check(self, value: Any) -> Any:
+        """See `OneOf`."""
+        return value if str(value).startswith(f"{TRAIN}_") else super().check(value)
+
+
 @dataclass
 class FileConfig:
     """One file: where it is, where it comes from, and how to recognise the right one."""
@@ -46,6 +54,8 @@ class FileConfig:
     git_blob: str | None = None  # git's name of its bytes, where no sha256 could be taken
     size: int | None = None  # bytes
     rows: int | None = None  # number of rows, without the header
+    # heron has read no such file: `rows` and `data.counts` are those that others say, if any
+    unseen: bool = False
 
     @property
     def pinned(self) -> bool:
@@ -236,8 +246,9 @@ class DataConfig(Checked):
     # out
     unlabelled: Annotated[str, OneOf("refuse", "drop")] = "refuse"
     # files by split (`train`, `test`, perhaps `validation`), and those of `data.join` (`join`) and
-    # of `data.phrases` (`phrases`, JSON: `{class: [phrase, ...]}`); empty: generated corpus
-    files: dict[Annotated[str, OneOf(*SPLITS, JOIN, PHRASES)], FileConfig] = field(
+    # of `data.phrases` (`phrases`, JSON: `{class: [phrase, ...]}`); empty: generated corpus.
+    # Further files of a release are `train_<name>`: 'data.files.train=${data.files.train_<name>}'
+    files: dict[Annotated[str, FileName(*SPLITS, JOIN, PHRASES)], FileConfig] = field(
         default_factory=dict
     )
     # in place of `files`: an id of the Hugging Face Hub, or a folder of Parquet, Arrow, JSONL or

@@ -6,15 +6,17 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from heron.base.errors import Problem
+from heron.base.errors import DataError, Problem
 from heron.base.files import locked, sha256_file
 from heron.base.folders import VERSION
 from heron.base.progress import messages
+from heron.base.tables import read_table
 from heron.base.terminal import say
 from heron.data.config import FileConfig
 from heron.data.sources import Source, State, wrong_content
@@ -94,9 +96,11 @@ def download(file: FileConfig, target: Path, report: Report) -> None:
         if wrong := wrong_content(file, part):
             part.unlink()  # or the next attempt would resume it
             raise DownloadError(f"what {file.url} gives is another file: {wrong}")
-        if not file.sha256:
-            say(f"{target}: its sha256 is {sha256_file(part)}")
         os.replace(part, target)
+        if not file.sha256:  # what to pin
+            with suppress(DataError):
+                say(f"{target}: {len(read_table(target)):,} rows")
+            say(f"{target}: its sha256 is {sha256_file(target)}")
 
 
 def _receive(url: str, part: Path, report: Report) -> bool:

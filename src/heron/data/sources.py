@@ -90,14 +90,19 @@ def _present(sources: Mapping[str, Source], config: DataConfig, cache_dir: Path)
     }
 
 
-def inspect(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Source]:
-    """Look for every file of a data set on this computer; files with pinned hashes are hashed."""
+def inspect(
+    config: DataConfig, data_dir: Path, cache_dir: Path, further: bool = False
+) -> dict[str, Source]:
+    """Look for every file of a data set on this computer; files with pinned hashes are hashed.
+
+    `further` adds the files of the release that this configuration does not read.
+    """
     if data_dir.is_file():
         raise ConfigError(f"paths.data={data_dir}: a file; name the folder that holds data sets")
     files = config.split_files
     files |= {f"texts.{n}": file for n, file in enumerate(config.texts.files, 1)}
     used = {JOIN: config.join, PHRASES: config.phrases != "none"}
-    files |= {name: config.files[name] for name in used if used[name] and name in config.files}
+    files |= {n: file for n, file in config.files.items() if used.get(n, further)}
     found = {}
     for name, file in files.items():
         places = [data_dir / file.path, cache_dir / "downloads" / file.path]

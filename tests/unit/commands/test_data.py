@@ -49,6 +49,8 @@ def test_overview_has_one_line_for_every_data_set(capsys):
     assert "Hebrew" in trc
     assert "0 of 3" in trc
     assert "7,260" in trc
+    hesum = next(line for line in out.splitlines() if line.startswith("hesum "))
+    assert ("3 of 3" in trc, hesum.count("0 of 3")) == (True, 2), "seen, of how many"
     chronicle = next(line for line in out.splitlines() if line.startswith("chronicle "))
     assert "generated" in chronicle
     assert "synthetic" in chronicle
@@ -56,7 +58,7 @@ def test_overview_has_one_line_for_every_data_set(capsys):
 
 def test_verified_files_come_with_the_splits_of_a_run(config, tmp_path):
     shown, _ = listing.describe(config, tmp_path, tmp_path / "cache")
-    assert "train: present, verified, 2 rows" in shown
+    assert "train: present, verified, 2 rows, seen" in shown
     assert shown.splitlines()[-1].split() == ["train", "2", "0", "2", "1", "1"]
 
 

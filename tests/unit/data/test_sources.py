@@ -9,12 +9,13 @@ from types import SimpleNamespace
 import pytest
 
 from chronicle.options import CorpusOptions
-from heron.base.errors import DataError
+from heron.base.errors import ConfigError, DataError
+from heron.config.parsing import check
 from heron.data.config import JOIN, PHRASES, DataConfig, FileConfig, JoinConfig
 from heron.data.download import DownloadError, download
 from heron.data.sources import State, inspect, locate, locate_phrases
 
-CONTENT = bytes(range(256)) * 1000  # longer than one block
+CONTENT = b"a,b\n" + b"1,2\n" * 64_000  # longer than one block
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 
@@ -137,7 +138,9 @@ def test_a_download_is_verified_by_gits_name_of_its_bytes(server, tmp_path, caps
     blob = hashlib.sha1(b"blob %d\0" % len(CONTENT) + CONTENT).hexdigest()
     file = FileConfig("train.csv", url=f"{server.url}/train.csv", git_blob=blob)
     download(file, tmp_path / "a.csv", ignore)
-    assert SHA256 in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert SHA256 in said
+    assert "a.csv: 64,000 rows" in said
     (found,) = inspect(
         data_set(train=FileConfig("a.csv", git_blob=blob)), tmp_path, tmp_path
     ).values()
@@ -145,6 +148,14 @@ def test_a_download_is_verified_by_gits_name_of_its_bytes(server, tmp_path, caps
     file.git_blob = "0" * 40
     with pytest.raises(DownloadError, match=blob):
         download(file, tmp_path / "b.csv", ignore)
+
+
+def test_further_files_of_a_release_are_named_and_read_only_in_place_of_another(tmp_path):
+    config = data_set(train=FileConfig("a.csv"), train_easy=FileConfig("e.csv", git_blob="0" * 40))
+    assert [*inspect(config, tmp_path, tmp_path)] == ["train"]
+    assert [*inspect(config, tmp_path, tmp_path, further=True)] == ["train", "train_easy"]
+    with pytest.raises(ConfigError, match="'train'"):
+        check(data_set(trian=FileConfig("a.csv")))
 
 
 def test_progress_ends_at_the_whole_file(server, tmp_path):
