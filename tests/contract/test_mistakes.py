@@ -21,13 +21,11 @@ from heron.base.run_folder import open_run
 from heron.base.tables import read_table
 from heron.data.config import (
     DataConfig,
-    FileConfig,
     FoldsConfig,
     HoldoutConfig,
     ValidationConfig,
     read_config,
 )
-from heron.data.download import DownloadError, download
 from heron.data.examples import Example, Span
 from heron.data.markers import MarkerError, Markers, mark, parse_marked
 from heron.data.rows import LabelError, LabelReader
@@ -458,7 +456,6 @@ CALLS = {
         {"train": rows_of(1, 1), "test": rows_of(1, 1)}, "drop"
     ),
     "data.files": lambda: locate(DataConfig(), conf_dir(), conf_dir()),
-    "https": lambda: download(FileConfig("a", url="http://a.org/a"), conf_dir(), print),
     # Rows.
     "'a b'": lambda: LabelReader(DataConfig(label_order=["a c", "A c"]), "label").read("a b"),
     "missing": lambda: parse_marked("nothing marked", MARKS),
@@ -515,7 +512,7 @@ CALLS = {
         "trc/tabel4", [], conf_dir().parent / "experiments/trc/published.yaml"
     ),
 }
-KINDS = (ConfigError, DataError, DownloadError, LabelError, MarkerError, SettingsError)
+KINDS = (ConfigError, DataError, LabelError, MarkerError, SettingsError)
 
 
 @pytest.mark.parametrize("named", CALLS)

@@ -117,8 +117,7 @@ def test_ronli_has_few_linking_phrases_left_and_they_can_be_removed(tmp_path):
     assert (len(changed["start"]), len(changed["anywhere"])) == (17, 136)
 
 
-def test_the_official_files_that_are_absent_are_all_named(tmp_path, monkeypatch):
-    monkeypatch.setenv("HERON_OFFLINE", "1")
+def test_the_official_files_that_are_absent_are_all_named(tmp_path):
     config = config_of("ronli")
     absent = [file.path for file in config.split_files.values() if not (DATA / file.path).is_file()]
     if not absent:

@@ -13,10 +13,9 @@ from heron.base.folders import data_sets, default_cache_dir, default_data_dir
 from heron.base.terminal import print_lines
 from heron.config.options import DataFolders, parse_with_data
 from heron.data.config import PHRASES, TEST, TRAIN, VALIDATION, DataConfig, read_config
-from heron.data.download import fetch
 from heron.data.examples import count_repairs
 from heron.data.readers import load_with_report
-from heron.data.sources import Source, State, inspect
+from heron.data.sources import Source, State, fetch, inspect
 from heron.languages import get_language
 from heron.tasks.task import task_of
 from heron.training.overrides import configure

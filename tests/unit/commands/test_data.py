@@ -22,7 +22,6 @@ TEXT = "text,label\nit [E1] began [/E1] before it [E2] ended [/E2],A\n" + (
 
 @pytest.fixture(autouse=True)
 def offline(monkeypatch, tmp_path):
-    monkeypatch.setenv("HERON_OFFLINE", "1")
     monkeypatch.setenv("HERON_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("HERON_CACHE", str(tmp_path / "cache"))
 
@@ -120,4 +119,4 @@ def test_keys_of_a_data_set_are_taken_as_audit_takes_them(capsys, tmp_path):
 def test_fetch_offline_lists_every_file_and_leaves_with_2(capsys):
     assert main(["data", "trc", "fetch=true"]) == 2
     err = capsys.readouterr().err
-    assert err.count("missing; offline: HERON_OFFLINE is set") == 3
+    assert err.count("missing; Cannot reach") == 3

@@ -47,7 +47,6 @@ def rows(count: int, seed: int, prefix: str) -> list[list[str]]:
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("HERON_OFFLINE", "1")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -85,7 +84,6 @@ def audited(tmp_path_factory):
     carving = ["data.validation.fraction=0.5", "data.duplicates=drop", "data.sample.fraction=0.2"]
     output = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(output):
-        patch.setenv("HERON_OFFLINE", "1")
         patch.chdir(folder)
         assert heron(folder, *leaky_files(folder), *carving) == 0
     return folder, output.getvalue()
