@@ -191,7 +191,7 @@ def _halves(
 
 def _values(system: PromptedModel, rows: Sequence[Example], config: Config) -> Floats:
     """Score each row: right or wrong, or the task's main score of a text."""
-    columns = system.predict(rows, config).columns(rows, config)
+    columns = system.predict(rows, config).columns(config)
     given = columns["prediction"]
     scores = scores_of(config.task.name)
     if not isinstance(scores, TextScores):

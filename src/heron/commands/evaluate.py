@@ -107,12 +107,13 @@ def _score(
         task = system.config.task
         scores = predictions.scores(of_split(system.config, split))
         if task.metrics:
-            columns = predictions.columns(examples, system.config)
+            columns = predictions.columns(system.config)
             scores |= further_scores(task.metrics, columns, task.name)
         found.append({**scores, "refused": len(refused)})
     bertscore = systems[0].config.task.bertscore
     is_asked = bertscore is not None and bertscore.model is not None
-    return found, sign_asked(bertscore, each[0][0].references()) if is_asked else None
+    references = [gold for gold in each[0][0].golds if gold is not None]
+    return found, sign_asked(bertscore, references) if is_asked else None
 
 
 def _examples(

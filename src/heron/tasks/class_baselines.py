@@ -18,7 +18,7 @@ from heron.data.features import UNLABELLED
 from heron.data.readers import no_rows
 from heron.tasks import Baseline
 from heron.tasks.config import Config
-from heron.tasks.labels import LabelPredictions, decode
+from heron.tasks.predictions import ClassPredictions
 
 WEIGHTS = "classifier.safetensors"
 
@@ -36,16 +36,9 @@ class ClassBaseline(ABC):
     def save(self, folder: Path) -> None:
         """See `Baseline`."""
 
-    def predict(self, examples: Sequence[Example], config: Config) -> LabelPredictions:
+    def predict(self, examples: Sequence[Example], config: Config) -> ClassPredictions:
         """See `Baseline`."""
-        probabilities_RC = self.probabilities(examples)
-        return LabelPredictions(
-            guids=[example.guid for example in examples],
-            probabilities_RC=probabilities_RC,
-            gold_R=label_ids(examples, config.data.label_order),
-            groups=[example.group or example.text for example in examples],
-            decoded_R=decode(examples, probabilities_RC, config),
-        )
+        return ClassPredictions.most_probable(examples, self.probabilities(examples), config)
 
 
 @dataclass(frozen=True)

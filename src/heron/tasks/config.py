@@ -88,9 +88,6 @@ class TaskConfig:
     # unit of a resample: `group` (documents; texts where there are none) or `row`. Pairs of one
     # document are not independent, so `row` gives intervals that are too narrow.
     resample: Annotated[str, OneOf("group", "row")] = "group"
-    # of `relation`, once the epoch is chosen: null takes each pair's most probable class;
-    # `transitive` the most probable classes of a window's pairs that do not contradict each other
-    decoding: Annotated[str | None, OneOf("transitive")] = None
     max_answer_tokens: Count = 30  # of `qa`: longest answer, in tokens
     n_best: Count = 20  # of `qa`: spans kept for each window and each question
     # of `summarization`: reference summaries are cut to this many tokens in training
@@ -107,7 +104,7 @@ class TaskConfig:
 
 
 # See `Rules.keys`.
-_KEYS_OF_TASKS = ("head.distance", "task.bertscore.model", "task.decoding", "optim.soft.answers")
+_KEYS_OF_TASKS = ("head.distance", "task.bertscore.model", "optim.soft.answers")
 
 
 class TrainerFlags(Unnamed):
@@ -132,7 +129,7 @@ class TrainerConfig(Checked):
     # optimizer steps, in place of `max_epochs`; the last epoch is cut short. null: `max_epochs`
     # decides.
     max_steps: Count | None = None
-    # the validation score, without `task.decoding`, that chooses the best epoch (the highest), or
+    # the validation score that chooses the best epoch (the highest), or
     # `loss` (the lowest)
     monitor: str = "macro_f1"
     # `best` epoch (by `monitor`, needs a validation split), `last`, or the `mean` of the weights

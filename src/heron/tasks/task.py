@@ -32,8 +32,9 @@ if TYPE_CHECKING:  # these load torch, or much of it
     from heron.languages.language import Language
     from heron.metrics.paired import Floats
     from heron.models.encoder import Encoder
-    from heron.tasks.base import Predictions, TaskModule
+    from heron.tasks.base import TaskModule
     from heron.tasks.exported_heads import HeadWeights
+    from heron.tasks.predictions import Predictions
 
     ItemScores = Callable[
         [Sequence[str], Sequence[Sequence[str]], Language | None, bool | None], dict[str, Floats]
@@ -51,9 +52,6 @@ class ClassScores:
     metric: str = "macro_f1"  # the metric that `heron compare` compares by default
     right: str = "accuracy"  # the score whose value for a row is 1 where the row is right
     usual_labels: tuple[str, ...] = ()  # classes with these names in every data set, in order
-    # Chooses classes for all rows together (`task.decoding`): gets examples, probabilities_RC and
-    # the names of the classes; returns class ids [R].
-    decode: Callable[[Sequence[Example], Any, Sequence[str]], Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

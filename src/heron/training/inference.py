@@ -26,8 +26,9 @@ from heron.languages import get_language
 from heron.models.precision import recorded_precision
 from heron.models.pretrained import untrained_model
 from heron.tasks import BASELINES
-from heron.tasks.base import Baseline, Predictions, TaskModule
+from heron.tasks.base import Baseline, TaskModule
 from heron.tasks.config import Config
+from heron.tasks.predictions import Predictions
 from heron.tasks.several import Mean, WithEachSetting
 from heron.tasks.task import new_head, task_of
 from heron.training.checkpointing import load_weights, read_checkpoint

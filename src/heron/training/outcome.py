@@ -1,6 +1,6 @@
 """Predictions over a whole split, and what a run leaves: predictions, scores and the model."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,13 @@ from heron.base.tables import write_table
 from heron.base.terminal import say
 from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
-from heron.data.examples import Example
 from heron.data.readers import load_run_data, of_split
 from heron.metrics.names import LOSS, further_scores
 from heron.models.encoder import Encoder
 from heron.tasks import BASELINES
-from heron.tasks.base import Baseline, Predictions, TaskModule
+from heron.tasks.base import Baseline, TaskModule
 from heron.tasks.config import Config
+from heron.tasks.predictions import Predictions
 from heron.training.checkpointing import History, load_weights, read_checkpoint
 from heron.training.describe import describe
 from heron.training.exported import export
@@ -69,7 +69,7 @@ def leave_outcome(
             if split == VALIDATION:
                 predictions = module.tune(predictions)
             if ranks.is_first():
-                scores[split] = score(config, folder, split, predictions, data.examples[split])
+                scores[split] = score(config, folder, split, predictions)
                 scores[split]["refused"] = len(data.features[split].refused)
     if ranks.is_first():
         select = config.trainer.select
@@ -86,10 +86,9 @@ def score(
     folder: RunFolder,
     split: str,
     predictions: Predictions,
-    examples: Sequence[Example],
 ) -> dict[str, float]:
     """Write the predictions for a split; returns their scores."""
-    columns = predictions.columns(examples, config)
+    columns = predictions.columns(config)
     write_table(folder.predictions(split), columns)
     scores = predictions.scores(of_split(config, split))
     return scores | further_scores(config.task.metrics, columns, config.task.name)
@@ -110,7 +109,7 @@ def train_baseline(config: Config, folder: RunFolder) -> Scores:
     scores = {}
     for split in entry.splits(config, list(loaded.examples)):
         rows = loaded.examples[split]
-        scores[split] = score(config, folder, split, baseline.predict(rows, config), rows)
+        scores[split] = score(config, folder, split, baseline.predict(rows, config))
         scores[split]["refused"] = 0
     for name, columns in entry.tables(baseline).items():
         write_table(folder.path / name, columns)

@@ -27,9 +27,9 @@ from heron.data.config import DataConfig, data_values
 from heron.tasks.config import Config
 from heron.training.stored import from_yaml, to_yaml
 
-# The search for answers (the threshold of "no answer" stays the one that training tuned) and for
-# the classes of a window, and the tokens of a batch, which decide how much memory is taken.
-SETTINGS = ("task.max_answer_tokens", "task.decoding", "encoder.stride", "batching.tokens")
+# The search for answers (the threshold of "no answer" stays the one that training tuned), further
+# scores, and the tokens of a batch, which decide how much memory is taken.
+SETTINGS = ("task.max_answer_tokens", "task.metrics", "encoder.stride", "batching.tokens")
 # Whether code that comes with a run's weights may run.
 RUN_CODE = "encoder.trust_remote_code"
 

@@ -195,9 +195,6 @@ def _limits(run: RunRecord, plain: Plain) -> Iterator[str]:
     if data.phrases != "none":
         how = f"data.phrases={data.phrases}"
         yield f"Its hypotheses had linking phrases removed ({how}); remove them first."
-    if config.task.decoding:
-        how = f"task.decoding={config.task.decoding}"
-        yield f"Scores are of labels chosen together ({how}); the code chooses each by itself."
     if plain.loads_as == OWN_CLASS:
         return
     yield (

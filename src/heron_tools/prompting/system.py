@@ -22,8 +22,8 @@ from heron.data.config import TRAIN
 from heron.data.examples import Example
 from heron.data.readers import load_run_data
 from heron.tasks import Baseline
-from heron.tasks.base import Predictions
 from heron.tasks.config import Config
+from heron.tasks.predictions import Predictions
 from heron.tasks.task import task_of
 from heron_tools.prompting import BACKENDS
 from heron_tools.prompting.answers import Answer, Request, Store, model_key
@@ -153,7 +153,7 @@ class PromptedModel:
             parsed = [parse_class(answer.text, prompter.answers, lead) for answer in given]
         self._note(questions, given, parsed)
         if from_texts is None:
-            return NamedClasses(examples, [each.label for each in parsed], probabilities_RC)
+            return NamedClasses(examples, [each.label or "" for each in parsed], probabilities_RC)
         texts = [each.label or "" for each in parsed]
         if self.translator is not None:
             texts = self.translator.answered(texts)

@@ -175,10 +175,10 @@ def test_a_run_gives_every_score_of_summaries_the_same_name_and_value(tmp_path):
     config.task.bootstrap = 0
     examples = read_rows(gold, data, "required").examples
     assert examples[0].target == PLAIN[0]  # what a model learns is in one spelling
-    predictions = SummaryPredictions.of(examples, PLAIN)
+    predictions = SummaryPredictions(examples, PLAIN)
     assert predictions.scores(config) == pytest.approx(read_json(out)["mine"])
     # And from the table that the run leaves behind.
-    written = predictions.columns(examples, config)
+    written = predictions.columns(config)
     write_table(tmp_path / "test.parquet", written)
     words = [f"gold={tmp_path}/test.parquet", f"predictions={tmp_path}/test.parquet", f"out={out}"]
     assert main(["score", "task=summarization", *words, "language=ro", "resamples=0"]) == 0

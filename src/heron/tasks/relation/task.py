@@ -23,12 +23,9 @@ def added_tokens(config: Config) -> tuple[str, ...]:
 
 
 def relation_problems(config: Config) -> Iterator[str]:
-    """Check that events are marked, and that decoded classes can contradict each other."""
+    """Check that events are marked."""
     if config.data.format == "pair_table":
         yield "data.format=pair_table marks no events; task=relation needs data.format=marked_table"
-    others = [label for label in config.data.label_order if label not in RELATIONS]
-    if config.task.decoding and others:
-        yield f"task.decoding={config.task.decoding} knows {', '.join(RELATIONS)}, not {others[0]}"
 
 
 def data_problems(config: DataConfig) -> Iterator[str]:
@@ -54,13 +51,6 @@ def headline(*given: Any) -> Any:
     return relation_headline(*given)
 
 
-def decode(*given: Any) -> Any:
-    """Choose the classes of a window's pairs together."""
-    from heron.tasks.relation.decoding import decode_windows
-
-    return decode_windows(*given)
-
-
 RELATIONS = ("BEFORE", "AFTER", "EQUAL", "VAGUE")
 
 TASK = ClassTask(
@@ -68,7 +58,7 @@ TASK = ClassTask(
     formats=CLASS_FORMATS,
     head="ess",
     rules=Rules(
-        keys=("head.distance", "task.decoding"),
+        keys=("head.distance",),
         problems=relation_problems,
         data_problems=data_problems,
     ),
@@ -79,7 +69,6 @@ TASK = ClassTask(
     scores=partial(
         ClassScores,
         usual_labels=RELATIONS,
-        decode=decode,
     ),
     about=About(
         hub_name="text-classification",

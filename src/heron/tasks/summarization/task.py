@@ -129,9 +129,9 @@ def scores() -> TextScores:
 
 def from_texts(*given: Any) -> Any:
     """Read the summaries that a language model wrote."""
-    from heron.tasks.summarization.predictions import from_texts as read
+    from heron.tasks.summarization.predictions import SummaryPredictions
 
-    return read(*given)
+    return SummaryPredictions(*given[:2])
 
 
 TASK = Task(

@@ -79,7 +79,7 @@ def test_every_combination_of_prompt_language_examples_and_scoring(
         system = fit_prompted(here, loaded["train"])
         predictions = system.predict(rows, here)
         assert predictions.guids == [row.guid for row in rows]
-        columns = predictions.columns(rows, here)
+        columns = predictions.columns(here)
         assert len(columns["prediction"]) == len(rows)
         assert all(math.isfinite(v) for v in predictions.scores(here).values())
         assert predictions.lines(here)

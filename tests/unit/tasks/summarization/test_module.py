@@ -185,7 +185,7 @@ def test_predictions_are_whole_and_in_the_order_of_the_file(built, tmp_path):
     scores = predictions.scores(data.config)
     assert scores["rouge1_low"] <= scores["rouge1"] <= scores["rouge1_high"]
     assert scores["lead3_rouge1"] <= scores["oracle_rouge1"]
-    columns = predictions.columns(data.examples[TEST], data.config)
+    columns = predictions.columns(data.config)
     assert columns["text"] == [example.text for example in data.examples[TEST]]
 
 
@@ -203,7 +203,7 @@ def test_a_gold_summary_written_scores_1(built):
         for row in range(len(features))
     ]
     predictions = module.collect(outputs, data, TEST)
-    scores = predictions.scores(data.config, intervals=False)
+    scores = predictions.scores(data.config)
     assert {scores[name] for name in rouge_names()} == {1.0}
     assert scores["lead3_rouge1"] < scores["oracle_rouge1"] < 1
 
@@ -215,11 +215,11 @@ def test_rouge_compares_texts_as_given_and_heron_s_scores_compare_them_in_one_sp
         for example in data.examples[TEST]
     ]
     golds = [example.target for example in examples]
-    written = SummaryPredictions.of(
+    written = SummaryPredictions(
         examples, [g.replace("\u05b8\u05c1", "\u05c1\u05b8") for g in golds]
     )
     assert written.texts != golds
-    expected = SummaryPredictions.of(examples, golds).scores(data.config)
+    expected = SummaryPredictions(examples, golds).scores(data.config)
     found = written.scores(data.config)
     assert expected["rouge1"] == expected["rouge1_heron"] == found["rouge1_heron"] == 1
     assert found["rouge1"] < 1  # as by XL-Sum's fork, to which the points stand in another order

@@ -1,21 +1,27 @@
-"""`task.decoding=transitive` finds the most probable labels that do not contradict each other."""
+"""`task.metrics=[transitive]` finds the most probable labels that do not contradict each other."""
 
 import re
 from itertools import combinations, product
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import small_runs
 from heron.data.examples import Example
-from heron.results.frame import predictions_file
-from heron.tasks.relation.decoding import COMPOSED, INVERSE, decode_windows, find_triples
+from heron.metrics import METRICS
 from heron.tasks.relation.task import RELATIONS
 
 LABELS = list(RELATIONS)
+assert METRICS["transitive"]  # imports the fork
+from heron_forks.trc.decoding import (  # noqa: E402
+    COMPOSED,
+    INVERSE,
+    decode_windows,
+    find_triples,
+    transitive,
+)
 
 
 def window(events: int, turned: int = 0, text: str = "w", without: int = 0) -> list[Example]:
@@ -100,22 +106,21 @@ def test_each_three_events_are_found_in_their_three_orders() -> None:
 
 
 @pytest.mark.parametrize("head", ["window", "ess"])
-def test_a_run_is_decoded_and_evaluated_either_way(head, tmp_path, capsys) -> None:
-    folder = small_runs.train(tmp_path, f"head={head}", "task.decoding=transitive")
-    rows = pd.read_parquet(predictions_file(folder.path, "test"))
-    names = [f"p/{label}" for label in LABELS]
-    alone = rows[names].idxmax(axis=1).str.removeprefix("p/")
-    assert len(rows)
-    assert list(alone) != list(rows["prediction"])  # this small a model contradicts itself
-    capsys.readouterr()
-    words = ["evaluate", f"run={folder.path}", "split=test"]
-    decoded = f"{folder.read_scores()['test']['macro_f1']:.4f}"
-    for value, is_decoded in (("transitive", True), ("null", False)):
-        assert small_runs.heron(*words, f"task.decoding={value}") == 0
-        shown = re.search(r"\n  macro_f1\s+(\S+)", capsys.readouterr().out).group(1)
-        assert (shown == decoded) == is_decoded
-    words[2] = "split=validation"
-    assert small_runs.heron(*words, "task.decoding=null,transitive") == 0
-    assert "transitive" in capsys.readouterr().out
-    assert small_runs.heron(*words, "task.decoding=closed") == 2
-    assert "transitive" in capsys.readouterr().err
+def test_a_run_is_scored_either_way(head, tmp_path, capsys) -> None:
+    folder = small_runs.train(tmp_path, f"head={head}")
+    before = folder.read_scores()["test"]
+    words = ["evaluate", f"run={folder.path}", "split=test", "task.metrics=[transitive]"]
+    assert small_runs.heron(*words) == 0
+    found = dict(re.findall(r"\n +(\S+)\s+(\d\.\d+)", capsys.readouterr().out))
+    assert found["macro_f1"] == f"{before['macro_f1']:.4f}"
+    # This small a model contradicts itself.
+    assert found["transitive_macro_f1"] != found["macro_f1"]
+
+
+def test_markers_are_no_part_of_a_window() -> None:
+    text = "[א1] אמר [/א1] ואז [א2] הלך [/א2] ושב"
+    turned = "[א2] אמר [/א2] ואז [א1] הלך [/א1] ושב"
+    for gold, other in (("BEFORE", "AFTER"), ("BEFORE", "BEFORE")):
+        columns = {"text": [text, turned], "gold": [gold, other], "p/BEFORE": [0.9, 0.8]}
+        columns |= {"p/AFTER": [0.1, 0.2], "p/VAGUE": [0.0, 0.0], "p/EQUAL": [0.0, 0.0]}
+        assert transitive(columns)["transitive_accuracy"] == (0.5 if other == "AFTER" else 1)

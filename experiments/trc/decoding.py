@@ -7,14 +7,18 @@ Extraction", as an integer linear program; composition of relations between star
 guidelines compare them. The TRC paper decodes each pair by itself.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
 from heron.data.examples import Example
+from heron.data.markers import Markers, parse_marked
+from heron.languages import LANGUAGES, get_language
+from heron.metrics.classification import score_task
 from heron.tasks.relation.task import RELATIONS
 
 BEFORE, AFTER, EQUAL, VAGUE = RELATIONS
@@ -35,6 +39,23 @@ COMPOSED: dict[tuple[str, str], set[str]] = {
 
 Span = tuple[int, int]
 Triple = tuple[tuple[int, bool], tuple[int, bool], tuple[int, bool]]
+
+
+def transitive(columns: Mapping[str, Sequence[Any]]) -> dict[str, float]:
+    """Score the labels that `decode_windows` chooses: `transitive_macro_f1` and so on."""
+    labels = [name.removeprefix("p/") for name in columns if name.startswith("p/")]
+    probabilities_RC = np.asarray([columns[f"p/{label}"] for label in labels]).T
+    pairs = [_unmarked(text) for text in columns["text"]]
+    decoded = [labels[number] for number in decode_windows(pairs, probabilities_RC, labels)]
+    scores = score_task("relation", columns["gold"], decoded, labels)
+    return {f"transitive_{name}": score for name, score in scores.items() if "/" not in name}
+
+
+def _unmarked(text: str) -> Example:
+    """Take the markers of its language out of a text."""
+    known = [Markers(*get_language(code).event_markers) for code in LANGUAGES]
+    plain, spans = parse_marked(text, next(m for m in known if all(map(text.__contains__, m))))
+    return Example("", plain, spans=spans)
 
 
 def decode_windows(

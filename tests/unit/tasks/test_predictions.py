@@ -1,4 +1,4 @@
-"""`LabelPredictions.columns`: what a run writes of its predictions, and that every reader copes."""
+"""`Predictions.columns`: what a run writes of its predictions, and that every reader copes."""
 
 from __future__ import annotations
 
@@ -11,24 +11,20 @@ from heron.base.run_folder import RunFolder
 from heron.base.tables import write_table
 from heron.commands import score
 from heron.data.examples import Example
-from heron.data.features import UNLABELLED
 from heron.data.readers import load
 from heron.results.collect import collect
 from heron.results.comparing import CompareOptions, compare_runs
 from heron.results.frame import read_frame
 from heron.results.shipped import find_examples
-from heron.tasks.labels import LabelPredictions
+from heron.tasks.predictions import ClassPredictions
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
 
 
 def columns_of(examples, config):
     """Lay out made-up predictions of these examples."""
-    probabilities = np.eye(len(LABELS), dtype=np.float32)[np.arange(len(examples)) % len(LABELS)]
-    gold = np.array([LABELS.index(example.label or "BEFORE") for example in examples])
-    texts = [example.group or example.text for example in examples]
-    guids = [example.guid for example in examples]
-    return LabelPredictions(guids, probabilities, gold, texts).columns(examples, config)
+    shares = np.eye(len(LABELS), dtype=np.float32)[np.arange(len(examples)) % len(LABELS)]
+    return ClassPredictions.most_probable(examples, shares, config).columns(config)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +91,5 @@ def test_compare_draws_the_documents_even_where_the_data_is_gone(run, tmp_path):
 
 
 def test_a_split_without_a_labelled_row_has_no_score_rather_than_0(chronicle_config):
-    found = LabelPredictions(
-        ["a"], np.eye(4, dtype=np.float32)[:1], np.array([UNLABELLED]), ["text"]
-    )
+    found = ClassPredictions([Example("a", "text")], ["AFTER"], np.eye(4)[:1])
     assert found.scores(chronicle_config()) == {}
