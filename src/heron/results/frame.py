@@ -136,8 +136,8 @@ def read_frame(
     own = {n: table.values(c) if c else [None] * len(table) for n, c in found.items()}
     columns = {
         "guid": list(map(cell_text, own["guid"])),
-        "gold": list(map(_text, own["gold"])),
-        "prediction": [_text(cell) or "" for cell in own["prediction"]],
+        "gold": list(map(text_of, own["gold"])),
+        "prediction": [text_of(cell) or "" for cell in own["prediction"]],
         **columns,
     }
     for row, cell in enumerate(columns.get(GOLDS, ())):
@@ -157,7 +157,7 @@ def _lacking(table: Table, name: str) -> Problem:
     return Problem(str(table.path), f"no column {named}.{nearest(name, table.columns)}")
 
 
-def _text(cell: Any) -> str | None:
+def text_of(cell: Any) -> str | None:
     """Read a cell as text, for metrics as it stands; None for an empty cell, no empty text."""
     is_text = isinstance(cell, str)
     return cell.strip() if is_text else None if cell is None or cell != cell else cell_text(cell)

@@ -69,7 +69,6 @@ class TextScores:
     # labels.
     can_be_empty: Callable[[Sequence[str]], bool | None] = lambda labels: False
     predicts: str  # what a system predicts, such as `answer`
-    predicted_for: str  # what it predicts that for, such as `question`
     data: str  # the data set whose file format gold files have by default
     columns: tuple[str, ...]  # names that the column of predictions may have
     group: str  # the column whose rows a bootstrap keeps together where a row has no group

@@ -101,7 +101,6 @@ def text_scores() -> TextScores:
         metric="accuracy",
         right="exact_match",
         predicts="masked tokens",
-        predicted_for="text",
         data="own_text",
         columns=("prediction",),
         group="guid",

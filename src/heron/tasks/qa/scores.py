@@ -38,7 +38,6 @@ def text_scores() -> TextScores:
         right="exact_match",
         can_be_empty=lambda labels: NO_ANSWER in labels if labels else None,
         predicts="answer",
-        predicted_for="question",
         data="own_qa",
         columns=("prediction", "prediction_text", "answer", "text"),
         group="text",

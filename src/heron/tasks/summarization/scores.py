@@ -64,7 +64,6 @@ def text_scores() -> TextScores:
         items=_items,
         metric="rouge1",
         predicts="summary",
-        predicted_for="article",
         data="own_summaries",
         columns=("prediction", "summary", "text"),
         group="guid",
