@@ -3,21 +3,20 @@
 Rows of one group (the hypotheses of one premise) are alike; intervals that take them to be
 independent are too narrow.
 
-Legend: N rows (or units), G groups, R resamples.
+Legend: N rows (or units), G groups, R resamples, K columns, X any axes.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from heron.base.cells import Interval
-from heron.metrics.intervals import number_groups, score_intervals
+from heron.metrics.intervals import number_groups, resample_groups, score_intervals
 
 RESAMPLES = 1000  # of means
 _RANK_RESAMPLES = 500
-_Z = 1.959963984540054  # standard normal quantile of .975
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -40,14 +39,13 @@ def share(hit_N: npt.ArrayLike, group_N: npt.ArrayLike) -> Interval | None:
     hits, groups = np.asarray(hit_N, dtype=np.float64), np.asarray(group_N)
     if len(hits) == 0:
         return None
+    from statsmodels.stats.proportion import proportion_confint  # start-up time
+
     value = float(hits.mean())
     rows = len(hits) / _design_effect(hits - value, groups, value)
-    middle = value + _Z**2 / (2 * rows)
-    half = _Z * math.sqrt(value * (1 - value) / rows + _Z**2 / (4 * rows**2))
-    scale = 1 + _Z**2 / rows
+    low, high = proportion_confint(value * rows, rows, method="wilson")
     # Rounding can put a bound at 0 or 1 just past the share itself.
-    low, high = (middle - half) / scale, (middle + half) / scale
-    return Interval(value, max(0.0, min(low, value)), min(1.0, max(high, value)))
+    return Interval(value, min(float(low), value), max(float(high), value))
 
 
 def _design_effect(residual_N: Floats, group_N: Ids, value: float) -> float:
@@ -104,46 +102,39 @@ def rank_correlation(
     """
     from scipy.stats import rankdata  # start-up time
 
-    given = [] if given_N is None else [given_N]
-    ranks_KN = np.stack([rankdata(np.asarray(value)) for value in (x_N, y_N, *given)])
-    value = _correlation(ranks_KN)
+    columns = [x_N, y_N, *([] if given_N is None else [given_N])]
+    ranks_NK = np.stack([rankdata(np.asarray(each)) for each in columns], axis=1)
+    ranks_NK = np.column_stack([np.ones(len(ranks_NK)), ranks_NK - ranks_NK.mean(axis=0)])
+    groups, of_N = np.unique(np.asarray(group_N), return_inverse=True)
+    sums_GKK = np.zeros((len(groups), *ranks_NK.shape[1:] * 2))
+    np.add.at(sums_GKK, of_N, ranks_NK[:, :, None] * ranks_NK[:, None])
+    value = float(_correlation(sums_GKK.sum(axis=0)))
     if not math.isfinite(value):
         return None
-    groups_N = np.asarray(group_N)
-    if len(np.unique(groups_N)) == 1:
+    drawn_R = _correlation(resample_groups(sums_GKK, _RANK_RESAMPLES, seed))
+    finite_R = drawn_R[np.isfinite(drawn_R)]
+    if len(groups) == 1 or not len(finite_R):
         return value
-    draws = [_correlation(ranks_KN[:, rows]) for rows in _resamples(groups_N, seed)]
-    finite = [draw for draw in draws if math.isfinite(draw)]
-    if not finite:
-        return value
-    low, high = np.quantile(finite, [0.025, 0.975])
+    low, high = np.quantile(finite_R, [0.025, 0.975])
     return Interval(value, float(low), float(high))
 
 
-def _correlation(ranks_KN: Floats) -> float:
-    """Correlate the first two rows, given the third if there is one; NaN where undefined."""
-    centred_KN = ranks_KN - ranks_KN.mean(axis=1, keepdims=True)
-    products_KK = centred_KN @ centred_KN.T
-    norms_K = np.sqrt(np.diag(products_KK))
-    if (norms_K[:2] == 0).any():
-        return math.nan
-    if len(ranks_KN) == 2 or norms_K[2] == 0:
-        return float(products_KK[0, 1] / (norms_K[0] * norms_K[1]))
-    xy, xz, yz = (
-        products_KK[i, j] / (norms_K[i] * norms_K[j]) for i, j in ((0, 1), (0, 2), (1, 2))
-    )
-    rest = (1 - xz**2) * (1 - yz**2)
+def _correlation(sums_XKK: Floats) -> Floats:
+    """Correlate two columns, given the third if there is one, `[...]`; NaN where undefined.
+
+    `sums_XKK` are sums of products of the columns 1, x, y and perhaps the given one.
+    """
+    means_XK = sums_XKK[..., 0, 1:] / sums_XKK[..., 0, :1]
+    rows_X11 = sums_XKK[..., :1, :1]
+    covered = sums_XKK[..., 1:, 1:] - rows_X11 * means_XK[..., None] * means_XK[..., None, :]
+    spread_XK = np.sqrt(np.diagonal(covered, axis1=-2, axis2=-1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = covered / (spread_XK[..., None] * spread_XK[..., None, :])
+        if found.shape[-1] == 2:
+            return np.asarray(found[..., 0, 1])
+        xy, xz, yz = found[..., 0, 1], found[..., 0, 2], found[..., 1, 2]
+        rest = (1 - xz**2) * (1 - yz**2)
+        given = (xy - xz * yz) / np.sqrt(rest)
     # Where x or y has the ranks of the given one, nothing is left to correlate.
-    return float((xy - xz * yz) / math.sqrt(rest)) if rest > 1e-12 else math.nan
-
-
-def _resamples(group_N: Ids, seed: int) -> Iterator[Ids]:
-    """Draw as many groups as there are, with replacement; gives the rows of each draw."""
-    random = np.random.default_rng(seed)
-    order_N = np.argsort(group_N, kind="stable")
-    _, starts_G, counts_G = np.unique(group_N[order_N], return_index=True, return_counts=True)
-    for _ in range(_RANK_RESAMPLES):
-        chosen = random.integers(len(starts_G), size=len(starts_G))
-        lengths = counts_G[chosen]
-        offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        yield order_N[np.repeat(starts_G[chosen], lengths) + offsets]
+    given = np.where(rest > 1e-12, given, np.nan)
+    return np.where(spread_XK[..., 2] > 0, given, xy)
