@@ -3,19 +3,12 @@
 from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.results import CLAIMS, STATISTICS, TARGETS
+from heron.results import CLAIMS, STATISTICS
 from heron.commands.listing import FORK_COMMANDS, Command
 from heron.metrics import METRICS, Metric
 from heron.models import CLASSIFIERS
 
 CLASSIFIERS.register("per_event", on_demand("heron_forks.trc.repository_heads:per_event"))
-for _key, _function in {
-    "T1": "label_map",
-    "T2": "labels",
-    "T3": "agreement",
-    "T6": "examples",
-}.items():
-    TARGETS.register(f"trc:{_key}", on_demand(f"heron_forks.trc.tables:{_function}"))
 
 METRICS.register(
     "transitive",

@@ -14,7 +14,7 @@ from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.terminal import begin, print_lines, print_tables
 from heron.config.constraints import Seed, field_types
 from heron.config.options import DataFolders, parse_options
-from heron.results import CLAIMS, TARGETS
+from heron.results import CLAIMS
 from heron_tools.reproduction.status import has_model, status_table
 from heron_tools.reproduction.targets import Request, Target, choose_targets, read_targets
 
@@ -87,7 +87,7 @@ def _computed(
     request = Request(*folders, options.seeds[0], options.files, options.encoder)
     from heron_tools.reproduction.results import of_function
 
-    return of_function(target, TARGETS[target.name](request))
+    return of_function(target, target.compute(request))
 
 
 def _trained(

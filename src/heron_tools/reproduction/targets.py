@@ -1,7 +1,7 @@
 """The tables and figures of the papers: `experiments/<paper>/targets.yaml`.
 
 A target is filled by a sweep (`experiment`), whose view in `published.yaml` sets its scores beside
-the paper's, or by a function that is registered in `TARGETS` under `<paper>:<key>`.
+the paper's, or by a function of the paper's folder.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, nearest
 from heron.base.files import read_yaml
-from heron.base.folders import experiment_roots
+from heron.base.folders import PACKAGE, experiment_roots, load_forks
+from heron.base.registry import load
 from heron.config.parsing import parse
 
 Names = tuple[str, ...]  # of a row in `published.yaml`, then the name of the column
@@ -27,7 +28,10 @@ class Target:
     paper: str  # its folder, such as `trc`
     key: str  # `T4`, `F1`, `A.1`
     title: str
-    experiment: str | None = None  # what fills it, such as `trc/table4`; None: a function
+    # What fills it: an experiment, such as `trc/table4`, or a function of a module in the paper's
+    # folder, `tables:agreement`, which gets a `Request` and gives what is `Filled`.
+    experiment: str | None = None
+    function: str | None = None
     prompted: bool = False  # whether `heron prompt` runs the experiment, and not `heron train`
     # What it needs: files by data set (`{trc: [train, test]}`), ids of models.
     data: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -48,6 +52,12 @@ class Target:
         """Its name in `published.yaml`, and the beginning of those of its parts: `table4`."""
         kind = {"T": "table", "F": "figure"}.get(self.key[0])
         return f"{kind}{self.key[1:]}" if kind else self.key
+
+    def compute(self, request: Request) -> Filled:
+        """Call its function."""
+        load_forks(experiment_roots())
+        found: Filled = load(f"{PACKAGE}.{self.paper}.{self.function}")(request)
+        return found
 
 
 @dataclass(frozen=True, slots=True)

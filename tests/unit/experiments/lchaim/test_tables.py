@@ -10,7 +10,7 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table, write_table
 from heron.metrics.intervals import score_intervals
-from heron.results import STATISTICS, TARGETS
+from heron.results import STATISTICS
 from heron.training.overrides import configure
 from heron_tools.analysis.command import open_slicer
 from heron_tools.analysis.options import AnalyzeOptions
@@ -20,7 +20,7 @@ from small_runs import TINY, heron, in_folder
 
 
 def fill(key, *files, data="nowhere"):
-    return TARGETS[f"lchaim:{key}"](Request(Path(data), Path("cache"), files=files))
+    return read_targets()[f"lchaim:{key}"].compute(Request(Path(data), Path("cache"), files=files))
 
 
 def tiny_pairs(folder):

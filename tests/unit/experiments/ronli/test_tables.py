@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from heron.dynamics.groups import GROUPS
-from heron.results import TARGETS
 from heron_tools.reproduction.results import of_function
 from heron_tools.reproduction.targets import Request, read_targets
 from real_data import DATA, on_real
@@ -14,7 +13,7 @@ from small_runs import TINY, heron, in_folder
 
 
 def fill(key, data="nowhere", files=()):
-    return TARGETS[f"ronli:{key}"](Request(Path(data), Path("cache"), files=files))
+    return read_targets()[f"ronli:{key}"].compute(Request(Path(data), Path("cache"), files=files))
 
 
 def tiny_run(folder):
