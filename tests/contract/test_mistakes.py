@@ -50,7 +50,6 @@ from heron.metrics.paired import (
 from heron.metrics.span import item_scores
 from heron.models.config import EncoderConfig
 from heron.models.encoder import load_encoder
-from heron.models.token_states import check_backbone
 from heron.results.collect import collect
 from heron.results.frame import predictions_file, read_frame
 from heron.results.outcomes import score_function
@@ -490,7 +489,6 @@ CALLS = {
     "encoder.attention": lambda: load_encoder(
         EncoderConfig(attention="bogus", max_length=64), 50, 0
     ),
-    "scratch": lambda: check_backbone("scratch", 1),
     # Training dynamics.
     "'aum'": lambda: difficulty("aum", statistics(learnt())),
     "graded": lambda: detection(np.array([np.nan]), np.zeros(1, bool), [1]),
