@@ -5,7 +5,7 @@ from pathlib import Path
 from heron.base.registry import on_demand
 from heron.results import CLAIMS
 from heron.tasks import FORK_ANALYSES
-from heron.commands.listing import FORK_COMMANDS, Command
+from heron.commands import COMMANDS, Command
 
 _HERE = Path(__file__).parent
 
@@ -13,10 +13,10 @@ FORK_ANALYSES.register(
     "published_statistics",
     on_demand("heron_forks.hesum.published_statistics:published_statistics"),
 )
-FORK_COMMANDS.register(
+COMMANDS.register(
     "judge", Command("heron_forks.hesum.judging.command", _HERE / "judging/judge.txt")
 )
-FORK_COMMANDS.register(
+COMMANDS.register(
     "build hesum", Command("heron_forks.hesum.corpus.command", _HERE / "corpus/build.txt", True)
 )
 

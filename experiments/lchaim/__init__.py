@@ -4,7 +4,7 @@ from pathlib import Path
 
 from heron.base.registry import on_demand
 from heron.results import CLAIMS, STATISTICS
-from heron.commands.listing import FORK_COMMANDS, Command
+from heron.commands import COMMANDS, Command
 
 _HERE = Path(__file__).parent
 
@@ -12,12 +12,10 @@ for _data in ("lchaim", "control_dev"):
     STATISTICS.register(_data, on_demand("heron_forks.lchaim.tables:statistics"))
 CLAIMS.register("lchaim", on_demand("heron_forks.lchaim.claims:claims"))
 
-FORK_COMMANDS.register(
+COMMANDS.register(
     "build translate", Command("heron_forks.lchaim.translation", _HERE / "build.txt", True)
 )
-FORK_COMMANDS.register(
+COMMANDS.register(
     "build lchaim", Command("heron_forks.lchaim.building", _HERE / "build_lchaim.txt")
 )
-FORK_COMMANDS.register(
-    "prompt tune", Command("heron_forks.lchaim.tuning", _HERE / "tune.txt", True)
-)
+COMMANDS.register("prompt tune", Command("heron_forks.lchaim.tuning", _HERE / "tune.txt", True))

@@ -5,13 +5,13 @@ from pathlib import Path
 from heron.base.registry import on_demand
 from heron.results import CLAIMS, STATISTICS
 from heron.tasks import FORK_ANALYSES
-from heron.commands.listing import FORK_COMMANDS, Command
+from heron.commands import COMMANDS, Command
 
 _HERE = Path(__file__).parent
 
 FORK_ANALYSES.register("draw_sheet", on_demand("heron_forks.parashoot.sheets:draw_sheet"))
 FORK_ANALYSES.register("score_sheet", on_demand("heron_forks.parashoot.sheets:score_sheet"))
-FORK_COMMANDS.register(
+COMMANDS.register(
     "build parashoot",
     Command("heron_forks.parashoot.corpus.command", _HERE / "corpus/build.txt", True),
 )

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from heron.base.registry import on_demand
 from heron.results import CLAIMS, STATISTICS
-from heron.commands.listing import FORK_COMMANDS, Command
+from heron.commands import COMMANDS, Command
 from heron.tasks import BASELINES, Baseline
 
 from .rules import (
@@ -46,6 +46,6 @@ BASELINES.register(
 for _data in ("ronli", "ronli_dev"):  # the second is the first one's validation file
     STATISTICS.register(_data, on_demand("heron_forks.ronli.tables:splits"))
 CLAIMS.register("ronli", on_demand("heron_forks.ronli.claims:claims"))
-FORK_COMMANDS.register(
+COMMANDS.register(
     "build ronli", Command("heron_forks.ronli.corpus.command", _HERE / "corpus/build.txt", True)
 )

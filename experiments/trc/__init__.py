@@ -4,7 +4,7 @@ from pathlib import Path
 
 from heron.base.registry import on_demand
 from heron.results import CLAIMS, STATISTICS
-from heron.commands.listing import FORK_COMMANDS, Command
+from heron.commands import COMMANDS, Command
 from heron.metrics import METRICS, Metric
 from heron.models import CLASSIFIERS
 
@@ -21,4 +21,4 @@ for _name, _module, _help in (
     ("build matres", "matres", "matres.txt"),
 ):
     _command = Command(f"heron_forks.trc.{_module}", Path(__file__).parent / _help, True)
-    FORK_COMMANDS.register(_name, _command)
+    COMMANDS.register(_name, _command)

@@ -15,9 +15,8 @@ from xml.etree import ElementTree
 
 from heron.base.cells import Cell, Table
 from heron.base.errors import DataError, Problem
-from heron.base.progress import tracked
 from heron.base.tables import write_table
-from heron.base.terminal import print_lines, print_tables
+from heron.base.terminal import print_lines, print_tables, tracked
 from heron.config.options import parse_options
 from heron.data.examples import Span
 from heron.data.markers import Markers, mark

@@ -11,8 +11,7 @@ from annotated_types import Interval
 
 from heron.base.cells import Table
 from heron.base.errors import ConfigError
-from heron.base.progress import tracked
-from heron.base.terminal import print_lines, print_tables, say
+from heron.base.terminal import print_lines, print_tables, say, tracked
 from heron.config.constraints import Count, Natural, Positive, Seed
 from heron.config.options import parse_options
 

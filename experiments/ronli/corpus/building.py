@@ -25,7 +25,7 @@ from rich.progress import Progress
 from heron.base.errors import ConfigError, DataError
 from heron.base.files import fingerprint, read_json, sha256_file, write_file, write_json
 from heron.base.folders import begin_worker, experiment_roots
-from heron.base.progress import messages
+from heron.base.terminal import messages
 from heron.data.config import SPLITS
 
 from .texts import NEUTRAL, Rules, read_article

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 from annotated_types import MinLen
 
-from heron.base.cells import Formatted, Table, show
-from heron.base.columns import aligned
+from heron.base.cells import Formatted, Table
 from heron.base.errors import ConfigError, DataError, nearest
 from heron.base.files import write_json
 from heron.base.run_folder import open_run
@@ -75,8 +74,7 @@ def run(arguments: Sequence[str]) -> int:
             for name, v in found[0].items()
         }
         table = Table(title, ("score", "value"), tuple(values.items()))
-        lines = aligned([(f"  {name:<35}", show(value)) for name, value in values.items()])
-        print_lines(title, *lines, tables=[table])
+        print_tables([table])
         if signature:
             print_lines(f"BERTScore: {signature}")
         if options.out:

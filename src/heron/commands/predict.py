@@ -16,7 +16,7 @@ from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.run_folder import open_run
 from heron.base.tables import table_stem, write_chunks
-from heron.base.terminal import print_lines, say
+from heron.base.terminal import gather, print_lines, say
 from heron.config.options import parse_options
 from heron.data.user_files import read_parts, read_rows
 from heron.tasks.qa.squad import place_of
@@ -124,5 +124,6 @@ def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -
         raise DataError([Problem("text", p.what, p.fix) for p in refused])
     found = predictions.answers(trained.config)
     table = Table("prediction", tuple(found), (tuple(values[0] for values in found.values()),))
-    print_lines(*predictions.lines(trained.config), tables=[table])
+    if not gather(tables=[table]):
+        print_lines(*predictions.lines(trained.config))
     return 0

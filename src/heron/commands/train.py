@@ -10,9 +10,9 @@ from hydra.core.utils import JobStatus
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
 
-from heron.base.errors import HeronError
+from heron.base.errors import ConfigError, HeronError
 from heron.base.files import dump_yaml, read_yaml
-from heron.base.run_folder import RunFolder
+from heron.base.run_folder import RunFolder, open_run
 from heron.base.secrets import redacted
 from heron.base.signals import Terminated
 from heron.base.terminal import begin, print_lines
@@ -20,8 +20,9 @@ from heron.config.compose import run_application, shortened
 from heron.config.words import read_agent
 from heron.training.compose import Composition
 from heron.training.run import Run, count_ranks
+from heron.training.run_names import run_path
 
-FLAG = "run.from="
+_FROM = "run.from="  # a run to repeat
 
 
 class Printed(Exception):  # noqa: N818
@@ -32,11 +33,9 @@ def run(arguments: Sequence[str]) -> int:
     """Train as the command line says; returns the exit code."""
     begin()
     words = read_agent(arguments)
-    if any(word.startswith(FLAG) for word in words):
-        from heron.commands.repeat import run
-
-        return int(run(words))
     try:
+        if any(word.startswith(_FROM) for word in words):
+            return repeat(words)
         found = run_application("train", words, train)
     except Printed:
         return 2
@@ -71,7 +70,13 @@ def train(config: DictConfig) -> float | None:
         if folder.is_new():
             folder.discard()
         raise
-    if settings.run.isolate or count_ranks(settings) > 1:
+    work(job)
+    return job.score()
+
+
+def work(job: Run) -> None:
+    """Train in this process, or in those that the settings ask for; `Printed` where it fails."""
+    if job.config.run.isolate or count_ranks(job.config) > 1:
         from heron.sweeps.launch import run_apart
 
         state = run_apart(job).state
@@ -80,8 +85,29 @@ def train(config: DictConfig) -> float | None:
     if state == "interrupted":  # one of its processes was
         raise Terminated
     if state == "failed":
-        raise Printed(str(folder.read_status().get("error")))
-    return job.score()
+        raise Printed(str(job.folder.read_status().get("error")))
+
+
+def repeat(words: Sequence[str]) -> int:
+    """Train the run that `run.from=` names again, and compare scores; returns the exit code."""
+    from heron.training.repeat import compare, configure
+
+    if flags := [word for word in words if word.startswith("-")]:
+        raise ConfigError(f"{flags[0]}: {_FROM}DIR repeats one run and takes no flags")
+    first, *more = [word for word in words if word.startswith(_FROM)]
+    if more:
+        raise ConfigError(f"{_FROM}: name one run, not {len(more) + 1}")
+    before, rest = open_run(Path(first.removeprefix(_FROM))), [w for w in words if w != first]
+    config = configure(before, rest)
+    after = RunFolder(run_path(config, rest))
+    if after.path.resolve() == before.path.resolve():
+        raise ConfigError(f"{before.path} would be overwritten: name another run.job")
+    job = Run(config, after, list(words))
+    job.check({})
+    after.path.mkdir(parents=True, exist_ok=True)
+    work(job)
+    print_lines(*compare(before, after))
+    return 0
 
 
 class Keeper(Callback):

@@ -24,7 +24,7 @@ from heron.config.parsing import parse
 
 T = TypeVar("T")
 
-EVERYWHERE = ("json", "quiet")  # options of every command: `heron.commands.printing`
+EVERYWHERE = ("json", "quiet")  # options of every command: `heron.cli`
 
 
 @dataclass(kw_only=True)

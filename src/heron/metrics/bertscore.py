@@ -40,7 +40,7 @@ from transformers import AutoConfig, GPT2Tokenizer, PreTrainedModel, RobertaToke
 
 from heron.base.errors import ConfigError
 from heron.base.files import Arrays, fingerprint, load_or_build, sha256_file
-from heron.base.progress import tracked
+from heron.base.terminal import tracked
 from heron.config.parsing import check
 from heron.data.batching import plan_evaluation
 from heron.data.features import Units

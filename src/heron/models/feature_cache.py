@@ -21,7 +21,7 @@ from torch import nn
 
 from heron.base.files import Arrays, fingerprint, load_or_build
 from heron.base.folders import code_hashes
-from heron.base.progress import tracked
+from heron.base.terminal import tracked
 from heron.data.batching import budget, plan_evaluation
 from heron.data.collate import Collator
 from heron.data.config import RunSettings

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from heron.base.errors import ConfigError
 from heron.base.registry import Registry
-from heron.commands.listing import FORK_COMMANDS, Command
+from heron.commands import COMMANDS, Command
 from heron.tasks import FORK_ANALYSES
 
 if TYPE_CHECKING:  # start-up time
@@ -91,4 +91,4 @@ def tables(shipped: Shipped) -> Sequence[Table]:
 
 
 _HELP = Path(__file__).with_name("analyze.txt")
-FORK_COMMANDS.register("analyze", Command(f"{__name__}.command", _HELP))
+COMMANDS.register("analyze", Command(f"{__name__}.command", _HELP))

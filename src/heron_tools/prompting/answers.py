@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heron.base.files import fingerprint, locked
-from heron.base.progress import tracked
+from heron.base.terminal import tracked
 from heron.data.hub import identity
 from heron.models.config import EncoderConfig
 from heron_tools.prompting.config import PromptingConfig

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from heron.base.cells import Cell, Formatted, Table
 from heron.base.errors import ConfigError
-from heron.base.progress import tracked
+from heron.base.terminal import tracked
 from heron.data.examples import Example
 from heron.data.readers import load_run_data
 from heron.tasks.config import Config

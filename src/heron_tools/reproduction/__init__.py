@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.folders import default_cache_dir, default_data_dir
-from heron.commands.listing import FORK_COMMANDS, Command
+from heron.commands import COMMANDS, Command
 from heron.tasks import FORK_ANALYSES
 
 
@@ -36,4 +36,4 @@ FORK_ANALYSES.register("beside_published", beside_published)
 for _name in ("reproduce", "claims"):
     _help = Path(__file__).with_name(f"{_name}.txt")
     _command = Command(f"{__name__}.{_name}", _help, resumes=_name == "reproduce")
-    FORK_COMMANDS.register(_name, _command)
+    COMMANDS.register(_name, _command)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from heron.base.columns import aligned
+from heron.base.terminal import isolate
 from heron.data.config import RunSettings
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example, Span
@@ -122,8 +122,8 @@ class SpanPredictions(Predictions):
     def lines(self, config: Config) -> list[str]:
         """Format the first row's answer, then its candidates with span and probability."""
         known = [answer for answer in self.best[0] if not isnan(answer.probability)]
-        best = [(f"  {a.probability:.4f}", f"{a.start:>6}-{a.end:<6}", a.text) for a in known]
-        return [self.texts[0] or "(no answer)", *(aligned(best) if best else [])]
+        best = [f"  {a.probability:.4f}  {a.start:>6}-{a.end:<6}  {isolate(a.text)}" for a in known]
+        return [self.texts[0] or "(no answer)", *best]
 
     def tuned(self) -> SpanPredictions:
         """Choose the threshold on these rows; see `best_threshold`."""
