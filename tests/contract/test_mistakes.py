@@ -62,6 +62,7 @@ from heron_tools.reproduction.paper_tables import paper_view
 from small_runs import TINY, heron
 
 TYPED = {
+    "train data=own_nli data.label_order=[e,n,c]": ["heron train: data.label_aliases.c"],
     # Keys and options of groups that there are not.
     "train sed=1": ["sed", "'seed'"],
     "train lr=1e-3": ["lr", "'optim.lr'"],

@@ -70,11 +70,12 @@ def explain(
 
 def explain_words(words: Sequence[str], error: BaseException) -> str:
     """Describe Hydra's error about a command's overrides, and what an unknown one may mean."""
-    causes = list(_causes(error))
-    for cause in causes:
-        if isinstance(cause, HeronError):  # raised by heron inside OmegaConf
-            return str(cause)
-    lines = dict.fromkeys(line.rstrip(".,") for cause in causes for line in _lines(cause))
+    inner: BaseException | None = error  # OmegaConf hides what was raised while it resolved a value
+    while inner and not isinstance(inner, HeronError):
+        inner = inner.__cause__ or inner.__context__
+    if inner:
+        return str(inner)
+    lines = dict.fromkeys(line.rstrip(".,") for cause in _causes(error) for line in _lines(cause))
     said = "; ".join(lines) or type(error).__name__
     wrong, hint = _meant(words)
     wrong = getattr(error, "override", None) or wrong  # the former cannot be read at all
