@@ -284,7 +284,7 @@ WRITTEN = [
     (QA + "metric=macro_f1", {}, ["metric=macro_f1", "exact_match"]),
     (QA + "language=xx", {}, ["xx"]),
     (QA, {"b.csv": "guid,gold,prediction\n1,x,x\n2,z,y\n"}, ["2: gold", "'z'"]),
-    (QA, {"b.csv": "guid,gold,prediction,golds\n1,x,x,no\n2,y,y,no\n"}, ["b.csv:2", "golds"]),
+    (QA, {"b.csv": "guid,gold,prediction,golds\n1,x,x,no\n2,y,y,no\n"}, ["b.csv, 1", "golds"]),
     ("compare a.csv b.csv task=summarization", {}, ["language="]),
     ("compare a.csv b.csv task=summarization language=he metric=f1", {}, ["rouge1"]),
     (TRAIN.replace("train.csv", "none.csv"), {}, ["none.csv", "paths.data"]),

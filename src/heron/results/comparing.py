@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 from heron.base.errors import ConfigError, DataError, HeronError, Problem
 from heron.base.run_folder import RunFolder
-from heron.base.tables import cell_text, is_missing, read_table
 from heron.config.constraints import Count, OneOf, Seed
 from heron.data.config import VALIDATION
 from heron.languages.spelling import coarsest
@@ -26,6 +25,7 @@ from heron.results.frame import (
     on_shared_rows,
     predictions_file,
     read_frame,
+    read_keyed,
 )
 from heron.results.outcomes import Settings, score_rows, with_groups
 from heron.results.shipped import data_of, find_examples
@@ -297,25 +297,22 @@ def _find_groups(
 
     There, a row without a document is grouped by its text.
     """
-    path, named = options.groups, dict[str, str]()
+    path = options.groups
     if path is not None:
-        table = read_table(path)
-        table.require("guid", "group")
-        if problems := [*table.missing_values("guid"), *table.duplicates("guid")]:
-            raise DataError(problems)
-        guid_of = {cell_text(row["guid"]): row["group"] for row in table.rows}
+        table = read_keyed(path, "group")
         # A row without a group stands alone; its id is a name that no group has.
-        named = {g: f"\0{g}" if is_missing(of) else cell_text(of) for g, of in guid_of.items()}
+        alone = [f"\0{guid}" if guid in table.rows else "" for guid in guids]
+        columns = [table.beside(guids).texts("group"), alone]
     else:
-        for frame in frames:
-            pairs = zip(frame["guid"], frame.texts("group"), strict=True)
-            named |= {guid: group for guid, group in pairs if group}
-    absent = [guid for guid in guids if guid not in named]
-    if not absent:
-        return [named[guid] for guid in guids]
+        columns = [frame.at(guids).texts("group") for frame in frames]
+    found = [next(filter(None, cells), "") for cells in zip(*columns, strict=True)]
+    if all(found):
+        return found
     if path is not None or not records:
         where = path or "the files (a column `group`)"
-        raise ConfigError(f"{len(absent)} rows have no group in {where}, such as '{absent[0]}'")
+        raise ConfigError(
+            f"{found.count('')} rows have no group in {where}, such as '{guids[found.index('')]}'"
+        )
     config = read_stored(RunFolder(records[0].path).config)
     data, inner = data_of(config, options.split)
     places = Path(config.paths.data), Path(config.paths.cache)
