@@ -20,10 +20,11 @@ from heron.base.run_folder import open_run
 from heron.data.config import SPLITS, VALIDATION
 from heron.data.examples import Example
 from heron.languages import get_language
-from heron.metrics.span_classes import CLUSTERS, OTHER, OVERLAPS
+from heron.metrics.span import CLUSTERS, OTHER
 from heron.results.shipped import Shipped, read_shipped
 from heron.training.overrides import configure
 from heron.training.stored import read_stored
+from heron_tools.analysis.answer_kinds import OVERLAPS
 from heron_tools.analysis.answers import overlap_table
 from heron_tools.analysis.command import open_slicer
 from heron_tools.analysis.options import AnalyzeOptions

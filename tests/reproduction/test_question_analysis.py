@@ -7,7 +7,7 @@ import pytest
 from heron.base.errors import DataError
 from heron.cli import main
 from heron.languages.hebrew import HEBREW
-from heron.metrics.span_classes import question_clusters
+from heron.metrics.span import question_clusters
 from heron.results.shipped import read_shipped
 from heron.tasks import FORK_ANALYSES
 from heron.training.overrides import configure

@@ -21,7 +21,7 @@ from heron.data.built import write_config
 from heron.data.config import SPLITS
 from heron.languages import get_language
 from heron.languages.words import folded_words, words
-from heron.metrics.span_classes import asks_yes_or_no
+from heron.metrics.span import asks_yes_or_no
 
 from .label_studio import Asked, Export
 

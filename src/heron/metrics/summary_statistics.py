@@ -22,14 +22,13 @@ data=hesum` measures which definition comes nearest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from heron.languages.words import folded_words
 from heron.metrics import require_rows
-from heron.metrics.intervals import resample_groups
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -116,36 +115,12 @@ class Tally:
 
 def average_share(parts: Floats, wholes: Floats, average: str = "document") -> float:
     """Average `parts / wholes` (`[N]`) over documents; NaN where none has anything to count."""
-    over, under = _fractions(parts, wholes, average)
+    over, under = fractions(parts, wholes, average)
     total = under.sum()
     return float(over.sum() / total) if total else float("nan")
 
 
-def draw_shares(
-    shares: Mapping[str, Floats],
-    group_N: Ids,
-    average: str = "document",
-    resamples: int = 1000,
-    seed: int = 0,
-) -> dict[str, Floats]:
-    """Draw documents with replacement and average their shares each time.
-
-    All shares (of `Tally.shares`) see the same draws, and so do two systems on the same documents
-    and seed. Groups, numbered from 0, are drawn whole.
-
-    Returns:
-        float64 `[R]` for each share; NaN where a draw has nothing to count.
-    """
-    columns = [c for pair in shares.values() for c in _fractions(pair[0], pair[1], average)]
-    sums_GK = np.stack([np.bincount(group_N, column) for column in columns], axis=1)
-    sums_RK = resample_groups(sums_GK, resamples, seed)
-    over_RK, under_RK = sums_RK[:, ::2], sums_RK[:, 1::2]
-    nothing = np.full_like(over_RK, np.nan)
-    drawn_RK = np.divide(over_RK, under_RK, out=nothing, where=under_RK > 0)
-    return {name: drawn_RK[:, place] for place, name in enumerate(shares)}
-
-
-def _fractions(parts: Floats, wholes: Floats, average: str) -> tuple[Floats, Floats]:
+def fractions(parts: Floats, wholes: Floats, average: str) -> tuple[Floats, Floats]:
     """Give each document a numerator and a denominator, whose sums make the average."""
     counted = wholes > 0
     if average == "corpus":

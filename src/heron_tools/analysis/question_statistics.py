@@ -10,7 +10,7 @@ from operator import attrgetter
 from heron.base.cells import Cell, Table, with_synthetic
 from heron.data.examples import Example
 from heron.languages import get_language
-from heron.metrics.span_classes import CLUSTERS, OTHER, question_clusters
+from heron.metrics.span import CLUSTERS, OTHER, question_clusters
 from heron.results.shipped import Shipped
 from heron_tools.analysis import figures
 from heron_tools.analysis.options import AnalyzeOptions, say_unused

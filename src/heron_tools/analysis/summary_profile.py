@@ -14,6 +14,7 @@ import numpy as np
 
 from heron.base.cells import Interval
 from heron.base.errors import DataError
+from heron.metrics.intervals import resample_groups
 from heron.metrics.summary_statistics import (
     AVERAGES,
     COUNTS,
@@ -24,7 +25,7 @@ from heron.metrics.summary_statistics import (
     average_share,
     by_whitespace,
     by_words,
-    draw_shares,
+    fractions,
 )
 from heron_tools.analysis.rates import RESAMPLES, Ids, group_ids
 from heron_tools.morphology.analyses import with_marks
@@ -206,7 +207,25 @@ def _drawn(
     shares: Mapping[str, Floats], group_N: Ids, seed: int
 ) -> tuple[dict[str, float], dict[str, Floats]]:
     """Average some shares over all documents, and over the documents of each draw."""
-    return _averages(shares), draw_shares(shares, group_N, AVERAGE, RESAMPLES, seed)
+    return _averages(shares), draw_shares(shares, group_N, seed)
+
+
+def draw_shares(
+    shares: Mapping[str, Floats], group_N: Ids, seed: int = 0, resamples: int = RESAMPLES
+) -> dict[str, Floats]:
+    """Draw documents with replacement and average their shares each time, float64 `[R]` each.
+
+    All shares (of `Tally.shares`) see the same draws, and so do two systems on the same documents
+    and seed. Groups, numbered from 0, are drawn whole. NaN where a draw has nothing to count.
+    """
+    columns = [c for pair in shares.values() for c in fractions(pair[0], pair[1], AVERAGE)]
+    sums_GK = np.stack([np.bincount(group_N, column) for column in columns], axis=1)
+    over_KR, under_KR = (
+        resample_groups(sums_GK, resamples, seed).T.reshape(-1, 2, resamples).swapaxes(0, 1)
+    )
+    nothing = np.full_like(over_KR, np.nan)
+    drawn_KR = np.divide(over_KR, under_KR, out=nothing, where=under_KR > 0)
+    return dict(zip(shares, drawn_KR, strict=True))
 
 
 def _intervals(values: Mapping[str, float], drawn: Mapping[str, Floats]) -> Shares:

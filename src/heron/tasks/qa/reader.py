@@ -15,7 +15,7 @@ from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader, own
 from heron.languages import get_language
 from heron.languages.unicode import normalise
 from heron.languages.words import words
-from heron.metrics.span_classes import asks_yes_or_no
+from heron.metrics.span import asks_yes_or_no
 from heron.tasks.qa.answers import map_span, nearest_place, stands_at, trim
 from heron.tasks.qa.squad import (
     Answers,

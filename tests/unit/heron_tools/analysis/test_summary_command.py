@@ -18,7 +18,7 @@ from heron.training.stored import to_yaml
 from heron_tools.analysis.command import open_slicer
 from heron_tools.analysis.options import parse
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 PUBLISHED = ROOT / "experiments/hesum/published.yaml"
 SHARES = ["novel_1", "novel_2", "novel_3", "novel_4", "compression", "redundancy_1", "redundancy_2"]
 ARTICLES = ["הילדים באו אל בית הספר בבוקר, ואז הלכו.", "שר החינוך אמר: לא יהיו שינויים בשנה הבאה."]

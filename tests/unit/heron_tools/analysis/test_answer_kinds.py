@@ -14,19 +14,16 @@ from heron.languages import LANGUAGES, Language
 from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
-from heron.metrics.span_classes import (
+from heron.metrics.span import CLUSTERS, OTHER, asks_yes_or_no, question_clusters
+from heron_tools.analysis.answer_kinds import (
     ANSWER_LENGTHS,
-    CLUSTERS,
     MISSED,
-    OTHER,
     OVERLAPS,
     QUESTION_LENGTHS,
     UNANSWERABLE,
-    asks_yes_or_no,
     bucket_names,
     length_buckets,
     overlap_classes,
-    question_clusters,
 )
 
 SPANS = st.tuples(st.integers(0, 12), st.integers(1, 6)).map(lambda s: Span(s[0], s[0] + s[1]))
