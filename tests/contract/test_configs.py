@@ -27,7 +27,7 @@ from heron.tasks import BASELINES as SYSTEMS
 from heron.tasks import BaselineConfig
 from heron.tasks.checks import tasks_of_baseline
 from heron.tasks.config import resolve
-from heron.training.compose import compose_and_run
+from heron.training.compose import compose_jobs
 from heron.training.run_names import run_path
 from heron_tools.prompting.config import PromptingConfig
 from tiers import one_in, quick
@@ -238,9 +238,8 @@ def test_a_protocol_wins_over_the_experiment_and_what_is_typed_wins_over_both(hy
 
 
 def test_what_a_grid_sweeps_wins_over_the_protocol(tmp_path):
-    found = []
     words = ["experiment=ronli/grid", "protocol=repo", "head.dropout=0.1", "seed=0"]
-    compose_and_run("train", [*words, f"paths.runs={tmp_path}"], found.append)
+    found = compose_jobs([*words, f"paths.runs={tmp_path}"])
     assert {each.config.optim.lr for each in found} == {1e-2, 1e-3, 1e-4}
     assert {each.config.batching.size for each in found} == {128}
 
@@ -430,8 +429,7 @@ def test_trc_figure_1_is_ess_on_growing_shares_of_the_training_data(compose):
 
 def parashoots_cells(experiment, folder):
     """Compose ParaShoot's grid: the jobs, and what each of them varies."""
-    found = []
-    compose_and_run("train", [f"experiment={experiment}", f"paths.runs={folder}"], found.append)
+    found = compose_jobs([f"experiment={experiment}", f"paths.runs={folder}"])
     cells = [each.config for each in found]
     return found, [
         (cell.encoder.name, cell.optim.lr, cell.batching.size, cell.trainer.max_steps)
@@ -468,9 +466,8 @@ def test_parashoots_table_4_is_the_grid_for_three_encoders(tmp_path):
 
 
 def test_a_sweep_runs_its_grid_and_an_override_narrows_it(tmp_path):
-    found = []
     words = ["experiment=trc/table4", "encoder=mbert", "head=ess,emp", f"paths.runs={tmp_path}"]
-    compose_and_run("train", words, lambda composition: found.append(resolve(composition.config)))
+    found = [resolve(each.config) for each in compose_jobs(words)]
     assert {config.encoder.name for config in found} == {"google-bert/bert-base-multilingual-cased"}
     assert [config.head.name for config in found] == ["ess", "emp"]
 

@@ -328,7 +328,7 @@ WORDS = {
     "data.columns.text.x=1": "data.columns.text",
     "data.columns={text: [a]}": "data.columns.text",
     "data.columns=text": "data.columns=text",
-    "data.columns.text=a,b": "data.columns.text=a,b",
+    "data.columns.text=a,b": "data.columns.text",
     "data.no_label=NONE": "data.no_label=NONE",
     "data.no_label=[{a: b}]": "data.no_label.0",
     "data.label_aliases={a: null}": "data.label_aliases.a",

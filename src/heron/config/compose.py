@@ -24,7 +24,8 @@ from omegaconf.errors import OmegaConfBaseException
 
 from heron.base.errors import ConfigError
 from heron.base.folders import add_forks, conf_dir, conf_dirs
-from heron.config.words import PARSER, key_of, rewrite
+from heron.config.constraints import key_of
+from heron.config.words import PARSER, rewrite
 
 
 def typed_words(whole: DictConfig) -> list[str]:

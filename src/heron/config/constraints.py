@@ -255,6 +255,11 @@ def flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
             yield f"{prefix}{key}", value
 
 
+def key_of(word: str) -> str:
+    """Read the key of an override, without `+`, `~` and `@package`."""
+    return word.lstrip("+~").partition("=")[0].partition("@")[0]
+
+
 def is_under(key: str, parent: str) -> bool:
     """Tell whether a key is `parent` or below it, as `data.qa.trim` is below `data.qa`."""
     return f"{key}.".startswith(f"{parent}.")

@@ -10,10 +10,9 @@ from typing import Any
 
 from heron.base.errors import HeronError, nearest
 from heron.base.folders import config_groups
-from heron.config.constraints import all_keys
+from heron.config.constraints import all_keys, key_of
 from heron.config.describe import group_options
 from heron.config.options import EVERYWHERE
-from heron.config.words import key_of
 
 _UNKNOWN = "unexpected_keyword_argument"
 # Lines that say nothing to somebody who typed a command.

@@ -13,6 +13,7 @@ from heron.config.constraints import (
     PARTS,
     all_keys,
     field_types,
+    key_of,
     root,
     type_of,
 )
@@ -58,11 +59,6 @@ def read_agent(words: Sequence[str]) -> list[str]:
     return found if "logger" in map(key_of, found) else [*found, "logger=wandb"]
 
 
-def key_of(word: str) -> str:
-    """Read the key of an override, without `+`, `~` and `@package`."""
-    return word.lstrip("+~").partition("=")[0].partition("@")[0]
-
-
 def readable(word: str) -> str:
     """Put into quotes what Hydra's grammar reads in quotes only, such as Hebrew letters."""
     key, equals, value = word.partition("=")
@@ -73,7 +69,7 @@ def readable(word: str) -> str:
         tries.append(_quote(value))
     for each in tries if equals else ():
         try:
-            PARSER.parse_overrides([f"{key}={each}"])
+            PARSER.parse_overrides([f"key={each}"])
         except HydraException:
             continue
         return f"{key}={each}"

@@ -11,7 +11,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import IntervalSweep, Override
 from hydra.core.utils import JobReturn, JobStatus
 from optuna.distributions import (
@@ -27,12 +26,13 @@ from heron.base.files import fingerprint, locked
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact
 from heron.config.compose import explained, typed_words
-from heron.config.words import job_words, key_of
+from heron.config.constraints import key_of
+from heron.config.words import job_words
 from heron.sweeps.launch import begin_sweep
 from heron.sweeps.ledger import Best
 from heron.tasks.config import Config, SweeperConfig
 from heron.training.compose import Composition
-from heron.training.jobs import JobComposer
+from heron.training.jobs import JobComposer, sweep_rows, vary
 from heron.training.run_names import identifying
 from heron.training.study import forget_study, open_study, seed_sampler, settings_of, trial_of
 
@@ -148,12 +148,7 @@ class Search:
 
     def __init__(self, sweeper: Any):
         config, loader = sweeper.config, sweeper.hydra_context.config_loader
-        typed = typed_words(config)
-        params = {k: str(v) for k, v in (config.hydra.sweeper.params or {}).items()}
-        named = set(map(key_of, typed))
-        added = [f"{key}={value}" for key, value in params.items() if key not in named]
-        rows = OverridesParser.create(loader).parse_overrides([*added, *typed])
-        rows = list({each.get_key_element(): each for each in rows}.values())
+        rows = sweep_rows(loader, typed_words(config), config.hydra.sweeper.params)
         self.rows = [dimension(r) if r.is_sweep_override() else str(r.input_line) for r in rows]
         self.space = [row for row in self.rows if isinstance(row, Dimension)]
         if not self.space:
@@ -165,9 +160,7 @@ class Search:
             why = _REFUSED.get(key := key_of(row.get_key_element()))
             if why and (row.is_sweep_override() or key == "run.job"):
                 raise ConfigError(f"{key}: {why}; give it one value, or take hydra/sweeper=grid")
-        swept = [key_of(each.key) for each in self.space]
-        config.hydra.sweeper.swept = swept
-        config.hydra.overrides.hydra.append(f"++hydra.sweeper.swept=[{','.join(swept)}]")
+        vary(config, (key_of(each.key) for each in self.space))
         self.settings = settings_of(config.hydra.sweeper)
         self.refused: list[JobReturn] = []
         first = begin_sweep(loader, config, self._words([each.first for each in self.space]))
@@ -236,7 +229,7 @@ class Search:
     def tell(self, number: int, ended: JobReturn) -> None:
         """Tell the study how a trial's job ended; one that the same command tries again is open."""
         with self._lock():
-            (trial,) = (each for each in self._all() if each.number == number)
+            trial = self._all()[number]
             status = self._folder(trial).read_status()
             state = status.get("state")
             self._cuts[number] += state not in ("done", "pruned")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,7 +17,8 @@ from heron.base.errors import ConfigError
 from heron.base.folders import add_forks, conf_dirs, data_set_file, data_sets
 from heron.base.terminal import say
 from heron.config.compose import composed, explained, open_hydra, read_flags, shown, typed_words
-from heron.config.words import job_words, key_of, not_swept
+from heron.config.constraints import key_of
+from heron.config.words import job_words, not_swept
 from heron.data.config import data_values, read_config
 from heron.tasks.config import Config, resolve
 from heron.training.run_names import base_name, run_path, sweep_name
@@ -53,11 +54,12 @@ class Composition:
         return job_words(typed_words(self.whole))
 
     @property
-    def choices(self) -> dict[str, Any]:
-        """The option chosen in each group."""
-        return dict(self.whole.hydra.runtime.choices)
+    def experiment(self) -> str | None:
+        """The chosen experiment."""
+        name = self.whole.hydra.runtime.choices.get("experiment")
+        return None if name is None else str(name)
 
-    @cached_property
+    @property
     def swept(self) -> tuple[str, ...]:
         """The keys that the sweep varies, as far as its sweeper says so."""
         return tuple(self.whole.hydra.sweeper.get("swept") or ())
@@ -77,7 +79,7 @@ class Composition:
         folders = self._folders()
         add_forks(folders)
         config = resolve(self.config)
-        config.experiment = self.choices.get("experiment")
+        config.experiment = self.experiment
         config.run.sweep = self._sweep()
         _check_length(config, self.overrides)
         if folders:
@@ -94,15 +96,12 @@ class Composition:
         return [folder for folder in found if folder not in conf_dirs()]
 
     def _sweep(self) -> str:
-        run = self.config.run
-        if run.sweep is not None:
-            return str(run.sweep)
-        named = self.choices.get("experiment")
-        base = base_name(named, self.config.data.name, self.config.task.name)
-        if run.job:  # a job that has a name stays in the plain folder
-            return base
-        if self.whole.hydra.mode == RunMode.MULTIRUN and "swept" not in self.whole.hydra.sweeper:
-            return base  # a sweeper of others: nobody knows which words it varies
+        run, hydra = self.config.run, self.whole.hydra
+        base = base_name(self.experiment, self.config.data.name, self.config.task.name)
+        # Of a sweeper of others, nobody knows which words it varies.
+        unknown = hydra.mode == RunMode.MULTIRUN and "swept" not in hydra.sweeper
+        if run.sweep is not None or run.job or unknown:  # a named job stays in the plain folder
+            return base if run.sweep is None else str(run.sweep)
         fixed = not_swept(self.overrides)
         return sweep_name(base, [word for word in fixed if key_of(word) not in self.swept])
 
@@ -110,9 +109,10 @@ class Composition:
         """Name the sweep's folder."""
         return Path(self.config.paths.runs) / self._sweep()
 
-    def run_path(self) -> Path:
-        """Name the run's folder, by what can change its result."""
-        return run_path(self._resolved, self.overrides, self.swept)
+    def job(self) -> str:
+        """Name the run's folder in the sweep's, by what can change its result."""
+        path = run_path(self._resolved, self.overrides, self.swept)
+        return os.path.relpath(path, self.sweep_path())
 
     def place(self) -> Path:
         """Name the folder of a sweep's job, as `hydra.sweep` says."""
@@ -129,8 +129,7 @@ def compose(overrides: Sequence[str]) -> Config:
     Raises:
         ConfigError: an override that does not fit, a value out of range, or a sweep.
     """
-    found: list[Composition] = []
-    compose_and_run("train", overrides, found.append)
+    found = compose_jobs(overrides)
     if len(found) != 1:
         raise ConfigError(
             f"{' '.join(overrides)}: this is not one run; leave out -m, --cfg, lists of values"
@@ -138,29 +137,25 @@ def compose(overrides: Sequence[str]) -> Config:
     return found[0].resolved()
 
 
-def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composition], Any]) -> None:
-    """Compose what a command line would run, a grid's jobs included; `job` is called once per job.
-
-    Nothing is written and no launcher is asked.
+def compose_jobs(arguments: Sequence[str]) -> list[Composition]:
+    """Compose what `heron train` would run, each of a grid's jobs; nothing is run or written.
 
     Raises:
         ConfigError: an override that does not fit; names the nearest key, group or option.
     """
     flags = read_flags(arguments)
-    with open_hydra(flags.config_name or name, flags.folders) as hydra, explained(flags.overrides):
-        if shown(hydra, flags, flags.config_name or name):
-            return
-        config = composed(hydra, flags, flags.config_name or name)
+    name = flags.config_name or "train"
+    with open_hydra(name, flags.folders) as hydra, explained(flags.overrides):
+        if shown(hydra, flags, name):
+            return []
+        config = composed(hydra, flags, name)
+        if config.hydra.mode != RunMode.MULTIRUN:
+            return [Composition(config)]
         from heron.training.jobs import JobComposer, grid  # start-up time: for sweeps only
 
-        if config.hydra.mode != RunMode.MULTIRUN:
-            found = [Composition(config)]
-        else:
-            jobs, config = grid(hydra.config_loader, config)
-            make = JobComposer(hydra.config_loader, config, jobs)
-            found = [Composition(make(words)) for words in jobs]
-    for composition in found:
-        job(composition)
+        jobs, config = grid(hydra.config_loader, config)
+        make = JobComposer(hydra.config_loader, config, jobs)
+        return [Composition(make(words)) for words in jobs]
 
 
 def _check_length(config: Config, overrides: Sequence[str]) -> None:
@@ -168,11 +163,6 @@ def _check_length(config: Config, overrides: Sequence[str]) -> None:
     typed, steps = set(map(key_of, overrides)), config.trainer.max_steps
     if steps is not None and "trainer.max_epochs" in typed and "trainer.max_steps" not in typed:
         say(f"trainer.max_epochs has no effect beside trainer.max_steps={steps}; set it to null")
-
-
-def _job(_root_: DictConfig) -> str:
-    of = Composition.of(_root_)
-    return os.path.relpath(of.run_path(), of.sweep_path())
 
 
 def _changed_data(name: str, changes: Any) -> Any:
@@ -186,9 +176,9 @@ for _part in (_schema, _schema.trainer, _schema.task, _schema.baseline):
     OmegaConf.set_struct(_part, False)
 ConfigStore.instance().store(name="schema", node=_schema)
 OmegaConf.register_new_resolver("heron.data", _changed_data, replace=True)
-for _name, _resolver in {
-    "heron.run_dir": lambda _root_: str(Composition.of(_root_).run_path()),
-    "heron.sweep_dir": lambda _root_: str(Composition.of(_root_).sweep_path()),
-    "heron.job": _job,
-}.items():
-    OmegaConf.register_new_resolver(_name, _resolver, replace=True)
+OmegaConf.register_new_resolver(
+    "heron.sweep_dir", lambda _root_: str(Composition.of(_root_).sweep_path()), replace=True
+)
+OmegaConf.register_new_resolver(
+    "heron.job", lambda _root_: Composition.of(_root_).job(), replace=True
+)

@@ -14,7 +14,6 @@ from typing import Any
 import torch
 
 from heron.base.errors import ConfigError, Problem
-from heron.base.files import dump_yaml
 from heron.base.libraries import own_threads, silence_libraries
 from heron.base.run_folder import BASELINE, RunFolder, open_run
 from heron.data.config import TRAIN, DataConfig
@@ -27,15 +26,15 @@ from heron.models.precision import recorded_precision
 from heron.models.pretrained import untrained_model
 from heron.tasks import BASELINES
 from heron.tasks.base import Baseline, TaskModule
-from heron.tasks.config import Config
+from heron.tasks.config import Config, read
 from heron.tasks.predictions import Predictions
 from heron.tasks.several import Mean, WithEachSetting
 from heron.tasks.task import new_head, task_of
 from heron.training.checkpointing import load_weights, read_checkpoint
 from heron.training.exported import load_exported, require_whole
 from heron.training.outcome import predict_split
-from heron.training.overrides import changed, override
-from heron.training.stored import from_yaml, read_stored
+from heron.training.overrides import override
+from heron.training.stored import derive, read_stored
 from heron.training.trainer import prediction_trainer
 
 _SPLIT = "input"
@@ -142,7 +141,7 @@ class Trained:
         """
         if not settings:
             return self
-        config, system = changed(self.config, settings), self.system
+        config, system = derive(self.config, settings), self.system
         if isinstance(system, TaskModule):
             system = inference_module(config, system.encoder, system.head)
         members = [each.with_settings(settings) for each in self.members]
@@ -185,7 +184,7 @@ def load_checkpoint(path: Path) -> TaskModule:
     stored = read_checkpoint(path)
     known = stored.get("hyper_parameters", {})
     if known.get("encoder"):
-        config = from_yaml(dump_yaml(known["config"]))
+        config = read(known["config"])
         with TemporaryDirectory() as folder:
             untrained_model(known["encoder"]).save_pretrained(folder)
             exported = dataclasses.replace(config.encoder, name=folder, trust_remote_code=False)

@@ -1,8 +1,9 @@
 """The jobs of a sweep: a grid's overrides, and each job's configuration from one composition."""
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
+from typing import Any
 
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra.core.config_loader import ConfigLoader
@@ -13,7 +14,8 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from heron.config.compose import typed_words
-from heron.config.words import key_of, not_swept
+from heron.config.constraints import key_of
+from heron.config.words import not_swept
 from heron.training.run_names import sweep_name
 
 
@@ -59,71 +61,73 @@ def grid(loader: ConfigLoader, master: DictConfig) -> tuple[list[list[str]], Dic
     experiment of several brings its own grid.
 
     Returns:
-        The jobs, and the shared configuration, in which `hydra.sweeper.swept` lists what varies.
+        The jobs, and the shared configuration, which lists what varies.
     """
-    jobs: list[list[str]] = []
-    swept: dict[str, None] = {}
-    _add(loader, master, typed_words(master), jobs, swept)
-    with open_dict(master.hydra):
-        master.hydra.sweeper.swept = list(swept)
-    master.hydra.overrides.hydra.append(f"++hydra.sweeper.swept=[{','.join(swept)}]")
+    rows = list(_experiments(loader, master, typed_words(master)))
+    jobs = [list(job) for each in rows for job in product(*map(_words, each))]
+    common = set(jobs[0]).intersection(*jobs)
+    vary(master, (key_of(word) for job in jobs for word in job if word not in common))
     return jobs, master
 
 
-def _add(
-    loader: ConfigLoader,
-    master: DictConfig,
-    typed: list[str],
-    jobs: list[list[str]],
-    swept: dict[str, None],
-) -> None:
-    parser = OverridesParser.create(loader)
-    params = {key: str(value) for key, value in (master.hydra.sweeper.params or {}).items()}
-    if "experiment" in params:
-        typed, params = _unfolded(master, typed, params), {}
-    rows = parser.parse_overrides(typed)
-    several = {each.key_or_group: _values(each) for each in rows if each.is_sweep_override()}
-    experiments = several.get("experiment", [])
-    if len(experiments) > 1:
-        swept["experiment"] = None
-        for name in experiments:
-            one = [f"experiment={name}" if key_of(w) == "experiment" else w for w in typed]
-            words = [*master.hydra.overrides.hydra, *one]
-            config = loader.load_configuration(
-                master.hydra.job.config_name, words, RunMode.MULTIRUN
-            )
-            _add(loader, config, one, jobs, swept)
-        return
+def vary(master: DictConfig, keys: Iterable[str]) -> None:
+    """Note in the configuration that a sweep's jobs share which keys vary."""
+    swept = list(dict.fromkeys(keys))
+    with open_dict(master.hydra):
+        master.hydra.sweeper.swept = swept
+    master.hydra.overrides.hydra.append(f"++hydra.sweeper.swept=[{','.join(swept)}]")
+
+
+def sweep_rows(loader: ConfigLoader, typed: Sequence[str], params: Any) -> list[Override]:
+    """Parse a sweep's overrides, the last of each key: what is typed comes after `params`."""
     named = set(map(key_of, typed))
-    added = [f"{key}={value}" for key, value in params.items() if key not in named]
-    swept |= dict.fromkeys(map(key_of, added)) | dict.fromkeys(several)
-    every = {each.get_key_element(): each for each in parser.parse_overrides([*added, *typed])}
-    jobs += map(list, product(*(_words(key, each) for key, each in every.items())))
+    added = [f"{key}={value}" for key, value in (params or {}).items() if key not in named]
+    rows = OverridesParser.create(loader).parse_overrides([*added, *typed])
+    return list({each.get_key_element(): each for each in rows}.values())
 
 
-def _unfolded(master: DictConfig, typed: list[str], params: dict[str, str]) -> list[str]:
+def _experiments(
+    loader: ConfigLoader, master: DictConfig, typed: list[str]
+) -> Iterator[list[Override]]:
+    """List the overrides of each experiment that a sweep is over, with its own grid."""
+    params = master.hydra.sweeper.params or {}
+    if "experiment" in params:
+        typed, params = _unfolded(master, typed), {}
+    rows = sweep_rows(loader, typed, params)
+    names = [
+        name
+        for each in rows
+        if each.key_or_group == "experiment" and each.is_sweep_override()
+        for name in each.sweep_string_iterator()
+    ]
+    if not names:
+        yield rows
+    for name in names:
+        one = [f"experiment={name}" if key_of(word) == "experiment" else word for word in typed]
+        words = [*master.hydra.overrides.hydra, *one]
+        config = loader.load_configuration(master.hydra.job.config_name, words, RunMode.MULTIRUN)
+        yield from _experiments(loader, config, one)
+
+
+def _unfolded(master: DictConfig, typed: Sequence[str]) -> list[str]:
     """Write out a table of experiments: its sweep, its name and its report for each of them."""
     name = str(master.hydra.runtime.choices["experiment"])
     others = [word for word in typed if key_of(word) != "experiment"]
     words = {
         "experiment": "",
         "report": str(master.report or "null"),
-        **params,
+        **master.hydra.sweeper.params,
         "run.sweep": f"'{sweep_name(name.replace('/', '-'), not_swept(others))}'",
     }
     named = set(map(key_of, others))
     return [*(f"{key}={value}" for key, value in words.items() if key not in named), *others]
 
 
-def _words(key: str, override: Override) -> list[str]:
+def _words(override: Override) -> list[str]:
     if not override.is_sweep_override():
         return [str(override.input_line)]
     if not override.is_discrete_sweep():
         raise HydraException(
             f"{override.input_line}: a grid has no intervals; hydra/sweeper=optuna"
         )
-    return [f"{key}={value}" for value in override.sweep_string_iterator()]
-
-
-def _values(override: Override) -> list[str]:
-    return list(override.sweep_string_iterator()) if override.is_discrete_sweep() else []
+    return [f"{override.get_key_element()}={each}" for each in override.sweep_string_iterator()]

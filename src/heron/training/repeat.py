@@ -1,16 +1,13 @@
 """Train a run's `config.yaml` again (`heron train run.from=DIR`), and compare scores."""
 
-import dataclasses
 from collections.abc import Mapping, Sequence
-
-from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 
 from heron.base.errors import ConfigError, nearest
 from heron.base.run_folder import RunFolder
 from heron.config.constraints import all_keys
-from heron.tasks.config import Config, SweeperConfig, resolve
-from heron.training.stored import read_stored
+from heron.tasks.config import Config
+from heron.training.overrides import read_value
+from heron.training.stored import derive, read_stored
 from heron.training.targets import check_trusted
 
 # What of `status.json` may explain a difference: its key, and the words for it.
@@ -24,17 +21,10 @@ _CAUSES = {
 
 
 def configure(before: RunFolder, words: Sequence[str]) -> Config:
-    """Read a run's configuration, with some keys changed, for a run beside it: `<job>-again`.
+    """Derive a run's configuration, with some keys changed, for a run beside it: `<job>-again`.
 
     No groups can be changed: the old run's `config.yaml` is what counts, not `conf/`.
     """
-    old = read_stored(before.config)
-    folder = before.path.resolve()
-    old.paths.runs = str(folder.parent.parent)
-    job = f"{folder.name}-again"
-    old.run = dataclasses.replace(old.run, sweep=folder.parent.name, job=job, resume=True)
-    old.run.trust = False  # only the command may say so
-    old.sweeper = SweeperConfig()  # the new run is no trial of the old one's search
     known = all_keys()
     for word in words:
         key, equals, _ = word.partition("=")
@@ -43,14 +33,17 @@ def configure(before: RunFolder, words: Sequence[str]) -> Config:
                 f"{word}: run.from=DIR takes the old run's configuration; change single keys, "
                 f"such as optim.lr=1e-5.{nearest(key, known)}"
             )
-    try:
-        changed = OmegaConf.merge(
-            OmegaConf.create(dataclasses.asdict(old)), OmegaConf.from_dotlist(list(words))
-        )
-    except OmegaConfBaseException as error:
-        raise ConfigError(str(error).splitlines()[0]) from error
-    assert OmegaConf.is_dict(changed)
-    config = resolve(changed)  # type: ignore[arg-type]  # it is a mapping
+    folder = before.path.resolve()
+    changes = {
+        "paths.runs": str(folder.parent.parent),
+        "run.sweep": folder.parent.name,
+        "run.job": f"{folder.name}-again",
+        "run.resume": True,
+        "run.trust": False,  # only the command may say so
+        "sweeper": {},  # the new run is no trial of the old one's search
+    }
+    changes |= {word.partition("=")[0]: read_value(word) for word in words}
+    config = derive(read_stored(before.config), changes, composed=True)
     if not config.run.trust:
         check_trusted(config)
     return config

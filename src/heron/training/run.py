@@ -29,7 +29,7 @@ from heron.data.readers import every_set, load_with_report
 from heron.data.sources import locate
 from heron.tasks.config import Config
 from heron.tasks.task import task_of
-from heron.training.run_names import config_key, identifying, path_words
+from heron.training.run_names import config_key, identifying
 from heron.training.status import (
     Clock,
     failure,
@@ -316,7 +316,7 @@ class Run:
 
     def print_error(self, error: BaseException) -> None:
         """Print an error, with its traceback unless it is the user's or the machine's."""
-        words, trace = path_words(self.config), ""
+        words, trace = [f"paths.{name}={at}" for name, at in vars(self.config.paths).items()], ""
         text = os_error_text(error, words) if isinstance(error, OSError) else str(error)
         if not isinstance(error, HeronError) and not is_machine_error(error):
             trace = "".join(traceback.format_exception(error))

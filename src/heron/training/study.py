@@ -18,7 +18,7 @@ from optuna.pruners import BasePruner, HyperbandPruner, MedianPruner, NopPruner
 from optuna.samplers import BaseSampler, GPSampler, RandomSampler, TPESampler
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
-from optuna.trial import FrozenTrial, Trial, TrialState
+from optuna.trial import Trial, TrialState
 from pytorch_lightning.callbacks import Checkpoint
 
 from heron.base.files import locked
@@ -89,17 +89,7 @@ def seed_sampler(study: optuna.Study, settings: SearchConfig) -> None:
 
 def trial_of(study: optuna.Study, number: int) -> Trial:
     """Open a trial that another process has asked for."""
-    return Trial(study, _frozen(study, number)._trial_id)
-
-
-def is_over(study: optuna.Study, number: int) -> bool:
-    """Tell whether the study has been told how a trial ended."""
-    return _frozen(study, number).state.is_finished()
-
-
-def _frozen(study: optuna.Study, number: int) -> FrozenTrial:
-    (frozen,) = (each for each in study.get_trials(deepcopy=False) if each.number == number)
-    return frozen
+    return Trial(study, study.get_trials(deepcopy=False)[number]._trial_id)
 
 
 def _pruner(settings: SweeperConfig, epochs: int) -> BasePruner:
@@ -184,7 +174,7 @@ class Pruning(Checkpoint):
             monitor = self.config.trainer.monitor
             self._study = open_study(self.sweep, settings.study, settings, most, monitor)
             self._trial = trial_of(self._study, settings.trial)
-        if is_over(self._study, self._trial.number):
+        if self._study.get_trials(deepcopy=False)[self._trial.number].state.is_finished():
             return False  # a failure that is tried again: Optuna takes no reports for it
         self._trial.report(score, epochs)
         return bool(self._trial.should_prune())

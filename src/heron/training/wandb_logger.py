@@ -25,8 +25,7 @@ from heron.base.run_folder import RunFolder, read_record
 from heron.base.secrets import redacted
 from heron.base.tables import read_table
 from heron.base.terminal import said, say
-from heron.config.constraints import all_keys
-from heron.config.words import key_of
+from heron.config.constraints import all_keys, key_of
 from heron.metrics.names import is_minimised
 from heron.tasks.config import Config
 from heron.training.run_names import readable_name
@@ -217,7 +216,7 @@ def identity(config: Config, folder: RunFolder, first_run: bool = False) -> dict
     options, job, kind = wandb_options(config), folder.path.resolve(), "train"
     words, varied = folder.read_status().get("overrides", []), _swept(folder)
     varying = [word for word in words if key_of(word) in varied]
-    name = readable_name(varying) if varying and not first_run else job.name
+    name = (not first_run and readable_name(varying)) or job.name
     if job.parent.name == folder.stages.name:
         job, kind = job.parents[1], "stage"
         name = f"{job.name}/{folder.path.name}"

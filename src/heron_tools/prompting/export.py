@@ -15,7 +15,7 @@ from typing import Any
 from heron.base.errors import ConfigError
 from heron.base.files import dump_yaml, write_file
 from heron.base.terminal import print_lines
-from heron.config.words import key_of
+from heron.config.constraints import key_of
 from heron.data.config import TRAIN
 from heron.data.examples import Example
 from heron.data.readers import load_run_data

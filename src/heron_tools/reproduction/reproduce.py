@@ -19,7 +19,6 @@ from heron_tools.reproduction.status import has_model, status_table
 from heron_tools.reproduction.targets import Request, Target, choose_targets, read_targets
 
 if TYPE_CHECKING:  # these load Hydra
-    from heron.training.compose import Composition
     from heron.training.run import Run
 
 
@@ -134,15 +133,14 @@ def _plan(
         *typed,
         *(f"paths.data={folders[0]}", f"paths.cache={folders[1]}"),
     ]
-    from heron.config.words import key_of
+    from heron.config.constraints import key_of
     from heron.sweeps.launch import plan_jobs
-    from heron.training.compose import compose_and_run
+    from heron.training.compose import compose_jobs
     from heron_tools.prompting.command import spelt_out
 
     if target.prompted:
         typed, words = spelt_out(["experiment=", *typed])[1:], spelt_out(words)
-    found: list[Composition] = []
-    compose_and_run("train", [*words, *([] if "-m" in words else ["-m"])], found.append)
+    found = compose_jobs([*words, *([] if "-m" in words else ["-m"])])
     chosen = [each for each in found if _is_chosen(each.overrides, options.only)]
     if not chosen:
         values = [word.partition("=")[2] for each in found for word in each.overrides]

@@ -8,6 +8,7 @@ from omegaconf import OmegaConf
 
 from compared import by_label, run, write_compared
 from heron.base.errors import ConfigError, DataError
+from heron.base.run_folder import config_text
 from heron.base.tables import read_table, write_table
 from heron.data.config import DataConfig
 from heron.languages.hebrew import HEBREW
@@ -17,7 +18,6 @@ from heron.metrics.summary import item_rouge
 from heron.results import comparing
 from heron.results.collect import collect
 from heron.tasks.config import Config
-from heron.training.stored import to_yaml
 
 N = 60
 GUIDS = [f"s{row}" for row in range(N)]
@@ -194,7 +194,7 @@ def test_a_further_data_set_is_compared_as_it_was_read_itself(tmp_path):
     """As `compare` reads it of a run's split, whole configuration or not."""
     other = DataConfig(name="other", language="ro", unicode=UnicodeOptions(niqqud="strip"))
     config = Config(data=DataConfig(name="own", language="he"), others={"other": other})
-    (tmp_path / "config.yaml").write_text(to_yaml(config), encoding="utf-8")
+    (tmp_path / "config.yaml").write_text(config_text(config), encoding="utf-8")
     for split, niqqud, language in (
         ("test", "keep", "he"),
         ("other.test", "strip", "ro"),

@@ -9,12 +9,12 @@ import pytest
 
 from heron.base.errors import ConfigError
 from heron.base.files import read_yaml
+from heron.base.run_folder import config_text
 from heron.base.tables import write_table
 from heron.models.config import EncoderConfig, HeadConfig
 from heron.results.shipped import read_shipped
 from heron.tasks.config import Config, TaskConfig
 from heron.training.overrides import configure
-from heron.training.stored import to_yaml
 from heron_forks.parashoot import targets
 from heron_forks.parashoot.answer_sheet import write_sheet
 from heron_tools.reproduction.targets import Request, read_targets
@@ -222,7 +222,7 @@ def test_made_predictions_on_the_paper_s_validation_file_fill_table_5_and_figure
     head = HeadConfig(name="span", input="question", pooling="tokens", classifier="span")
     encoder = EncoderConfig(name="onlplab/alephbert-base")
     made = Config(data=config, task=TaskConfig(name="qa"), head=head, encoder=encoder)
-    (run / "config.yaml").write_text(to_yaml(made), encoding="utf-8")
+    (run / "config.yaml").write_text(config_text(made), encoding="utf-8")
     write_table(run / "predictions" / f"{split}.parquet", columns)
     request = Request(real.data_dir, tmp_path, files=[run])
     values = fill("T5", request).values["table5"]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from heron.base.run_folder import config_text
 from heron.base.tables import write_table
 from heron.data.config import FileConfig
 from heron.reports.map_data import (
@@ -17,7 +18,7 @@ from heron.reports.map_data import (
     group_examples,
     read_mapped,
 )
-from heron.training.stored import read_stored, to_yaml
+from heron.training.stored import read_stored
 from made_up_runs import CLASSES, make_run
 
 
@@ -67,7 +68,7 @@ def test_a_run_with_stages_shows_the_texts_of_its_last_stage(tmp_path):
     write_table(tmp_path / "data" / "second.jsonl", columns)
     second = replace(config.data, name="second", files={"train": FileConfig(path="second.jsonl")})
     config.stages, config.others = [config.data.name, "second"], {"second": second}
-    (folder / "config.yaml").write_text(to_yaml(config), encoding="utf-8")
+    (folder / "config.yaml").write_text(config_text(config), encoding="utf-8")
     mapped = read_mapped(folder)
     groups = group_examples(mapped, "terciles")
     texts = build_map(mapped, None, groups, None, (None, None)).texts

@@ -18,7 +18,7 @@ import torch
 from conftest import ComposeConfig
 from heron.base.errors import ConfigError, DataError
 from heron.base.files import SEAL, dump_yaml, read_yaml, seal
-from heron.base.run_folder import RunFolder
+from heron.base.run_folder import RunFolder, config_text
 from heron.data.config import FileConfig, JoinConfig
 from heron.data.datamodule import DataModule
 from heron.data.sources import locate
@@ -27,7 +27,7 @@ from heron.training.checkpointing import damage
 from heron.training.curriculum import without_curriculum
 from heron.training.exported import export
 from heron.training.repeat import configure
-from heron.training.stored import read_stored, to_yaml
+from heron.training.stored import read_stored
 from heron.training.trainer import build_module
 from small_runs import heron, train
 
@@ -51,7 +51,7 @@ def run(chronicle_config: ComposeConfig, tmp_path: Path) -> RunFolder:
     torch.manual_seed(1)
     module = build_module(config, data)
     export(folder.model, module.encoder, module.head, data.tokenizer, config)
-    folder.config.write_text(to_yaml(config), "utf-8")
+    folder.config.write_text(config_text(config), "utf-8")
     return folder
 
 
@@ -63,7 +63,7 @@ def edit(run: RunFolder, change: Callable[[Config], object]) -> None:
     """Write another configuration into a run's folder, as whoever shares it can."""
     config = read_stored(run.config)
     change(config)
-    run.config.write_text(to_yaml(config), "utf-8")
+    run.config.write_text(config_text(config), "utf-8")
 
 
 def refuse_to_fetch(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,7 +245,7 @@ def test_no_change_reaches_behind_the_keys(run: RunFolder) -> None:
     config = read_stored(run.config)
     inner = {**vars(config.encoder), "trust_remote_code": True}
     config.curriculum.changes = {"encoder.__dict__": inner}
-    with pytest.raises(ConfigError, match=r"there is no key 'encoder\.__dict__'"):
+    with pytest.raises(ConfigError, match=r"encoder\.__dict__"):
         without_curriculum(config)
 
 

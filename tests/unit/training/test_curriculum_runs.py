@@ -265,17 +265,17 @@ class TestFirstRun:
         assert read_dynamics(folder.path).epochs_E.tolist() == [1]
 
     @pytest.mark.parametrize(
-        ("key", "value"),
+        ("changed", "named"),
         [
-            ("batching.oversampel", "none"),
-            ("bathcing.plan", "shuffle"),
-            ("batching.plan", "shufle"),
-            ("trainer.max_epochs", "many"),
+            ("batching.oversampel=none", "'batching.oversample'"),
+            ("bathcing.plan=shuffle", "'batching'"),
+            ("batching.plan=shufle", "'shuffle'"),
         ],
     )
-    def test_changes_that_cannot_be_are_refused(self, key, value, configure):
+    def test_changes_that_cannot_be_are_refused(self, changed, named, configure):
+        key, _, value = changed.partition("=")
         config = configure("ronli", "a", changes={key: value})
-        with pytest.raises(ConfigError, match=key):
+        with pytest.raises(ConfigError, match=named):
             without_curriculum(config)
 
     def test_lies_in_the_sweep_of_the_run_that_learns_from_it(self, configure):

@@ -18,11 +18,11 @@ import pytest
 import torch
 
 from heron.base.errors import ConfigError
-from heron.base.run_folder import RunFolder
+from heron.base.files import parse_yaml
+from heron.base.run_folder import RunFolder, config_text
 from heron.tasks.base import TaskModule
-from heron.tasks.config import Config
+from heron.tasks.config import Config, read
 from heron.training.job import run_job
-from heron.training.stored import from_yaml, to_yaml
 from small_runs import compose
 from two_processes import files, furthest, run_in_two, table, weights
 
@@ -213,4 +213,4 @@ def test_devices_that_cannot_be_are_refused(
     config = chronicle_config()
     vars(config.trainer).update(changes)
     with pytest.raises(ConfigError, match=message):
-        from_yaml(to_yaml(config))
+        read(parse_yaml(config_text(config)))

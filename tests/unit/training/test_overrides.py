@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError
@@ -25,12 +25,6 @@ ARTICLES = ("summarization", "article_table")
 def data_of(task: str, form: str) -> DataConfig:
     columns = Columns(text_pair="question") if task == "qa" else Columns()
     return DataConfig(task=task, format=form, columns=columns)
-
-
-def refused(data: DataConfig, *words: str) -> str:
-    with pytest.raises(ConfigError) as error:
-        override(data, words)
-    return str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -69,18 +63,9 @@ def test_every_word_gives_a_data_set_or_an_error_that_is_shown(key: str, value: 
         assert isinstance(override(PAIRS, [f"{key}={value}"]), DataConfig)
 
 
-@settings(max_examples=20)
-@given(st.lists(st.sampled_from(["data.unlabelled=drop", "data.verify=no", "data.no_label=[x]"])))
-def test_each_key_is_given_once_whatever_its_value(words: list[str]) -> None:
-    if len(set(words)) == len(words):
-        assert isinstance(override(PAIRS, words), DataConfig)
-    else:
-        assert "is given twice" in refused(PAIRS, *words)
-
-
-def test_one_key_in_two_spellings_is_given_twice() -> None:
-    said = refused(PAIRS, "data.columns={label: gold}", "data.columns.label=right")
-    assert said == "option 'data.columns.label' is given twice"
+def test_the_last_value_of_a_key_counts_and_mappings_are_merged() -> None:
+    new = override(PAIRS, ["data.columns={label: gold}", "data.columns.label=right"])
+    assert new.columns.label == "right"
     new = override(PAIRS, ["data.label_aliases.a=A", "data.label_aliases={b: B}"])
     assert new.label_aliases == {"a": "A", "b": "B"}
 

@@ -11,7 +11,7 @@ from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.training import job
 from heron.training.stages import stage_config
-from heron.training.stored import from_yaml
+from heron.training.stored import read_own
 from made_up_texts import sentences
 from stopping import stopping
 
@@ -44,7 +44,7 @@ def composed(chronicle_config, tiny_encoder, prose):
 
 
 def stored(folder):
-    return from_yaml(folder.config.read_text(encoding="utf-8"))
+    return read_own(folder.config)
 
 
 def test_raw_text_then_relations_is_one_run(composed, tmp_path):

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
+from heron.base.run_folder import config_text
 from heron.base.tables import read_table, write_table
 from heron.cli import main
 from heron.training.compose import compose
-from heron.training.stored import to_yaml
 from heron_forks.hesum.judging.study import get_wording, read_key
 from small_study import SYSTEMS, sample, write_systems
 
@@ -141,7 +141,7 @@ def test_a_run_folder_brings_its_predictions_its_scores_of_items_and_its_languag
     for name in ("a=1,b=2", "other"):
         run = tmp_path / "runs" / name
         run.mkdir(parents=True)
-        run.joinpath("config.yaml").write_text(to_yaml(config), encoding="utf-8")
+        run.joinpath("config.yaml").write_text(config_text(config), encoding="utf-8")
         columns = {
             n: read_table(tmp_path / "nightingale.jsonl").values(n) for n in ("guid", "text")
         }

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from browser import Browser
+from heron.base.run_folder import config_text
 from heron.base.tables import write_table
 from heron.data.config import Columns, DataConfig, FileConfig, ValidationConfig
 from heron.models.config import HeadConfig
 from heron.tasks.config import Config, PathsConfig, TaskConfig
-from heron.training.stored import to_yaml
 
 CLASSES = ["contradiction", "entailment", "neutral"]
 WORDS = ["copiii", "merg", "la", "școală", "dimineața", "părinții", "în", "oraș", "până", "seara"]
@@ -41,7 +41,7 @@ def make_run(tmp_path: Path) -> MakeRun:
             write_table(tmp_path / "data" / f"{split}.jsonl", columns)
         folder = tmp_path / "run"
         folder.mkdir()
-        (folder / "config.yaml").write_text(to_yaml(_config(tmp_path, side)), encoding="utf-8")
+        (folder / "config.yaml").write_text(config_text(_config(tmp_path, side)), encoding="utf-8")
         labels = columns["label"]
         answers = [CLASSES[(CLASSES.index(g) + (i % 5 == 0)) % 3] for i, g in enumerate(labels)]
         predictions = {"guid": columns["guid"], "gold": labels, "prediction": answers}

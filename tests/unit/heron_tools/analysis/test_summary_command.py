@@ -6,6 +6,7 @@ import pytest
 from tests.unit.heron_tools.morphology.test_conllu import SAMPLE
 
 from heron.base.files import read_json
+from heron.base.run_folder import config_text
 from heron.base.tables import read_table, write_table
 from heron.cli import main
 from heron.data.config import Columns, DataConfig, FileConfig
@@ -14,7 +15,6 @@ from heron.metrics.config import BertScoreConfig
 from heron.models.config import HeadConfig
 from heron.tasks import FORK_ANALYSES
 from heron.tasks.config import Config, PathsConfig, TaskConfig
-from heron.training.stored import to_yaml
 from heron_tools.analysis.command import open_slicer
 from heron_tools.analysis.options import parse
 
@@ -185,7 +185,7 @@ def make_run(folder, synthetic=False):
     config = Config(data=data, task=TaskConfig(name="summarization"), head=head, paths=paths)
     run = folder / "run"
     run.mkdir()
-    (run / "config.yaml").write_text(to_yaml(config), encoding="utf-8")
+    (run / "config.yaml").write_text(config_text(config), encoding="utf-8")
     table = read_table(folder / "data" / "own" / "test.csv")
     columns = {
         "guid": table.values("guid"),

@@ -8,7 +8,7 @@ import pytest
 
 from heron.base.files import read_yaml
 from heron.results.collect import collect
-from heron.training.compose import compose_and_run
+from heron.training.compose import compose_jobs
 from heron_tools.reproduction.published import find_published
 from small_prompts import serving
 from small_runs import heron
@@ -31,8 +31,7 @@ def write_lchaim(folder):
 
 
 def plan(*words):
-    found = []
-    compose_and_run("train", ["-m", *words], found.append)
+    found = compose_jobs(["-m", *words])
     return [each.resolved() for each in found]
 
 

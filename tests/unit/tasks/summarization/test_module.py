@@ -14,11 +14,14 @@ from torch.nn import functional as F
 from transformers import GenerationConfig
 
 from heron.base.errors import ConfigError
+from heron.base.files import parse_yaml
+from heron.base.run_folder import config_text
 from heron.data.collate import IGNORED, Collator
 from heron.data.config import TEST, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.metrics.names import rouge_names
 from heron.tasks.config import GenerationConfig as Generation
+from heron.tasks.config import read
 from heron.tasks.summarization.module import part_of
 from heron.tasks.summarization.predictions import (
     SummaryPredictions,
@@ -28,7 +31,6 @@ from heron.tasks.summarization.predictions import (
 )
 from heron.tasks.summarization.seq2seq import generation_settings
 from heron.training.outcome import predict_split
-from heron.training.stored import from_yaml, to_yaml
 from heron.training.trainer import build_module, prediction_trainer
 from heron_tools.export.model_card import usage_code
 from heron_tools.export.plain import Plain
@@ -304,7 +306,7 @@ def test_what_cannot_write_is_refused(chronicle_config, changes, says):
         part, _, name = key.rpartition(".")
         setattr(attrgetter(part)(config), name, value)
     with pytest.raises(ConfigError, match=says):
-        from_yaml(to_yaml(config))
+        read(parse_yaml(config_text(config)))
 
 
 def test_a_batch_of_which_no_row_is_chosen_leaves_nothing(built):
