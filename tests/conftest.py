@@ -11,7 +11,6 @@ import signal
 import sys
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
 from typing import IO, Any
 from unittest.mock import create_autospec
 
@@ -48,10 +47,6 @@ os.fsync = lambda _: None  # no test ends with a power cut, and each call waits 
 # interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 load_forks(experiment_roots())  # tests of forks import them as `heron_forks.<fork>`
-# Tests replace `heron.base.folders.data_sets`: a module that is first imported meanwhile would keep
-# the replacement for all later tests.
-import_module("heron.config.shorthands")
-
 # What is imported stays: searching it for garbage took a tenth of the suite's time.
 gc.freeze()
 gc.set_threshold(100_000, 50, 100)

@@ -96,7 +96,6 @@ TYPED = {
     "train hydra.nothing=1": ["nothing"],
     "train ~nothing": ["nothing"],
     "train --config-dir=nowhere": ["nowhere"],
-    "train --resolve": ["--cfg"],
     "train +callbacks.mine._target_=heron.Nothing": ["callbacks.mine"],
     "train trainer.limit_train_batches=many": ["trainer.limit_train_batches"],
     "train trainer.monitor=macro_f2": ["'macro_f1'"],

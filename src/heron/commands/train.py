@@ -63,9 +63,9 @@ def train(config: DictConfig) -> float | None:
         if not job.is_kept():
             job.check({})
             if count_ranks(settings) > 1:
-                from heron.sweeps.devices import check_start
+                from heron.sweeps.devices import check_devices
 
-                check_start(settings, settings.run.isolate is not False)
+                check_devices(settings)
     except HeronError:
         if folder.is_new():
             folder.discard()

@@ -90,14 +90,9 @@ def read_flags(arguments: Sequence[str]) -> Namespace:
         if flags.hydra_help:
             flags.overrides = [word for word in flags.overrides if word.startswith("hydra")]
         return flags
-    words = rewrite(flags.overrides)
-    searched = [*added, *_searched(words)]
+    searched = [*added, *_searched(flags.overrides)]
     add_forks(searched)
-    if "encoder" in map(key_of, words):
-        from heron.config.shorthands import spell_out_encoder  # start-up time
-
-        words = spell_out_encoder(words, searched)
-    flags.overrides = words
+    flags.overrides = rewrite(flags.overrides, searched)
     return flags
 
 
@@ -119,8 +114,6 @@ def shown(hydra: Hydra, flags: Namespace, name: str) -> bool:
         hydra.show_cfg(name, flags.overrides, *shown)
     elif flags.info is not None:
         hydra.show_info(flags.info, config_name=name, overrides=flags.overrides)
-    elif flags.resolve:
-        raise ConfigError("--resolve belongs to --cfg")
     else:
         return False
     return True

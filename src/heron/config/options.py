@@ -36,7 +36,7 @@ class DataFolders:
     paths_cache: Path | None = None
 
 
-def parse_options(schema: type[T], arguments: Sequence[str]) -> T:
+def parse_options(schema: type[T], arguments: Sequence[str], first: str = "") -> T:
     """Turn `key=value` words into an instance of `schema`.
 
     Lists are written `a,b` or `[a, b]`; `none`, `null` and nothing unset an optional value.
@@ -45,6 +45,7 @@ def parse_options(schema: type[T], arguments: Sequence[str]) -> T:
         schema: a dataclass. A field `paths_data` is the option `paths.data`; other names that are
             not Python's are `metadata={"option": name}`.
         arguments: the words after the command's name.
+        first: the option that a word without `=` sets; a folder's own name may hold one.
 
     Raises:
         ConfigError: a word without `=` or a repeated key, else all problems that pydantic finds.
@@ -54,7 +55,13 @@ def parse_options(schema: type[T], arguments: Sequence[str]) -> T:
     values: dict[str, Any] = {}
     for word in arguments:
         key, equals, value = word.partition("=")
-        if not equals:
+        if (
+            first
+            and word[:1] != "-"
+            and not (equals and (key in fields or not Path(word).exists()))
+        ):
+            key, value = first, word
+        elif not equals:
             where = " Only train has it: HERON_FORKS=DIR finds DIR/conf here."
             hint = where if key == "--config-dir" else nearest(key, {*fields, *EVERYWHERE})
             raise ConfigError(f"'{word}' is not of the form key=value.{hint}")
@@ -68,26 +75,10 @@ def parse_options(schema: type[T], arguments: Sequence[str]) -> T:
 def parse_with_data(
     schema: type[T], arguments: Sequence[str], first: str = ""
 ) -> tuple[T, list[str]]:
-    """Read options, and separate them from the overrides `data.<key>=value`.
-
-    `first` is the option that a word without `=` sets.
-    """
+    """Read options, and separate them from the overrides `data.<key>=value`."""
     overrides = [word for word in arguments if word.startswith("data.")]
     words = [word for word in arguments if word not in overrides]
-    if first:
-        words = [w if "=" in w or w.startswith("-") else f"{first}={w}" for w in words]
-    return parse_options(schema, words), overrides
-
-
-def parse_folder(schema: type[T], arguments: Sequence[str], missing: str) -> T:
-    """Read options of which the first word is `folder=DIR` or only DIR; `missing` says so without.
-
-    A run's folder name may itself contain "=" (seed=0-1a2b3c4d).
-    """
-    if not arguments:
-        raise ConfigError(missing)
-    first, *rest = arguments
-    return parse_options(schema, [f"folder={first.removeprefix('folder=')}", *rest])
+    return parse_options(schema, words, first), overrides
 
 
 def _option_name(field: dataclasses.Field[Any]) -> str:

@@ -21,7 +21,7 @@ from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact, redacted
 from heron.base.signals import TERMINATED
 from heron.config.compose import explained
-from heron.sweeps.devices import check_start
+from heron.sweeps.devices import check_devices
 from heron.sweeps.ledger import Best, Outcome
 from heron.sweeps.sweep import Sweep
 from heron.training.compose import Composition
@@ -69,7 +69,7 @@ class Plan:
             )
         job = Run(config, folder, composition.overrides, composition.whole)
         if not job.is_kept():
-            check_start(config, config.run.isolate is not False)
+            check_devices(config)
             job.check(self._mistakes, read=several)
         self.by_folder[folder.path] = job
         return job
@@ -129,11 +129,8 @@ class Launch:
 
     def _run(self, jobs: Sequence[Run]) -> list[Outcome]:
         settings = jobs[0].config.run
-        isolate = settings.isolate is not False
-        if self.n_jobs > 1 and not isolate:
-            raise ConfigError("hydra.launcher.n_jobs above 1 needs processes: run.isolate=null")
         retry = "failed" if max(len(jobs), self.total) == 1 else settings.retry
-        sweep = Sweep(jobs, isolate, self.n_jobs, retry)
+        sweep = Sweep(jobs, settings.isolate is not False, self.n_jobs, retry)
         sweep.preload, sweep.best = self.preload, self.best
         sweep.before, sweep.total = self.ended, max(self.total, len(self.ended) + len(jobs))
         outcomes = sweep.run()
@@ -231,22 +228,17 @@ def conclude(found: Sequence[JobReturn], refused: Sequence[tuple[str, str]] = ()
         ),
     ]
     jobs = len(found) + len(refused)
-    said = not any(isinstance(each._return_value, JobError) for each in bad)
-    if len(failed) == jobs and said:  # none was run: why is printed
-        return 2
+    if len(failed) == jobs and not any(isinstance(each._return_value, JobError) for each in bad):
+        return 2  # none was run: why is printed
     if failed:
-        print(f"heron train: {len(failed)} of {jobs} jobs failed:", file=sys.stderr)
-        for overrides, error in failed:
-            print(redact(f"  {overrides}: {error}"), file=sys.stderr)
-        print(
+        said = [
+            f"{len(failed)} of {jobs} jobs failed:",
+            *(f"  {overrides}: {error}" for overrides, error in failed),
             "The same command resumes what was interrupted (killed, out of memory, disk full); "
             "run.retry=failed tries the others again, too. What a job printed is in its log.txt.",
-            file=sys.stderr,
-        )
-        return 2
-    if cut:
-        print(
-            f"heron train: {len(cut)} of {jobs} jobs interrupted; the same command resumes them",
-            file=sys.stderr,
-        )
-    return TERMINATED if cut else 0
+        ]
+    else:
+        said = [f"{len(cut)} of {jobs} jobs interrupted; the same command resumes them"]
+    if failed or cut:
+        print(redact("heron train: " + "\n".join(said)), file=sys.stderr)
+    return 2 if failed else TERMINATED if cut else 0

@@ -14,10 +14,10 @@ from pathlib import Path
 from heron.base.errors import HeronError, first_line, visible
 from heron.base.files import locked
 from heron.base.signals import INTERRUPTED
-from heron.sweeps.devices import check_start, start_job
+from heron.sweeps.devices import check_devices, start_job
 from heron.sweeps.isolation import JobProcess, start_server, wait_for_any
 from heron.sweeps.ledger import Best, Outcome, killed, progress_line
-from heron.training.run import BUSY, DONE, BusyError, Run
+from heron.training.run import BUSY, DONE, BusyError, Run, count_ranks
 from heron.training.status import try_update
 
 _POLL = 0.1  # seconds between looks at what jobs print
@@ -28,15 +28,17 @@ _GRACE = 30.0  # seconds that a stopped job has to finish what it is writing
 class Sweep:
     """Runs jobs, `n_jobs` side by side, and counts how they end.
 
-    With `retry=failed`, whatever failed is tried again, too.
+    With `retry=failed`, whatever failed is tried again, too. Jobs are in processes of their own
+    (`isolate`) where several run at once, or one on several devices.
     """
 
     preload: tuple[str, ...] = ()  # modules that the jobs' server imports besides its own
 
     def __init__(self, jobs: Sequence[Run], isolate: bool, n_jobs: int = 1, retry: str = "cut"):
         for job in jobs:
-            check_start(job.config, isolate)
-        self.jobs, self.isolate, self.n_jobs, self.retry = list(jobs), isolate, n_jobs, retry
+            check_devices(job.config)
+        self.jobs, self.n_jobs, self.retry = list(jobs), n_jobs, retry
+        self.isolate = isolate or n_jobs > 1 or any(count_ranks(job.config) > 1 for job in jobs)
         self.outcomes: list[Outcome] = []
         self.before: Sequence[Outcome] = ()  # of the same command's earlier batches
         self.total = len(self.jobs)

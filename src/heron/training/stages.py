@@ -10,6 +10,7 @@ Source: LCHAIM section 4 (HebNLI, then LCHAIM; for Table 4 first LCHAIM, then He
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -44,10 +45,33 @@ def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
         DataError: the data of a stage are missing (before any training).
     """
     stages = config.read_stages()
+    _check(config, stages)
+    for each in every_set(config).values():
+        locate(each, Path(config.paths.data), Path(config.paths.cache))
+    every: Scores = {}
+    last: Scores = {}
+    done: list[RunFolder] = []
+    for number, stage in enumerate(stages, 1):
+        inner = RunFolder(folder.stages / f"{number}-{stage.data}")
+        inner.path.mkdir(parents=True, exist_ok=True)
+        print(f"heron train: stage {number} of {len(stages)}: {stage.data}", flush=True)
+        last = run_job(stage_config(config, stages, stage, *done[-1:]), inner)
+        every |= {f"{inner.path.name}/{split}": scores for split, scores in last.items()}
+        done.append(inner)
+    if ranks.is_first():
+        _link_last_stage(done[-1], folder)
+        folder.update_status(data=done[-1].read_status().get("data"))
+        _join_ledgers(stages, done, folder)
+        write_json(folder.scores, {**last, **every})
+    return {**last, **every}
+
+
+def _check(config: Config, stages: list[StageConfig]) -> None:
+    """Refuse what would fail, or make another model, once earlier stages are trained."""
     earlier: Config | None = None
     for number, stage in enumerate(stages, 1):
         try:
-            whole = stage_config(config, stages, stage, None)
+            whole = stage_config(config, stages, stage)
             # Without the settings that do not change the shapes of the weights.
             whole.head = replace(whole.head, name="", dropout=0.0, start=None, over_windows="")
             if earlier and _keeps_head(stage, whole, earlier) and earlier.head != whole.head:
@@ -62,30 +86,10 @@ def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
         except ConfigError as error:
             raise ConfigError(f"stage {number} ({stage.data}): {error}") from error
         earlier = whole
-    for each in every_set(config).values():
-        locate(each, Path(config.paths.data), Path(config.paths.cache))
-    every: Scores = {}
-    last: Scores = {}
-    done: RunFolder | None = None
-    for number, stage in enumerate(stages, 1):
-        name = f"{number}-{stage.data}"
-        inner = RunFolder(folder.stages / name)
-        inner.path.mkdir(parents=True, exist_ok=True)
-        print(f"heron train: stage {number} of {len(stages)}: {stage.data}", flush=True)
-        last = run_job(stage_config(config, stages, stage, done), inner)
-        every |= {f"{name}/{split}": scores for split, scores in last.items()}
-        done = inner
-    assert done is not None
-    if ranks.is_first():
-        _link_last_stage(done, folder)
-        folder.update_status(data=done.read_status().get("data"))
-        _join_ledgers(stages, folder)
-        write_json(folder.scores, {**last, **every})
-    return {**last, **every}
 
 
 def stage_config(
-    config: Config, stages: list[StageConfig], stage: StageConfig, before: RunFolder | None
+    config: Config, stages: list[StageConfig], stage: StageConfig, before: RunFolder | None = None
 ) -> Config:
     """Derive one stage: the run's configuration with the stage's data and settings.
 
@@ -146,26 +150,22 @@ def _keeps_head(stage: StageConfig, inner: Config, before: Config) -> bool:
     return is_same if stage.keep_head is None else stage.keep_head
 
 
-def _join_ledgers(stages: list[StageConfig], folder: RunFolder) -> None:
+def _join_ledgers(stages: list[StageConfig], done: list[RunFolder], folder: RunFolder) -> None:
     """Add up what the stages have spent; `unique` counts a data set of two stages once."""
-    names = [f"{number}-{stage.data}" for number, stage in enumerate(stages, 1)]
-    ledgers = [read_record(RunFolder(folder.stages / name).ledger) for name in names]
-    totals = [ledger["total"] for ledger in ledgers]
-    unique: dict[str, int] = {}
+    ledgers = {each.path.name: read_record(each.ledger) for each in done}
+    totals = [ledger["total"] for ledger in ledgers.values()]
+    unique = Counter[str]()
     for stage, total in zip(stages, totals, strict=True):
-        unique[stage.data] = max(unique.get(stage.data, 0), total["unique"])
+        unique |= Counter({stage.data: total["unique"]})  # the larger of two
     rows = [
         {**row, "stage": name if row["stage"] == "everything" else f"{name}: {row['stage']}"}
-        for name, ledger in zip(names, ledgers, strict=True)
+        for name, ledger in ledgers.items()
         for row in ledger["stages"]
     ]
     total = {name: sum(each[name] for each in totals) for name in totals[0]}
-    value = {
-        "planned_steps": sum(ledger["planned_steps"] for ledger in ledgers),
-        "total": {**total, "unique": sum(unique.values())},
-        "stages": rows,
-    }
-    write_json(folder.ledger, value)
+    planned = sum(ledger["planned_steps"] for ledger in ledgers.values())
+    whole = {**total, "unique": unique.total()}
+    write_json(folder.ledger, {"planned_steps": planned, "total": whole, "stages": rows})
 
 
 def _link_last_stage(last: RunFolder, folder: RunFolder) -> None:

@@ -7,7 +7,7 @@ with another space or other settings is another study in the same file.
 import os
 import warnings
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
@@ -61,10 +61,8 @@ def open_study(
 
 def forget_study(folder: Path, name: str) -> None:
     """Remove a study, where there is one."""
-    if (folder / JOURNAL).is_file():
-        storage = _storage(folder)
-        if name in optuna.get_all_study_names(storage):
-            optuna.delete_study(study_name=name, storage=storage)
+    with suppress(KeyError):
+        optuna.delete_study(study_name=name, storage=_storage(folder))
 
 
 def seed_sampler(study: optuna.Study, settings: SearchConfig) -> None:

@@ -271,7 +271,6 @@ def test_another_space_or_another_setting_is_another_search(ran: Trainings) -> N
 @pytest.mark.parametrize(
     "words",
     [
-        ("seed=1",),
         ("trainer.monitor=loss,macro_f1",),
         (LR, "data.folds.count=3", "data.folds.fold=0,1,2"),
         (LR, "run.job=best"),
