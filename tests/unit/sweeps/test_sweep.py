@@ -197,9 +197,6 @@ class TestSameCommandAgain:
             time.sleep(0.05)
             assert self.again(tmp_path, ran) == (0, [1])
 
-    def test_side_by_side_without_processes_is_refused(self, tmp_path: Path) -> None:
-        assert sweep(tmp_path, "run.isolate=false", "hydra.launcher.n_jobs=2") == 2
-
 
 class TestHeartbeat:
     def test_is_written_from_a_thread_with_process_machine_and_seconds(
