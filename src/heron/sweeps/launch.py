@@ -22,7 +22,7 @@ from heron.base.secrets import redact, redacted
 from heron.base.signals import TERMINATED
 from heron.config.compose import explained
 from heron.sweeps.devices import check_devices
-from heron.sweeps.ledger import Best, Outcome
+from heron.sweeps.ledger import Outcome
 from heron.sweeps.sweep import Sweep
 from heron.training.compose import Composition
 from heron.training.jobs import JobComposer, grid
@@ -100,9 +100,8 @@ class Launch:
         self.context, self.master, self.n_jobs = context, master, n_jobs
         self.plan = Plan()
         self.ended: list[Outcome] = []
-        self.best: Best | None = None  # for a search
         self.preload: tuple[str, ...] = ()
-        self.total = 0  # how many jobs there are to be, where a sweeper knows
+        self.total = 0  # how many jobs a search is to have
 
     def __call__(self, job_overrides: Sequence[Sequence[str]], first: int) -> list[JobReturn]:
         """Run one batch; `first` is the number of its first job."""
@@ -123,7 +122,7 @@ class Launch:
         outcomes = self._run(list(jobs.values())) if jobs else []
         by_path = {each.job.folder.path: each for each in outcomes}
         return [
-            _returned(words, by_path.get(job.folder.path) if isinstance(job, Run) else job)
+            returned(words, by_path.get(job.folder.path) if isinstance(job, Run) else job)
             for words, job in zip(job_overrides, planned, strict=True)
         ]
 
@@ -131,7 +130,7 @@ class Launch:
         settings = jobs[0].config.run
         retry = "failed" if max(len(jobs), self.total) == 1 else settings.retry
         sweep = Sweep(jobs, settings.isolate is not False, self.n_jobs, retry)
-        sweep.preload, sweep.best = self.preload, self.best
+        sweep.preload, sweep.is_search = self.preload, self.total > 0
         sweep.before, sweep.total = self.ended, max(self.total, len(self.ended) + len(jobs))
         outcomes = sweep.run()
         paths = {each.job.folder.path for each in outcomes}
@@ -139,7 +138,7 @@ class Launch:
         return outcomes
 
 
-def _returned(words: Sequence[str], outcome: Outcome | HeronError | None) -> JobReturn:
+def returned(words: Sequence[str], outcome: Outcome | HeronError | None) -> JobReturn:
     """Tell Hydra how a job ended: with its score on validation, or an error."""
     found = JobReturn(overrides=list(words))
     if isinstance(outcome, Outcome) and outcome.state in ("done", "pruned"):
@@ -211,7 +210,7 @@ def run_planned(
     outcomes = Sweep(jobs, settings.isolate is not False, retry=retry).run()
     if any(each.state == "done" for each in outcomes):
         report(outcomes[0].job.folder.path.parent)
-    found = [_returned(each.job.overrides, each) for each in outcomes]
+    found = [returned(each.job.overrides, each) for each in outcomes]
     return conclude(found, refused)
 
 

@@ -21,6 +21,7 @@ class Outcome:
     state: str
     error: str = ""  # first line of what went wrong; empty when nothing did
     seconds: float = 0.0  # spent on it in this command
+    score: float | None = None  # on validation, of a search's job that is done
     kept: bool = False  # nothing was run: the state was left by an earlier command or another one
 
 
@@ -32,38 +33,18 @@ def killed(code: int) -> str:
     return f"Killed: by {signal.Signals(-code).name}{memory}"
 
 
-class Best:
-    """The best score on validation of a sweep's jobs; none where `trainer.monitor` varies."""
-
-    def __init__(self) -> None:
-        self.score: float | None = None
-        self.job: Run | None = None
-        self._common: set[str] | None = None
-        self._monitors: set[str] = set()
-
-    def add(self, job: Run) -> None:
-        """Compare one more finished job."""
-        words = set(job.overrides)
-        self._common = words if self._common is None else self._common & words
-        score, monitor = job.score(), job.config.trainer.monitor
-        self._monitors.add(monitor)
-        if score is None:
-            return
-        if self.score is None or signed(monitor, score) > signed(monitor, self.score):
-            self.score, self.job = score, job
-
-    def __bool__(self) -> bool:
-        return self.job is not None and len(self._monitors) == 1
-
-    def __str__(self) -> str:
-        """Show the score, and what sets the job apart from the others."""
-        if self.job is None:
-            return ""
-        own = [word for word in self.job.overrides if word not in (self._common or ())]
-        return f"{self.score:.4f}" + (f" with {' '.join(own)}" if own else "")
+def best_so_far(outcomes: Sequence[Outcome]) -> str:
+    """Show the best score on validation of a search, and what sets its job apart; empty without."""
+    scored = [each for each in outcomes if each.score is not None]
+    if not scored:
+        return ""
+    best = max(scored, key=lambda each: signed(each.job.config.trainer.monitor, each.score or 0.0))
+    common = set[str].intersection(*(set(each.job.overrides) for each in scored))
+    own = [word for word in best.job.overrides if word not in common]
+    return f"; best so far {best.score:.4f}" + (f" with {' '.join(own)}" if own else "")
 
 
-def progress_line(outcomes: Sequence[Outcome], total: int, at_once: int, best: object) -> str:
+def progress_line(outcomes: Sequence[Outcome], total: int, at_once: int) -> str:
     """Show the job that has ended last and the total on one line; `at_once` run side by side."""
     last, states = outcomes[-1], [each.state for each in outcomes]
     of = max(total, len(states))
@@ -79,8 +60,7 @@ def progress_line(outcomes: Sequence[Outcome], total: int, at_once: int, best: o
     counted = ", ".join([*counts, f"{left} left"])
     time_left = f", about {duration(about)}" if left else ""
     name = last.job.folder.path.name
-    so_far = f"; best so far {best}" if best else ""
-    return f"[{len(states)}/{of}] {name}: {what} ({counted}{time_left}{so_far})"
+    return f"[{len(states)}/{of}] {name}: {what} ({counted}{time_left}{best_so_far(outcomes)})"
 
 
 def duration(seconds: float) -> str:

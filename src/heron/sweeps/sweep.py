@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Generator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 from heron.base.errors import HeronError, first_line, visible
@@ -16,7 +17,7 @@ from heron.base.files import locked
 from heron.base.signals import INTERRUPTED
 from heron.sweeps.devices import check_devices, start_job
 from heron.sweeps.isolation import JobProcess, start_server, wait_for_any
-from heron.sweeps.ledger import Best, Outcome, killed, progress_line
+from heron.sweeps.ledger import Outcome, killed, progress_line
 from heron.training.run import BUSY, DONE, BusyError, Run, count_ranks
 from heron.training.status import try_update
 
@@ -42,7 +43,7 @@ class Sweep:
         self.outcomes: list[Outcome] = []
         self.before: Sequence[Outcome] = ()  # of the same command's earlier batches
         self.total = len(self.jobs)
-        self.best: Best | None = None
+        self.is_search = False
         self._waiting = deque[Run]()
         self._planned = set[Path]()
 
@@ -124,9 +125,9 @@ class Sweep:
         return False
 
     def _add(self, outcome: Outcome) -> None:
+        if self.is_search and outcome.state == "done":
+            outcome = replace(outcome, score=outcome.job.score())
         self.outcomes.append(outcome)
-        if self.best is not None and outcome.state == "done":
-            self.best.add(outcome.job)
 
     def _print_kept(self) -> None:
         states = [each.state for each in self.outcomes]
@@ -203,8 +204,7 @@ class Sweep:
             print(self._line(), flush=True)
 
     def _line(self) -> str:
-        ended = [*self.before, *self.outcomes]
-        return progress_line(ended, self.total, self.n_jobs, self.best or "")
+        return progress_line([*self.before, *self.outcomes], self.total, self.n_jobs)
 
 
 def _print_waiting(jobs: int) -> None:
