@@ -8,10 +8,12 @@ import math
 from ast import literal_eval
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from contextlib import suppress
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import optuna
 from hydra.core.override_parser.types import IntervalSweep, Override
 from hydra.core.utils import JobReturn, JobStatus
 from optuna.distributions import (
@@ -21,6 +23,7 @@ from optuna.distributions import (
     IntDistribution,
     distribution_to_json,
 )
+from optuna.samplers import BaseSampler, GPSampler, RandomSampler, TPESampler
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from heron.base.errors import ConfigError, HeronError, first_line
@@ -28,14 +31,15 @@ from heron.base.files import fingerprint, locked
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact
 from heron.config.compose import explained, typed_words
-from heron.config.constraints import key_of
+from heron.config.constraints import Count, OneOf, Seed, key_of
+from heron.config.parsing import parse
 from heron.config.words import job_words
 from heron.sweeps.launch import begin_sweep, returned
 from heron.tasks.config import Config, SweeperConfig
 from heron.training.compose import Composition
 from heron.training.jobs import JobComposer, sweep_rows, vary
 from heron.training.run_names import identifying
-from heron.training.study import forget_study, open_study, seed_sampler, settings_of, trial_of
+from heron.training.study import open_storage, open_study, trial_of
 
 _MOST_CUTS = 3  # interruptions of one job in one command; then the search continues without it
 _MOST_REPEATS = 1000  # points in a row that were tried already
@@ -46,6 +50,22 @@ _REFUSED = {
     "experiment": "one search searches one experiment",
     "run.job": "it names one folder for all trials",
 }
+
+
+@dataclass
+class SearchConfig(SweeperConfig):
+    """The keys of `hydra.sweeper`; a trial has those of its pruner."""
+
+    n_trials: Count = 20  # number of points
+    seed: Seed = 0  # of the sampler
+    # of the points: Optuna's name
+    sampler: Annotated[str, OneOf("tpe", "gp", "random")] = "tpe"
+
+
+def settings_of(sweeper: Mapping[str, Any]) -> SearchConfig:
+    """Read the keys of `hydra.sweeper`; a ConfigError names one that cannot be."""
+    own = {each.name for each in fields(SearchConfig)} - {"study", "trial"}
+    return parse(SearchConfig, {key: sweeper[key] for key in own}, "hydra.sweeper.")
 
 
 def distribution(override: Override) -> BaseDistribution:
@@ -292,3 +312,29 @@ def _study_name(first: Config, space: Mapping[str, BaseDistribution]) -> str:
     fixed = {key: value for key, value in identifying(first).items() if key not in keys}
     described = {key: distribution_to_json(of) for key, of in space.items()}
     return f"search-{fingerprint(fixed, described)[:8]}"
+
+
+def forget_study(folder: Path, name: str) -> None:
+    """Remove a study, where there is one."""
+    with suppress(KeyError):
+        optuna.delete_study(study_name=name, storage=open_storage(folder))
+
+
+def seed_sampler(study: optuna.Study, settings: SearchConfig) -> None:
+    """Seed the sampler by its seed and the number of trials, whichever process asks.
+
+    Trials that a killed process had only asked for do not count: without them, the points are the
+    same. After a point that was tried before, the next one is drawn at random.
+    """
+    trials = study.get_trials(deepcopy=False)
+    counted = [each for each in trials if each.user_attrs.get("repeats") != each.number]
+    last = counted[-1] if counted else None
+    seed = (settings.seed * 100_003 + len(counted)) % 2**32
+    sampler: BaseSampler = RandomSampler(seed=seed)
+    if last is not None and last.state == TrialState.FAIL and "repeats" in last.user_attrs:
+        pass
+    elif settings.sampler == "tpe":
+        sampler = TPESampler(seed=seed, n_startup_trials=settings.startup_trials)
+    elif settings.sampler == "gp":
+        sampler = GPSampler(seed=seed, n_startup_trials=max(1, settings.startup_trials))
+    study.sampler = sampler
