@@ -13,7 +13,7 @@ import yaml
 
 from heron.base.tables import read_table
 from heron.data.config import read_config
-from heron.training.overrides import override
+from heron.data.overrides import override
 from heron_forks.hesum.judging.study import read_key
 from page_commands import FENCED
 from small_heron import ROOT, TEXTS, Row, rows_of, substitute_rows, write_rows

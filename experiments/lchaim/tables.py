@@ -14,10 +14,10 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.pages import cut_text
 from heron.base.tables import cell_text, read_table
 from heron.data.examples import Example
+from heron.data.overrides import configure
 from heron.metrics.intervals import score_intervals
 from heron.results.shipped import Shipped, choose_present, read_shipped
 from heron.training.compose import compose
-from heron.training.overrides import configure
 from heron_tools.analysis.command import open_slicer
 from heron_tools.analysis.label_statistics import jaccard
 from heron_tools.analysis.options import AnalyzeOptions

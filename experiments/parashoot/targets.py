@@ -19,10 +19,10 @@ from heron.base.pages import render
 from heron.base.run_folder import open_run
 from heron.data.config import SPLITS, VALIDATION
 from heron.data.examples import Example
+from heron.data.overrides import configure
 from heron.languages import get_language
 from heron.metrics.span import CLUSTERS, OTHER
 from heron.results.shipped import Shipped, read_shipped
-from heron.training.overrides import configure
 from heron.training.stored import read_stored
 from heron_tools.analysis.answer_kinds import OVERLAPS
 from heron_tools.analysis.answers import overlap_table

@@ -15,6 +15,7 @@ from heron.base.pages import cut_text
 from heron.base.run_folder import RunFolder
 from heron.data.config import PHRASES, VALIDATION
 from heron.data.examples import Example
+from heron.data.overrides import configure
 from heron.data.sources import State, inspect
 from heron.dynamics.groups import GROUPS
 from heron.languages import get_language
@@ -22,7 +23,6 @@ from heron.languages.words import TOKENIZERS
 from heron.reports.map import draw_map
 from heron.reports.map_data import group_examples, read_mapped
 from heron.results.shipped import Shipped, choose_present, read_shipped
-from heron.training.overrides import configure
 from heron_tools.analysis.command import open_slicer
 from heron_tools.analysis.label_statistics import OVERALL, split_statistics
 from heron_tools.analysis.options import AnalyzeOptions

@@ -28,6 +28,7 @@ from heron.data.config import (
 )
 from heron.data.examples import Example, Span
 from heron.data.markers import MarkerError, Markers, mark, parse_marked
+from heron.data.overrides import override
 from heron.data.rows import LabelError, LabelReader
 from heron.data.sources import locate
 from heron.data.splits import apply_duplicates, carve, take_fold
@@ -54,7 +55,6 @@ from heron.results.collect import collect
 from heron.results.frame import predictions_file, read_frame
 from heron.results.outcomes import score_function
 from heron.training.compose import compose
-from heron.training.overrides import override
 from heron_tools.morphology.backends import load_morphology
 from heron_tools.morphology.conllu import read_conllu
 from heron_tools.noise.grading import detection

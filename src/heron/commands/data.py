@@ -12,11 +12,11 @@ from heron.base.terminal import print_lines, print_tables
 from heron.config.options import DataFolders, parse_with_data
 from heron.data.config import PHRASES, TEST, TRAIN, VALIDATION, DataConfig, read_config
 from heron.data.examples import count_repairs
+from heron.data.overrides import configure
 from heron.data.readers import load_with_report
 from heron.data.sources import Source, State, fetch, inspect
 from heron.languages import get_language
 from heron.tasks.task import task_of
-from heron.training.overrides import configure
 
 _SEEN = (
     "seen: the hash and numbers were taken from the file itself; unseen: nobody has read it with "

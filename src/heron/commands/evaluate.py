@@ -27,12 +27,12 @@ from heron.tasks.summarization.bertscore import (
     write_scores,
 )
 from heron.tasks.task import text_scores
-from heron.training.overrides import read_points, sort_words
+from heron.training.stored import read_points, sort_words
 
 
 @dataclass
 class EvaluateOptions(BertScoreOptions):
-    """Options of `heron evaluate`; it also takes the keys of `heron.training.overrides`."""
+    """Options of `heron evaluate`; it also takes the keys of `heron.training.stored`."""
 
     run: Annotated[
         list[Path], MinLen(1)

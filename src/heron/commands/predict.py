@@ -20,7 +20,7 @@ from heron.base.terminal import gather, print_lines, say
 from heron.config.options import parse_options
 from heron.data.user_files import read_parts, read_rows
 from heron.tasks.qa.squad import place_of
-from heron.training.overrides import read_points, sort_words
+from heron.training.stored import read_points, sort_words
 
 if TYPE_CHECKING:
     from heron.data.config import DataConfig
@@ -34,7 +34,7 @@ CHUNK = 10_000
 
 @dataclass
 class PredictOptions:
-    """Options of `heron predict`; it also takes the keys of `heron.training.overrides`."""
+    """Options of `heron predict`; it also takes the keys of `heron.training.stored`."""
 
     run: Annotated[
         list[Path], MinLen(1)

@@ -52,7 +52,7 @@ PREDICTION_COLUMNS = ("prediction", "pred", "predicted_label", "label")
 
 @dataclass(kw_only=True)
 class ScoreOptions(BertScoreOptions):
-    """Options of `heron score`; it also takes keys, see `heron.training.overrides`.
+    """Options of `heron score`; it also takes keys, see `heron.training.stored`.
 
     With a column `p/<label>` for every label, such as heron's own predictions have, calibration is
     scored as well. An empty answer is "no answer". All texts are scored as they stand; `*_heron`
@@ -134,7 +134,7 @@ def _data_set(
     config.columns.side = []  # which scoring does not need
     config.language = options.language or config.language
     if words:
-        from heron.training.overrides import override  # start-up time: Hydra
+        from heron.data.overrides import override  # start-up time: Hydra
 
         config = override(config, words)
     return config

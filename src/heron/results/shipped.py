@@ -17,10 +17,10 @@ from heron.data.config import (
     ValidationConfig,
 )
 from heron.data.examples import Example
+from heron.data.overrides import configure
 from heron.data.readers import data_set, load_with_report
 from heron.data.sources import State, inspect, locate
 from heron.tasks.config import Config
-from heron.training.overrides import configure
 
 
 @dataclass(frozen=True, slots=True)

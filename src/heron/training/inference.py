@@ -19,6 +19,7 @@ from heron.base.run_folder import BASELINE, RunFolder, open_run
 from heron.data.config import TRAIN, DataConfig
 from heron.data.datamodule import DataModule, feature_options
 from heron.data.examples import Example
+from heron.data.overrides import override
 from heron.data.readers import load
 from heron.data.tokenizer import load_tokenizer
 from heron.languages import get_language
@@ -33,7 +34,6 @@ from heron.tasks.task import new_head, task_of
 from heron.training.checkpointing import load_weights, read_checkpoint
 from heron.training.exported import load_exported, require_whole
 from heron.training.outcome import predict_split
-from heron.training.overrides import override
 from heron.training.stored import derive, read_stored
 from heron.training.trainer import prediction_trainer
 
@@ -235,7 +235,7 @@ def changed_data(trained: Trained, words: Sequence[str]) -> DataConfig:
     """Lay words `data.<key>=value` over a run's data set, whose classes stay.
 
     Raises:
-        ConfigError: see `heron.training.overrides.override`; other classes.
+        ConfigError: see `heron.data.overrides.override`; other classes.
     """
     known, data = trained.config.data, override(trained.config.data, words)
     if (data.label_order, data.task) != (known.label_order, known.task):

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from heron.base.errors import ConfigError, nearest
 from heron.base.run_folder import RunFolder
 from heron.config.constraints import all_keys
+from heron.data.overrides import read_value
 from heron.tasks.config import Config
-from heron.training.overrides import read_value
 from heron.training.stored import derive, read_stored
 from heron.training.targets import check_trusted
 

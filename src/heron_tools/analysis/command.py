@@ -76,10 +76,10 @@ def open_slicer(options: AnalyzeOptions, overrides: Sequence[str] = ()) -> Slice
     Raises:
         ConfigError: a wrong option, or no such run.
     """
+    from heron.data.overrides import override
     from heron.results.frame import predictions_file, read_frame
     from heron.results.shipped import data_of, find_examples
     from heron.tasks.task import TextScores, scores_of
-    from heron.training.overrides import override
     from heron.training.stored import read_stored
     from heron_tools.analysis import slicer_of
     from heron_tools.analysis.slicing import Split
@@ -115,10 +115,10 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
         The files written: `statistics.md`, `statistics.json` and those of the task; the statistics
         that a paper printed beside them.
     """
+    from heron.data.overrides import configure
     from heron.results import STATISTICS
     from heron.results.shipped import read_shipped
     from heron.tasks import FORK_ANALYSES
-    from heron.training.overrides import configure
     from heron_tools.analysis import statistics_of
     from heron_tools.analysis.outcome import write_outcome
 

@@ -18,9 +18,9 @@ from heron.config.options import DataFolders, parse_options, parse_with_data
 from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.data.markers import with_markers
+from heron.data.overrides import configure
 from heron.results.shipped import read_shipped
 from heron.tasks.task import task_of, text_scores
-from heron.training.overrides import configure
 from heron_tools.annotation.labels import Labels
 from heron_tools.annotation.measures import (
     agreement_table,

@@ -11,10 +11,10 @@ from heron.base.errors import ConfigError
 from heron.base.files import read_yaml
 from heron.base.run_folder import config_text
 from heron.base.tables import write_table
+from heron.data.overrides import configure
 from heron.models.config import EncoderConfig, HeadConfig
 from heron.results.shipped import read_shipped
 from heron.tasks.config import Config, TaskConfig
-from heron.training.overrides import configure
 from heron_forks.parashoot import targets
 from heron_forks.parashoot.answer_sheet import write_sheet
 from heron_tools.reproduction.targets import Request, read_targets

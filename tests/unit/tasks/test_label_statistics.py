@@ -8,9 +8,9 @@ import pytest
 from heron.base.files import read_json
 from heron.base.folders import conf_dir
 from heron.data.examples import Example
+from heron.data.overrides import configure
 from heron.languages.romanian import ROMANIAN
 from heron.results.shipped import read_shipped
-from heron.training.overrides import configure
 from heron_tools.analysis.label_statistics import OVERALL, split_statistics
 from heron_tools.morphology.backends import load_morphology
 from small_runs import heron

@@ -9,9 +9,9 @@ from scipy import stats
 from heron.base.errors import ConfigError, DataError
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table, write_table
+from heron.data.overrides import configure
 from heron.metrics.intervals import score_intervals
 from heron.results import STATISTICS
-from heron.training.overrides import configure
 from heron_tools.analysis.command import open_slicer
 from heron_tools.analysis.options import AnalyzeOptions
 from heron_tools.reproduction.results import of_function, published_statistics

@@ -143,7 +143,7 @@ def test_strict_leaves_with_1_only_where_something_is_serious(folder):
 def test_what_is_serious_is_kept_for_training(audited):
     from heron.base.files import sha256_file
     from heron.data.findings import known_problems
-    from heron.training.overrides import configure
+    from heron.data.overrides import configure
 
     folder, _ = audited
     config = configure("own_nli", ["data.language=ro"])

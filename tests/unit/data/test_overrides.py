@@ -15,7 +15,7 @@ from heron.base.errors import ConfigError
 from heron.config.constraints import all_keys
 from heron.config.words import readable
 from heron.data.config import Columns, DataConfig
-from heron.training.overrides import override
+from heron.data.overrides import override
 
 PAIRS = DataConfig(label_order=["A", "B"])
 QUESTIONS = ("qa", "squad_json")
