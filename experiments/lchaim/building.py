@@ -14,7 +14,7 @@ from pathlib import Path
 
 from heron.base.tables import read_table, write_table
 from heron.base.terminal import begin, print_lines
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 
 
 @dataclass

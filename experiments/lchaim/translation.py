@@ -26,7 +26,7 @@ from heron.base.libraries import silence_libraries
 from heron.base.tables import write_table
 from heron.base.terminal import begin, print_lines, print_tables
 from heron.config.constraints import Seed, field_types
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 from heron.data.built import write_config
 from heron.data.config import TEST, TRAIN, VALIDATION
 from heron.data.examples import Example

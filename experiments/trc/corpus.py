@@ -21,7 +21,7 @@ from heron.base.tables import Table as FileTable
 from heron.base.tables import cell_text, write_table
 from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Count, Fraction, Natural, OneOf, Seed
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 from heron.data.built import write_config
 from heron.data.examples import Span
 from heron.data.markers import Markers, mark

@@ -17,7 +17,7 @@ from heron.base.cells import Cell, Table
 from heron.base.errors import DataError, Problem
 from heron.base.tables import write_table
 from heron.base.terminal import print_lines, print_tables, tracked
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 from heron.data.examples import Span
 from heron.data.markers import Markers, mark
 from heron.languages import get_language

@@ -134,7 +134,7 @@ def _print(name: str, words: Sequence[str]) -> int:
     rest = [word for word in words if word not in own]
     if not own:
         return command(rest) or 0
-    from heron.config.options import parse_options  # start-up time
+    from heron.config.parsing import parse_options  # start-up time
 
     options = parse_options(PrintOptions, own)
     if not options.quiet and not options.json:

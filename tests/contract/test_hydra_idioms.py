@@ -25,7 +25,7 @@ from heron.base.secrets import redact
 from heron.cli import main
 from heron.config.compose import open_hydra
 from heron.config.constraints import all_keys
-from heron.config.errors import SYNONYMS
+from heron.config.parsing import SYNONYMS
 from heron.training.compose import compose, compose_jobs
 
 SECRET = "hf_" + "a1B2" * 8

@@ -13,7 +13,7 @@ from heron.base.cells import Table
 from heron.base.errors import ConfigError
 from heron.base.terminal import print_lines, print_tables, say, tracked
 from heron.config.constraints import Count, Natural, Positive, Seed
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 
 from .sites import SITES, Site, find_site, read_sites
 from .store import list_pages, open_pages

@@ -10,7 +10,7 @@ from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_file, write_json
 from heron.base.terminal import print_lines, print_tables, say
 from heron.config.constraints import Seed
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 from heron.languages import get_language
 
 STEPS = ("sample", "collect")

@@ -13,7 +13,7 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.files import read_yaml
 from heron.base.terminal import print_lines, print_tables, say
 from heron.config.constraints import Count, Fraction, Natural, OneOf, Seed
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 from heron.data.built import write_config
 from heron.data.config import SPLITS
 from heron.languages import get_language

@@ -8,7 +8,7 @@ from heron.base.cells import to_csv, to_markdown
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_file, write_json
 from heron.base.terminal import print_lines, print_tables
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 from heron.results.comparing import CompareOptions, compare
 from heron.results.comparison_tables import tables, to_json
 from heron.results.systems import find_systems

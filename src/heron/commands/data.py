@@ -9,7 +9,7 @@ from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError
 from heron.base.folders import data_sets, default_cache_dir, default_data_dir
 from heron.base.terminal import print_lines, print_tables
-from heron.config.options import DataFolders, parse_with_data
+from heron.config.parsing import DataFolders, parse_with_data
 from heron.data.config import PHRASES, TEST, TRAIN, VALIDATION, DataConfig, read_config
 from heron.data.examples import count_repairs
 from heron.data.overrides import configure

@@ -14,7 +14,7 @@ from heron.base.files import write_json
 from heron.base.run_folder import open_run
 from heron.base.tables import table_stem
 from heron.base.terminal import print_lines, print_tables
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 from heron.data.examples import Example
 from heron.data.readers import of_split
 from heron.data.user_files import read_rows

@@ -13,7 +13,7 @@ from heron.base.run_folder import folder_inside
 from heron.base.tables import write_table
 from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Count, OneOf, Positive
-from heron.config.options import DataFolders, parse_options
+from heron.config.parsing import DataFolders, parse_options
 from heron.dynamics.groups import Groups, class_counts
 from heron.dynamics.jsonl import export_jsonl
 from heron.reports.map import FORMATS, map_figure, save_figure

@@ -7,7 +7,7 @@ from pathlib import Path
 from heron.base.errors import ConfigError
 from heron.base.terminal import print_lines
 from heron.commands.scaffolds import KINDS, scaffold
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 
 
 @dataclass

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heron.base.terminal import print_lines
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 from heron.reports.sweep import write_report
 
 

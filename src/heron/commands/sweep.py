@@ -12,7 +12,7 @@ from heron.base.errors import ConfigError, first_line
 from heron.base.run_folder import JOURNAL, RunFolder
 from heron.base.terminal import gather, print_lines, print_tables
 from heron.config.constraints import Positive
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 from heron.metrics.names import with_copied
 from heron.results.collect import RunRecord, collect, headline_metrics, is_run
 from heron.sweeps.ledger import duration

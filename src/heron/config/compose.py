@@ -160,7 +160,7 @@ def explained(overrides: Sequence[str]) -> Iterator[None]:
     except (HydraException, OmegaConfBaseException, AssertionError, ValueError, ImportError) as e:
         if os.environ.get("HYDRA_FULL_ERROR") == "1":
             raise
-        from heron.config.errors import explain_words  # start-up time: for errors only
+        from heron.config.parsing import explain_words  # start-up time: for errors only
 
         raise ConfigError(explain_words(overrides, e)) from e
 

@@ -11,8 +11,7 @@ from omegaconf.errors import OmegaConfBaseException
 from heron.base.errors import ConfigError
 from heron.base.files import parse_yaml
 from heron.base.folders import data_set_file, default_data_dir
-from heron.config import errors
-from heron.config.parsing import parse
+from heron.config.parsing import explain, parse
 from heron.config.words import PARSER, UNREADABLE, readable
 from heron.data.config import DataConfig, data_values
 
@@ -43,7 +42,7 @@ def _laid_over(values: Any, words: Sequence[str]) -> DataConfig:
             OmegaConf.update(values, key, read_value(word), merge=True, force_add=True)
         whole: Any = OmegaConf.to_container(values, resolve=True)
     except OmegaConfBaseException as error:
-        raise ConfigError(errors.explain(error, prefix="data.")) from error
+        raise ConfigError(explain(error, prefix="data.")) from error
     from heron.data.user_files import own_files  # start-up time
 
     return parse(DataConfig, own_files(whole, default_data_dir()), "data.")

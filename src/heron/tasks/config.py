@@ -379,7 +379,7 @@ def resolve(config: DictConfig) -> Config:
     try:
         values = OmegaConf.to_container(config, resolve=True)
     except OmegaConfBaseException as error:
-        from heron.config.errors import explain
+        from heron.config.parsing import explain
 
         raise ConfigError(explain(error)) from error
     assert isinstance(values, dict)

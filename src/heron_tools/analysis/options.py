@@ -8,7 +8,7 @@ from typing import Annotated
 from heron.base.errors import ConfigError
 from heron.base.terminal import say
 from heron.config.constraints import Count, OneOf, Seed
-from heron.config.options import DataFolders, parse_with_data
+from heron.config.parsing import DataFolders, parse_with_data
 from heron.languages.words import TOKENIZERS
 from heron.tasks.summarization.bertscore import BertScoreOptions
 

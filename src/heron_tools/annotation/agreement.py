@@ -12,7 +12,7 @@ from heron.base.errors import ConfigError, nearest
 from heron.base.tables import write_table
 from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Natural, OneOf, Seed
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 from heron_tools.annotation.labels import Labels, Layout, read_labels
 from heron_tools.annotation.measures import (
     agreement_table,

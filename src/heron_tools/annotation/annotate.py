@@ -14,7 +14,7 @@ from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.tables import cell_text, write_table
 from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Count, Seed
-from heron.config.options import DataFolders, parse_options, parse_with_data
+from heron.config.parsing import DataFolders, parse_options, parse_with_data
 from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.data.markers import with_markers

@@ -7,7 +7,7 @@ from pathlib import Path
 from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.terminal import print_lines
 from heron.config.constraints import Share
-from heron.config.options import DataFolders, parse_with_data
+from heron.config.parsing import DataFolders, parse_with_data
 from heron.data.overrides import configure
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heron.base.terminal import print_lines
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 from heron.results.collect import collect
 from heron_tools.dashboard.page import write_dashboard
 

@@ -9,7 +9,7 @@ from heron.base.errors import ConfigError
 from heron.base.files import atomic_folder
 from heron.base.run_folder import open_run
 from heron.base.terminal import print_lines, print_tables
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 
 
 @dataclass

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from heron.base.terminal import begin, print_tables
 from heron.commands.train import run as train
 from heron.config.constraints import field_types
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 from heron.config.words import PARSER, readable
 from heron.tasks.config import Config
 from heron.training.compose import compose, compose_jobs

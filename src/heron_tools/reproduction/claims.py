@@ -13,7 +13,7 @@ from heron.base.errors import ConfigError
 from heron.base.files import read_yaml, write_file, write_json
 from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import OneOf
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 from heron.results import CLAIMS
 from heron_tools.reproduction.published import find_published, published_value
 

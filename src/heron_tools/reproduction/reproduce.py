@@ -13,7 +13,7 @@ from heron.base.errors import ConfigError, nearest
 from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.terminal import begin, print_lines, print_tables
 from heron.config.constraints import Seed, field_types
-from heron.config.options import DataFolders, parse_options
+from heron.config.parsing import DataFolders, parse_options
 from heron.results import CLAIMS
 from heron_tools.reproduction.status import has_model, status_table
 from heron_tools.reproduction.targets import Request, Target, choose_targets, read_targets

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from heron.config.constraints import Seed
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 
 
 @dataclass
