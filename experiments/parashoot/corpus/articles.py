@@ -16,8 +16,7 @@ from typing import Any
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import fingerprint
-from heron.base.table_formats import read_chunks
-from heron.base.tables import is_missing
+from heron.base.tables import is_missing, read_chunks
 from heron.data.config import SPLITS
 
 _AT_ONCE = 1000  # articles

@@ -119,7 +119,7 @@ def classes_in(path: Path, config: DataConfig) -> list[str]:
     Raises:
         ConfigError: more than 1,000 classes: the column is no label.
     """
-    from heron.base.table_formats import read_chunks  # start-up time
+    from heron.base.tables import read_chunks
 
     found: dict[str, None] = {}
     for chunk in read_chunks(path, 10_000, config.quoting):

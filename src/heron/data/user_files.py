@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from heron.base.errors import DataError, Problem
 from heron.base.folders import default_cache_dir, default_data_dir
-from heron.base.table_formats import read_chunks
+from heron.base.tables import read_chunks
 from heron.config.parsing import parse
 from heron.data import TASKS
 from heron.data.config import PHRASES, TRAIN, DataConfig
