@@ -11,11 +11,11 @@ import numpy as np
 
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError
-from heron.base.pages import cut_text
 from heron.base.tables import cell_text, read_table
 from heron.data.examples import Example
 from heron.data.overrides import configure
 from heron.metrics.intervals import score_intervals
+from heron.reports.pages import cut_text
 from heron.results.shipped import Shipped, choose_present, read_shipped
 from heron.training.compose import compose
 from heron_tools.analysis.command import open_slicer

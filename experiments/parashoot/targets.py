@@ -15,13 +15,13 @@ import numpy as np
 
 from heron.base.cells import Interval, Table
 from heron.base.errors import ConfigError
-from heron.base.pages import render
 from heron.base.run_folder import open_run
 from heron.data.config import SPLITS, VALIDATION
 from heron.data.examples import Example
 from heron.data.overrides import configure
 from heron.languages import get_language
 from heron.metrics.span import CLUSTERS, OTHER
+from heron.reports.pages import render
 from heron.results.shipped import Shipped, read_shipped
 from heron.training.stored import read_stored
 from heron_tools.analysis.answer_kinds import OVERLAPS

@@ -11,7 +11,6 @@ from sklearn.metrics import f1_score
 
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError
-from heron.base.pages import cut_text
 from heron.base.run_folder import RunFolder
 from heron.data.config import PHRASES, VALIDATION
 from heron.data.examples import Example
@@ -22,6 +21,7 @@ from heron.languages import get_language
 from heron.languages.words import TOKENIZERS
 from heron.reports.map import draw_map
 from heron.reports.map_data import group_examples, read_mapped
+from heron.reports.pages import cut_text
 from heron.results.shipped import Shipped, choose_present, read_shipped
 from heron_tools.analysis.command import open_slicer
 from heron_tools.analysis.label_statistics import OVERALL, split_statistics

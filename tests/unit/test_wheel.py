@@ -60,7 +60,7 @@ def test_the_wheel_holds_everything_that_heron_reads(wheel):
     own, tools = Path("heron"), Path("heron_tools")
     assert files(wheel / tools, *texts) == files(ROOT / "src" / tools, *texts)
     assert files(wheel / tools, "*.py") == files(ROOT / "src" / tools, "*.py")
-    for folder in (own / "base" / "templates", own / "commands" / "help"):
+    for folder in (own / "reports" / "templates", own / "commands" / "help"):
         assert files(wheel / folder, "*") == files(ROOT / "src" / folder, "*")
     modules = files(ROOT / "src" / "heron", "*.py")
     modules |= {Path("experiments", path) for path in files(ROOT / "experiments", "*.py")}

@@ -9,9 +9,9 @@ from pathlib import Path
 from heron.base.cells import SYNTHETIC, Table, to_csv, to_markdown
 from heron.base.errors import DataError, Problem, nearest
 from heron.base.files import write_file
-from heron.base.pages import render
 from heron.base.tables import cell_text, read_table, write_table
 from heron.config.constraints import Seed
+from heron.reports.pages import render
 
 from . import tables
 from .reading import find_forms, read_forms

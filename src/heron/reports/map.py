@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from heron.base.files import write_file
-from heron.base.plots import BLUE, FAINT, GREEN, INK, PURPLE, QUIET, STYLE
 from heron.base.run_folder import RunFolder, folder_inside
+from heron.reports.figures import BLUE, FAINT, GREEN, INK, PURPLE, QUIET, STYLE
 from heron.reports.map_data import FEW, Column, MapRun, Numbers, map_run, read_mapped
 
 POINTS = 25_000  # more only hide each other

@@ -14,9 +14,9 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from heron.base.pages import SHORTEST, clean_text, cut_text, escape_json, fit_length, render
 from heron.reports.map import BINS, CATEGORY_COLOURS, OTHER_COLOUR
 from heron.reports.map_data import FEW, Column, MapData, Numbers, Texts
+from heron.reports.pages import SHORTEST, clean_text, cut_text, escape_json, fit_length, render
 
 MEGABYTES = 24  # of a page; larger ones open slowly and are refused by mail
 _FORMAT = 1

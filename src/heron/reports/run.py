@@ -11,11 +11,11 @@ from markupsafe import Markup
 
 from heron.base.cells import SYNTHETIC, Cell, Formatted, Interval, Table
 from heron.base.files import write_file
-from heron.base.pages import clean_text, escape_json, render
 from heron.base.secrets import redact
 from heron.base.terminal import print_lines, print_tables
 from heron.languages import LANGUAGES
 from heron.metrics.names import COPIED_NOTE, is_copied, with_copied
+from heron.reports.pages import clean_text, escape_json, render
 from heron.results.artefacts import Artefacts, confusion_counts, predicted_names, read_artefacts
 from heron.results.collect import SPLITS, RunRecord, cell_of, headline_metrics, is_whole
 from heron.results.frame import Frame

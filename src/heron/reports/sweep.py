@@ -10,9 +10,9 @@ from urllib.parse import quote
 from heron.base.cells import SYNTHETIC, Cell, Table, summarize, to_csv, to_markdown
 from heron.base.errors import ConfigError, first_line
 from heron.base.files import write_file
-from heron.base.pages import render
 from heron.base.terminal import print_lines, print_tables
 from heron.metrics.names import COPIED_NOTE, is_copied
+from heron.reports.pages import render
 from heron.reports.run import (
     SPENT,
     ReportFiles,

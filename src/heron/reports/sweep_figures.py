@@ -1,4 +1,4 @@
-"""Figures of a sweep as PNG bytes; `heron.base.plots` has colours and style."""
+"""Figures of a sweep as PNG bytes; `heron.reports.figures` has colours and style."""
 
 from collections.abc import Sequence
 
@@ -8,9 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from heron.base.cells import with_synthetic
-from heron.base.plots import BLUE, FAINT, QUIET, STYLE, png
 from heron.metrics.names import is_copied, with_copied
-from heron.reports.figures import say_missing
+from heron.reports.figures import BLUE, FAINT, QUIET, STYLE, png, say_missing
 from heron.results.collect import RunRecord, headline_metrics
 from heron.results.systems import System, group_runs
 

@@ -13,8 +13,6 @@ import numpy as np
 
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.pages import clean_text
-from heron.base.plots import BLUE, GREEN
 from heron.base.tables import is_missing
 from heron.data.examples import Example, Span
 from heron.metrics.span import (
@@ -24,6 +22,8 @@ from heron.metrics.span import (
     language_profile,
     question_clusters,
 )
+from heron.reports.figures import BLUE, GREEN
+from heron.reports.pages import clean_text
 from heron.tasks.qa.answers import spans_as_given
 from heron.tasks.qa.reader import given_context, normaliser
 from heron_tools.analysis import answer_kinds as kinds

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from heron.base.cells import Cell, Interval
-from heron.base.plots import FAINT, ORANGE, PALETTE, QUIET, STYLE, png
+from heron.reports.figures import FAINT, ORANGE, PALETTE, QUIET, STYLE, png
 from heron_tools.analysis.outcome import Drawn, Slicing
 
 _TAIL = 0.99  # share of values at their place; the rest is in the last bin

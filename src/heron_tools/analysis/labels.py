@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError
-from heron.base.plots import BLUE, QUIET
 from heron.base.tables import cell_text, read_table
+from heron.reports.figures import BLUE, QUIET
 from heron_tools.analysis.label_statistics import Shape, measure_diversity, shape
 from heron_tools.analysis.options import say_unused
 from heron_tools.analysis.outcome import Drawn, Outcome, Rows

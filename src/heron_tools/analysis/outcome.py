@@ -11,9 +11,9 @@ from markupsafe import Markup
 
 from heron.base.cells import SYNTHETIC, Cell, Table, to_json, to_markdown
 from heron.base.files import write_file, write_json
-from heron.base.pages import escape_json, render
 from heron.base.tables import write_table
 from heron.base.terminal import print_tables
+from heron.reports.pages import escape_json, render
 
 Rows = npt.NDArray[np.int64]
 Content = str | bytes | Mapping[str, Sequence[Any]]  # text, picture, columns of a table

@@ -16,12 +16,12 @@ from heron import __version__
 from heron.base.cells import Cell, Formatted, Table, to_markdown
 from heron.base.errors import visible
 from heron.base.files import write_file, write_json
-from heron.base.pages import cut_text, render
 from heron.base.terminal import gather, output
 from heron.data.examples import Example
 from heron.data.findings import text_options
 from heron.data.markers import event_markers, mark
 from heron.languages import get_language
+from heron.reports.pages import cut_text, render
 from heron.results.shipped import Shipped
 from heron_tools.audit.findings import SEVERITIES, Finding, Row
 from heron_tools.audit.texts import WINDOW, names_of, sides

@@ -15,10 +15,10 @@ from markupsafe import Markup
 from heron.base.cells import SYNTHETIC, Summary, show
 from heron.base.errors import ConfigError
 from heron.base.files import write_file
-from heron.base.pages import escape_json, render
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact, redacted
 from heron.metrics.names import is_minimised, signed, with_copied
+from heron.reports.pages import escape_json, render
 from heron.reports.sweep import page_links, spent_table
 from heron.results.collect import RunRecord, collect, headline_metrics, is_run
 from heron.results.systems import (

@@ -11,7 +11,6 @@ from huggingface_hub import EvalResult, ModelCardData
 from heron.base.cells import to_markdown
 from heron.base.files import write_file
 from heron.base.folders import data_sets
-from heron.base.pages import render
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact
 from heron.data.config import TEST, VALIDATION, read_config
@@ -19,6 +18,7 @@ from heron.data.markers import event_markers
 from heron.data.readers import data_set
 from heron.languages import get_language
 from heron.reports.map import draw_map
+from heron.reports.pages import render
 from heron.reports.run import score_table
 from heron.results.collect import RunRecord, collect, headline_metrics
 from heron.results.shipped import data_of

@@ -377,7 +377,7 @@ def fraction_figure(view: PaperView) -> bytes:
     import matplotlib  # start-up time
     from matplotlib.figure import Figure
 
-    from heron.base.plots import FAINT, PALETTE, STYLE, png
+    from heron.reports.figures import FAINT, PALETTE, STYLE, png
 
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(6.4, 4), layout="constrained")

@@ -13,8 +13,8 @@ from typing import Any
 from heron.base.cells import Table, show, to_markdown
 from heron.base.errors import ConfigError
 from heron.base.files import read_json, read_yaml, write_file, write_json
-from heron.base.pages import render
 from heron.base.tables import write_table
+from heron.reports.pages import render
 from heron.reports.run import data_url
 from heron.results import STATISTICS
 from heron.results.collect import RunRecord

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.base.pages import escape_json
 from heron.reports.map_data import Categories, MapData, MapRun, Numbers, Texts, as_column
 from heron.reports.map_page import map_page, payload
+from heron.reports.pages import escape_json
 from made_up_runs import read_payload, unpack
 
 HOSTILE = "</script><script>alert('x')</script> <!-- & \u2028 \u2029 \u202e אבג \u2066 ]]>"

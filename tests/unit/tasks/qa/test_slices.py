@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from heron.base.cells import Interval
-from heron.base.pages import clean_text
 from heron.data.config import Columns, DataConfig
 from heron.data.examples import Example, Span
 from heron.metrics.span import item_scores
+from heron.reports.pages import clean_text
 from heron.results.frame import Frame
 from heron_tools.analysis.answers import overlap_table, payload, slice_answers
 from heron_tools.analysis.figures import slices_figure

@@ -29,7 +29,7 @@ def render(template: str, folder: Path | None = None, **values: Any) -> str:
 
 @cache
 def _environment(folder: Path | None) -> Environment:
-    own = PackageLoader("heron.base")
+    own = PackageLoader("heron.reports")
     environment = Environment(
         loader=ChoiceLoader([FileSystemLoader(folder), own]) if folder else own,
         autoescape=True,
