@@ -27,8 +27,10 @@ from heron.training.stored import read_stored
 from heron_tools.analysis.answer_kinds import OVERLAPS
 from heron_tools.analysis.answers import overlap_table
 from heron_tools.analysis.command import open_slicer
-from heron_tools.analysis.options import AnalyzeOptions
-from heron_tools.analysis.question_statistics import (
+from heron_tools.analysis.slicing import Slicer
+from heron_tools.reproduction.targets import Estimate, Filled, Names, Request
+from heron_tools.statistics.options import AnalyzeOptions
+from heron_tools.statistics.questions import (
     ALL,
     SplitStatistics,
     length_table,
@@ -37,9 +39,7 @@ from heron_tools.analysis.question_statistics import (
     size_table,
     word_tables,
 )
-from heron_tools.analysis.rates import group_ids, share
-from heron_tools.analysis.slicing import Slicer
-from heron_tools.reproduction.targets import Estimate, Filled, Names, Request
+from heron_tools.statistics.rates import group_ids, share
 
 from .answer_sheet import MINIMAL, TOO_LONG, TOO_SHORT, measure_ceiling, quality_table, read_sheet
 from .ceiling import ceiling_table

@@ -10,7 +10,7 @@
 1 - mean |summary| / mean |article|). The two differ widely. A document with nothing to count (a
 summary shorter than n, an empty article) is left out. Tokens are `by_words`, or `by_whitespace` as
 in simple scripts (more looks novel then); lemmas and morphemes are in
-`heron_tools.analysis.summary_profile`.
+`heron_tools.statistics.profiles`.
 
 Legend: N documents, G groups, R resamples, K columns.
 Source: Narayan et al. 2018 (novel n-grams), Bommasani and Cardie 2020 (compression), Hasan et al.

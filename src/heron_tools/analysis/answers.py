@@ -27,19 +27,20 @@ from heron.reports.pages import clean_text
 from heron.tasks.qa.answers import spans_as_given
 from heron.tasks.qa.reader import given_context, normaliser
 from heron_tools.analysis import answer_kinds as kinds
-from heron_tools.analysis.options import say_unused
-from heron_tools.analysis.outcome import Drawn, Outcome, cards_page
-from heron_tools.analysis.rates import group_ids, share
 from heron_tools.analysis.slicing import (
     Column,
     Floats,
     Slicer,
     Split,
+    cards_page,
     mean_scores,
     page_name,
     texts_facts,
     with_columns,
 )
+from heron_tools.statistics.options import say_unused
+from heron_tools.statistics.outcome import Drawn, Outcome
+from heron_tools.statistics.rates import group_ids, share
 
 REACH = 3  # the question word is looked for among so many words
 NO_ANSWER = "(no answer)"

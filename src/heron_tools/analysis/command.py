@@ -11,7 +11,7 @@ from heron.base.files import write_file
 from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.run_folder import folder_inside, open_run
 from heron.base.terminal import print_lines, print_tables
-from heron_tools.analysis.options import AnalyzeOptions, parse
+from heron_tools.statistics.options import AnalyzeOptions, parse
 
 if TYPE_CHECKING:  # start-up time
     from heron_tools.analysis.slicing import Slicer
@@ -47,7 +47,7 @@ def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]
         DataError: unreadable files, or files of other data.
     """
     from heron_tools.analysis import figures
-    from heron_tools.analysis.outcome import write_outcome
+    from heron_tools.statistics.outcome import write_outcome
 
     assert options.run is not None
     slicer = open_slicer(options, overrides)
@@ -120,7 +120,7 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
     from heron.results.shipped import read_shipped
     from heron.tasks import FORK_ANALYSES
     from heron_tools.analysis import statistics_of
-    from heron_tools.analysis.outcome import write_outcome
+    from heron_tools.statistics.outcome import write_outcome
 
     assert options.data is not None
     config = configure(options.data, overrides)

@@ -15,10 +15,6 @@ from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError
 from heron.base.tables import cell_text, read_table
 from heron.reports.figures import BLUE, QUIET
-from heron_tools.analysis.label_statistics import Shape, measure_diversity, shape
-from heron_tools.analysis.options import say_unused
-from heron_tools.analysis.outcome import Drawn, Outcome, Rows
-from heron_tools.analysis.rates import group_ids, rank_correlation, share
 from heron_tools.analysis.slicing import (
     Analysis,
     Column,
@@ -30,6 +26,10 @@ from heron_tools.analysis.slicing import (
 )
 from heron_tools.morphology.backends import load_morphology
 from heron_tools.morphology.diversity import WINDOW, Diversity
+from heron_tools.statistics.labels import Shape, measure_diversity, shape
+from heron_tools.statistics.options import say_unused
+from heron_tools.statistics.outcome import Drawn, Outcome, Rows
+from heron_tools.statistics.rates import group_ids, rank_correlation, share
 
 DRAWN = (
     Drawn("accuracy", "accuracy", "D", BLUE),

@@ -20,22 +20,23 @@ from heron.metrics.summary import extractive_texts, item_rouge
 from heron.metrics.summary_statistics import Tally, by_whitespace, by_words
 from heron.reports.figures import BLUE, GREEN, QUIET
 from heron.reports.pages import clean_text, cut_text, fit_length
-from heron_tools.analysis.options import say_unused
-from heron_tools.analysis.outcome import Drawn, Outcome, Rows, cards_page
 from heron_tools.analysis.slicing import (
     TEXTS_NOTE,
     Column,
     Floats,
     Slicer,
     Split,
+    cards_page,
     mean_scores,
     page_name,
     texts_facts,
     with_columns,
 )
-from heron_tools.analysis.summary_profile import Pair
-from heron_tools.analysis.summary_statistics import describe_system, open_tools
 from heron_tools.analysis.systems import read_systems
+from heron_tools.statistics.options import say_unused
+from heron_tools.statistics.outcome import Drawn, Outcome, Rows
+from heron_tools.statistics.profiles import Pair
+from heron_tools.statistics.summaries import describe_system, open_tools
 
 # The name in tables, and in `heron.metrics.summary_statistics`, of the numbers to slice by.
 _STATISTICS = {

@@ -15,8 +15,8 @@ from heron.metrics.summary_statistics import (
     by_words,
     summary_statistics,
 )
-from heron_tools.analysis.summary_profile import draw_shares
 from heron_tools.morphology.backends import simplemma
+from heron_tools.statistics.profiles import draw_shares
 
 tokens = st.lists(st.sampled_from("abcd"), max_size=12)
 

@@ -13,9 +13,9 @@ from heron.data.overrides import configure
 from heron.metrics.intervals import score_intervals
 from heron.results import STATISTICS
 from heron_tools.analysis.command import open_slicer
-from heron_tools.analysis.options import AnalyzeOptions
 from heron_tools.reproduction.results import of_function, published_statistics
 from heron_tools.reproduction.targets import Request, read_targets
+from heron_tools.statistics.options import AnalyzeOptions
 from small_runs import TINY, heron, in_folder
 
 

@@ -8,7 +8,7 @@ import pytest
 from heron.base.cells import Interval
 from heron_tools.analysis.figures import slices_figure
 from heron_tools.analysis.labels import DRAWN
-from heron_tools.analysis.outcome import Slice, Slicing
+from heron_tools.statistics.outcome import Slice, Slicing
 
 pytestmark = pytest.mark.usefixtures("drawn")
 

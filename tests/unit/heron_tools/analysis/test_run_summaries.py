@@ -17,8 +17,8 @@ from heron.metrics.summary_statistics import summary_statistics
 from heron.results import shipped as reading
 from heron_tools.analysis import summaries as analysis
 from heron_tools.analysis.command import open_slicer
-from heron_tools.analysis.options import parse
 from heron_tools.analysis.summaries import novel_places
+from heron_tools.statistics.options import parse
 from made_up_runs import HOSTILE, article_of, gold_of, make_summary_run, written_for
 
 N = 40

@@ -16,7 +16,7 @@ from heron.models.config import HeadConfig
 from heron.tasks import FORK_ANALYSES
 from heron.tasks.config import Config, PathsConfig, TaskConfig
 from heron_tools.analysis.command import open_slicer
-from heron_tools.analysis.options import parse
+from heron_tools.statistics.options import parse
 
 ROOT = Path(__file__).resolve().parents[4]
 PUBLISHED = ROOT / "experiments/hesum/published.yaml"
@@ -28,9 +28,7 @@ SUMMARIES = ["הילדים באו לבית הספר בזמן.", "אין שינו
 @pytest.fixture(autouse=True)
 def fast_figures(monkeypatch):
     """Replace the figure, which takes most of the time; it has a test of its own."""
-    monkeypatch.setattr(
-        "heron_tools.analysis.summary_statistics.summaries_figure", lambda *inputs: b"PNG"
-    )
+    monkeypatch.setattr("heron_tools.statistics.summaries.summaries_figure", lambda *inputs: b"PNG")
 
 
 @pytest.fixture

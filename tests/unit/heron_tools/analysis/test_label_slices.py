@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from heron.data.examples import Example
 from heron.languages.words import TOKENIZERS
-from heron_tools.analysis.label_statistics import jaccard, shape
 from heron_tools.analysis.slicing import category_slices, quantile_bins
+from heron_tools.statistics.labels import jaccard, shape
 
 
 @given(st.lists(st.integers(0, 8), max_size=50), st.integers(1, 6))

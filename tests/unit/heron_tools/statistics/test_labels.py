@@ -11,8 +11,8 @@ from heron.data.examples import Example
 from heron.data.overrides import configure
 from heron.languages.romanian import ROMANIAN
 from heron.results.shipped import read_shipped
-from heron_tools.analysis.label_statistics import OVERALL, split_statistics
 from heron_tools.morphology.backends import load_morphology
+from heron_tools.statistics.labels import OVERALL, split_statistics
 from small_runs import heron
 
 SURFACE = load_morphology("surface", ROMANIAN)

@@ -8,10 +8,10 @@ from heron.base.cells import Table
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.results.shipped import Shipped
-from heron_tools.analysis.options import AnalyzeOptions, say_unused
-from heron_tools.analysis.outcome import Outcome
 from heron_tools.morphology.backends import Morphology, load_morphology
 from heron_tools.morphology.diversity import WINDOW, Diversity, diversity
+from heron_tools.statistics.options import AnalyzeOptions, say_unused
+from heron_tools.statistics.outcome import Outcome
 
 Words = Callable[[str], list[str]]
 

@@ -12,9 +12,9 @@ from heron.data.examples import Example
 from heron.languages import get_language
 from heron.metrics.span import CLUSTERS, OTHER, question_clusters
 from heron.results.shipped import Shipped
-from heron_tools.analysis import figures
-from heron_tools.analysis.options import AnalyzeOptions, say_unused
-from heron_tools.analysis.outcome import Outcome
+from heron_tools.statistics import figures
+from heron_tools.statistics.options import AnalyzeOptions, say_unused
+from heron_tools.statistics.outcome import Outcome
 
 ALL = "all"
 SIMPLE = 7  # words of a question; one with more is "complex"

@@ -27,9 +27,9 @@ from heron.metrics.summary_statistics import (
     by_words,
     fractions,
 )
-from heron_tools.analysis.rates import RESAMPLES, Ids, group_ids
 from heron_tools.morphology.analyses import with_marks
 from heron_tools.morphology.backends import Morphology
+from heron_tools.statistics.rates import RESAMPLES, Ids, group_ids
 
 WORDS, WHITESPACE, LEMMAS, MORPHEMES = "words", "whitespace", "lemmas", "morphemes"
 # The same units, with punctuation marks as further tokens.

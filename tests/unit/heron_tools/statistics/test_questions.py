@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.data.examples import Example, Span
-from heron_tools.analysis.question_statistics import (
+from heron_tools.statistics.questions import (
     ALL,
     length_counts,
     length_table,

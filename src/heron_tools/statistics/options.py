@@ -12,6 +12,8 @@ from heron.config.parsing import DataFolders, parse_with_data
 from heron.languages.words import TOKENIZERS
 from heron.tasks.summarization.bertscore import BertScoreOptions
 
+ALWAYS = ("file", "line")  # side columns of every data set
+
 
 @dataclass
 class AnalyzeOptions(DataFolders, BertScoreOptions):

@@ -16,11 +16,11 @@ from heron.metrics.summary_statistics import SHARES
 from heron.results.shipped import Shipped
 from heron.tasks import FORK_ANALYSES
 from heron.tasks.summarization.bertscore import compute_asked, require_asked
-from heron_tools.analysis import figures
-from heron_tools.analysis.options import AnalyzeOptions, say_unused
-from heron_tools.analysis.outcome import Content, Outcome
-from heron_tools.analysis.slicing import ALWAYS
-from heron_tools.analysis.summary_profile import (
+from heron_tools.morphology.backends import Morphology, load_morphology
+from heron_tools.statistics import figures
+from heron_tools.statistics.options import ALWAYS, AnalyzeOptions, say_unused
+from heron_tools.statistics.outcome import Content, Outcome
+from heron_tools.statistics.profiles import (
     AVERAGE,
     COUNT,
     MORPHEMES,
@@ -37,7 +37,6 @@ from heron_tools.analysis.summary_profile import (
     merge,
     profile,
 )
-from heron_tools.morphology.backends import Morphology, load_morphology
 
 ALL = "all"
 _HEADINGS = ("novel 1", "novel 2", "novel 3", "novel 4", "CMP", "RED 1", "RED 2")

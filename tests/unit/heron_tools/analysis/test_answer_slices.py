@@ -14,9 +14,9 @@ from heron.reports.pages import clean_text
 from heron.results.frame import Frame
 from heron_tools.analysis.answers import overlap_table, payload, slice_answers
 from heron_tools.analysis.figures import slices_figure
-from heron_tools.analysis.options import parse
-from heron_tools.analysis.rates import group_mean
 from heron_tools.analysis.slicing import Split
+from heron_tools.statistics.options import parse
+from heron_tools.statistics.rates import group_mean
 from made_up_runs import CONTEXT, KINDS, OVERLAPS
 
 BY = ("question_word", "answer_length", "question_length", "overlap_class")

@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from markupsafe import Markup
 
-from heron.base.cells import SYNTHETIC, Cell, Table, to_json, to_markdown
+from heron.base.cells import Cell, Table, to_json, to_markdown
 from heron.base.files import write_file, write_json
 from heron.base.tables import write_table
 from heron.base.terminal import print_tables
-from heron.reports.pages import escape_json, render
 
 Rows = npt.NDArray[np.int64]
 Content = str | bytes | Mapping[str, Sequence[Any]]  # text, picture, columns of a table
@@ -93,15 +91,3 @@ def _write(path: Path, content: Content) -> Path:
         write_table(path, content)
         return path
     return write_file(path, content)
-
-
-def cards_page(
-    template: str, title: str, synthetic: bool, content: Mapping[str, Any], **values: Any
-) -> str:
-    """Build a page that shows each row of a split as a card, and says if texts are synthetic.
-
-    The template extends `cards.html.j2`; its script shows `content`, in JSON's types.
-    """
-    banner, data = SYNTHETIC if synthetic else "", Markup(escape_json(content))
-    templates = Path(__file__).parent / "templates"
-    return render(template, templates, title=title, synthetic=banner, data=data, **values)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest, spearmanr
 
-from heron_tools.analysis.rates import group_ids, rank_correlation, share
+from heron_tools.statistics.rates import group_ids, rank_correlation, share
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=80))

@@ -7,8 +7,12 @@ from hypothesis import strategies as st
 
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
-from heron.metrics.summary_statistics import by_words, summary_statistics
-from heron_tools.analysis.summary_profile import (
+from heron.metrics.summary_statistics import (
+    by_words,
+    summary_statistics,
+)
+from heron_tools.morphology.backends import load_morphology
+from heron_tools.statistics.profiles import (
     Pair,
     compare_profiles,
     definitions,
@@ -16,8 +20,7 @@ from heron_tools.analysis.summary_profile import (
     merge,
     profile,
 )
-from heron_tools.analysis.summary_statistics import summaries_figure, system_table
-from heron_tools.morphology.backends import load_morphology
+from heron_tools.statistics.summaries import summaries_figure, system_table
 
 texts = st.lists(st.sampled_from(["casa", "case", "un", "mare,", "și"]), max_size=12).map(" ".join)
 pairs = st.lists(
