@@ -18,4 +18,7 @@ COMMANDS.register(
 COMMANDS.register(
     "build lchaim", Command("heron_forks.lchaim.building", _HERE / "build_lchaim.txt")
 )
+COMMANDS.register(
+    "build lchaim_shots", Command("heron_forks.lchaim.shots", _HERE / "build_shots.txt")
+)
 COMMANDS.register("prompt tune", Command("heron_forks.lchaim.tuning", _HERE / "tune.txt", True))

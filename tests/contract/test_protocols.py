@@ -41,7 +41,10 @@ DECISIVE = {
     *("batching.plan", "encoder.max_length", "encoder.freeze", "head.input", "head.dropout"),
     *("trainer.monitor", "trainer.select", "trainer.patience"),
 }
-PROMPTED = {"ronli/chatgpt", "lchaim/table3", "hesum/gpt", "hesum/table3", "hesum/table8"}
+PROMPTED = {
+    *("ronli/chatgpt", "lchaim/table3", "lchaim/table3_english"),
+    *("hesum/gpt", "hesum/table3", "hesum/table8"),
+}
 SHALLOW = {"ronli/cbow_svm", "ronli/cbow_softmax", "ronli/grid_shallow"}
 BASELINES = {*PROMPTED, *SHALLOW, "ronli/zero_shot"}
 

@@ -47,7 +47,7 @@ class FileConfig:
     """One file: where it is, where it comes from, and how to recognise the right one."""
 
     # absolute, relative to `paths.data` or, of a user's own file, to the working directory; `???`:
-    # no such file unless it is named
+    # no such file unless it is named; empty: it is not read
     path: str
     url: str | None = None  # https address of the pinned revision; null for a user's own file
     sha256: str | None = None  # hexadecimal hash of its bytes; null: any content
@@ -305,7 +305,9 @@ class DataConfig(Checked):
     substitute: str | None = None  # a data set that needs fewer files, named when files are missing
 
     def __post_init__(self) -> None:
-        self.files = {split: file for split, file in self.files.items() if file.path != MISSING}
+        self.files = {
+            split: file for split, file in self.files.items() if file.path not in ("", MISSING)
+        }
         if self.hub:
             self.files, self.generator = {}, None
 

@@ -110,9 +110,12 @@ class Prompter:
         Args:
             answers: of the examples, where they are not the right answers of their rows.
         """
+        golds = [self.gold(each) for each in answers or map(self.right_answer, shots)]
+        if self.prompt.examples == "item":
+            rows = [{**self.values(s), "answer": g} for s, g in zip(shots, golds, strict=True)]
+            return [_user(self._render("item", {**self.values(example), "shots": rows}))]
         head = self._render("instruction", {})
         asked = [*(self._question(shot) for shot in shots), self._question(example)]
-        golds = [self.gold(each) for each in answers or map(self.right_answer, shots)]
         if self.prompt.examples == "turns":
             turns: list[Message] = []
             for question, gold in zip(asked, golds, strict=False):

@@ -19,12 +19,12 @@ LABELS = ("contradiction", "entailment", "neutral")
 
 
 def write_lchaim(folder):
-    for split, count in (("train", 30), ("dev", 9), ("test", 12)):
+    for split, count in (("train.jsonl", 30), ("aws_heb_dev.json", 9), ("aws_heb_test.json", 12)):
         rows = [
             {"premise": f"{split} {n} פסקה", "hypothesis": f"משפט {n}", "label": LABELS[n % 3]}
             for n in range(count)
         ]
-        path = folder / "lchaim" / f"{split}.jsonl"
+        path = folder / "lchaim" / split
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
         path.write_text(lines, encoding="utf-8")
