@@ -78,18 +78,15 @@ def fast_figures():
 
     Tests of figures ask for `drawn`, and tests that start a process draw.
     """
-    from heron.reports import figures, sweep_figures
+    from heron.reports import figures
 
     def savefig(self: Figure, image: IO[bytes], format: str, **options: Any) -> None:
         image.write(b"%PDF-" if format == "pdf" else PNG)
 
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in (
-            (figures, "run_figure"),
-            (sweep_figures, "sweep_figure"),
-        ):
-            stand_in = create_autospec(getattr(module, name), return_value=PNG)
-            patch.setattr(module, name, stand_in)
+        for name in ("run_figure", "sweep_figure"):
+            stand_in = create_autospec(getattr(figures, name), return_value=PNG)
+            patch.setattr(figures, name, stand_in)
         patch.setattr(Figure, "savefig", savefig)
         yield
 

@@ -10,7 +10,7 @@ from heron.base.files import write_file, write_json
 from heron.base.terminal import print_lines, print_tables
 from heron.config.parsing import parse_options
 from heron.results.comparing import CompareOptions, compare
-from heron.results.comparison_tables import tables, to_json
+from heron.results.comparison import tables, to_json
 from heron.results.systems import find_systems
 
 

@@ -16,7 +16,7 @@ from heron.config.constraints import Count, OneOf, Positive
 from heron.config.parsing import DataFolders, parse_options
 from heron.dynamics.groups import Groups, class_counts
 from heron.dynamics.jsonl import export_jsonl
-from heron.reports.map import FORMATS, map_figure, save_figure
+from heron.reports.map import FORMATS, map_figure, map_page, save_figure
 from heron.reports.map_data import (
     MapData,
     Mapped,
@@ -26,7 +26,6 @@ from heron.reports.map_data import (
     map_table,
     read_mapped,
 )
-from heron.reports.map_page import map_page
 from heron.results.collect import collect, is_run
 from heron.tasks import FORK_ANALYSES
 

@@ -1,15 +1,17 @@
 """The report of a sweep: scores by group, budgets, tests, a paper's numbers, and a page."""
 
+import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from heron.base.cells import SYNTHETIC, Cell, Table, summarize, to_csv, to_markdown
-from heron.base.errors import ConfigError, first_line
+from heron.base.errors import ConfigError, HeronError, first_line
 from heron.base.files import write_file
+from heron.base.run_folder import RunFolder
 from heron.base.terminal import print_lines, print_tables
 from heron.metrics.names import COPIED_NOTE, is_copied
 from heron.reports.pages import render
@@ -22,7 +24,6 @@ from heron.reports.run import (
     spent_cells,
     write_run_report,
 )
-from heron.reports.significance import significance_tables
 from heron.results.collect import (
     SPLITS,
     RunRecord,
@@ -36,6 +37,9 @@ from heron.results.systems import (
     count_states,
     differing_settings,
     group_runs,
+    match_systems,
+    settings_line,
+    split_systems,
     without_first_runs,
 )
 from heron.tasks import FORK_ANALYSES
@@ -85,7 +89,7 @@ def write_sweep_report(
         table of the paper, `spent.csv`, `significance.csv`.
     """
     # Start-up time: matplotlib.
-    from heron.reports.sweep_figures import sweep_figure
+    from heron.reports.figures import sweep_figure
 
     target = Path(out) if out else folder
     splits = [name for name in SPLITS if any(name in run.scores for run in runs)] or ["test"]
@@ -255,3 +259,122 @@ def _spent(runs: Sequence[RunRecord]) -> list[tuple[System, Totals]]:
         ]
         found += [(group, totals)] if totals else []
     return found
+
+
+DRAWS = 2_000  # a report of a hundred runs must not take a minute
+
+
+class Match(NamedTuple):
+    """Systems that differ only in the settings that are compared."""
+
+    where: str  # the settings that set this match apart from others, `encoder.freeze=4`
+    baseline: System  # that the others are compared with
+    systems: Sequence[System]  # all, with the baseline
+
+
+def significance_tables(
+    runs: Sequence[RunRecord], split: str, against: str | None = None
+) -> tuple[dict[str, Table], list[str]]:
+    """Test a sweep's systems against a baseline.
+
+    The baseline is named by `against`: settings (`curriculum=none`), a run's name or its path.
+    Default: the runs without a curriculum and with the curricula's oversampling.
+
+    Returns:
+        Tables by their systems' shared settings (empty where there is one table), and the reasons
+        why others could not be compared.
+
+    Raises:
+        ConfigError: no run is as `against` says.
+    """
+    systems = group_runs(without_first_runs(runs))
+    missing: list[str] = []
+    matches = _named(systems, against) if against else _by_curriculum(systems, missing)
+    tables = {}
+    for match in matches:
+        found = _compare(match, split, missing)
+        if isinstance(found, str):
+            missing.append(f"{_title(match)}: {found}")
+        else:
+            tables[match.where] = found
+    return tables, missing
+
+
+def _title(match: Match) -> str:
+    return f"significance ({match.where})" if match.where else "significance"
+
+
+def _named(systems: Sequence[System], against: str) -> list[Match]:
+    """Find the named baseline; if it fits several systems, make a table for each."""
+    fitting = [systems[n] for n in match_systems(against, systems)]
+    if len(fitting) == 1:
+        return [Match("", fitting[0], systems)]
+    compared = {part.strip().partition("=")[0] for part in against.split(",")}
+    return [
+        Match(settings_line(settings), baseline, same)
+        for settings, same in split_systems(systems, lambda key: key not in compared)
+        for baseline in same
+        if baseline in fitting
+    ]
+
+
+def _by_curriculum(systems: Sequence[System], missing: list[str]) -> list[Match]:
+    """Match curricula with the one system without, trained on the same rows."""
+    trained = [one for one in systems if one.runs[0].setting("baseline.name", "none") == "none"]
+    matches = []
+    named = ("curriculum", "experiment")
+    for settings, same in split_systems(
+        trained, lambda key: key not in named and not key.startswith("curriculum.")
+    ):
+        # Oversampling makes another baseline, whether or not it was swept over.
+        for rows in dict.fromkeys(map(_oversampling, same)):
+            alike = [one for one in same if _oversampling(one) == rows]
+            curricula = [one for one in alike if one.runs[0].curriculum != "none"]
+            without = [one for one in alike if one not in curricula]
+            if curricula and len(without) == 1:
+                matches.append(Match(settings_line(settings), without[0], (*without, *curricula)))
+            elif curricula and without:
+                labels = "; ".join(one.label for one in without)
+                missing.append(
+                    f"significance: several groups have no curriculum ({labels}); "
+                    "name one with against="
+                )
+    return matches
+
+
+def _oversampling(system: System) -> str:
+    run = system.runs[0]
+    how = str(run.setting("batching.oversample", "none"))
+    return how if how == "none" else f"{how} {run.setting('batching.multipliers')}"
+
+
+def _compare(match: Match, split: str, missing: list[str]) -> Table | str:
+    """Compare one match, or say why not; runs without predictions are added to `missing`."""
+    # Start-up time: most reports compare nothing.
+    from heron.results.comparing import CompareOptions, compare_runs
+    from heron.results.comparison import systems_table
+
+    done = [run for system in match.systems for run in system.done]
+    usable = [run for run in done if RunFolder(run.path).predictions(split).is_file()]
+    absent = [run.job for run in done if run not in usable]
+    missing += [f"{_title(match)}: {job} has no {split} predictions" for job in absent]
+    baseline = [run for run in match.baseline.runs if run in usable]
+    if not baseline:
+        return f"no finished run of the baseline, {match.baseline.label}"
+    if len(usable) == len(baseline):
+        return f"no finished run beside the baseline, {match.baseline.label}"
+    options = CompareOptions(split=split, draws=DRAWS)
+    try:
+        comparison = compare_runs(usable, against=baseline[0].job, options=options)
+    except HeronError as error:
+        return first_line(error)
+    table = systems_table(comparison, split)
+    notes = [table.note]
+    if found := comparison.cochran_q:
+        notes.append(
+            "Cochran's Q over the best runs of all systems, right or wrong: "
+            f"Q({found.degrees}) = {found.statistic:.1f}, p = {found.p:.2g}."
+        )
+    notes.append("heron compare shows the tests over seeds as well, with more draws.")
+    title = f"{table.title}, where {match.where}" if match.where else table.title
+    return dataclasses.replace(table, title=title, note=" ".join(notes))

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from heron.base.errors import ConfigError, DataError, HeronError, Problem
+from annotated_types import Gt, Lt
+
+from heron.base.errors import ConfigError, DataError, HeronError, Problem, first_line
 from heron.base.run_folder import RunFolder
 from heron.config.constraints import Count, OneOf, Seed
 from heron.data.config import VALIDATION
@@ -27,7 +29,7 @@ from heron.results.frame import (
     read_frame,
     read_keyed,
 )
-from heron.results.outcomes import Settings, score_rows, with_groups
+from heron.results.outcomes import Settings, score_rows
 from heron.results.shipped import data_of, find_examples
 from heron.results.systems import (
     FOLD,
@@ -69,7 +71,8 @@ class CompareOptions:
     # draws, seed: of the bootstrap and of the randomisation.
     draws: Count = 10_000
     seed: Seed = 0
-    alpha: float = 0.05  # how large a corrected p may be; also sets the intervals' width
+    # How large a corrected p may be; also sets the intervals' width.
+    alpha: Annotated[float, Gt(0), Lt(1)] = 0.05
     # `row`, or `group`: whole documents; default: the runs' `task.resample`.
     resample: Annotated[str | None, OneOf("row", "group")] = None
     groups: Path | None = None  # a table with the columns `guid` and `group`, for `resample=group`
@@ -130,7 +133,10 @@ def compare(systems: Sequence[System], options: CompareOptions) -> Comparison:
         notes.append(f"{left_out} of {count} rows are left out: not every system has them.")
     outcomes = score_rows(frames, settings, labels)
     groups = _groups(outcomes.guids, frames, records, options, notes)
-    comparison = compare_systems(systems, with_groups(outcomes, groups), settings, against[0])
+    # Groups of one row each are rows, which are drawn faster.
+    whole = groups if groups and len({*groups}) < len(groups) else None
+    outcomes = replace(outcomes, groups=whole)
+    comparison = compare_systems(systems, outcomes, settings, against[0])
     chosen = any(len(one.scores) > 1 and one.validation is not None for one in comparison.systems)
     if options.split == VALIDATION and chosen:
         notes.append(_CHOSEN_HERE)
@@ -270,7 +276,7 @@ def _groups(
     try:
         return _find_groups(guids, frames, records, options)
     except HeronError as error:
-        why = first_problem(error)
+        why = first_line(error)
         if wanted == "group":
             fix = "name a table of guid and group with groups=FILE, or draw rows with resample=row"
             raise ConfigError(f"resample=group: {why}; {fix}") from error
@@ -279,12 +285,6 @@ def _groups(
             "several rows, intervals are too narrow and p-values too small."
         )
         return None
-
-
-def first_problem(error: HeronError) -> str:
-    """Give the first problem of an error with several, else its message."""
-    problems = error.problems if isinstance(error, DataError) else [error]
-    return str(problems[0] if problems else error)
 
 
 def _find_groups(

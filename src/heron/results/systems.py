@@ -231,17 +231,14 @@ def _without_seed(run: RunRecord) -> str:
 
 
 def _with_unique_labels(systems: Sequence[System]) -> list[System]:
-    """Tell systems of one label apart: by their folder's name in front, or else a number."""
-    labels, homes = [system.label for system in systems], list(map(_home, systems))
-    told = [
-        f"{home}: {label}" if labels.count(label) > 1 and label != home else label
-        for home, label in zip(homes, labels, strict=True)
+    """Put the folder's name before labels that several systems have."""
+    labels = [system.label for system in systems]
+    return [
+        replace(system, name=f"{_home(system)}: {label}")
+        if labels.count(label) > 1 and label != _home(system)
+        else replace(system, name=label)
+        for system, label in zip(systems, labels, strict=True)
     ]
-    counted = [
-        f"{label} ({told[: n + 1].count(label)})" if told.count(label) > 1 else label
-        for n, label in enumerate(told)
-    ]
-    return [replace(system, name=name) for system, name in zip(systems, counted, strict=True)]
 
 
 def _home(system: System) -> str:

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from heron.base.pages import escape_json, render
 from markupsafe import Markup
 
 from heron.base.cells import SYNTHETIC, Cell, Interval, Table
@@ -23,6 +22,7 @@ from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.languages.language import Language
+from heron.reports.pages import escape_json, render
 from heron.results.frame import Frame
 from heron_tools.statistics.options import ALWAYS, AnalyzeOptions
 from heron_tools.statistics.outcome import Drawn, Outcome, Rows, Slice, Slicing

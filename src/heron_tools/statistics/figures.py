@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import matplotlib
 import numpy as np
-from heron.base.plots import FAINT, PALETTE, QUIET, STYLE, png
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from heron.reports.figures import FAINT, PALETTE, QUIET, STYLE, png
 
 _TAIL = 0.99  # share of values at their place; the rest is in the last bin
 _BINS = 30

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from heron.reports.map import map_page, payload
 from heron.reports.map_data import Categories, MapData, MapRun, Numbers, Texts, as_column
-from heron.reports.map_page import map_page, payload
 from heron.reports.pages import escape_json
 from made_up_runs import read_payload, unpack
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import heron.reports
+from heron.reports.map import payload
 from heron.reports.map_data import Categories, MapData, MapRun, Numbers, Texts
-from heron.reports.map_page import payload
 from heron.reports.pages import escape_json
 
 NODE = shutil.which("node")

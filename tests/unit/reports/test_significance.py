@@ -10,8 +10,8 @@ import pytest
 from heron.base.tables import write_table
 from heron.commands.report import write_report
 from heron.metrics.span import item_scores
-from heron.reports import significance
-from heron.reports.significance import significance_tables
+from heron.reports import sweep
+from heron.reports.sweep import significance_tables
 from heron.results.collect import collect
 from heron.results.comparing import CompareOptions, compare_runs
 
@@ -21,7 +21,7 @@ ROWS = 120
 
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch):
-    monkeypatch.setattr(significance, "DRAWS", 200)
+    monkeypatch.setattr(sweep, "DRAWS", 200)
 
 
 @pytest.fixture

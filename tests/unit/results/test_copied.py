@@ -10,12 +10,11 @@ from heron.base.files import dump_yaml
 from heron.base.run_folder import RunFolder
 from heron.cli import main
 from heron.metrics.names import is_copied, with_copied
-from heron.reports import figures, sweep_figures
-from heron.reports.figures import run_figure
+from heron.reports import figures
+from heron.reports.artefacts import read_artefacts
+from heron.reports.figures import run_figure, sweep_figure
 from heron.reports.run import score_table
 from heron.reports.sweep import group_table, runs_table
-from heron.reports.sweep_figures import sweep_figure
-from heron.results.artefacts import read_artefacts
 from heron.results.collect import collect, headline_metrics
 from heron.results.systems import copied_scores
 from heron.training.wandb_logger import summary
@@ -156,8 +155,7 @@ def test_a_runs_summary_in_wandb_has_both_of_every_split(sweep):
 def drawn(monkeypatch):
     """Keep figures instead of their bytes."""
     kept: list[Figure] = []
-    for module in (figures, sweep_figures):
-        monkeypatch.setattr(module, "png", lambda figure: kept.append(figure) or b"")
+    monkeypatch.setattr(figures, "png", lambda figure: kept.append(figure) or b"")
     return kept
 
 

@@ -13,7 +13,7 @@ from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
-from heron.results.artefacts import read_artefacts
+from heron.reports.artefacts import read_artefacts
 from heron.results.collect import collect
 from heron.training.inference import open_trained, predict_each, read_splits
 from proposals import proposed

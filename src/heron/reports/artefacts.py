@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from heron.base.errors import DataError, HeronError
+from heron.base.errors import HeronError, first_line
 from heron.base.run_folder import RunFolder
 from heron.dynamics.cartography import statistics
 from heron.dynamics.files import read_dynamics
@@ -46,6 +46,16 @@ class Artefacts:
     data_map: Frame | None  # see `read_data_map`; None where no dynamics were recorded
     missing: tuple[str, ...]  # what is not there, and why
     reliability: ReliabilityBins | None = None  # the labelled rows in bins by confidence
+
+    @property
+    def confusion(self) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+        """Count predictions by gold class (rows) and predicted class, and name these columns.
+
+        A further column, "none", counts rows without a prediction, if there are any.
+        """
+        golds, predicted = map(str, self.predictions["gold"]), self.predictions["prediction"]
+        counts_CC = confusion_matrix([*golds], predicted, self.classes)
+        return counts_CC, (*self.classes, "none")[: counts_CC.shape[1]]
 
 
 def read_artefacts(run: RunRecord) -> Artefacts:
@@ -90,7 +100,8 @@ def _attempt(read: Callable[[Path], Any], path: Path, missing: list[str]) -> Any
     try:
         return read(path)
     except HeronError as error:
-        missing.append(str(error).replace(f"{path.parent.parent}{os.sep}", ""))
+        why = first_line(error).replace(f"{path.parent.parent}{os.sep}", "")
+        missing.append(why if path.name in why else f"{path.name}: {why}")
     except (OSError, ValueError) as error:
         missing.append(f"{path.name} cannot be read: {error}")
     return None
@@ -116,25 +127,7 @@ def reliability_of(predictions: Frame, classes: Sequence[str]) -> ReliabilityBin
     numbers = {name: number for number, name in enumerate(stored)}
     labelled = predictions.take(n for n, gold in enumerate(predictions["gold"]) if gold in numbers)
     probabilities_NC = np.array([labelled[f"p/{name}"] for name in stored], np.float64).T
-    try:
-        return reliability_bins(probabilities_NC, [numbers[gold] for gold in labelled["gold"]])
-    except DataError as error:
-        count = len(error.problems)
-        what = f"no reliability plot: {count} rows without a distribution over the classes"
-        raise DataError(str(predictions.path), what, str(error.problems[0])) from error
-
-
-def confusion_counts(predictions: Frame, classes: Sequence[str]) -> NDArray[np.int64]:
-    """Count predictions by gold class (rows) and predicted class (columns); int64 [C, C].
-
-    A further column counts rows without a prediction, if there are any.
-    """
-    return confusion_matrix([*map(str, predictions["gold"])], predictions["prediction"], classes)
-
-
-def predicted_names(counts_CC: NDArray[np.int64], classes: Sequence[str]) -> tuple[str, ...]:
-    """Name the columns of `confusion_counts`."""
-    return (*classes, "none")[: counts_CC.shape[1]]
+    return reliability_bins(probabilities_NC, [numbers[gold] for gold in labelled["gold"]])
 
 
 def read_curves(path: Path) -> dict[str, Curve]:

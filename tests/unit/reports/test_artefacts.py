@@ -7,9 +7,8 @@ import pytest
 
 from heron.base.errors import DataError
 from heron.commands.sweep import read_progress
-from heron.results import artefacts
-from heron.results.artefacts import (
-    confusion_counts,
+from heron.reports import artefacts
+from heron.reports.artefacts import (
     read_artefacts,
     read_curves,
     read_data_map,
@@ -25,7 +24,8 @@ def test_everything_a_run_left_is_read_and_nothing_is_missing(make_run):
     assert found.missing == ()
     assert (found.split, len(found.predictions)) == ("test", 40)
     assert found.classes == ("BEFORE", "AFTER", "EQUAL", "VAGUE")
-    counts_CC = confusion_counts(found.predictions, found.classes)
+    counts_CC, columns = found.confusion
+    assert columns == found.classes
     assert counts_CC.sum() == 40
     assert np.trace(counts_CC) == sum(found.right)
 
@@ -95,7 +95,7 @@ def test_predictions_without_probabilities_have_no_reliability(tmp_path):
 
 def test_probabilities_that_are_none_are_named_and_the_report_goes_on(make_run, tmp_path):
     path = _write_probabilities(tmp_path, [(0.9, 0.9), (0.6, 0.4), (2.0, 0.5)], ["X", "Y", "X"])
-    with pytest.raises(DataError, match="2 rows without a distribution over the classes"):
+    with pytest.raises(DataError, match="2 problems in the data:\nrow 1"):
         reliability_of(read_frame(path), ["X", "Y"])
     folder = make_run()
     table = pq.read_table(folder / "predictions/test.parquet")
@@ -104,7 +104,7 @@ def test_probabilities_that_are_none_are_named_and_the_report_goes_on(make_run, 
     pq.write_table(table.set_column(index, "p/EQUAL", column), folder / "predictions/test.parquet")
     artefacts = read_artefacts(collect(folder)[0])
     assert artefacts.reliability is None
-    assert "no reliability plot: 40 rows" in artefacts.missing[0]
+    assert artefacts.missing[0].startswith("test.parquet: 40 problems in the data: row 1")
     assert len(artefacts.missing[0]) < 300
 
 
