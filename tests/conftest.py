@@ -108,7 +108,7 @@ def copied_code(tmp_path, monkeypatch):
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory):
     """Save a BERT of 2 layers x 32 units and its WordPiece tokenizer; returns the folder."""
-    from heron.data.tokenizer import load_tokenizer
+    from heron.data.hub import load_tokenizer
 
     scratch = EncoderConfig(name="scratch", max_length=256)
     tokenizer = load_tokenizer(scratch, (), TEXTS, tmp_path_factory.mktemp("tokenizer_cache"))

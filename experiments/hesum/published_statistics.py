@@ -15,7 +15,7 @@ import numpy as np
 from heron.base.cells import Cell, Formatted, Table
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import read_yaml
-from heron.metrics.summary_statistics import SHARES
+from heron.metrics.summary import SHARES
 from heron_tools.reproduction.published import all_published
 from heron_tools.statistics.profiles import UNITS, Definition, Shares
 

@@ -27,10 +27,10 @@ from heron.base.tables import write_table
 from heron.base.terminal import begin, print_lines, print_tables
 from heron.config.constraints import Seed, field_types
 from heron.config.parsing import parse_options
-from heron.data.built import write_config
 from heron.data.config import TEST, TRAIN, VALIDATION
 from heron.data.examples import Example
 from heron.data.readers import load_with_report
+from heron.data.user_files import write_config
 from heron.dynamics.difficulty import cosine
 from heron.languages import LANGUAGES
 from heron.models.config import HeadConfig

@@ -16,7 +16,7 @@ from heron.data.config import PHRASES, VALIDATION
 from heron.data.examples import Example
 from heron.data.overrides import configure
 from heron.data.sources import State, inspect
-from heron.dynamics.groups import GROUPS
+from heron.dynamics.cartography import GROUPS
 from heron.languages import get_language
 from heron.languages.words import TOKENIZERS
 from heron.reports.map import draw_map

@@ -14,7 +14,7 @@ from heron.base.tables import write_table
 from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Count, OneOf, Positive
 from heron.config.parsing import DataFolders, parse_options
-from heron.dynamics.groups import Groups, class_counts
+from heron.dynamics.cartography import Groups, class_counts
 from heron.dynamics.jsonl import export_jsonl
 from heron.reports.map import FORMATS, map_figure, map_page, save_figure
 from heron.reports.map_data import (

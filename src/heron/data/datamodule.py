@@ -28,9 +28,9 @@ from heron.data.features import (
     load_features,
     require_none_refused,
 )
+from heron.data.hub import load_tokenizer
 from heron.data.readers import every_set, load_run_data, no_rows
 from heron.data.sources import locate
-from heron.data.tokenizer import load_tokenizer
 
 Splits = dict[str, list[Example]]
 Plan = Callable[[int], list[np.ndarray]]  # an epoch's batches of units
@@ -234,7 +234,7 @@ class DataModule(pl.LightningDataModule):
         if self.trainer is not None:
             rank, processes = self.trainer.global_rank, self.trainer.world_size
         if processes > 1:
-            from heron.data.sharing import SharingCollator  # start-up time: one process is usual
+            from heron.data.collate import SharingCollator  # start-up time: one process is usual
 
             collate = SharingCollator(collate, rank, processes)
         return DataLoader(

@@ -16,10 +16,9 @@ from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.tables import cell_text, read_table
 from heron.data.features import Features, Units
 from heron.dynamics import DIFFICULTIES
-from heron.dynamics.cartography import Statistics
+from heron.dynamics.cartography import GROUPS, Statistics, allenai, rank, select, tercile_partition
 from heron.dynamics.config import CurriculumConfig, uses_groups
 from heron.dynamics.curriculum import Ranking, mean_of_units
-from heron.dynamics.groups import GROUPS, allenai, rank, select, tercile_partition
 from heron.metrics import require_rows
 
 

@@ -44,8 +44,7 @@ from heron.base.terminal import tracked
 from heron.config.parsing import check
 from heron.data.batching import plan_evaluation
 from heron.data.features import Units
-from heron.data.hub import identity, loading, origin
-from heron.data.tokenizer import load_tokenizer
+from heron.data.hub import identity, load_tokenizer, loading, origin
 from heron.metrics import require_rows
 from heron.metrics.config import BertScoreConfig
 from heron.models.config import EncoderConfig

@@ -20,10 +20,17 @@ from heron.base.tables import cell_text, is_missing, table_stem
 from heron.data.config import TRAIN, DataConfig
 from heron.data.examples import Example
 from heron.data.markers import event_markers, mark
-from heron.dynamics.cartography import NEVER_LEARNT, Statistics, forgetting, statistics
+from heron.dynamics.cartography import (
+    NEVER_LEARNT,
+    Groups,
+    Statistics,
+    allenai,
+    forgetting,
+    statistics,
+    tercile_partition,
+)
 from heron.dynamics.difficulty import difficulty
 from heron.dynamics.files import Dynamics, read_dynamics, records
-from heron.dynamics.groups import Groups, allenai, tercile_partition
 from heron.languages import LANGUAGES
 from heron.results.collect import collect, is_run
 from heron.results.frame import Frame, read_keyed

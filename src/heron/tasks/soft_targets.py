@@ -16,10 +16,9 @@ from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
 from heron.data.rows import LabelError, LabelReader
-from heron.dynamics.cartography import Statistics, statistics
+from heron.dynamics.cartography import Statistics, rank, statistics
 from heron.dynamics.difficulty import difficulty
 from heron.dynamics.files import read_dynamics
-from heron.dynamics.groups import rank
 from heron.tasks.config import Config
 from heron.tasks.teachers import files, runs
 

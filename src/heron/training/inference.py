@@ -19,9 +19,9 @@ from heron.base.run_folder import BASELINE, RunFolder, open_run
 from heron.data.config import TRAIN, DataConfig
 from heron.data.datamodule import DataModule, feature_options
 from heron.data.examples import Example
+from heron.data.hub import load_tokenizer
 from heron.data.overrides import override
 from heron.data.readers import load
-from heron.data.tokenizer import load_tokenizer
 from heron.languages import get_language
 from heron.models.precision import recorded_precision
 from heron.models.pretrained import untrained_model

@@ -16,8 +16,7 @@ from heron.languages.spelling import KEPT_APART, around_difference, speller
 from heron.languages.unicode import UNIFY_ALL
 from heron.languages.words import folded_words, word_places
 from heron.metrics.names import COPIED_NOTE, COPIES, MEASURES, copied_names, is_copied, rouge_names
-from heron.metrics.summary import extractive_texts, item_rouge
-from heron.metrics.summary_statistics import Tally, by_whitespace, by_words
+from heron.metrics.summary import Tally, by_whitespace, by_words, extractive_texts, item_rouge
 from heron.reports.figures import BLUE, GREEN, QUIET
 from heron.reports.pages import clean_text, cut_text, fit_length
 from heron_tools.analysis.slicing import (
@@ -38,7 +37,7 @@ from heron_tools.statistics.outcome import Drawn, Outcome, Rows
 from heron_tools.statistics.profiles import Pair
 from heron_tools.statistics.summaries import describe_system, open_tools
 
-# The name in tables, and in `heron.metrics.summary_statistics`, of the numbers to slice by.
+# The name in tables, and in `heron.metrics.summary`, of the numbers to slice by.
 _STATISTICS = {
     "article_length": ("words of the article", "article_length"),
     "summary_length": ("words of the gold summary", "summary_length"),
@@ -71,7 +70,7 @@ def slice_summaries(split: Split) -> Slicer:
     """Make the slicer of a run that writes summaries.
 
     Its frame has the column `article`, and the numbers to slice by under their names in
-    `heron.metrics.summary_statistics`; NaN where a text is too short.
+    `heron.metrics.summary`; NaN where a text is too short.
     """
     say_unused(split.options, ("types", "texts", "sample"))
     split.frame.require("text")

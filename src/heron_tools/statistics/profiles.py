@@ -15,7 +15,7 @@ import numpy as np
 from heron.base.cells import Interval
 from heron.base.errors import DataError
 from heron.metrics.intervals import resample_groups
-from heron.metrics.summary_statistics import (
+from heron.metrics.summary import (
     AVERAGES,
     COUNTS,
     SHARES,

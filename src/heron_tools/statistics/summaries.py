@@ -12,7 +12,7 @@ from heron.base.errors import ConfigError, nearest
 from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.languages import get_language
-from heron.metrics.summary_statistics import SHARES
+from heron.metrics.summary import SHARES
 from heron.results.shipped import Shipped
 from heron.tasks import FORK_ANALYSES
 from heron.tasks.summarization.bertscore import compute_asked, require_asked

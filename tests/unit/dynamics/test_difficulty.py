@@ -10,11 +10,10 @@ from heron.base.files import read_yaml
 from heron.base.folders import conf_dir
 from heron.base.tables import write_table
 from heron.data.features import Features
-from heron.dynamics.cartography import statistics
+from heron.dynamics.cartography import allenai, statistics, tercile_partition
 from heron.dynamics.config import CurriculumConfig
 from heron.dynamics.difficulty import cosine, difficulty, rank_units, read_scores, unit_statistics
 from heron.dynamics.files import Dynamics
-from heron.dynamics.groups import allenai, tercile_partition
 from heron.models import LEARNT
 
 GUIDS = ["e", "b", "d", "a", "c", "f"]

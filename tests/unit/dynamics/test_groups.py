@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from heron.dynamics.cartography import Statistics
-from heron.dynamics.groups import (
+from heron.dynamics.cartography import (
     GROUPS,
+    Statistics,
     allenai,
     class_counts,
     rank,

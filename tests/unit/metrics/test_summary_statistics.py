@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.languages.hebrew import HEBREW
-from heron.metrics.summary_statistics import (
+from heron.metrics.summary import (
     Tally,
     average_share,
     by_whitespace,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from heron.dynamics.groups import GROUPS
+from heron.dynamics.cartography import GROUPS
 from heron_tools.reproduction.results import of_function
 from heron_tools.reproduction.targets import Request, read_targets
 from real_data import DATA, on_real

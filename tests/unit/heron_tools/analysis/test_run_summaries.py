@@ -12,8 +12,7 @@ from heron.base.tables import read_table, write_table
 from heron.cli import main
 from heron.languages.hebrew import HEBREW
 from heron.languages.words import folded_words
-from heron.metrics.summary import extractive_scores, item_rouge, split_sentences
-from heron.metrics.summary_statistics import summary_statistics
+from heron.metrics.summary import extractive_scores, item_rouge, split_sentences, summary_statistics
 from heron.results import shipped as reading
 from heron_tools.analysis import summaries as analysis
 from heron_tools.analysis.command import open_slicer

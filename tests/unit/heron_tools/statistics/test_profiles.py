@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
-from heron.metrics.summary_statistics import (
+from heron.metrics.summary import (
     by_words,
     summary_statistics,
 )

@@ -10,8 +10,8 @@ from transformers import PreTrainedTokenizerFast
 from heron.base.errors import DataError
 from heron.data.examples import Example, Span
 from heron.data.features import UNLABELLED, FeatureOptions, require_none_refused
+from heron.data.hub import load_tokenizer
 from heron.data.markers import Markers, mark
-from heron.data.tokenizer import load_tokenizer
 from heron.languages.hebrew import HEBREW
 from heron.models.config import EncoderConfig
 from heron.tasks.relation.features import relation_features
