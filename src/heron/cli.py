@@ -25,7 +25,6 @@ _KERNELS = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
 # How often a thread looks whether the others are ready before it sleeps. libgomp's default is long:
 # where other programs need the cores, threads spend their time waiting.
 SPINS = ("GOMP_SPINCOUNT", "1000")
-_SHOWN_BY_HYDRA = ("--cfg", "-c", "--info", "-i")
 _OVERVIEW = f"""heron {VERSION}: Hebrew, Romanian, NLU
 
 usage: heron <command> [key=value ...]
@@ -77,8 +76,6 @@ def _run(arguments: list[str]) -> int:
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault(*SPINS)
     try:
-        if (bidi := os.environ.get("HERON_BIDI", "on")) not in ("on", "off"):
-            raise ConfigError(f"HERON_BIDI={bidi}: must be on or off")
         if name in ("-h", "--help", "help"):
             print(_OVERVIEW.format(_summaries(COMMANDS)))
             return 0
@@ -115,9 +112,8 @@ def _split(arguments: Sequence[str]) -> tuple[str, list[str]]:
     begun = [name for name in COMMANDS if name.startswith(f"{first} ")]
     if first in COMMANDS or (begun and arguments[1:2] in (["-h"], ["--help"])):
         return first, list(arguments[1:])
-    if begun:
-        raise ConfigError(f"'{two}' is no command. Allowed: {', '.join(begun)}.")
-    raise ConfigError(f"unknown command '{first}'.{nearest(first, COMMANDS)}")
+    word = two if begun else first
+    raise ConfigError(f"unknown command '{word}'.{nearest(word, begun or COMMANDS)}")
 
 
 def _summaries(names: Iterable[str]) -> str:
@@ -139,8 +135,6 @@ def _print(name: str, words: Sequence[str]) -> int:
     options = parse_options(PrintOptions, own)
     if not options.quiet and not options.json:
         return command(rest) or 0
-    if shown := [word for word in rest if word in _SHOWN_BY_HYDRA]:
-        raise ConfigError(f"{own[0]}: {shown[0]} prints the configuration only; leave one out")
     found: dict[str, list[Any]] = {"tables": [], "files": [], "notes": []}
     with ExitStack() as stack:
         gathered = found if options.json else None

@@ -160,7 +160,6 @@ TYPED = {
     "predict run=": ["run"],
     "trian": ["'train'"],
     "options hed": ["'head'"],
-    "options head optim": ["one group"],
     "report nowhere json=true": ["nowhere"],
     "report runs quite=true": ["'quiet'"],
     "dashboard . wanbd=true": ["'wandb'"],

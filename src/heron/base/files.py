@@ -320,8 +320,7 @@ def locked(path: Path | str, wait: bool = True) -> Iterator[None]:
     """Hold an exclusive lock on `path` (created if absent); other processes wait.
 
     The operating system releases it when the process ends. Forks of the process (a loader's
-    workers) do not hold it. The filelock package is not used:
-    without `flock`, it leaves a marker file after a kill.
+    workers) do not hold it. The filelock package leaves a marker file after a kill.
 
     Raises:
         BlockingIOError: without `wait`, when another process holds the lock.
@@ -333,14 +332,9 @@ def locked(path: Path | str, wait: bool = True) -> Iterator[None]:
     with os.fdopen(handle, "r+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
-            raise
         except OSError as error:
-            raise ConfigError(
-                f"{path}: this file system has no locks ({error.strerror}). heron needs them "
-                "(flock), so that two processes do not write one file: put paths.runs and "
-                "paths.cache on another file system, such as a local disk"
-            ) from error
+            _name(error, path)
+            raise
         _locks.append(file)
         try:
             yield

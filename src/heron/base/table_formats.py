@@ -55,8 +55,6 @@ def _shown(suffix: str, text: IO[str]) -> str:
 
 def read_rows(path: Path, only: Collection[str] | None = None, quoting: str = "auto") -> Rows:
     """Read a file row by row (see `read_table`); a DataError where it cannot be read at all."""
-    if path.is_dir():
-        raise DataError(str(path), "is a folder, not a file", "name a file in it")
     if table_format(path) not in SUFFIXES:
         fix = f"use one of {', '.join(SUFFIXES)}, or .gz"
         raise DataError(str(path), f"unknown file type '{path.suffix}'", fix)
@@ -226,7 +224,7 @@ def _read_json_list(text: IO[str], path: Path) -> Rows:
         return
     if not isinstance(values, list):
         fix = "write [{...}, {...}], or one object a line: .jsonl"
-        raise DataError(str(path), "is not a JSON list", fix)
+        raise DataError(f"{path}:1", "is not a JSON list", fix)
     for number, value in enumerate(values, 1):
         yield number, _json_object(f"{path}:{number}", json.dumps(value))
 

@@ -39,12 +39,8 @@ def run(arguments: Sequence[str]) -> int:
     cache_dir = options.paths_cache or default_cache_dir()
     configs = data_sets()
     if options.name is None:
-        if options.fetch:
-            raise ConfigError(f"fetch=true needs a name: {', '.join(configs)}")
-        if words:
-            raise ConfigError(
-                f"{words[0]} needs the name of a data set: heron data NAME {words[0]}"
-            )
+        if options.fetch or words:
+            raise ConfigError(f"name a data set: heron data NAME {' '.join(arguments)}")
         print_tables([overview(map(read_config, configs.values()), data_dir, cache_dir)])
         print_lines(f"looked in {data_dir} and {cache_dir}")
         return 0

@@ -3,14 +3,11 @@
 from collections.abc import Sequence
 
 from heron.base.cells import Cell, Table
-from heron.base.errors import ConfigError
 from heron.base.terminal import print_tables
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Print groups, the options of one, or keys; returns the exit code."""
-    if len(arguments) > 1:
-        raise ConfigError("name one group or key, such as head or optim.lr")
+    """Print all groups, or the options and keys that words name; returns the exit code."""
     from heron.config import describe  # loads OmegaConf
 
     tables = []
@@ -24,9 +21,9 @@ def run(arguments: Sequence[str]) -> int:
         note = "Set by KEY=VALUE; `heron options PART` lists those of a part."
         rows = tuple((key.name, key.meaning) for key in parts)
         tables.append(Table("keys", ("key", "meaning"), rows, note))
-    else:
-        options, keys = describe.find(arguments[0])
-        named = Table(f"{arguments[0]}=NAME", ("name", "meaning"), tuple(options.items()))
+    for word in arguments:
+        options, keys = describe.find(word)
+        named = Table(f"{word}=NAME", ("name", "meaning"), tuple(options.items()))
         every = tuple((key.name, key.kind, key.default, key.meaning) for key in keys)
         tables += [named, Table("keys", ("key", "values", "default", "meaning"), every)]
     print_tables([table for table in tables if table.rows])

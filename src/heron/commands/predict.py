@@ -96,8 +96,8 @@ def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path | No
     problems = sorted(found, key=lambda each: each.number)
     print_lines(f"{predicted} rows predicted: {out}", files=[out])
     if problems:
-        print(f"{len(problems)} rows could not be used:", file=sys.stderr)
-        print(DataError(problems, limit=50), file=sys.stderr)
+        error = DataError(problems, limit=50)
+        print(f"{len(problems)} rows could not be used:\n{error}", file=sys.stderr)
     return 1 if problems else 0
 
 

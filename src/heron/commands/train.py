@@ -92,11 +92,7 @@ def repeat(words: Sequence[str]) -> int:
     """Train the run that `run.from=` names again, and compare scores; returns the exit code."""
     from heron.training.repeat import compare, configure
 
-    if flags := [word for word in words if word.startswith("-")]:
-        raise ConfigError(f"{flags[0]}: {_FROM}DIR repeats one run and takes no flags")
-    first, *more = [word for word in words if word.startswith(_FROM)]
-    if more:
-        raise ConfigError(f"{_FROM}: name one run, not {len(more) + 1}")
+    first = next(word for word in words if word.startswith(_FROM))
     before, rest = open_run(Path(first.removeprefix(_FROM))), [w for w in words if w != first]
     config = configure(before, rest)
     after = RunFolder(run_path(config, rest))
