@@ -15,12 +15,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heron.config.options import parse_options
-
 from heron.base.errors import DataError, Problem
 from heron.base.files import read_json
 from heron.base.tables import write_table
 from heron.base.terminal import begin, print_lines
+from heron.config.parsing import parse_options
 
 # The prompt with three examples of each list, by the name of the table.
 PROMPTS = {
