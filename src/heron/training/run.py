@@ -215,8 +215,6 @@ class Run:
 
     def begin(self) -> bool:
         """Say that the claimed run is running; False, in all its processes, where it has ended."""
-        if (wanted := count_ranks(self.config)) != ranks.ranks():
-            say(f"trainer.devices={wanted} in one of {ranks.ranks()} processes: the results agree")
         if not ranks.is_first():
             return ranks.from_first(False)
         status, sources = self.folder.read_status(), self.check_sources()

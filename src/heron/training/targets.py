@@ -49,7 +49,7 @@ def check_classes(config: Config) -> None:
             _find(key, options["_target_"])
 
 
-def make(key: str, options: Mapping[str, Any], folder: RunFolder, **more: Any) -> Any:
+def make(key: str, options: Mapping[str, Any], folder: RunFolder) -> Any:
     """Make one logger or callback; its `save_dir` is the run folder unless it is given.
 
     Raises:
@@ -58,7 +58,7 @@ def make(key: str, options: Mapping[str, Any], folder: RunFolder, **more: Any) -
     takes = inspect.signature(_find(key, options["_target_"])).parameters
     place = {"save_dir": str(folder.path)} if "save_dir" in takes else {}
     try:
-        return instantiate({**place, **options}, **more, _convert_="all")
+        return instantiate({**place, **options}, _convert_="all")
     except InstantiationException as error:
         said = first_line(cause := error.__cause__ or error)
         if isinstance(cause, ImportError):

@@ -23,10 +23,9 @@ from heron.tasks.base import TaskModule
 from heron.tasks.config import Config
 from heron.tasks.task import new_head, task_of
 from heron.training.callbacks import (
-    EpochLines,
     Ledger,
     MeanOfEpochs,
-    StepCount,
+    Progress,
     StopEarly,
     progress_bar,
 )
@@ -97,7 +96,7 @@ def build_trainer(
         callbacks.append(Restart(data))
     own = [make(key, each, folder) for key, each in chosen(config, "callbacks").items()]
     has_bar = any(isinstance(each, pl.callbacks.ProgressBar) for each in own)
-    callbacks += [StepCount(folder), EpochLines(settings.monitor)]
+    callbacks += [Progress(folder, settings.monitor)]
     callbacks += [] if has_bar else progress_bar(settings.enable_progress_bar)
     if config.sweeper.trial is not None and config.sweeper.pruner != "none":
         from heron.training.study import Pruning
