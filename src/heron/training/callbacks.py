@@ -37,7 +37,7 @@ class Kept(pl.Callback):
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take them back."""
-        vars(self).update(state_dict)
+        self.__dict__.update(state_dict)
 
 
 class Ledger(Kept):

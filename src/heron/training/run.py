@@ -15,6 +15,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from heron.data.readers import every_set, load_with_report
 from heron.data.sources import locate
 from heron.tasks.config import Config
 from heron.tasks.task import task_of
-from heron.training.run_names import config_key, identifying
+from heron.training.run_names import identifying
 from heron.training.status import (
     Clock,
     failure,
@@ -73,15 +74,15 @@ class Run:
             ConfigError: `trainer.monitor` is no score, or a data set cannot be used.
             DataError: files that are missing; with `read`, columns and rows that are wrong.
         """
-        config = self.config
-        _check_monitor(config)
-        files = [each for each in every_set(config).values() if not each.generator]
-        key = fingerprint(list(map(asdict, files)), config.paths.data, config.paths.cache)
+        _check_monitor(self.config)
+        files = [each for each in every_set(self.config).values() if not each.generator]
+        places = Path(self.config.paths.data), Path(self.config.paths.cache)
+        key = fingerprint(list(map(asdict, files)), *map(str, places))
         if key not in known:
-            known[key], look = None, load_with_report if read else locate
+            known[key] = None
             try:
                 for each in files:
-                    look(each, Path(config.paths.data), Path(config.paths.cache))
+                    (load_with_report if read else locate)(each, *places)
             except HeronError as error:
                 known[key] = error
         if found := known[key]:
@@ -143,11 +144,9 @@ class Run:
                 f"{folder.last.name}; nothing says whether its data has changed since"
             )
         if folder.config.is_file():
-            found = folder.config.read_text(encoding="utf-8", errors="replace")
-            if found == config_text(config):
+            if folder.config.read_text(encoding="utf-8", errors="replace") == config_text(config):
                 return
-            if found.strip() or not folder.path.name.endswith(config_key(config)):
-                config = self._as_before(read_own(folder.config))
+            config = self._as_before(read_own(folder.config))
         folder.write_config(config)
 
     def _as_before(self, before: Config) -> Config:
@@ -225,18 +224,11 @@ class Run:
 
                 record_again(self.config, self.folder)
         else:
-            self.folder.update_status(
-                state="running",
-                seed=self.config.seed,
-                overrides=list(self.overrides),
-                error=None,
-                traceback=None,
-                retry=None,
-                heartbeat=heartbeat(),
-                sources=sources,
-                **provenance(),
-                **{key: None for key in ("pruned", "pruned_by") if key in status},
-            )
+            begun = {"seed": self.config.seed, "overrides": list(self.overrides)}
+            begun |= dict.fromkeys(("error", "traceback", "retry"))
+            begun |= dict.fromkeys({"pruned", "pruned_by"} & status.keys())
+            begun |= {"heartbeat": heartbeat(), "sources": sources, **provenance()}
+            self.folder.update_status(state="running", **begun)
         return ranks.from_first(not ended)
 
     @contextmanager
@@ -281,14 +273,11 @@ class Run:
 
     def train(self) -> Scores:
         """Run the job in this process; returns its scores."""
+        from heron.config.compose import run_in_hydra
         from heron.training.job import run_job
 
-        words = self.config, self.folder, self.overrides
-        if self.whole is None:
-            return run_job(*words)
-        from heron.config.compose import run_in_hydra
-
-        scores: Scores = run_in_hydra(self.whole, lambda: run_job(*words))
+        task = partial(run_job, self.config, self.folder, self.overrides)
+        scores: Scores = task() if self.whole is None else run_in_hydra(self.whole, task)
         return scores
 
     def attempt(self, train: Callable[[], Any] | None = None, in_sweep: bool = True) -> int:
@@ -305,10 +294,14 @@ class Run:
         except (Exception, KeyboardInterrupt) as error:
             if isinstance(error, KeyboardInterrupt) and train is None:
                 raise
-            if isinstance(error, Exception) and not (in_sweep and isinstance(error, BusyError)):
+            is_busy = in_sweep and isinstance(error, BusyError)
+            if isinstance(error, Exception) and not is_busy:
                 self.print_error(error)
-            if in_sweep and not isinstance(error, BusyError):
-                self.note_failure(error, clock)
+            status, found = self.folder.read_status(), failure(error, clock.seconds())
+            is_written = status.get("error") == found["error"]  # by its training
+            is_over = is_written or status.get("state") in ("done", "pruned")
+            if in_sweep and not is_busy and not is_over:
+                try_update(self.folder, **found)
             return job_exit_code(error)
         return DONE
 
@@ -319,12 +312,6 @@ class Run:
         if not isinstance(error, HeronError) and not is_machine_error(error):
             trace = "".join(traceback.format_exception(error))
         print(visible(redact(f"{trace}heron train: {text}")), file=sys.stderr, flush=True)
-
-    def note_failure(self, error: BaseException, clock: Clock) -> None:
-        """Write the error that ended a sweep's job, unless its training has written it."""
-        status, found = self.folder.read_status(), failure(error, clock.seconds())
-        if status.get("state") not in ("done", "pruned") and status.get("error") != found["error"]:
-            try_update(self.folder, **found)
 
     def _wandb_run(self) -> Any:
         if not wandb_options(self.config):

@@ -105,24 +105,6 @@ def test_starting_over_removes_a_runs_own_files_alone_behind_a_link(tmp_path: Pa
     assert sorted(path.name for path in disk.iterdir()) == ["inside", "thesis.tex"]
 
 
-def test_an_empty_configuration_is_written_again_where_the_name_says_whose_it_is(
-    tmp_path: Path, chronicle_config: Callable[..., Config]
-) -> None:
-    config = chronicle_config()
-    own, other = (RunFolder(tmp_path / name) for name in (f"x-{config_key(config)}", "named"))
-    for folder in (own, other):
-        claim(config, folder)
-        whole = folder.config.read_text("utf-8")
-        folder.config.write_text("")
-    claim(config, own)
-    assert own.config.read_text("utf-8") == whole
-    with pytest.raises(ConfigError, match=r"is damaged.*run\.resume=false"):
-        claim(config, other)
-    other.config.unlink()
-    claim(config, other)
-    assert other.config.read_text("utf-8") == whole
-
-
 def test_the_number_of_devices_is_no_other_run(chronicle_config: Callable[..., Config]) -> None:
     one = config_key(chronicle_config())
     assert (
