@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from heron.base.folders import VERSION
 from heron.base.registry import ABOVE
 from heron.data import TASKS
+from heron.models import CLASSIFIERS
 from heron.tasks import BASELINES, CLASS_FORMATS
 
 if TYPE_CHECKING:
@@ -66,6 +67,16 @@ def _task(name: str) -> Any:
 
 for _name in ("relation", "nli", "qa", "summarization", "classification"):
     TASKS.late(_name)(partial(_task, _name))
+
+
+def _classifier(name: str) -> Any:
+    from heron.models import heads
+
+    return getattr(heads, name)
+
+
+for _name in ("linear", "mlp"):
+    CLASSIFIERS.late(_name)(partial(_classifier, _name))
 
 
 @CLASS_FORMATS.late("marked_table")

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,10 @@ def work(job: Run) -> None:
 
         state = run_apart(job).state
     else:
-        state = "failed" if job.attempt(in_sweep=False) else "done"
+        from heron.training.job import train as train_here  # start-up time
+
+        failed = job.attempt(partial(train_here, job), in_sweep=False)
+        state = "failed" if failed else "done"
     if state == "interrupted":  # one of its processes was
         raise Terminated
     if state == "failed":

@@ -16,17 +16,21 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
-from functools import cache
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_origin
+from typing import Any, TypeVar, cast, get_args, get_origin
 
 from heron.base.errors import ConfigError, HeronError, nearest
 from heron.base.folders import config_groups
-from heron.config.constraints import all_keys, field_types, key_of, key_types, plain, type_at
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+from heron.config.constraints import (
+    adapter,
+    all_keys,
+    field_types,
+    key_of,
+    key_types,
+    plain,
+    type_at,
+)
 
 T = TypeVar("T")
 
@@ -64,25 +68,6 @@ SYNONYMS = {
     "warmup_steps": "optim.warmup_steps",
     "weight_decay": "optim.weight_decay",
 }
-# Of every adapter; numbers become names, such as 2024.
-_RULES: Any = {
-    "extra": "forbid",
-    "allow_inf_nan": False,
-    "arbitrary_types_allowed": True,
-    "coerce_numbers_to_str": True,
-    "revalidate_instances": "always",
-    "validate_default": True,
-}
-
-
-@cache
-def adapter(schema: Any) -> "TypeAdapter[Any]":
-    """Make the reader of a type, once."""
-    from pydantic import TypeAdapter, with_config  # start-up time: help needs neither
-
-    if isinstance(schema, type):
-        return TypeAdapter(with_config(_RULES)(schema))
-    return TypeAdapter(schema, config=_RULES)
 
 
 def parse(schema: type[T], values: Any, prefix: str = "", names: Mapping[str, str] = {}) -> T:

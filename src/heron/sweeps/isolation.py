@@ -201,19 +201,21 @@ def _unpickled(job: bytes) -> Run:
 
 def _run(job: Run, processes: int) -> tuple[int, None]:
     end_with_parent()
-    return job.attempt(lambda: train_beside(job, processes)), None
+    return job.attempt(lambda: train_beside(job, processes), is_alone=True), None
 
 
 def train_beside(job: Run, processes: int) -> None:
     """Train in this process, one of several that share the cores."""
     import torch  # start-up time: the parent, which imports this module, does without
 
+    from heron.training.job import train
+
     if processes > 1:
         torch.set_num_threads(threads(processes))
     # The parent has cleared the folder where asked to.
     config = dataclasses.replace(job.config, run=dataclasses.replace(job.config.run, resume=True))
     let_sigterm_through()  # the server holds it back
-    dataclasses.replace(job, config=config).train()
+    train(dataclasses.replace(job, config=config))
 
 
 def print_to(log: Path) -> None:

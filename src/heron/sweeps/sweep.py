@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from heron.base.errors import HeronError, first_line, visible
@@ -177,9 +178,11 @@ class Sweep:
 
     def _here(self) -> Generator[tuple[Run, int, float], None, None]:
         """Run jobs in this process, one after the other."""
+        from heron.training.job import train  # start-up time
+
         while (job := self._next()) is not None:
             started = time.monotonic()
-            code = job.attempt()
+            code = job.attempt(partial(train, job))
             yield job, code, time.monotonic() - started
 
     def _record(self, job: Run, code: int, seconds: float) -> None:

@@ -25,7 +25,6 @@ from heron.config.constraints import (
     Count,
     Natural,
     OneOf,
-    Parts,
     Seed,
     Unnamed,
 )
@@ -105,6 +104,14 @@ class TaskConfig:
 
 # See `Rules.keys`.
 _KEYS_OF_TASKS = ("head.distance", "task.bertscore.model", "optim.soft.answers")
+
+
+class Parts(Unnamed):
+    """Parts by their key in `PARTS`."""
+
+    def check(self, value: Mapping[str, Any]) -> dict[str, Any]:
+        """Read each by its dataclass; raises a ConfigError with its keys."""
+        return {name: parse(PARTS[name], part, f"{name}.") for name, part in value.items()}
 
 
 class TrainerFlags(Unnamed):

@@ -8,6 +8,7 @@ import pytorch_lightning as pl
 from heron.base import ranks
 from heron.base.libraries import own_threads, silence_libraries
 from heron.base.run_folder import RunFolder, Scores
+from heron.config.compose import run_in_hydra
 from heron.data.datamodule import DataModule
 from heron.models.precision import with_precision
 from heron.tasks.config import Config
@@ -55,6 +56,13 @@ def run_job(
                 texts.sign(config, folder, scores or {})
         run.end(scores)
     return scores or {}
+
+
+def train(run: Run) -> Scores:
+    """Run the job that a command asks for, as Hydra composed it; returns its scores."""
+    task = partial(run_job, run.config, run.folder, run.overrides)
+    scores: Scores = task() if run.whole is None else run_in_hydra(run.whole, task)
+    return scores
 
 
 def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores | None:

@@ -15,7 +15,6 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -271,28 +270,21 @@ class Run:
         """Read what the ended run has scored on validation, by its `trainer.monitor`."""
         return self.folder.read_score(self.config.trainer.monitor)
 
-    def train(self) -> Scores:
-        """Run the job in this process; returns its scores."""
-        from heron.config.compose import run_in_hydra
-        from heron.training.job import run_job
-
-        task = partial(run_job, self.config, self.folder, self.overrides)
-        scores: Scores = task() if self.whole is None else run_in_hydra(self.whole, task)
-        return scores
-
-    def attempt(self, train: Callable[[], Any] | None = None, in_sweep: bool = True) -> int:
+    def attempt(
+        self, train: Callable[[], Any], in_sweep: bool = True, is_alone: bool = False
+    ) -> int:
         """Train in this process; print the error that ends it, and return the job's exit code.
 
         In a sweep, the error is also written to `status.json`, and a busy run is none. Ctrl+C and
-        SIGTERM are raised, except from `train`, which has a process of its own.
+        SIGTERM are raised, except in a process that `is_alone`: the job's own.
         """
         note = ": done already; run.resume=false starts over" if self.is_kept() else ""
         print(f"heron train: {self.folder.path}{note}", flush=True)
         clock = Clock()
         try:
-            (train or self.train)()
+            train()
         except (Exception, KeyboardInterrupt) as error:
-            if isinstance(error, KeyboardInterrupt) and train is None:
+            if isinstance(error, KeyboardInterrupt) and not is_alone:
                 raise
             is_busy = in_sweep and isinstance(error, BusyError)
             if isinstance(error, Exception) and not is_busy:

@@ -245,7 +245,7 @@ class TestHeartbeat:
     def test_a_library_that_ends_the_process_leaves_a_failed_job(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def die(job: Run) -> int:  # as libgomp does, by exit(1)
+        def die(job: Run, *_: Any) -> int:  # as libgomp does, by exit(1)
             job.folder.update_status(state="running")
             return FAILED
 

@@ -1,0 +1,3 @@
+"""Extractive question answering."""
+
+ANSWER, NO_ANSWER = "answer", "no_answer"  # the classes

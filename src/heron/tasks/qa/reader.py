@@ -16,6 +16,7 @@ from heron.languages import get_language
 from heron.languages.unicode import normalise
 from heron.languages.words import words
 from heron.metrics.span import asks_yes_or_no
+from heron.tasks.qa import ANSWER, NO_ANSWER
 from heron.tasks.qa.answers import map_span, nearest_place, stands_at, trim
 from heron.tasks.qa.squad import (
     Answers,
@@ -25,7 +26,6 @@ from heron.tasks.qa.squad import (
     read_answers,
     read_squad,
 )
-from heron.tasks.qa.task import ANSWER, NO_ANSWER
 
 MISALIGNED, YES_NO = "misaligned answer", "yes/no question"
 ANSWER_LENGTH = "answer too short or too long"

@@ -8,8 +8,8 @@ from heron.data.config import DataConfig
 from heron.data.examples import Example, count_repairs
 from heron.data.rows import SIDE, Rows
 from heron.metrics.span import item_scores, language_profile
+from heron.tasks.qa import ANSWER, NO_ANSWER
 from heron.tasks.qa.reader import REPAIRED, open_questions
-from heron.tasks.qa.task import ANSWER, NO_ANSWER
 from heron.tasks.task import TextScores
 
 

@@ -10,10 +10,10 @@ from heron.data.rows import Format
 from heron.languages import get_language
 from heron.metrics.span import item_scores, language_profile
 from heron.tasks.config import Config
+from heron.tasks.qa import ANSWER, NO_ANSWER
 from heron.tasks.task import About, ModelParts, Task, TextScores
 
 FORMATS: Registry[Format] = Registry("data format")
-ANSWER, NO_ANSWER = "answer", "no_answer"
 CLASSIFIERS = ("span", "biaffine")
 _CHANGES_TEXTS = ("normalize_case", "phrases", "join", "label_field", "columns.truth")
 

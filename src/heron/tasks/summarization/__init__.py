@@ -1,0 +1,3 @@
+"""Summarization."""
+
+SUMMARY = "summary"  # the one class

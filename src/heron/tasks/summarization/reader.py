@@ -10,7 +10,7 @@ from heron.data.examples import Example
 from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader, own_table
 from heron.languages.unicode import normalise
 from heron.languages.words import words
-from heron.tasks.summarization.task import SUMMARY
+from heron.tasks.summarization import SUMMARY
 
 EMPTY, OTHER_SCRIPT, SHORT = "empty", "other script", "short summary"
 # Key in `Example.side` of article and summary before normalisation, if `data.unicode` changes them.

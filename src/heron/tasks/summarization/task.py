@@ -9,10 +9,10 @@ from heron.data.config import LABEL_KEYS, DataConfig, changed_keys
 from heron.data.rows import Format
 from heron.metrics.names import rouge_names
 from heron.tasks.config import Config
+from heron.tasks.summarization import SUMMARY
 from heron.tasks.task import About, ModelParts, Task, TextScores
 
 FORMATS: Registry[Format] = Registry("data format")
-SUMMARY = "summary"  # the one class
 CLASSIFIERS = ("seq2seq", "warm_start")
 
 
