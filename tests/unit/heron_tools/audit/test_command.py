@@ -6,35 +6,15 @@ import hashlib
 import io
 import json
 import random
-from html.parser import HTMLParser
 
 import pytest
 from huggingface_hub import DatasetCard
 from tests.unit.heron_tools.audit.builders import sentence
 
 from heron.cli import main
+from html_page import Page
 
 HOSTILE = "<script>alert('x')</script> | \"citat\" & <b>atât</b>"
-VOID = {"meta", "img", "input", "br"}
-
-
-class Page(HTMLParser):
-    """Collects tags and attributes, and fails on elements that are not closed in order."""
-
-    def __init__(self, text: str):
-        super().__init__()
-        self.open: list[str] = []
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(text)
-        assert self.open == []
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append((tag, dict(attributes)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
 
 
 def rows(count: int, seed: int, prefix: str) -> list[list[str]]:

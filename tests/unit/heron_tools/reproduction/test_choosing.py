@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from heron.base.cells import to_csv, to_markdown
 from heron.results.collect import collect
 from heron.results.systems import group_runs
 from heron_tools.reproduction.paper_tables import Rule, choose, chosen_table, paper_view
@@ -104,13 +103,6 @@ def test_a_choice_that_has_to_wait_is_shown_beside_one_that_is_made(make_cell):
     assert waits == ("biaffine", None, "0 of 2 finished", None, None, None)
     assert made[:3] == ("span", "1e-05", "2 of 2 finished")
     assert [cell.mean for cell in made[3:]] == [0.5, 0.25, 0.125]
-
-
-@pytest.mark.parametrize("show", [to_markdown, to_csv])
-def test_a_choice_that_has_to_wait_can_be_shown_everywhere(make_cell, show):
-    for lr in ("1e-5", "3e-5"):
-        sweep = make_cell(f"optim.lr={lr}", state="running")
-    assert "0 of 2 finished" in show(chosen_table(collect(sweep), RULE))
 
 
 def test_a_published_row_stays_without_ours_while_its_choice_has_to_wait(make_cell):
