@@ -485,7 +485,7 @@ CALLS = {
     "morphology=simplemma-prefixes": lambda: load_morphology("simplemma-prefixes", ROMANIAN),
     "name a file": lambda: load_morphology("conllu", HEBREW),
     "no/such": lambda: load_encoder(EncoderConfig(name="no/such"), 50, 0),
-    "encoder.attention": lambda: load_encoder(
+    "attn_implementation": lambda: load_encoder(
         EncoderConfig(attention="bogus", max_length=64), 50, 0
     ),
     # Training dynamics.

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import logging
-import socket
-import urllib.request
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import urlsplit
 
-from huggingface_hub import constants, try_to_load_from_cache
+from huggingface_hub import try_to_load_from_cache
 
 from heron.base.errors import ConfigError
 from heron.base.files import SEAL, damaged_files, fingerprint, sha256_file, stored_folder
@@ -28,17 +25,12 @@ class Pretrained(Protocol):
 def origin(config: Pretrained) -> dict[str, Any]:
     """Make the `from_pretrained` arguments: where to load from, and whether its code may run.
 
-    Without a local copy the hub must answer: its client would retry for a minute. A damaged
-    `model/` of a run is a ConfigError, too.
+    A damaged `model/` of a run is a ConfigError, and so is a missing folder.
     """
     is_folder, cached = Path(config.name).is_dir(), False
     if not is_folder:
-        try:
+        with loading(config.name):  # a missing folder is no hub id
             cached = isinstance(_cached(config), str)
-        except ValueError as error:  # not a hub id, such as a missing folder
-            raise unreachable(config.name, error) from error
-        if not cached and not _hub_answers():
-            raise unreachable(config.name)
     elif damaged := damaged_files(Path(config.name)):
         raise ConfigError(
             f"encoder.name={config.name}: {', '.join(damaged)}: damaged or changed since a run "
@@ -98,6 +90,10 @@ def pretrained_tokenizer(config: Pretrained) -> Any:
     return tokenizer
 
 
+def _cached(config: Pretrained) -> object:
+    return try_to_load_from_cache(config.name, "config.json", revision=config.revision)
+
+
 @contextmanager
 def loading(name: str) -> Iterator[None]:
     """Turn any error while a model loads into a ConfigError; libraries raise many kinds.
@@ -117,40 +113,14 @@ def loading(name: str) -> Iterator[None]:
         logger.setLevel(level)
 
 
-def unreachable(name: str, error: Exception | None = None) -> ConfigError:
+def unreachable(name: str, error: Exception) -> ConfigError:
     """Make the error for a model or tokenizer that could not be loaded."""
-    if "trust_remote_code" in str(error):
-        return ConfigError(
-            f"encoder.name={name}: has Python code of its own (*.py), which is not run by default; "
-            "read it, then add encoder.trust_remote_code=true to this command"
-        )
-    if Path(name).is_dir():
-        why = str(error)
-        if "weights_only" in why:  # torch's advice is to trust the file
-            why = "its weights are pickled Python objects, which could run code"
-        return ConfigError(f"encoder.name={name}: the folder holds no loadable model ({why})")
-    return ConfigError(
-        f"encoder.name={name}: not a local folder, and the hub is not reachable. "
-        "Give a folder with config.json, model.safetensors and tokenizer.json, or go online once."
-    )
-
-
-def _cached(config: Pretrained) -> object:
-    return try_to_load_from_cache(config.name, "config.json", revision=config.revision)
-
-
-def _hub_answers(seconds: float = 5.0) -> bool:
-    if constants.HF_HUB_OFFLINE:
-        return False
-    if urllib.request.getproxies():
-        return True  # only the proxy knows
-    endpoint = urlsplit(constants.ENDPOINT)
-    port = endpoint.port or (443 if endpoint.scheme == "https" else 80)
-    try:
-        with socket.create_connection((endpoint.hostname or "", port), timeout=seconds):
-            return True
-    except OSError:
-        return False
+    why = str(error)
+    if "trust_remote_code" in why:
+        why = "it has Python code (*.py); read it, then set encoder.trust_remote_code=true"
+    elif "weights_only" in why:  # torch's advice is to trust the file
+        why = "its weights are pickled Python objects, which could run code"
+    return ConfigError(f"encoder.name={name}: {why}")
 
 
 class Tokenized(Pretrained, Protocol):

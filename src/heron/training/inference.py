@@ -23,8 +23,8 @@ from heron.data.hub import load_tokenizer
 from heron.data.overrides import override
 from heron.data.readers import load
 from heron.languages import get_language
+from heron.models.encoder import untrained_model
 from heron.models.precision import recorded_precision
-from heron.models.pretrained import untrained_model
 from heron.tasks import BASELINES
 from heron.tasks.base import Baseline, TaskModule
 from heron.tasks.config import Config, read
