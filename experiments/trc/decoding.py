@@ -19,7 +19,7 @@ from heron.data.examples import Example
 from heron.data.markers import Markers, parse_marked
 from heron.languages import LANGUAGES, get_language
 from heron.metrics.classification import score_task
-from heron.tasks.relation.task import RELATIONS
+from heron.tasks.relation import RELATIONS
 
 BEFORE, AFTER, EQUAL, VAGUE = RELATIONS
 INVERSE = {BEFORE: AFTER, AFTER: BEFORE, EQUAL: EQUAL, VAGUE: VAGUE}

@@ -62,7 +62,7 @@ def _data_map() -> Any:
 
 
 def _task(name: str) -> Any:
-    return import_module(f"heron.tasks.{name}.task").TASK
+    return import_module(f"heron.tasks.{name}").TASK
 
 
 for _name in ("relation", "nli", "qa", "summarization", "classification"):
@@ -81,14 +81,14 @@ for _name in ("linear", "mlp"):
 
 @CLASS_FORMATS.late("marked_table")
 def _marked_table() -> Any:
-    from heron.tasks.relation.reader import MARKED_TABLE
+    from heron.tasks.class_readers import MARKED_TABLE
 
     return MARKED_TABLE
 
 
 @CLASS_FORMATS.late("pair_table")
 def _pair_table() -> Any:
-    from heron.tasks.nli.reader import PAIR_TABLE
+    from heron.tasks.class_readers import PAIR_TABLE
 
     return PAIR_TABLE
 

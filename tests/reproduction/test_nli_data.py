@@ -14,7 +14,7 @@ from heron.data.examples import text_key
 from heron.data.readers import load, load_with_report
 from heron.data.sources import State, inspect
 from heron.data.user_files import read_rows
-from heron.tasks.nli.reader import Phrases
+from heron.tasks.class_readers import Phrases
 from real_data import DATA, needs
 
 pytestmark = needs(DATA)
@@ -151,7 +151,7 @@ def test_ronlis_released_subsets_and_metrics_are_pinned_and_read_in_place_of_tra
 
 def test_the_phrase_list_is_the_pinned_one_and_reads(tmp_path):
     from heron.data.sources import locate_phrases
-    from heron.tasks.nli.reader import read_phrases
+    from heron.tasks.class_readers import read_phrases
 
     config = config_of("ronli")
     config.phrases = "anywhere"

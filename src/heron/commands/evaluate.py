@@ -20,7 +20,7 @@ from heron.data.readers import of_split
 from heron.data.user_files import read_rows
 from heron.metrics.names import further_scores
 from heron.results.collect import cell_of, headline_of
-from heron.tasks.summarization.bertscore import (
+from heron.tasks.summarization.scores import (
     BertScoreOptions,
     require_asked,
     sign_asked,

@@ -19,7 +19,7 @@ from heron.base.tables import table_stem, write_chunks
 from heron.base.terminal import gather, print_lines, say
 from heron.config.parsing import parse_options
 from heron.data.user_files import read_parts, read_rows
-from heron.tasks.qa.squad import place_of
+from heron.tasks.qa.answers import place_of
 from heron.training.stored import read_points, sort_words
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from heron.base.terminal import print_lines, print_tables
 from heron.config.parsing import parse_options
 from heron.results.collect import cell_of, is_whole
 from heron.results.score import ScoreOptions, score_files
-from heron.tasks.summarization.bertscore import write_scores
+from heron.tasks.summarization.scores import write_scores
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -40,7 +40,7 @@ from heron.metrics.intervals import score_intervals
 from heron.metrics.names import further_scores
 from heron.metrics.span import mean_scores
 from heron.results.frame import Frame, text_of
-from heron.tasks.summarization.bertscore import BertScoreOptions, compute_asked, require_asked
+from heron.tasks.summarization.scores import BertScoreOptions, compute_asked, require_asked
 from heron.tasks.task import ClassScores, TextScores, scores_of
 
 GUIDS = ("guid", "id")

@@ -83,7 +83,7 @@ def source_hashes(config: Config) -> dict[str, str]:
 
         hashes |= dynamics_sources(config)
     if config.optim.soft.predictions or config.optim.suspects.dynamics:
-        from heron.tasks.teachers import target_sources
+        from heron.tasks.soft_targets import target_sources
 
         hashes |= target_sources(config)
     return hashes

@@ -14,8 +14,8 @@ from heron.data import TASKS
 from heron.languages.hebrew import HEBREW
 from heron.metrics.significance import holm, mcnemar
 from heron.metrics.span import item_scores, language_profile
-from heron.tasks.qa.scores import text_scores
-from heron.tasks.qa.task import TASK
+from heron.tasks.qa import TASK
+from heron.tasks.qa.reader import text_scores
 
 N = 80
 GUIDS = [f"q{row}" for row in range(N)]

@@ -1,3 +1,152 @@
-"""Extractive question answering."""
+"""Extractive question answering: which span of the text answers the question?"""
 
-ANSWER, NO_ANSWER = "answer", "no_answer"  # the classes
+from collections.abc import Iterator
+from typing import Any
+
+from heron.base.registry import Registry
+from heron.data import Rules
+from heron.data.config import DataConfig, changed_keys, second_text_problems
+from heron.data.rows import Format
+from heron.languages import get_language
+from heron.metrics.span import item_scores, language_profile
+from heron.tasks.config import Config
+from heron.tasks.task import About, ModelParts, Task, TextScores
+
+FORMATS: Registry[Format] = Registry("data format")
+ANSWER, NO_ANSWER = "answer", "no_answer"
+CLASSIFIERS = ("span", "biaffine")
+_CHANGES_TEXTS = ("normalize_case", "phrases", "join", "label_field", "columns.truth")
+
+
+def score_names(config: Config) -> list[str]:
+    """List the scores of a run, without their intervals."""
+    profiles = [language_profile(get_language(config.data.language))]
+    no_answer = len(config.data.label_order) > 1
+    return list(item_scores(["a"], [["a"]], profiles, no_answer=no_answer))
+
+
+def problems(config: Config) -> Iterator[str]:
+    """List settings of a run that do not work with this task."""
+    if config.baseline.name != "none":
+        return  # encoder and head are not used
+    if config.optim.class_weights != "none":
+        yield "optim.class_weights weighs classes; task=qa finds spans"
+    if config.encoder.truncation != "only_first":
+        yield (
+            f"encoder.truncation={config.encoder.truncation}: task=qa cuts the text, never the "
+            "question; leave it at only_first"
+        )
+    head = config.head
+    if head.pooling != "tokens" or head.classifier not in CLASSIFIERS:
+        yield (
+            f"head.pooling={head.pooling}, head.classifier={head.classifier}: task=qa needs "
+            f"head.pooling=tokens and head.classifier={' or '.join(CLASSIFIERS)}, as head=span has"
+        )
+    elif head.classifier == "biaffine" and len(head.hidden) != 1:
+        yield f"head.hidden={head.hidden}: head.classifier=biaffine needs one width, [128]"
+
+
+def data_problems(config: DataConfig) -> Iterator[str]:
+    """List settings of a data set that do not work with questions."""
+    yield from second_text_problems(config, is_needed=True)
+    if config.label_order not in ([], [ANSWER], [ANSWER, NO_ANSWER]):
+        yield (
+            f"data.label_order={config.label_order}: data.task=qa has the classes [{ANSWER}], or "
+            f"[{ANSWER}, {NO_ANSWER}] where questions may have no answer"
+        )
+    for key in changed_keys(config, *_CHANGES_TEXTS):
+        yield f"{key}: not for data.task=qa, whose answers are counted in the text"
+    if config.generator and config.generator.class_weights:
+        yield (
+            f"data.generator.class_weights={config.generator.class_weights}: not for data.task=qa; "
+            "data.generator.unanswerable sets the share of questions without an answer"
+        )
+
+
+def reading(config: DataConfig) -> dict[str, str]:
+    """Describe how answers are read and which questions are left out."""
+    qa = config.qa
+    limits = "any length" if not qa.answer_words else "{} to {} words".format(*qa.answer_words)
+    trim, asked = ("trim" if qa.trim else "keep"), f"{qa.yes_no} yes/no questions"
+    return {"answers": f"{qa.misaligned} misaligned, {trim} blanks, {asked}, {limits}"}
+
+
+@FORMATS.late("squad_json", "qa_table")
+def _questions() -> Format:
+    from heron.tasks.qa.reader import QUESTIONS
+
+    return QUESTIONS
+
+
+def features(*given: Any) -> Any:
+    """Tokenize a split."""
+    from heron.tasks.qa.features import qa_features
+
+    return qa_features(*given)
+
+
+def module(*given: Any) -> Any:
+    """Build the module."""
+    from heron.tasks.qa.module import ExtractionModule
+
+    return ExtractionModule(*given)
+
+
+def head(*given: Any) -> Any:
+    """Build a new head."""
+    from heron.tasks.qa.head import new_head
+
+    return new_head(*given)
+
+
+def in_transformers(*given: Any) -> Any:
+    """Rename the weights of a head for transformers."""
+    from heron.tasks.qa.head import span_head_in_transformers
+
+    return span_head_in_transformers(*given)
+
+
+def scores() -> TextScores:
+    """Say how answers are scored."""
+    from heron.tasks.qa.reader import text_scores
+
+    return text_scores()
+
+
+def from_texts(*given: Any) -> Any:
+    """Read the answers that a language model wrote."""
+    from heron.tasks.qa.predictions import from_texts as read
+
+    return read(*given)
+
+
+TASK = Task(
+    forms=("question",),
+    formats=FORMATS,
+    head="span",
+    has_classes=False,
+    rules=Rules(
+        long_forms=("question",),
+        classifiers=CLASSIFIERS,
+        keys=("task.max_answer_tokens", "task.n_best", "optim.soft.answers"),
+        problems=problems,
+        data_problems=data_problems,
+    ),
+    features=features,
+    # Questions whose answer is cut are left out of splits to train on only.
+    feature_options=lambda config, training: training,
+    model=ModelParts(
+        module=module,
+        head=head,
+        in_transformers=in_transformers,
+    ),
+    score_names=score_names,
+    scores=scores,
+    from_texts=from_texts,
+    about=About(
+        hub_name="question-answering",
+        does="finds the answer to a question in a text",
+        texts=("context", "question"),
+        reading=reading,
+    ),
+)

@@ -1,6 +1,7 @@
 """From a file of questions to `Example`s; every answer is checked against its context."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -10,22 +11,26 @@ from heron.base.errors import Fix, Problem, nearest
 from heron.base.tables import Table, cell_text, is_missing, number_text, table_stem
 from heron.base.terminal import say
 from heron.data.config import DataConfig
-from heron.data.examples import REPAIRS, Example, Span
+from heron.data.examples import REPAIRS, Example, Span, count_repairs
 from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader, own_table
 from heron.languages import get_language
 from heron.languages.unicode import normalise
 from heron.languages.words import words
-from heron.metrics.span import asks_yes_or_no
+from heron.metrics.span import asks_yes_or_no, item_scores, language_profile
 from heron.tasks.qa import ANSWER, NO_ANSWER
-from heron.tasks.qa.answers import map_span, nearest_place, stands_at, trim
-from heron.tasks.qa.squad import (
+from heron.tasks.qa.answers import (
     Answers,
     AnswersError,
     is_squad,
+    map_span,
+    nearest_place,
     read_answer_cells,
     read_answers,
     read_squad,
+    stands_at,
+    trim,
 )
+from heron.tasks.task import TextScores
 
 MISALIGNED, YES_NO = "misaligned answer", "yes/no question"
 ANSWER_LENGTH = "answer too short or too long"
@@ -322,3 +327,37 @@ def _shorten(text: str, width: int = 40) -> str:
 
 
 QUESTIONS = Format(open_questions, is_whole=is_squad)
+
+
+def _read(path: Path, config: DataConfig) -> Rows:
+    """Read questions; answers need no place in the context, and any question may have none."""
+    labels = [ANSWER, *([] if config.qa.no_answer == "drop" else [NO_ANSWER])]
+    placed = config.qa.misaligned == "drop"
+    config = replace(config, label_order=labels, counts={})  # of whole splits, not of this file
+    side = dict.fromkeys(config.columns.side, SIDE)
+    return open_questions(config, {}, placed)(path, "required", "", side)
+
+
+def _notes(examples: Sequence[Example]) -> list[str]:
+    away = count_repairs(examples).get(REPAIRED)
+    what = "questions have a gold answer that is not at its answer_start"
+    return [f"{away} {what}; answers are scored as texts"] if away else []
+
+
+def text_scores() -> TextScores:
+    """Describe how answers are scored."""
+    return TextScores(
+        items=lambda texts, golds, language, no_answer: item_scores(
+            texts, golds, [language_profile(language)] if language else [], no_answer=no_answer
+        ),
+        metric="f1",
+        right="exact_match",
+        can_be_empty=lambda labels: NO_ANSWER in labels if labels else None,
+        predicts="answer",
+        data="own_qa",
+        columns=("prediction", "prediction_text", "answer", "text"),
+        group="text",
+        read=_read,
+        golds=lambda example: list(example.side["answers"]),
+        notes=_notes,
+    )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import small_runs
 from heron.data.examples import Example
 from heron.metrics import METRICS
-from heron.tasks.relation.task import RELATIONS
+from heron.tasks.relation import RELATIONS
 
 LABELS = list(RELATIONS)
 assert METRICS["transitive"]  # imports the fork

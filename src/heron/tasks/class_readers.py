@@ -1,4 +1,7 @@
-"""Rows of a table with two texts; linking phrases that reveal the label can be removed."""
+"""Rows of tables of the tasks with classes: a marked event pair, two texts, or one.
+
+Linking phrases that reveal the label of two texts can be removed.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from typing import Any
 from heron.base.errors import DataError, Problem, nearest
 from heron.base.files import read_json
 from heron.data.config import PHRASES, DataConfig
+from heron.data.markers import MarkerError, Markers, event_markers, parse_marked
 from heron.data.rows import Format, Reader, RowReader, Texts, open_table
 from heron.languages import get_language
 from heron.languages.unicode import normalise
@@ -18,6 +22,38 @@ from heron.languages.unicode import normalise
 _AFTER_START = re.compile(r"^[\s,;:]+")
 _MARK_BEFORE_MARK = re.compile(r"\s*[,;:](?=\s*[,.;:!?])")
 _SPACE_BEFORE_MARK = re.compile(r"\s+([,.;:!?])")
+
+
+def open_marked(config: DataConfig, files: Mapping[str, Path]) -> Reader:
+    """Make a reader of tables with one marked event pair in each row."""
+    return open_table(partial(marked_text, markers=event_markers(config)), config, files)
+
+
+def marked_text(reader: RowReader, row: Mapping[str, Any], line: int, markers: Markers) -> Texts:
+    """Read one row: the text without markers, and the spans of both events."""
+    text = reader.text(row, line, reader.config.columns.text)
+    if not text:
+        return "", None, ()
+    try:
+        plain, spans = parse_marked(text, markers)
+    except MarkerError as error:
+        start_1, end_1, start_2, end_2 = markers
+        shown = text if len(text) <= 60 else f"{text[:59]}…"
+        form = f"mark two events: {start_1} … {end_1} … {start_2} … {end_2}"
+        reader.problem(line, f"{error}: '{shown}'", (form, "see data.language and data.markers"))
+        return "", None, ()
+    return plain, None, spans
+
+
+def one_text(reader: RowReader, row: Mapping[str, Any], line: int) -> Texts:
+    """Read one row: its text, in the case that `data.normalize_case` asks for."""
+    text = reader.text(row, line, reader.config.columns.text)
+    return text.lower() if reader.config.normalize_case == "lower" else text, None, ()
+
+
+def open_texts(config: DataConfig, files: Mapping[str, Path]) -> Reader:
+    """Make a reader of tables with one text in each row."""
+    return open_table(one_text, config, files)
 
 
 def open_pairs(config: DataConfig, files: Mapping[str, Path]) -> Reader:
@@ -131,4 +167,6 @@ def _is_phrases(value: object) -> bool:
     )
 
 
+MARKED_TABLE = Format(open_marked)
 PAIR_TABLE = Format(open_pairs)
+TEXT_TABLE = Format(open_texts)

@@ -1,25 +1,12 @@
 """Single-text classification: which class does a text have?"""
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
 
 from heron.base.registry import Registry
 from heron.data import Rules
 from heron.data.config import DataConfig, changed_keys, second_text_problems
-from heron.data.rows import Format, Reader, RowReader, Texts, open_table
+from heron.data.rows import Format
 from heron.tasks.task import About, ClassTask
-
-
-def open_texts(config: DataConfig, files: Mapping[str, Path]) -> Reader:
-    """Make a reader of tables with one text in each row."""
-    return open_table(one_text, config, files)
-
-
-def one_text(reader: RowReader, row: Mapping[str, Any], line: int) -> Texts:
-    """Read one row: its text, in the case that `data.normalize_case` asks for."""
-    text = reader.text(row, line, reader.config.columns.text)
-    return text.lower() if reader.config.normalize_case == "lower" else text, None, ()
 
 
 def one_text_problems(config: DataConfig) -> Iterator[str]:
@@ -33,7 +20,14 @@ def one_text_problems(config: DataConfig) -> Iterator[str]:
 
 
 FORMATS: Registry[Format] = Registry("data format")
-FORMATS.register("text_table", Format(open_texts))
+
+
+@FORMATS.late("text_table")
+def _texts() -> Format:
+    from heron.tasks.class_readers import TEXT_TABLE
+
+    return TEXT_TABLE
+
 
 TASK = ClassTask(
     forms=("text",),
