@@ -6,6 +6,7 @@ from heron.base.registry import Registry
 from heron.data import Rules
 from heron.data.config import DataConfig, changed_keys, second_text_problems
 from heron.data.rows import Format
+from heron.tasks.class_readers import TEXT_TABLE
 from heron.tasks.task import About, ClassTask
 
 
@@ -22,12 +23,7 @@ def one_text_problems(config: DataConfig) -> Iterator[str]:
 FORMATS: Registry[Format] = Registry("data format")
 
 
-@FORMATS.late("text_table")
-def _texts() -> Format:
-    from heron.tasks.class_readers import TEXT_TABLE
-
-    return TEXT_TABLE
-
+FORMATS.register("text_table", TEXT_TABLE)
 
 TASK = ClassTask(
     forms=("text",),

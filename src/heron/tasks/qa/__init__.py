@@ -10,10 +10,12 @@ from heron.data.rows import Format
 from heron.languages import get_language
 from heron.metrics.span import item_scores, language_profile
 from heron.tasks.config import Config
-from heron.tasks.task import About, ModelParts, Task, TextScores
+from heron.tasks.qa.reader import ANSWER, NO_ANSWER, QUESTIONS, text_scores
+from heron.tasks.task import About, ModelParts, Task
 
 FORMATS: Registry[Format] = Registry("data format")
-ANSWER, NO_ANSWER = "answer", "no_answer"
+for _name in ("squad_json", "qa_table"):
+    FORMATS.register(_name, QUESTIONS)
 CLASSIFIERS = ("span", "biaffine")
 _CHANGES_TEXTS = ("normalize_case", "phrases", "join", "label_field", "columns.truth")
 
@@ -71,13 +73,6 @@ def reading(config: DataConfig) -> dict[str, str]:
     return {"answers": f"{qa.misaligned} misaligned, {trim} blanks, {asked}, {limits}"}
 
 
-@FORMATS.late("squad_json", "qa_table")
-def _questions() -> Format:
-    from heron.tasks.qa.reader import QUESTIONS
-
-    return QUESTIONS
-
-
 def features(*given: Any) -> Any:
     """Tokenize a split."""
     from heron.tasks.qa.features import qa_features
@@ -104,13 +99,6 @@ def in_transformers(*given: Any) -> Any:
     from heron.tasks.qa.head import span_head_in_transformers
 
     return span_head_in_transformers(*given)
-
-
-def scores() -> TextScores:
-    """Say how answers are scored."""
-    from heron.tasks.qa.reader import text_scores
-
-    return text_scores()
 
 
 def from_texts(*given: Any) -> Any:
@@ -141,7 +129,7 @@ TASK = Task(
         in_transformers=in_transformers,
     ),
     score_names=score_names,
-    scores=scores,
+    scores=text_scores,
     from_texts=from_texts,
     about=About(
         hub_name="question-answering",

@@ -17,7 +17,6 @@ from heron.languages import get_language
 from heron.languages.unicode import normalise
 from heron.languages.words import words
 from heron.metrics.span import asks_yes_or_no, item_scores, language_profile
-from heron.tasks.qa import ANSWER, NO_ANSWER
 from heron.tasks.qa.answers import (
     Answers,
     AnswersError,
@@ -32,6 +31,7 @@ from heron.tasks.qa.answers import (
 )
 from heron.tasks.task import TextScores
 
+ANSWER, NO_ANSWER = "answer", "no_answer"  # the classes
 MISALIGNED, YES_NO = "misaligned answer", "yes/no question"
 ANSWER_LENGTH = "answer too short or too long"
 WITHOUT = "no answer"

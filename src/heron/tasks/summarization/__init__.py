@@ -9,10 +9,11 @@ from heron.data.config import LABEL_KEYS, DataConfig, changed_keys
 from heron.data.rows import Format
 from heron.metrics.names import rouge_names
 from heron.tasks.config import Config
+from heron.tasks.summarization.reader import ARTICLE_TABLE, SUMMARY
 from heron.tasks.task import About, ModelParts, Task, TextScores
 
 FORMATS: Registry[Format] = Registry("data format")
-SUMMARY = "summary"  # the one class
+FORMATS.register("article_table", ARTICLE_TABLE)
 CLASSIFIERS = ("seq2seq", "warm_start")
 
 
@@ -83,13 +84,6 @@ def reading(config: DataConfig) -> dict[str, str]:
     script = "any script" if limit is None else f"at most {limit:g} of letters of another script"
     fewest = f"{options.min_summary_tokens} words or more"
     return {"summaries": f"{config.columns.target}, {options.empty} empty rows, {script}, {fewest}"}
-
-
-@FORMATS.late("article_table")
-def _articles() -> Format:
-    from heron.tasks.summarization.reader import ARTICLE_TABLE
-
-    return ARTICLE_TABLE
 
 
 def features(*given: Any) -> Any:
