@@ -61,8 +61,6 @@ def read_systems(words: Sequence[str], split: str, option: str = "systems") -> l
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         fix = f"name them: {option}=first:PATH,second:PATH"
         raise ConfigError(f"{option}: two are called {', '.join(repeated)}; {fix}")
-    if not systems:
-        raise ConfigError(f"{option}=: name at least one run folder or table")
     return systems
 
 

@@ -20,7 +20,7 @@ from heron.base.secrets import redact, redacted
 from heron.metrics.names import is_minimised, signed, with_copied
 from heron.reports.pages import escape_json, render
 from heron.reports.sweep import page_links, spent_table
-from heron.results.collect import RunRecord, collect, headline_metrics, is_run
+from heron.results.collect import RunRecord, collect, headline_metrics
 from heron.results.systems import (
     System,
     copied_scores,
@@ -46,11 +46,6 @@ def write_dashboard(folder: Path, out: Path | None = None) -> Path:
     """Write `dashboard.html` for a sweep, by default into its folder; returns the page's path."""
     folder = Path(folder)
     runs = collect(folder)
-    if is_run(folder):
-        raise ConfigError(
-            f"{folder} is one run; a dashboard compares the runs of a sweep. Name the folder above "
-            "it, or see `heron report` for this one"
-        )
     target = Path(out) if out else folder
     chosen, title = without_first_runs(runs), folder.resolve().name
     content = dashboard_data(title, chosen, target)

@@ -26,8 +26,6 @@ class ExportOptions:
 def run(arguments: Sequence[str]) -> int:
     """Write the folder and list its files; returns the exit code."""
     options = parse_options(ExportOptions, arguments)
-    if options.dry_run and options.push is None:
-        raise ConfigError("dry_run=true lists what push=OWNER/NAME would upload; name one")
     folder = open_run(options.run)
     if options.out.exists() and (not options.out.is_dir() or any(options.out.iterdir())):
         raise ConfigError(f"out={options.out} is not empty: name a new folder, or remove it")

@@ -132,8 +132,6 @@ class PromptingConfig(Checked):
 
     def problems(self) -> Iterator[str]:
         """List what cannot work together."""
-        if self.calibrate and self.scoring != "likelihood":
-            yield f"prompting.calibrate needs prompting.scoring=likelihood, not {self.scoring}"
         if self.scoring != "generate" and self.model.backend in ("server", "batch"):
             yield (
                 f"prompting.scoring={self.scoring} needs a local model: a "

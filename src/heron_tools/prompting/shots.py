@@ -55,7 +55,7 @@ class Shots:
         asked: the rows that are asked about. No example has the guid or the texts of one of them.
 
     Raises:
-        ConfigError: the pool has too few rows, or lacks a class that `balanced` needs.
+        ConfigError: the pool has too few rows.
     """
 
     def __init__(
@@ -81,11 +81,6 @@ class Shots:
                 f"examples ({self.left_out} others are questions)"
             )
         self.by_label = {label: [e for e in self.pool if e.label == label] for label in labels}
-        if settings.draw == "balanced" and settings.shots:
-            lacking = [label for label, rows in self.by_label.items() if not rows]
-            if lacking or not labels:
-                what = f"the pool has no row of {', '.join(lacking)}" if lacking else "no classes"
-                raise ConfigError(f"prompting.draw=balanced: {what}; set prompting.draw=random")
         self._same = self._draw("") if settings.same else []
 
     def of(self, example: Example) -> list[Example]:
@@ -98,7 +93,7 @@ class Shots:
         count = self.settings.shots
         if self.settings.draw == "first":
             return self.pool[:count]
-        if self.settings.draw == "random":
+        if self.settings.draw == "random" or not self.by_label:
             return source.sample(self.pool, count)
         labels = list(self.by_label)
         source.shuffle(labels)  # of a number that is no multiple, which classes have one more

@@ -93,8 +93,6 @@ def _trained(
     target: Target, options: ReproduceOptions, folders: Folders, overrides: Sequence[str]
 ) -> tuple[Any, int]:
     """Run what is left of a target's experiment, and compare the scores; nothing in a dry run."""
-    if options.files:
-        raise ConfigError(f"from=: {target.name} trains its own runs; leave it out")
     jobs, refused, typed = _plan(target, options, folders, overrides)
     from heron.commands.train import report
     from heron.results.collect import collect

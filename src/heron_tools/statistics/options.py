@@ -68,10 +68,6 @@ def parse(arguments: Sequence[str]) -> tuple[AnalyzeOptions, list[str]]:
     named = [options.run is not None, options.data is not None or options.sheet is not None]
     if sum(named) != 1:
         raise ConfigError("name either a run (run=DIR) or a data set (data=NAME)")
-    if options.beside and options.run is None:
-        raise ConfigError("beside= shows summaries beside those of a run: add run=DIR")
-    if options.bertscore_config() and options.data is None:
-        raise ConfigError("bertscore= compares a data set's articles and summaries: data=NAME")
     return options, overrides
 
 

@@ -202,7 +202,6 @@ def test_calibration_divides_by_what_the_answers_have_without_texts(tmp_path, ca
 @pytest.mark.parametrize(
     ("overrides", "said"),
     [
-        (["prompting.calibrate=true"], "prompting.scoring=likelihood"),
         (["data=chronicle_qa", "prompting.scoring=likelihood"], "has no classes"),
         (["model=gpt-4o", "prompting.scoring=constrained"], "needs a local model"),
         (["prompting.model.backend=servr"], "Did you mean 'server'"),
