@@ -16,14 +16,21 @@ from heron.data.examples import Example
 from heron.data.overrides import configure
 from heron.metrics.intervals import score_intervals
 from heron.reports.pages import cut_text
-from heron.results.shipped import Shipped, choose_present, read_shipped
+from heron.results.shipped import Shipped, read_shipped
 from heron.training.compose import compose
 from heron_tools.analysis.command import open_slicer
 from heron_tools.analysis.slicing import split_categories
 from heron_tools.annotation.labels import Layout, read_labels
 from heron_tools.annotation.measures import rating_differences
 from heron_tools.prompting.prompts import Prompter, as_text
-from heron_tools.reproduction.targets import Estimate, Filled, Names, Request, run_mark
+from heron_tools.reproduction.targets import (
+    Estimate,
+    Filled,
+    Names,
+    Request,
+    choose_present,
+    run_mark,
+)
 from heron_tools.statistics.labels import jaccard
 from heron_tools.statistics.options import AnalyzeOptions
 

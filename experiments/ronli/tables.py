@@ -22,12 +22,19 @@ from heron.languages.words import TOKENIZERS
 from heron.reports.map import draw_map
 from heron.reports.map_data import group_examples, read_mapped
 from heron.reports.pages import cut_text
-from heron.results.shipped import Shipped, choose_present, read_shipped
+from heron.results.shipped import Shipped, read_shipped
 from heron_tools.analysis.command import open_slicer
 from heron_tools.annotation.labels import Labels
 from heron_tools.annotation.measures import agreements
 from heron_tools.morphology.backends import load_morphology
-from heron_tools.reproduction.targets import Estimate, Filled, Names, Request, run_mark
+from heron_tools.reproduction.targets import (
+    Estimate,
+    Filled,
+    Names,
+    Request,
+    choose_present,
+    run_mark,
+)
 from heron_tools.statistics.labels import OVERALL, split_statistics
 from heron_tools.statistics.options import AnalyzeOptions
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from annotated_types import Gt, Lt
 
-from heron.base.errors import ConfigError, DataError, HeronError, Problem, first_line
+from heron.base.errors import ConfigError, DataError, HeronError, first_line
 from heron.base.run_folder import RunFolder
 from heron.config.constraints import Count, OneOf, Seed
 from heron.data.config import VALIDATION
@@ -124,10 +124,8 @@ def compare(systems: Sequence[System], options: CompareOptions) -> Comparison:
         notes.append(_COPIED_UNKNOWN)
     known = [run.setting("data.label_order") or () for run in records]
     labels = options.labels or list(dict.fromkeys(str(n) for order in known for n in order))
-    paths = [files for _, files_of in finished for files in files_of]
-    frames, left_out = on_shared_rows(
-        _read_all(paths, settings, labels), allowed=options.rows == "shared"
-    )
+    frames = [_read(paths, settings, labels) for _, files in finished for paths in files]
+    frames, left_out = on_shared_rows(frames, allowed=options.rows == "shared")
     if left_out:
         count = len(frames[0]) + left_out
         notes.append(f"{left_out} of {count} rows are left out: not every system has them.")
@@ -150,55 +148,34 @@ def _finished(system: System, split: str, notes: list[str]) -> tuple[System, lis
     their rows together. A validation score of their own they have none.
     """
     notes += [f"{run.job} is left out: {run.state}" for run in system.runs if not run.done]
-    found: dict[tuple[str, int], list[RunRecord]] = {}
-    lacking: dict[str, list[str]] = {}
-
-    def fold_of(run: RunRecord) -> int:
-        return int(run.setting(FOLD) or 0)
 
     def place(named: tuple[str, RunRecord]) -> tuple[Any, int]:
-        return [natural(part) for part in named[0].split("/")], fold_of(named[1])
+        return [natural(part) for part in named[0].split("/")], int(named[1].setting(FOLD) or 0)
 
     pairs = zip(system.seeds, system.runs, strict=True)
+    found: dict[tuple[str, int], list[RunRecord]] = {}
     for number, (seed, run) in enumerate(sorted((p for p in pairs if p[1].done), key=place)):
-        is_fold = split == VALIDATION and run.setting("data.folds.count")
-        found.setdefault((seed, -1 if is_fold else number), []).append(run)
-    for (_, number), (first, *rest) in found.items():
-        count = int(first.setting("data.folds.count")) if number < 0 else 0
-        if absent := {*range(count)} - {*map(fold_of, (first, *rest))}:
+        count = int(run.setting("data.folds.count") or 0) if split == VALIDATION else 0
+        found.setdefault((seed, -count or number), []).append(run)
+    for (_, number), runs in found.items():
+        if absent := {*range(-number)} - {run.setting(FOLD) for run in runs}:
             listed = ", ".join(map(str, sorted(absent)))
-            said = f"of its {count} folds there is none of {listed}"
-            lacking.setdefault(said, []).append(first.job)
-    for said, (name, *others) in lacking.items():
-        same = f" (the same for {len(others)} other run{'s' * (len(others) > 1)})"
-        notes.append(f"{name}: {said}{same if others else ''}.")
+            notes.append(f"{runs[0].job}: of its {-number} folds there is none of {listed}.")
     runs = [replace(one, scores={}) if rest else one for one, *rest in found.values()]
     files = [[predictions_file(run.path, split) for run in each] for each in found.values()]
     return replace(system, runs=tuple(runs)), files
 
 
-def _read_all(
-    files: Sequence[Sequence[Path]], settings: Settings, labels: Sequence[str]
-) -> list[Frame]:
-    """Read the labelled rows of every run, whose files (folds) are put below one another."""
+def _read(paths: Sequence[Path], settings: Settings, labels: Sequence[str]) -> Frame:
+    """Read the labelled rows of a run, whose files (folds) are put below one another."""
     texts = settings.texts
     empty = texts is not None and texts.can_be_empty(labels) is not False
     # A fork's metric may read any column.
     only = None if settings.metric in METRICS else (GOLDS, "group")
-    problems: list[Problem] = []
-    frames: list[Frame] = []
-    for paths in files:
-        try:
-            parts = [read_frame(path, only=only) for path in paths]
-        except DataError as error:
-            problems += error.problems
-            continue
-        frames.append(joined(parts).labelled(empty=empty))
-        if not len(frames[-1]):
-            problems.append(Problem(str(paths[0]), "no row has a gold label"))
-    if problems:
-        raise DataError(problems)
-    return frames
+    frame = joined([read_frame(path, only=only) for path in paths]).labelled(empty=empty)
+    if not len(frame):
+        raise DataError(str(paths[0]), "no row has a gold label")
+    return frame
 
 
 def _settings(records: Sequence[RunRecord], options: CompareOptions, notes: list[str]) -> Settings:

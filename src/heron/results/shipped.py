@@ -17,7 +17,6 @@ from heron.data.config import (
     ValidationConfig,
 )
 from heron.data.examples import Example
-from heron.data.overrides import configure
 from heron.data.readers import data_set, load_with_report
 from heron.data.sources import State, inspect, locate
 from heron.tasks.config import Config
@@ -69,15 +68,6 @@ def read_shipped(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shipped
     paths = locate(config, data_dir, cache_dir)
     sha256 = {split: sha256_file(paths[split]) for split in SPLITS if split in paths}
     return Shipped(config, loaded.examples, missing, sha256, loaded.dropped)
-
-
-def choose_present(name: str, substitute: str, data_dir: Path, cache_dir: Path) -> DataConfig:
-    """Configure a data set, or its substitute where only files of that one are there."""
-    for config in (configure(name, []), configure(substitute, [])):
-        sources = inspect(config, data_dir, cache_dir).values()
-        if any(source.state is not State.MISSING for source in sources):
-            return config
-    return configure(name, [])
 
 
 def known_examples(

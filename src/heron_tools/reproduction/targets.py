@@ -17,6 +17,9 @@ from heron.base.files import read_yaml
 from heron.base.folders import PACKAGE, experiment_roots, load_forks
 from heron.base.registry import load
 from heron.config.parsing import parse
+from heron.data.config import DataConfig
+from heron.data.overrides import configure
+from heron.data.sources import State, inspect
 
 Names = tuple[str, ...]  # of a row in `published.yaml`, then the name of the column
 
@@ -145,3 +148,12 @@ def choose_targets(word: str, targets: Mapping[str, Target]) -> list[Target]:
         near = nearest(word, [*targets, *papers]) or f" Papers: {', '.join(papers)}."
         raise ConfigError(f"no target '{word}'.{near}")
     return chosen
+
+
+def choose_present(name: str, substitute: str, data_dir: Path, cache_dir: Path) -> DataConfig:
+    """Configure a data set, or its substitute where only files of that one are there."""
+    for config in (configure(name, []), configure(substitute, [])):
+        sources = inspect(config, data_dir, cache_dir).values()
+        if any(source.state is not State.MISSING for source in sources):
+            return config
+    return configure(name, [])

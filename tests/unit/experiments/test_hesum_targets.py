@@ -7,8 +7,8 @@ import pytest
 from heron.base.files import read_yaml
 from heron.base.tables import write_table
 from heron.cli import main
-from heron.results import shipped
 from heron_forks.hesum import targets
+from heron_tools.reproduction import targets as reproduced
 from heron_tools.reproduction.targets import Request, read_targets
 from real_data import DATA, ENCODER, on_real
 from small_study import answer_json, sample
@@ -34,7 +34,7 @@ def write_hesum(folder, sizes, summary="הממשלה אישרה תקציב חד�
 def whole(tmp_path, monkeypatch):
     """All three files, of 8, 4 and 3 articles."""
     write_hesum(tmp_path, {"train": 8, "validation": 4, "test": 3})
-    configure = shipped.configure
+    configure = reproduced.configure
 
     def without_sizes(name, words):
         config = configure(name, words)
@@ -42,7 +42,7 @@ def whole(tmp_path, monkeypatch):
             file.rows = file.git_blob = None
         return config
 
-    monkeypatch.setattr(shipped, "configure", without_sizes)
+    monkeypatch.setattr(reproduced, "configure", without_sizes)
     return Request(tmp_path, tmp_path / "cache")
 
 
@@ -84,7 +84,7 @@ def test_without_hesum_the_unchanged_pairs_of_the_subset_stand_in_and_are_marked
         "source_file": ["x"] * 4,
     }
     write_table(tmp_path / "hesum_subset" / "pairs.jsonl", columns)
-    configure = shipped.configure
+    configure = reproduced.configure
 
     def without_sizes(name, words):
         config = configure(name, words)
@@ -92,7 +92,7 @@ def test_without_hesum_the_unchanged_pairs_of_the_subset_stand_in_and_are_marked
             file.rows = file.size = None
         return config
 
-    monkeypatch.setattr(shipped, "configure", without_sizes)
+    monkeypatch.setattr(reproduced, "configure", without_sizes)
     request = Request(tmp_path, tmp_path / "cache")
     found = fill("T5", request)
     assert {one.mark for one in found.values["table5"].values()} == {

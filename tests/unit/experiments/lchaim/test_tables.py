@@ -152,7 +152,7 @@ def substitute(tmp_path, monkeypatch):
     (tmp_path / "control").mkdir()
     (tmp_path / "control/dev.jsonl").write_text("\n".join(lines))
     monkeypatch.setattr(
-        "heron.results.shipped.configure",
+        "heron_tools.reproduction.targets.configure",
         lambda name, _: configure(name, ["data.verify=false", "data.files.train.rows=null"]),
     )
     return tmp_path
