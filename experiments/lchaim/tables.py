@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -127,12 +128,22 @@ def pairs(request: Request) -> Filled:
 
 
 def diversity(request: Request) -> Filled:
-    """Show accuracy by richness of vocabulary of runs (Figure 2): `heron analyze by=ttr`."""
-    if not request.files:
-        raise ConfigError("from=RUN,RUN: expected finished runs on LCHAIM")
+    """Show accuracy by richness of vocabulary of runs (Figure 2): `heron analyze by=ttr`.
+
+    The paper's ratio is the mean of two terms, of parts of speech and of lemmas. Parts of speech
+    are those of CoNLL-U files beside the runs, or stanza's; without either, the ratio is that of
+    lemmas, and named so.
+    """
+    stored = [path for path in request.files if ".conllu" in path.suffixes]
+    runs = [path for path in request.files if path not in stored]
+    if not runs or len(stored) > 1:
+        raise ConfigError("from=RUN,RUN or from=RUN,FILE.conllu: expected finished runs on LCHAIM")
+    tagger = "stanza" if find_spec("stanza") else "simplemma"
+    morphology = f"conllu:{stored[0]}" if stored else tagger
     tables: list[Table] = []
-    for run in request.files:
-        found = open_slicer(_options(run, request)).run("ttr")
+    for run in runs:
+        options = replace(_options(run, request), morphology=morphology)
+        found = open_slicer(options).run("ttr")
         mark = min((run_mark(run, DATA, name) for name in (ENCODER, "gpt-4o")), key=len)
         title = f"{run.name}{f' ({mark})' if mark else ''}"
         tables += [Table(f"{title}: {t.title}", t.columns, t.rows, t.note) for t in found.tables]

@@ -78,8 +78,8 @@ def split_statistics(
     Returns:
         For each class the number of `rows`, its `share` of the split's rows, and means over its
         rows, None without any: `first`, `second`, `overlap` (see `Shape`), `ttr` (type-token ratio
-        of both texts together) and `mattr` (its moving average). All but numbers of words are
-        fractions.
+        of both texts together), `pos` (its part-of-speech term; None: it is that of lemmas) and
+        `mattr` (its moving average). All but numbers of words are fractions.
 
     Source: RoNLI, Table 2; LCHAIM, section 3.1 (overlap by class).
     """
@@ -92,7 +92,7 @@ def split_statistics(
     found: dict[str, dict[str, Any]] = {}
     for name, chosen in rows.items():
         found[name] = {"rows": len(chosen), "share": len(chosen) / max(len(examples), 1)}
-        for of, names in ((shapes, Shape._fields), (measured, ("ttr", "mattr"))):
+        for of, names in ((shapes, Shape._fields), (measured, ("ttr", "pos", "mattr"))):
             found[name] |= {each: _mean([getattr(of[i], each) for i in chosen]) for each in names}
     return found
 
@@ -107,7 +107,8 @@ def statistics_table(split: str, described: Mapping[str, Mapping[str, Any]], not
     names = {"first": "words"}
     if described[OVERALL]["second"] is not None:
         names = {"first": "premise words", "second": "hypothesis words", "overlap": "overlap"}
+    ratio = "TTR of lemmas" if described[OVERALL]["pos"] is None else "TTR"
     shown = ("rows", "share", *names, "ttr", "mattr")
     rows = [(name, *(one[each] for each in shown)) for name, one in described.items()]
-    columns = ("class", "rows", "share", *names.values(), "TTR", f"MATTR {WINDOW}")
+    columns = ("class", "rows", "share", *names.values(), ratio, f"MATTR {WINDOW}")
     return Table(split, columns, tuple(rows), note)

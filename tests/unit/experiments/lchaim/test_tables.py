@@ -203,3 +203,15 @@ def test_figures_2_and_3_read_a_finished_run(tmp_path):
     (shown, *_) = fill("F2", run.path).tables
     assert shown.rows
     assert shown.title.startswith("pairs (data set chronicle_nli, encoder scratch): ")
+    assert any("type-token ratio of lemmas" in table.title for table in fill("F2", run.path).tables)
+    # The paper's mean of two terms, with parts of speech: made-up ones here, one for each text.
+    lines = []
+    for text in {t for e in slicer.split.examples for t in (e.text, e.text_pair)}:
+        words = text.split()
+        tags = "\n".join(f"{n}\t{w}\t{w}\tNOUN\t_\t_\t0\t_\t_\t_" for n, w in enumerate(words, 1))
+        lines.append(f"# text = {text}\n{tags}\n")
+    (tmp_path / "test.conllu").write_text("\n".join(lines), encoding="utf-8")
+    tables = fill("F2", run.path, tmp_path / "test.conllu").tables
+    assert not any("of lemmas" in table.title for table in tables)
+    measures = next(table.rows for table in tables if "correctness" in table.columns[-1])
+    assert [row[0] for row in measures][2:4] == ["its lemma term", "its part-of-speech term"]

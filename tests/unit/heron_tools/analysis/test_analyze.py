@@ -92,10 +92,10 @@ def test_a_ratio_travels_with_its_lemmatizer_and_is_never_without_length(make_ru
     assert analyze(f"run={run}", "by=ttr", "morphology=surface") == 0
     stored = read_json(run / "analysis" / "test-ttr.json")
     assert stored["morphology"] == "surface"
-    assert stored["ttr"] == "lemma term alone"
+    assert stored["ttr"] == "type-token ratio of lemmas"
     assert all("Lemmas by surface." in table["note"] for table in stored["tables"])
     measures = rows_of(run, "ttr", "Diversity and correctness: Spearman's rank correlation")
-    assert measures[0]["measure"] == "type-token ratio"
+    assert measures[0]["measure"] == "type-token ratio of lemmas"
     assert measures[0]["with length"]["value"] < -0.5
     assert set(measures[0]["with correctness, given length"]) == {"value", "low", "high"}
     thirds = rows_of(run, "ttr", "Accuracy by ratio inside thirds of length")
@@ -171,7 +171,7 @@ def test_a_data_set_is_described_by_split_and_class(tmp_path, capsys):
     assert stored["morphology"] == "surface"
     assert set(stored["splits"]) == {"train", "validation", "test"}
     assert sum(split["overall"]["rows"] for split in stored["splits"].values()) == 100
-    assert "| class | rows | share | words | TTR | MATTR 20 |" in (
+    assert "| class | rows | share | words | TTR of lemmas | MATTR 20 |" in (
         tmp_path / "out" / "statistics.md"
     ).read_text(encoding="utf-8")
     said = capsys.readouterr()
