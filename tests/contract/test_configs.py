@@ -142,12 +142,6 @@ def refusal(config):
     if encoder.overflow == "windows" and encoder.separator is not None:
         return "encoder.overflow=windows needs encoder.separator=null"
     if baseline.name != "none":
-        if config.stages:
-            return "stages changes how an encoder is trained; baseline="
-        if config.curriculum.name != "none":
-            return "curriculum changes how an encoder is trained; baseline="
-        if config.optim.soft.columns:
-            return r"optim\.soft changes how an encoder is trained; baseline="
         if task not in (tasks := tasks_of_baseline(baseline.name)):
             fitting = " or ".join(tasks)
             return f"baseline={baseline.name} needs task={fitting}, not task={task}"

@@ -44,7 +44,6 @@ REPLACED = {
     " ... ": " ",
     "logger.wandb.mode=online": "",
     "my_module.MyCallback": "pytorch_lightning.callbacks.Timer",
-    "trainer.devices=": "run.oversubscribe=true trainer.devices=",
 }
 RUN = "heron train data={} run.sweep={} run.job=job"
 SUMMARIES = "heron train data=hesum run.sweep=hesum run.job=base"

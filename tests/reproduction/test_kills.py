@@ -79,7 +79,7 @@ SETTINGS = {
     "learnt": ("curriculum=cart_stra_clpp",),
     # Learns from its own losses; keeps the last epoch; records twice an epoch.
     "self-paced": ("curriculum=self_paced", "trainer.select=last", "dynamics.every=0.5"),
-    "workers": ("curriculum=length_cl", "batching.workers=2", "trainer.checkpoint_steps=2"),
+    "lengths": ("curriculum=length_cl", "trainer.checkpoint_steps=2"),
     "stored vectors": ("encoder.freeze=all", "trainer.max_epochs=6", "trainer.patience=1"),
 }
 # The jobs of a sweep are killed with their command or alone.

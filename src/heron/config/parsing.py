@@ -43,7 +43,6 @@ SYNONYMS = {
     "accumulate_grad_batches": "trainer.accumulate_grad_batches",
     "adam_epsilon": "optim.eps",
     "bf16": "trainer.precision",
-    "dataloader_num_workers": "batching.workers",
     "early_stopping_patience": "trainer.patience",
     "fp16": "trainer.precision",
     "gradient_accumulation_steps": "trainer.accumulate_grad_batches",

@@ -20,7 +20,9 @@ class Rules:
 
     long_forms: tuple[str, ...] = ()  # input forms that `encoder.overflow=windows` can read
     classifiers: tuple[str, ...] = ()  # values of `head.classifier` that no other task has
-    keys: tuple[str, ...] = ()  # keys of a run's configuration that no other task has
+    # Keys of a run's configuration that have no effect with the task, or `key=value`: said once
+    # where they are set.
+    ignores: tuple[str, ...] = ()
     # Lists which of a run's settings cannot work for the task.
     problems: Callable[[Any], Iterable[str]] = no_problems
     # Lists which of a data set's settings cannot work for the task.

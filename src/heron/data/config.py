@@ -6,7 +6,6 @@ change them.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, Protocol
 
@@ -385,7 +384,6 @@ class BatchingConfig:
     # where an epoch would have less than 20 batches (never less than the longest sequence);
     # `status.json` has the number, `data.batch_tokens`.
     tokens: Annotated[int, Ge(8)] | None = 4096
-    workers: Natural = 0  # data loading processes
     # copies of rows of rare classes in each epoch: `none`, `balanced` (the largest class's count //
     # the class's own) or `multipliers`
     oversample: Annotated[str, OneOf("none", "balanced", "multipliers")] = "none"
@@ -454,16 +452,3 @@ def second_text_problems(config: DataConfig, is_needed: bool) -> Iterator[str]:
         )
     if not is_needed and columns.text_pair is not None:
         yield f"data.columns.text_pair={columns.text_pair} needs data.format=pair_table"
-
-
-# Keys of labelled texts and pairs, which tasks that read or write whole texts do not use.
-LABEL_KEYS = (
-    *("columns.text_pair", "columns.truth", "join", "label_field", "label_aliases"),
-    *("phrases", "normalize_case"),
-)
-
-
-def changed_keys(config: DataConfig, *keys: str) -> list[str]:
-    """List those of some keys, written without `data.`, that do not have their default."""
-    default = type(config)()
-    return [f"data.{key}" for key in keys if attrgetter(key)(config) != attrgetter(key)(default)]

@@ -242,8 +242,7 @@ class DataModule(pl.LightningDataModule):
             batch_size=None,
             sampler=EpochPlan(plan, epoch, done),
             collate_fn=collate,
-            num_workers=self.config.batching.workers,
-            # Every iterator draws a seed for its workers; drawn from the global generator, it would
+            # Every iterator draws a seed; drawn from the global generator, it would
             # change dropout's numbers, and a run resumed between epochs would differ.
             generator=torch.Generator(),
         )

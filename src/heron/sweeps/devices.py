@@ -24,6 +24,7 @@ from heron.base.files import locked
 from heron.base.ranks import count_cores
 from heron.base.secrets import redacted
 from heron.base.signals import INTERRUPTED, end_with_parent
+from heron.base.terminal import say
 from heron.sweeps.isolation import JobProcess, train_beside
 from heron.sweeps.ledger import killed
 from heron.tasks.config import Config
@@ -49,9 +50,11 @@ def check_devices(config: Config) -> None:
 
     on_cpu = config.trainer.accelerator == "cpu" or not torch.cuda.is_available()
     present = count_cores() if on_cpu else torch.cuda.device_count()
-    if wanted > present and not (on_cpu and config.run.oversubscribe):
-        what = "cores; run.oversubscribe=true has processes share them" if on_cpu else "GPUs"
-        raise ConfigError(f"trainer.devices={wanted}: this machine has {present} {what}")
+    if wanted > present:
+        what = f"trainer.devices={wanted}: this machine has {present} "
+        if not on_cpu:
+            raise ConfigError(f"{what}GPUs")
+        say(f"{what}cores, which processes share")
 
 
 class RanksProcess(JobProcess):

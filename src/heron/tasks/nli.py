@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from heron.data import Rules
 from heron.metrics.classification import Fractions, Headline, Matrix, accuracy, plain_scores
 from heron.tasks.config import Config
-from heron.tasks.task import CLASS_FORMATS, About, ClassTask, class_data_problems
+from heron.tasks.task import CLASS_FORMATS, FOR_TEXTS, About, ClassTask, class_data_problems
 
 
 def headline(_classes: Sequence[str], _relaxed: str) -> Headline:
@@ -35,6 +35,7 @@ TASK = ClassTask(
         long_forms=("pair", "premise", "hypothesis"),
         problems=problems,
         data_problems=class_data_problems,
+        ignores=FOR_TEXTS,
     ),
     headline=headline,
     about=About(hub_name="text-classification", does="tells how a hypothesis relates to a premise"),

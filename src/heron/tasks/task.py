@@ -42,6 +42,13 @@ if TYPE_CHECKING:  # these load torch, or much of it
 
 __all__ = ["CLASS_FORMATS", "TASKS", "Task", "task_of"]
 
+# What tasks with classes ignore, and what those without them do, see `Rules.ignores`.
+FOR_TEXTS = ("optim.soft.answers", "task.bertscore.model")
+FOR_CLASSES = (
+    *("optim.class_weights", "optim.soft.columns", "optim.soft.predictions"),
+    *("optim.suspects.dynamics", "data.columns.truth", "data.join", "data.label_field"),
+    *("data.phrases", "data.normalize_case"),
+)
 CLASSES = "classification"  # also scores rows of any other task with classes
 
 
@@ -209,7 +216,9 @@ def _text_features(*given: Any) -> Any:
 class ClassTask(Task):
     """A task that gives each row one class; see `Task`."""
 
-    rules: Rules = field(default_factory=lambda: Rules(data_problems=class_data_problems))
+    rules: Rules = field(
+        default_factory=lambda: Rules(data_problems=class_data_problems, ignores=FOR_TEXTS)
+    )
     model: ModelParts = ModelParts(
         module=_class_module,
         in_transformers=class_head_in_transformers,

@@ -60,8 +60,6 @@ def test_markers_default_to_those_of_the_language():
         (pairs(label_field={"tets": "gold"}), r"data\.label_field\.tets.*'test'"),
         (pairs(no_label=["no"]), r"data\.no_label"),
         (DataConfig(phrases="start"), r"data\.files\.phrases\.path"),
-        (DataConfig(normalize_case="lower"), r"data\.normalize_case.*relation"),
-        (single_texts(normalize_case="capitalize"), r"data\.normalize_case=capitalize"),
         (DataConfig(sample=SampleConfig(fraction=0.0)), r"data\.sample\.fraction=0\.0"),
     ],
 )

@@ -60,7 +60,7 @@ OTHERS = {
     ),
     "records apart": ("dynamics.mode=evaluation", "encoder.gradient_checkpointing=true"),
     "a growing curriculum": ("curriculum=competence", "trainer.patience=1"),
-    "a curriculum that learns from a run": ("curriculum=cart_clpp", "batching.workers=2"),
+    "a curriculum that learns from a run": ("curriculum=cart_clpp",),
     "stages": (
         *("data=chronicle_nli", "task=nli", "head=siamese_cls"),
         "stages=[chronicle_nli,{data: chronicle_nli, lr: 1.0e-4}]",

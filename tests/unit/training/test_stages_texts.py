@@ -120,10 +120,6 @@ def test_a_stop_in_the_raw_text_ends_as_if_there_had_been_none(composed, tmp_pat
             ["prose", {"data": "chronicle", "keep_head": True}],
             r"stage 2 \(chronicle\): its head has other layers .* keep_head: false",
         ),
-        (
-            [{"data": "prose", "changes": {"optim.class_weights": "balanced"}}, "chronicle"],
-            r"stage 1 \(prose\): optim.class_weights weighs classes",
-        ),
     ],
 )
 def test_stages_that_cannot_follow_each_other_are_refused(composed, tmp_path, stages, message):

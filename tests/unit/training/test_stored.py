@@ -96,7 +96,6 @@ NEUTRAL_CHANGES = [
     "run.export=false",
     "run.isolate=true",
     "run.retry=failed",
-    "run.oversubscribe=true",
     "run.trust=true",
     "logger={wandb: {_target_: a.B}}",
     "report=trc/table4",

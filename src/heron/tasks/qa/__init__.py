@@ -5,19 +5,18 @@ from typing import Any
 
 from heron.base.registry import Registry
 from heron.data import Rules
-from heron.data.config import DataConfig, changed_keys, second_text_problems
+from heron.data.config import DataConfig, second_text_problems
 from heron.data.rows import Format
 from heron.languages import get_language
 from heron.metrics.span import item_scores, language_profile
 from heron.tasks.config import Config
 from heron.tasks.qa.reader import ANSWER, NO_ANSWER, QUESTIONS, text_scores
-from heron.tasks.task import About, ModelParts, Task
+from heron.tasks.task import FOR_CLASSES, About, ModelParts, Task
 
 FORMATS: Registry[Format] = Registry("data format")
 for _name in ("squad_json", "qa_table"):
     FORMATS.register(_name, QUESTIONS)
 CLASSIFIERS = ("span", "biaffine")
-_CHANGES_TEXTS = ("normalize_case", "phrases", "join", "label_field", "columns.truth")
 
 
 def score_names(config: Config) -> list[str]:
@@ -31,8 +30,6 @@ def problems(config: Config) -> Iterator[str]:
     """List settings of a run that do not work with this task."""
     if config.baseline.name != "none":
         return  # encoder and head are not used
-    if config.optim.class_weights != "none":
-        yield "optim.class_weights weighs classes; task=qa finds spans"
     if config.encoder.truncation != "only_first":
         yield (
             f"encoder.truncation={config.encoder.truncation}: task=qa cuts the text, never the "
@@ -55,13 +52,6 @@ def data_problems(config: DataConfig) -> Iterator[str]:
         yield (
             f"data.label_order={config.label_order}: data.task=qa has the classes [{ANSWER}], or "
             f"[{ANSWER}, {NO_ANSWER}] where questions may have no answer"
-        )
-    for key in changed_keys(config, *_CHANGES_TEXTS):
-        yield f"{key}: not for data.task=qa, whose answers are counted in the text"
-    if config.generator and config.generator.class_weights:
-        yield (
-            f"data.generator.class_weights={config.generator.class_weights}: not for data.task=qa; "
-            "data.generator.unanswerable sets the share of questions without an answer"
         )
 
 
@@ -116,7 +106,7 @@ TASK = Task(
     rules=Rules(
         long_forms=("question",),
         classifiers=CLASSIFIERS,
-        keys=("task.max_answer_tokens", "task.n_best", "optim.soft.answers"),
+        ignores=(*FOR_CLASSES, "task.bertscore.model"),
         problems=problems,
         data_problems=data_problems,
     ),

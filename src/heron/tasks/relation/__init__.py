@@ -5,11 +5,11 @@ from functools import partial
 from typing import Any
 
 from heron.data import Rules
-from heron.data.config import DataConfig
 from heron.data.markers import event_markers
 from heron.tasks.config import Config
 from heron.tasks.task import (
     CLASS_FORMATS,
+    FOR_TEXTS,
     About,
     ClassScores,
     ClassTask,
@@ -26,15 +26,6 @@ def relation_problems(config: Config) -> Iterator[str]:
     """Check that events are marked."""
     if config.data.format == "pair_table":
         yield "data.format=pair_table marks no events; task=relation needs data.format=marked_table"
-
-
-def data_problems(config: DataConfig) -> Iterator[str]:
-    """List settings of a data set that do not work with marked events."""
-    yield from class_data_problems(config)
-    # Not `changed_keys`: its default is a relation data set, which is checked here.
-    changes = {"normalize_case": config.normalize_case, "phrases": config.phrases}
-    for key in (key for key, value in changes.items() if value != "none"):
-        yield f"data.{key}: not for data.task=relation, whose events are counted in the text"
 
 
 def features(*given: Any) -> Any:
@@ -58,9 +49,9 @@ TASK = ClassTask(
     formats=CLASS_FORMATS,
     head="ess",
     rules=Rules(
-        keys=("head.distance",),
+        ignores=(*FOR_TEXTS, "data.normalize_case", "data.phrases"),
         problems=relation_problems,
-        data_problems=data_problems,
+        data_problems=class_data_problems,
     ),
     features=features,
     feature_options=lambda config, training: event_markers(config.data),

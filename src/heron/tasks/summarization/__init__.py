@@ -5,12 +5,12 @@ from typing import Any
 
 from heron.base.registry import Registry
 from heron.data import Rules
-from heron.data.config import LABEL_KEYS, DataConfig, changed_keys
+from heron.data.config import DataConfig, second_text_problems
 from heron.data.rows import Format
 from heron.metrics.names import rouge_names
 from heron.tasks.config import Config
 from heron.tasks.summarization.reader import ARTICLE_TABLE, SUMMARY
-from heron.tasks.task import About, ModelParts, Task, TextScores
+from heron.tasks.task import FOR_CLASSES, About, ModelParts, Task, TextScores
 
 FORMATS: Registry[Format] = Registry("data format")
 FORMATS.register("article_table", ARTICLE_TABLE)
@@ -33,8 +33,6 @@ def problems(config: Config) -> Iterator[str]:
     encoder, head = config.encoder, config.head
     if config.baseline.name != "none":
         return  # encoder and head are not used
-    if config.optim.class_weights != "none":
-        yield "optim.class_weights weighs classes; task=summarization has one"
     if encoder.overflow == "windows":
         yield (
             "encoder.overflow=windows reads a text in parts; task=summarization reads it once: "
@@ -68,13 +66,7 @@ def data_problems(config: DataConfig) -> Iterator[str]:
             f"data.label_order={config.label_order}: data.task=summarization has the one class "
             f"[{SUMMARY}]"
         )
-    for key in changed_keys(config, *LABEL_KEYS):
-        yield f"{key}: not for data.task=summarization"
-    if config.generator and config.generator.class_weights:
-        yield (
-            f"data.generator.class_weights={config.generator.class_weights}: not for "
-            "data.task=summarization, whose rows are all of one class"
-        )
+    yield from second_text_problems(config, is_needed=False)
 
 
 def reading(config: DataConfig) -> dict[str, str]:
@@ -135,7 +127,7 @@ TASK = Task(
     has_classes=False,
     rules=Rules(
         classifiers=CLASSIFIERS,
-        keys=("task.bertscore.model",),
+        ignores=(*FOR_CLASSES, "optim.soft.answers", "data.label_aliases"),
         problems=problems,
         data_problems=data_problems,
     ),

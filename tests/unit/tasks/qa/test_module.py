@@ -360,7 +360,6 @@ def test_where_all_have_answers_there_is_no_threshold(built):
     ("words", "says"),
     [
         (("head=mlp3",), "head.input"),
-        (("head=span", "optim.class_weights=balanced"), "class_weights"),
         (("head=span", "encoder.truncation=longest_first"), "only_first"),
         (("head=biaffine", "head.hidden=[]"), "one width"),
         (("head=span", "head.pooling=cls"), "head.pooling"),

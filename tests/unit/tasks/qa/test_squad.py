@@ -328,8 +328,6 @@ def test_bad_questions_are_reported_beside_the_good(write, config, tmp_path):
         ({"task": "nli"}, "format"),
         ({"label_order": ["no_answer", "answer"]}, "label_order"),
         ({"columns": Columns("context")}, "columns"),
-        ({"normalize_case": "lower"}, "normalize_case"),
-        ({"label_field": {"test": "gold"}}, "label_field"),
     ],
 )
 def test_a_question_set_is_refused_what_does_not_go_with_questions(values, said):

@@ -293,7 +293,6 @@ def test_validation_takes_the_same_rows_each_time():
         ({"head.input": "pair"}, "head.input"),
         ({"head.classifier": "linear"}, "head=seq2seq and head=warm_start"),
         ({"head.classifier": "seq2seq"}, "encoder=scratch has none"),
-        ({"optim.class_weights": "balanced"}, "class_weights"),
         ({"encoder.overflow": "windows"}, "overflow"),
         ({"trainer.strategy": "fsdp", "trainer.devices": 2, "trainer.accelerator": "cuda"}, "fsdp"),
         ({"task.generation.min_new_tokens": 30}, "min_new_tokens"),
