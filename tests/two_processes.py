@@ -88,7 +88,7 @@ def stopping(batch: int) -> Iterator[None]:
             if self.begun == batch:
                 raise Stopped
 
-    usual, trainer.progress_bar = trainer.progress_bar, lambda wanted: [Stop()]
+    usual, trainer.Progress = trainer.Progress, lambda *_: Stop()
     try:
         yield
     except Stopped:
@@ -96,7 +96,7 @@ def stopping(batch: int) -> Iterator[None]:
     else:
         raise AssertionError("the run was not stopped")
     finally:
-        trainer.progress_bar = usual
+        trainer.Progress = usual
 
 
 def shard_on_cpus() -> None:

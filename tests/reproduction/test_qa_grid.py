@@ -86,7 +86,7 @@ def test_a_stopped_grid_goes_on_and_validation_chooses_the_cell(tmp_path, monkey
     assert made >= 1
 
     batches = Batches()
-    monkeypatch.setattr("heron.training.trainer.progress_bar", lambda wanted: [batches])
+    monkeypatch.setattr("heron.training.trainer.Progress", lambda *_: batches)
     assert heron(*words_of(tmp_path), "run.isolate=false") == 0
     assert batches.count == STEPS - made, "the stopped cell goes on where it was"
     assert [job.state() for job in jobs(tmp_path)] == ["done", "done"]

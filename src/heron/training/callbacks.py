@@ -3,14 +3,13 @@
 Shape suffixes: B batches of an epoch, U units.
 """
 
-import sys
 import time
 from typing import Any
 
 import numpy as np
 import pytorch_lightning as pl
 import torch
-from pytorch_lightning.callbacks import EarlyStopping, RichProgressBar
+from pytorch_lightning.callbacks import EarlyStopping
 from torch import Tensor
 from torchmetrics import MeanMetric
 
@@ -89,12 +88,6 @@ class Ledger(Kept):
             "stages": [{"stage": name, **counted(*each)} for name, *each in stages],
         }
         write_json(self.folder.ledger, value)
-
-
-def progress_bar(wanted: bool | None) -> list[pl.Callback]:
-    """Make Lightning's progress bar; None shows it when standard output is a terminal."""
-    shown = sys.stdout.isatty() if wanted is None else wanted
-    return [RichProgressBar()] if shown else []
 
 
 class Progress(pl.Callback):

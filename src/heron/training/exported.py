@@ -130,17 +130,12 @@ def trained_encoder(config: EncoderConfig, model: Path) -> EncoderConfig:
 
 
 def load_head(head: nn.Module, model: Path) -> None:
-    """Load an exported head's weights from `model/` into a head of the same shape.
-
-    Raises:
-        ConfigError: they are damaged, or do not fit.
-    """
-    path = model / HEAD
+    """Load an exported head's weights; a ConfigError where they are damaged or do not fit."""
     require_whole(model)
     try:
-        head.load_state_dict(load_file(path))
+        head.load_state_dict(load_file(model / HEAD))
     except (SafetensorError, RuntimeError) as error:
-        raise ConfigError(f"{path}: {error}") from error
+        raise ConfigError(f"{model / HEAD}: {error}") from error
 
 
 def require_whole(model: Path) -> None:

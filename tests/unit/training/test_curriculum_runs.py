@@ -386,7 +386,7 @@ def test_restart_forgets_the_moments_where_a_stage_begins_and_nowhere_else(
         "ronli", "cart_clpp", "trainer.accumulate_grad_batches=2", folder=tmp_path, **changes
     )
     noted = Moments()
-    monkeypatch.setattr("heron.training.trainer.progress_bar", lambda wanted: [noted])
+    monkeypatch.setattr("heron.training.trainer.Progress", lambda *_: noted)
     folder = folder_of(config)
     job.run_job(config, folder)
     data = DataModule(config)
