@@ -11,7 +11,6 @@ from urllib.parse import quote
 from heron.base.cells import SYNTHETIC, Cell, Table, summarize, to_csv, to_markdown
 from heron.base.errors import ConfigError, HeronError, first_line
 from heron.base.files import write_file
-from heron.base.run_folder import RunFolder
 from heron.base.terminal import print_lines, print_tables
 from heron.metrics.names import COPIED_NOTE, is_copied
 from heron.reports.pages import render
@@ -292,16 +291,13 @@ def significance_tables(
     matches = _named(systems, against) if against else _by_curriculum(systems, missing)
     tables = {}
     for match in matches:
-        found = _compare(match, split, missing)
+        found = _compare(match, split)
         if isinstance(found, str):
-            missing.append(f"{_title(match)}: {found}")
+            where = f" ({match.where})" if match.where else ""
+            missing.append(f"significance{where} against {match.baseline.label}: {found}")
         else:
             tables[match.where] = found
     return tables, missing
-
-
-def _title(match: Match) -> str:
-    return f"significance ({match.where})" if match.where else "significance"
 
 
 def _named(systems: Sequence[System], against: str) -> list[Match]:
@@ -348,24 +344,17 @@ def _oversampling(system: System) -> str:
     return how if how == "none" else f"{how} {run.setting('batching.multipliers')}"
 
 
-def _compare(match: Match, split: str, missing: list[str]) -> Table | str:
-    """Compare one match, or say why not; runs without predictions are added to `missing`."""
+def _compare(match: Match, split: str) -> Table | str:
+    """Compare one match, or say why not."""
     # Start-up time: most reports compare nothing.
     from heron.results.comparing import CompareOptions, compare_runs
     from heron.results.comparison import systems_table
 
-    done = [run for system in match.systems for run in system.done]
-    usable = [run for run in done if RunFolder(run.path).predictions(split).is_file()]
-    absent = [run.job for run in done if run not in usable]
-    missing += [f"{_title(match)}: {job} has no {split} predictions" for job in absent]
-    baseline = [run for run in match.baseline.runs if run in usable]
-    if not baseline:
-        return f"no finished run of the baseline, {match.baseline.label}"
-    if len(usable) == len(baseline):
-        return f"no finished run beside the baseline, {match.baseline.label}"
-    options = CompareOptions(split=split, draws=DRAWS)
+    baseline, *_ = match.baseline.done or match.baseline.runs
+    runs = [run for system in match.systems for run in system.done]
     try:
-        comparison = compare_runs(usable, against=baseline[0].job, options=options)
+        options = CompareOptions(split=split, draws=DRAWS)
+        comparison = compare_runs(runs, against=baseline.job, options=options)
     except HeronError as error:
         return first_line(error)
     table = systems_table(comparison, split)

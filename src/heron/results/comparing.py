@@ -109,7 +109,7 @@ def compare(systems: Sequence[System], options: CompareOptions) -> Comparison:
     finished = [_finished(system, options.split, notes) for system in systems]
     systems = [system for system, _ in finished if system.runs]
     if not systems:
-        raise ConfigError(f"no run has finished: {'; '.join(notes) or 'there are none'}")
+        raise ConfigError(f"no finished run: {'; '.join(notes) or 'there are none'}")
     against = match_systems(options.against, systems) if options.against else [0]
     if len(against) > 1:
         several = "; ".join(systems[n].label for n in against)
@@ -144,17 +144,25 @@ def compare(systems: Sequence[System], options: CompareOptions) -> Comparison:
 def _finished(system: System, split: str, notes: list[str]) -> tuple[System, list[list[Path]]]:
     """Keep a system's finished runs, ordered by seed and fold, and find their prediction files.
 
-    Runs on validation that differ in nothing but their fold are one run with several files: all
-    their rows together. A validation score of their own they have none.
+    Runs without such a file are left out as well. Runs on validation that differ in nothing but
+    their fold are one run with several files: all their rows together. A validation score of their
+    own they have none.
     """
-    notes += [f"{run.job} is left out: {run.state}" for run in system.runs if not run.done]
+    files: dict[Path, Path] = {}
+    for run in system.runs:
+        try:
+            files |= {run.path: predictions_file(run.path, split)} if run.done else {}
+            notes += [] if run.done else [f"{run.job} is left out: {run.state}"]
+        except ConfigError as error:
+            notes.append(f"{run.job} is left out: {error}")
 
     def place(named: tuple[str, RunRecord]) -> tuple[Any, int]:
         return [natural(part) for part in named[0].split("/")], int(named[1].setting(FOLD) or 0)
 
     pairs = zip(system.seeds, system.runs, strict=True)
     found: dict[tuple[str, int], list[RunRecord]] = {}
-    for number, (seed, run) in enumerate(sorted((p for p in pairs if p[1].done), key=place)):
+    used = sorted((pair for pair in pairs if pair[1].path in files), key=place)
+    for number, (seed, run) in enumerate(used):
         count = int(run.setting("data.folds.count") or 0) if split == VALIDATION else 0
         found.setdefault((seed, -count or number), []).append(run)
     for (_, number), runs in found.items():
@@ -162,8 +170,8 @@ def _finished(system: System, split: str, notes: list[str]) -> tuple[System, lis
             listed = ", ".join(map(str, sorted(absent)))
             notes.append(f"{runs[0].job}: of its {-number} folds there is none of {listed}.")
     runs = [replace(one, scores={}) if rest else one for one, *rest in found.values()]
-    files = [[predictions_file(run.path, split) for run in each] for each in found.values()]
-    return replace(system, runs=tuple(runs)), files
+    paths = [[files[run.path] for run in each] for each in found.values()]
+    return replace(system, runs=tuple(runs)), paths
 
 
 def _read(paths: Sequence[Path], settings: Settings, labels: Sequence[str]) -> Frame:
