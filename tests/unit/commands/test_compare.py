@@ -17,8 +17,6 @@ from heron.base.tables import write_table
 from heron.metrics import METRICS, Metric
 from heron.metrics.classification import score_task
 from heron.metrics.significance import holm, mann_whitney
-from heron.results.collect import collect
-from heron.results.comparing import CompareOptions, compare_runs
 from heron.results.comparison import pair_runs
 from heron.results.systems import System, match_systems
 
@@ -312,14 +310,6 @@ def test_a_note_says_when_the_runs_documents_cannot_be_found(make_run):
     written = run("runs/sweep")
     assert written["groups"] is None
     assert any("intervals are too narrow" in note for note in written["notes"])
-
-
-def test_a_report_gets_the_same_comparison_from_runs(sweep):
-    found = compare_runs(collect(sweep), against="head=cls", options=CompareOptions(draws=300))
-    written = by_label(run(sweep))
-    assert found.baseline == "head=cls"
-    p_values = [system.against.p_holm for system in found.systems if system.against]
-    assert p_values == [written[f"head={h}"]["against"]["p_holm"] for h in ("emp", "ess")]
 
 
 def test_runs_are_paired_by_seed():

@@ -61,14 +61,6 @@ def test_squad_s_own_form_is_read_and_both_profiles_are_scored(gold, tmp_path):
     assert "f1_low" not in scores, "one article tells nothing of others"
 
 
-def test_a_table_of_answers_scores_the_same(gold, tmp_path):
-    answers = {"a": "הממשלה", "b": "צה״ל", "c": ""}
-    _, expected = score(gold, as_json(tmp_path, answers))
-    table = tmp_path / "mine.csv"
-    write_table(table, {"guid": list(answers), "prediction": list(answers.values())})
-    assert score(gold, table) == (0, expected)
-
-
 def test_questions_without_an_answer_and_answers_without_a_question_are_named(
     gold, tmp_path, capsys
 ):
@@ -107,20 +99,6 @@ def test_texts_without_a_guid_belong_to_every_row_or_to_those_that_count(tmp_pat
 )
 def test_texts_to_rows_that_are_left_out_may_be_there_by_guid(tmp_path, guids, texts):
     assert score_summaries(tmp_path, texts, GUIDS, guids) == (0, 1)
-
-
-@pytest.mark.parametrize("rows", [[0, 1, 2], [0, 2], [0]], ids=["all", "counted", "too few"])
-def test_answers_without_a_guid_belong_to_every_row_or_to_those_that_count(tmp_path, capsys, rows):
-    gold, mine = tmp_path / "gold.csv", tmp_path / "mine.csv"
-    answers = ["Ana", "Radu", "Dan"]  # the second is not in its context
-    table = {"context": [ARTICLE] * 3, "question": ["Cine?"] * 3, "answer": answers}
-    write_table(gold, table)
-    write_table(mine, {"prediction": [answers[row] for row in rows]})
-    code, scores = score(gold, mine, "language=ro", "resamples=0", "data.qa.misaligned=drop")
-    if len(rows) > 1:
-        assert (code, scores["exact_match"]) == (0, 1)
-    else:
-        assert "1 rows for the 3 of" in capsys.readouterr().err
 
 
 def test_a_reader_lists_the_ids_of_all_questions_and_whose_they_are(gold):
@@ -245,14 +223,6 @@ def test_an_absent_answer_is_an_empty_one_and_counted(gold, tmp_path, capsys):
     mine.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     assert score(gold, mine) == expected
     assert "taken for an empty one: 1" in " ".join(capsys.readouterr().out.split())
-
-
-def test_answers_without_ids_need_join_position_where_questions_have_ids(gold, tmp_path, capsys):
-    mine = tmp_path / "mine.csv"
-    write_table(mine, {"prediction": list(ANSWERS.values())})
-    assert score(gold, mine)[0] == 2
-    assert "say join=position" in capsys.readouterr().err
-    assert score(gold, mine, "join=position")[0] == 0
 
 
 @pytest.mark.parametrize("packed", ["gold.json.gz", "gold.csv.gz"])

@@ -28,10 +28,13 @@ def _predictions(text: str) -> dict[str, Any]:
 
 
 def test_markup_in_texts_guids_and_names_is_shown_never_run(make_run):
-    folder = make_run(texts=[HOSTILE], config={"data.label_order": ["<i>BEFORE</i>", "AFTER"]})
-    text, page = _page(folder)
+    config = {"data.label_order": ["<i>BEFORE</i>", "AFTER"]}
+    text, page = _page(make_run(rows=2, texts=[HOSTILE], pairs=[HOSTILE, "b"], config=config))
     assert "<script>alert" not in text
-    assert _predictions(text)["rows"][0]["text"] == HOSTILE
+    shown = _predictions(text)
+    assert (shown["rows"][0]["text"], shown["markers"]) == (HOSTILE, list(MARKERS))
+    assert [row["pair"] for row in shown["rows"]] == [HOSTILE, "b"]
+    assert "premise and hypothesis" in text
     assert [tag for tag, _ in page.tags].count("script") == 4
     assert not {"b", "i"} & {tag for tag, _ in page.tags}
 
@@ -44,17 +47,6 @@ def test_a_page_requests_nothing_from_anywhere(make_run):
 def test_texts_run_in_their_languages_direction(make_run, language, direction):
     shown = _predictions(_page(make_run(config={"data.language": language}))[0])
     assert (len(shown["rows"]), shown["direction"]) == (40, direction)
-
-
-def test_markers_are_given_to_the_script(make_run):
-    assert _predictions(_page(make_run(rows=1))[0])["markers"] == list(MARKERS)
-
-
-def test_both_texts_of_a_pair_are_on_the_page_as_data(make_run):
-    text, _ = _page(make_run(rows=2, texts=[HOSTILE], pairs=[HOSTILE, "b"]))
-    assert [row["pair"] for row in _predictions(text)["rows"]] == [HOSTILE, "b"]
-    assert "premise and hypothesis" in text
-    assert "<script>alert" not in text
 
 
 def test_a_runs_page_is_named_after_its_data_head_encoder_and_seed(make_run):

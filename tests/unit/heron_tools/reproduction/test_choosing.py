@@ -86,15 +86,6 @@ def test_what_has_not_finished_is_counted_and_never_chosen(make_cell):
     assert "on validation" in table.note
 
 
-def test_of_cells_that_validation_did_not_score_none_is_chosen(make_cell):
-    for lr in ("1e-5", "3e-5"):
-        sweep = make_cell(f"optim.lr={lr}", state="failed")
-    (choice,) = choose(group_runs(collect(sweep)), RULE)
-    assert choice.group is None
-    table = chosen_table(collect(sweep), RULE)
-    assert table.rows == ((None, "0 of 2 finished", None),)
-
-
 def test_a_choice_that_has_to_wait_is_shown_beside_one_that_is_made(make_cell):
     for head, lr in product(("span", "biaffine"), ("1e-5", "3e-5")):
         made = {"validation": 0.5, "test": 0.25} if head == "span" else {"state": "running"}
