@@ -127,18 +127,8 @@ def add_forks(confs: Sequence[Path]) -> None:
             os.environ[VARIABLE] = os.pathsep.join([*_named(), folder])
 
 
-def set_named_forks(named: str) -> None:
-    """Take over another process's `HERON_FORKS`, where its environment is not inherited."""
-    os.environ[VARIABLE] = named
-
-
-def named_forks() -> str:
-    """Read `HERON_FORKS`."""
-    return os.environ.get(VARIABLE, "")
-
-
 def _named() -> list[str]:
-    return [name for name in named_forks().split(os.pathsep) if name]
+    return [name for name in os.environ.get(VARIABLE, "").split(os.pathsep) if name]
 
 
 @cache  # what is installed does not change while a process runs, and listing it takes 0.05 s
@@ -160,38 +150,21 @@ def load_forks(roots: Sequence[Path]) -> None:
     known = {fork.folder.parent.resolve() for fork in forks}
     if here not in known and any(here.glob("*/__init__.py")):
         say(f"{here} is not searched for forks unless {VARIABLE} names it", who="heron")
+    # A package without files, so that a fork's modules import each other by their full names.
+    package = sys.modules.setdefault(PACKAGE, ModuleType(PACKAGE))
+    ours = [fork for fork in forks if fork.module.startswith(f"{PACKAGE}.")]
+    package.__path__ = list(dict.fromkeys(str(fork.folder.parent) for fork in ours))
+    importlib.invalidate_caches()
     for fork in forks:
-        has_code = not fork.module.startswith(PACKAGE) or (fork.folder / "__init__.py").is_file()
+        has_code = fork not in ours or (fork.folder / "__init__.py").is_file()
         if fork.module in sys.modules or not has_code:
             continue
         try:
-            _load(fork)
+            importlib.import_module(fork.module)
         except Exception as error:
             what = type(error).__name__ + (f": {str(error).splitlines()[0]}" if str(error) else "")
             said = f": {error}" if isinstance(error, HeronError) else f" cannot be imported: {what}"
             raise ConfigError(f"{_where(error, fork.folder)}{said}") from error
-
-
-def _load(fork: Fork) -> None:
-    if not fork.module.startswith(f"{PACKAGE}."):
-        importlib.import_module(fork.module)
-        return
-    spec = importlib.util.spec_from_file_location(
-        fork.module, fork.folder / "__init__.py", submodule_search_locations=[str(fork.folder)]
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    # A package without files, so that a fork's modules import each other by their full names.
-    package = sys.modules.setdefault(PACKAGE, ModuleType(PACKAGE))
-    package.__path__ = []
-    sys.modules[fork.module] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[fork.module]
-        raise
-    setattr(package, fork.module.rpartition(".")[2], module)  # as an import does
 
 
 def _where(error: Exception, folder: Path) -> str:

@@ -3,9 +3,11 @@
 Letters are Latin throughout: the default fonts draw Hebrew, but not from right to left.
 """
 
+from __future__ import annotations
+
 import io
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import matplotlib
 import numpy as np
@@ -20,7 +22,9 @@ from heron.metrics.names import is_copied, signed, with_copied
 from heron.reports.artefacts import Artefacts, Curve
 from heron.results.collect import RunRecord, headline_metrics
 from heron.results.frame import Frame
-from heron.results.systems import System, group_runs
+
+if TYPE_CHECKING:
+    from heron.results.systems import System
 
 # Okabe and Ito's palette: distinguishable with any kind of colour vision, and in grey.
 BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
@@ -221,6 +225,8 @@ def sweep_figure(runs: Sequence[RunRecord], split: str = "test") -> bytes:
 
     Returns PNG bytes.
     """
+    from heron.results.systems import group_runs  # a run's figure needs it not
+
     groups = group_runs(runs)
     present = headline_metrics(runs)
     metrics = [metric for metric in present if not is_copied(metric)][:4]

@@ -22,7 +22,7 @@ from typing import Any, cast
 
 from heron.base import terminal
 from heron.base.files import known_hashes, remember_hashes
-from heron.base.folders import experiment_roots, load_forks, named_forks, set_named_forks
+from heron.base.folders import VARIABLE, experiment_roots, load_forks
 from heron.base.ranks import threads
 from heron.base.secrets import redact
 from heron.base.signals import end_with_parent, hold_sigterm, let_sigterm_through, raise_at_sigterm
@@ -59,7 +59,7 @@ class JobProcess:
             args=(
                 pickle.dumps(job),
                 n_jobs,
-                (os.getcwd(), named_forks()),
+                (os.getcwd(), os.environ.get(VARIABLE, "")),
                 known,
                 theirs,
                 run or _run,
@@ -179,7 +179,9 @@ def _work(
     signal.signal(signal.SIGINT, signal.default_int_handler)
     raise_at_sigterm()
     os.chdir(place[0])
-    set_named_forks(place[1])  # the server may have been started before the command named its forks
+    os.environ[VARIABLE] = place[
+        1
+    ]  # the server may have been started before the command named its forks
     job = _unpickled(pickled)
     print_to(job.folder.log)
     remember_hashes(known[0])

@@ -41,7 +41,6 @@ from heron.training.status import (
     source_hashes,
     try_update,
 )
-from heron.training.stored import read_own
 from heron.training.targets import wandb_options
 
 DONE, FAILED, BUSY = 0, 1, 75  # exit codes of a job's process, beside `INTERRUPTED`
@@ -145,6 +144,8 @@ class Run:
         if folder.config.is_file():
             if folder.config.read_text(encoding="utf-8", errors="replace") == config_text(config):
                 return
+            from heron.training.stored import read_own  # a new run needs it not
+
             config = self._as_before(read_own(folder.config))
         folder.write_config(config)
 
