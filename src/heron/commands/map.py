@@ -15,7 +15,7 @@ from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Count, OneOf, Positive
 from heron.config.parsing import DataFolders, parse_options
 from heron.dynamics.cartography import Groups, class_counts
-from heron.dynamics.jsonl import export_jsonl
+from heron.dynamics.files import export_jsonl
 from heron.reports.map import FORMATS, map_figure, map_page, save_figure
 from heron.reports.map_data import (
     MapData,

@@ -12,7 +12,8 @@ from typing import Annotated, Any, Protocol
 from annotated_types import Ge
 
 from chronicle.options import CorpusOptions
-from heron.base.errors import ConfigError, first_line
+from heron.base.errors import ConfigError
+from heron.base.files import read_yaml
 from heron.config.constraints import (
     MISSING,
     Checked,
@@ -119,11 +120,11 @@ class FoldsConfig(Checked):
 
     def problems(self) -> Iterator[str]:
         """Check that the part is one of several."""
-        if self.count == 1:
-            yield "data.folds.count=1: use 2 or more, or 0 for no cross-validation"
-        elif self.fold >= max(1, self.count):
-            allowed = f"0 to {self.count - 1}" if self.count else "0 without data.folds.count"
-            yield f"data.folds.fold={self.fold}: use {allowed}"
+        if self.count == 1 or self.fold >= max(1, self.count):
+            yield (
+                f"data.folds.count={self.count}, data.folds.fold={self.fold}: use a count from 2 "
+                "and a fold below it, or 0 for no cross-validation"
+            )
 
 
 @dataclass
@@ -334,39 +335,26 @@ class DataConfig(Checked):
                 f"data.markers={self.markers}: name four different strings (start and end of "
                 "event 1, start and end of event 2), or none for the language's own"
             )
-        if not self.hub and (self.revision or self.hub_config or self.hub_splits):
-            yield "data.revision, data.hub_config and data.hub_splits need data.hub"
         yield from self._label_problems()
 
     def _label_problems(self) -> Iterator[str]:
         if len(set(self.label_order)) < len(self.label_order):
             yield f"data.label_order={self.label_order}: name each class once"
-        classes = {
-            **{f"data.counts.{split}": [*counts] for split, counts in self.counts.items()},
-            "data.inverse": [*self.inverse, *self.inverse.values()],
-            **{f"data.label_aliases.{name}": [each] for name, each in self.label_aliases.items()},
+        named = {
+            "data.inverse": {*self.inverse, *self.inverse.values()},
+            "data.label_aliases": {*self.label_aliases.values()},
+            "data.counts": {label for each in self.counts.values() for label in each}
+            - {*self.no_label},
         }
-        for key, labels in classes.items():
-            counted = key.startswith("data.counts")
-            for label in labels:
-                if label not in self.label_order and not (counted and label in self.no_label):
-                    yield self._unknown_class(key, label)
+        order = ", ".join(self.label_order)
+        for key, labels in named.items():
+            if unknown := sorted(labels - {*self.label_order}):
+                yield (
+                    f"{key}: {', '.join(unknown)}: not in data.label_order=[{order}]; for other "
+                    "classes copy the data set's YAML and write them in every key that names them"
+                )
         if any(self.inverse.get(other) != label for label, other in self.inverse.items()):
             yield f"data.inverse={self.inverse}: inverting twice must give the label"
-        for alias, label in self.label_aliases.items():
-            if alias in self.label_order and alias != label:
-                yield f"data.label_aliases.{alias}={label}: {alias} is a class itself"
-        for value in self.no_label:
-            if value in self.label_order or value in self.label_aliases:
-                yield f"data.no_label={self.no_label}: '{value}' is a label"
-
-    def _unknown_class(self, key: str, label: str) -> str:
-        fix = "the classes of a generated corpus can change their order, not their names"
-        if not self.generator:
-            fix = f"name one of these; for other classes copy conf/data/{self.name}.yaml and write "
-            fix += "them in every key that names classes"
-        order = ", ".join(self.label_order)
-        return f"{key}: '{label}' is not in data.label_order=[{order}]; {fix}"
 
 
 BUDGET = 3072  # padded tokens a batch where `batching.tokens` is null
@@ -419,27 +407,21 @@ def read_config(path: Path) -> DataConfig:
     from omegaconf import OmegaConf  # start-up time
     from omegaconf.errors import OmegaConfBaseException
 
+    values = data_values(path)
     try:
-        return parse(DataConfig, OmegaConf.to_container(data_values(path), resolve=True), "data.")
-    except OmegaConfBaseException as error:
-        raise ConfigError(f"{path}: {first_line(error)}") from error
-    except ConfigError as error:
+        return parse(DataConfig, OmegaConf.to_container(values, resolve=True), "data.")
+    except (OmegaConfBaseException, ConfigError) as error:
         raise ConfigError(f"{path}: {error}") from error
 
 
 def data_values(path: Path) -> Any:
     """Load a data set's YAML without its defaults list, which is Hydra's: task and head."""
-    from omegaconf import DictConfig, OmegaConf  # start-up time
-    from omegaconf.errors import OmegaConfBaseException
-    from yaml import YAMLError
+    from omegaconf import OmegaConf  # start-up time
 
-    try:
-        values = OmegaConf.load(path)
-        if isinstance(values, DictConfig):
-            values.pop("defaults", None)
-    except (OmegaConfBaseException, YAMLError) as error:
-        raise ConfigError(f"{path}: {first_line(error)}") from error
-    return values
+    values = read_yaml(path)
+    if isinstance(values, dict):
+        values.pop("defaults", None)
+    return OmegaConf.create(values)
 
 
 def second_text_problems(config: DataConfig, is_needed: bool) -> Iterator[str]:

@@ -11,8 +11,7 @@ from heron.base.errors import ConfigError
 from heron.base.tables import read_table
 from heron.commands.map import run as run_map
 from heron.dynamics.cartography import statistics
-from heron.dynamics.files import read_dynamics
-from heron.dynamics.jsonl import export_jsonl
+from heron.dynamics.files import export_jsonl, read_dynamics
 from made_up_runs import CLASSES, make_records, make_run, read_payload, unpack
 
 
