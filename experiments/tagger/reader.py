@@ -5,7 +5,8 @@ from itertools import groupby
 from pathlib import Path
 
 from heron.base.errors import DataError
-from heron.base.tables import SUFFIXES, Table, as_table, read_bytes, table_format
+from heron.base.table_formats import SUFFIXES, read_bytes, table_format
+from heron.base.tables import Table, as_table
 from heron.data.config import Columns, DataConfig
 from heron.data.examples import Example
 from heron.data.rows import Format, Labels, Reader, Rows, TableReader

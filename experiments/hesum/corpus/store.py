@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from heron.base.errors import DataError
 from heron.base.files import read_json, write_file, write_json
-from heron.base.tables import read_bytes
+from heron.base.table_formats import read_bytes
 
 PAGES = (".html.gz", ".html", ".htm", ".htm.gz")
 

@@ -4,12 +4,26 @@ import csv
 import html
 import io
 import math
+import re
 import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from heron.base.tables import as_text
+# Cells that a spreadsheet takes for formulas, after any apostrophes; plain numbers are harmless.
+_LIVE = re.compile("'*[=+@\t\r\n＝＋－＠-]")
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][+-]?\d+)?%?")
+
+
+def as_text(value: Any) -> Any:
+    """Put an apostrophe before a text that a spreadsheet would run, such as `=1+1` or `-x`."""
+    is_live = isinstance(value, str) and _LIVE.match(value) and not _NUMBER.fullmatch(value)
+    return f"'{value}" if is_live else value
+
+
+def without_apostrophe(cell: str) -> str:
+    """Undo `as_text`."""
+    return cell[1:] if cell.startswith("'") and _LIVE.match(cell) else cell
 
 
 class Summary(NamedTuple):

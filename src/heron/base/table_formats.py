@@ -1,21 +1,24 @@
 """Reading CSV, TSV, JSON and Parquet row by row, each with its line."""
 
 import csv
+import gzip
 import io
 import json
 import re
 import shutil
 import tempfile
+import zlib
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from heron.base.errors import DataError, Problem
 from heron.base.files import parse_json
-from heron.base.tables import SUFFIXES, opened, table_format
 from heron.base.terminal import say
 
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 # Bytes that are not UTF-8 are decoded to these code points, which valid UTF-8 does not contain, so
 # that one bad byte costs only its own row. A NUL is valid UTF-8, but belongs in no text.
 _UNDECODABLE = re.compile("[\0\udc80-\udcff]")
@@ -29,6 +32,37 @@ _HEAD = 1 << 16  # characters that tell a file's format
 
 # What every format yields: the 1-based line, and the row or what is wrong with it.
 Rows = Iterator[tuple[int, dict[str, Any] | Problem]]
+
+
+def table_format(path: Path) -> str:
+    """Name a table's format by its suffix, in small letters: `.csv` for `rows.csv.gz` too."""
+    return _unpacked(path).suffix.lower()
+
+
+def table_stem(path: Path) -> str:
+    """Name a file without its suffixes: `rows` for `rows.csv.gz`."""
+    return _unpacked(path).stem
+
+
+def _unpacked(path: Path) -> Path:
+    return Path(path.stem if path.suffix.lower() == ".gz" else path.name)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file to read, unpacking `.gz`; broken packing is an OSError, of the block as well."""
+    opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
+    try:
+        with opener(path, "rb") as file:
+            yield file
+    except (EOFError, zlib.error) as error:
+        raise OSError(f"broken gzip: {error}") from error
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a file, unpacked if it ends in `.gz`; an OSError where that fails."""
+    with opened(path) as file:
+        return file.read()
 
 
 def content_format(path: Path) -> str:

@@ -7,26 +7,24 @@ file that cannot be read at all is a DataError.
 from __future__ import annotations
 
 import csv
-import gzip
 import json
 import re
 import unicodedata
-import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from heron.base.cells import as_text, without_apostrophe
 from heron.base.errors import DataError, Problem, nearest
 from heron.base.files import atomic_open
+from heron.base.table_formats import (
+    content_format,
+    read_rows,
+)
 
-SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
-
-# Cells that a spreadsheet takes for formulas, after any apostrophes; plain numbers are harmless.
-_LIVE = re.compile("'*[=+@\t\r\n＝＋－＠-]")
-_NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][+-]?\d+)?%?")
 # What is invisible in names: direction controls, zero-width spaces, marks of byte order.
 BIDI_CONTROLS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _INVISIBLE = re.compile(f"[{BIDI_CONTROLS}\u200b\u2060\ufeff]")
@@ -101,37 +99,6 @@ class Table:
         return problems
 
 
-def table_format(path: Path) -> str:
-    """Name a table's format by its suffix, in small letters: `.csv` for `rows.csv.gz` too."""
-    return _unpacked(path).suffix.lower()
-
-
-def table_stem(path: Path) -> str:
-    """Name a file without its suffixes: `rows` for `rows.csv.gz`."""
-    return _unpacked(path).stem
-
-
-def _unpacked(path: Path) -> Path:
-    return Path(path.stem if path.suffix.lower() == ".gz" else path.name)
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file to read, unpacking `.gz`; broken packing is an OSError, of the block as well."""
-    opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
-    try:
-        with opener(path, "rb") as file:
-            yield file
-    except (EOFError, zlib.error) as error:
-        raise OSError(f"broken gzip: {error}") from error
-
-
-def read_bytes(path: Path) -> bytes:
-    """Read a file, unpacked if it ends in `.gz`; an OSError where that fails."""
-    with opened(path) as file:
-        return file.read()
-
-
 def is_missing(value: Any) -> bool:
     """Tell whether a cell holds nothing: None, NaN or blank text; the text `nan` is a text."""
     if isinstance(value, str):
@@ -152,12 +119,6 @@ def cell_text(value: Any) -> str:
 def number_text(value: Any) -> Any:
     """Write a number where a text is meant, as CSV has it; other values are kept."""
     return cell_text(value) if type(value) in (int, float) and value == value else value
-
-
-def as_text(value: Any) -> Any:
-    """Put an apostrophe before a text that a spreadsheet would run, such as `=1+1` or `-x`."""
-    is_live = isinstance(value, str) and _LIVE.match(value) and not _NUMBER.fullmatch(value)
-    return f"'{value}" if is_live else value
 
 
 def read_table(
@@ -203,8 +164,6 @@ def read_chunks(
         The tables that `read_table(path, "report", own, only, quoting)` consists of, at least one.
         Each has the columns of the whole file, and all share `ids`.
     """
-    from heron.base.table_formats import content_format, read_rows  # a circle by `say`
-
     kind = content_format(path)
     columns: dict[str, None] = {}
     # All rows of CSV have the columns of the first one, and the file is scanned before it.
@@ -217,7 +176,10 @@ def read_chunks(
         lines = [line for line, row in chunk if not isinstance(row, Problem)]
         problems = [row for _, row in chunk if isinstance(row, Problem)]
         if own and kind == ".csv":
-            rows = [{_undone(name): _undone(cell) for name, cell in row.items()} for row in rows]
+            rows = [
+                {without_apostrophe(name): without_apostrophe(cell) for name, cell in row.items()}
+                for row in rows
+            ]
         if not chunk:
             problems.append(Problem(str(path), "has no rows", "at least one is needed"))
         columns = columns or dict.fromkeys(column for row in rows for column in row)
@@ -226,10 +188,6 @@ def read_chunks(
                 row.update({column: None for column in columns if column not in row})
         yield Table(path, tuple(columns), rows, lines, problems, None if size is None else ids)
         first = False
-
-
-def _undone(cell: str) -> str:
-    return cell[1:] if cell.startswith("'") and _LIVE.match(cell) else cell
 
 
 def as_table(source: Path | Table, quoting: str = "auto") -> Table:

@@ -15,7 +15,8 @@ from annotated_types import MinLen
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.run_folder import open_run
-from heron.base.tables import table_stem, write_chunks
+from heron.base.table_formats import table_stem
+from heron.base.tables import write_chunks
 from heron.base.terminal import gather, print_lines, say
 from heron.config.parsing import parse_options
 from heron.data.user_files import read_parts, read_rows

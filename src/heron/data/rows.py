@@ -15,15 +15,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from heron.base.errors import ConfigError, DataError, Fix, Problem
-from heron.base.tables import (
-    Table,
-    as_table,
-    cell_text,
-    is_missing,
-    number_text,
-    read_table,
-    table_stem,
-)
+from heron.base.table_formats import table_stem
+from heron.base.tables import Table, as_table, cell_text, is_missing, number_text, read_table
 from heron.base.terminal import say
 from heron.data import TASKS
 from heron.data.config import JOIN, DataConfig, JoinConfig

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -23,7 +23,6 @@ from transformers import (
     PretrainedConfig,
     PreTrainedModel,
 )
-from transformers.modeling_layers import GradientCheckpointingLayer
 
 from heron.base.errors import ConfigError
 from heron.base.terminal import say
@@ -32,6 +31,7 @@ from heron.data.config import RunSettings
 from heron.data.hub import loading, origin
 from heron.models.config import EncoderConfig
 from heron.models.dropout import use_fast_dropout
+from heron.models.levels import encode_ids, find_layers, find_levels, freeze_parts
 
 
 class Encoder(nn.Module):
@@ -42,8 +42,6 @@ class Encoder(nn.Module):
         self.model = model
         self.frozen: list[nn.Module] = []
         if freeze != "none":
-            from heron.models.levels import freeze_parts  # start-up time, as below
-
             self.frozen = freeze_parts(self, freeze)
 
     @property
@@ -69,8 +67,6 @@ class Encoder(nn.Module):
     @cached_property
     def levels(self) -> dict[nn.Parameter, int]:
         """See `find_levels`; asked for before FSDP shares out the parameters."""
-        from heron.models.levels import find_levels
-
         return find_levels(self.inner)
 
     def forward(self, batch: Batch) -> Tensor:
@@ -167,23 +163,6 @@ def load_encoder(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrai
 def encoding_part(model: PreTrainedModel) -> Any:
     """Find what encodes: of a model with a decoder its encoder alone."""
     return model.get_encoder() if model.config.is_encoder_decoder else model
-
-
-def find_layers(model: nn.Module) -> nn.ModuleList:
-    """Find the stack of transformer layers: the longest list of modules of one class.
-
-    Lists of what transformers itself takes for layers come first.
-    """
-    stacks = [
-        module
-        for module in model.modules()
-        if isinstance(module, nn.ModuleList) and len({type(inner) for inner in module}) == 1
-    ]
-    if not stacks:
-        raise ConfigError(f"{type(model).__name__}: no stack of transformer layers found")
-    return max(
-        stacks, key=lambda stack: (isinstance(stack[0], GradientCheckpointingLayer), len(stack))
-    )
 
 
 def _from_scratch(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrainedModel:
@@ -322,18 +301,3 @@ def count_positions(model: PreTrainedModel) -> int | None:
         if pad is not None and isinstance(weight, Tensor) and len(weight) == positions:
             return positions - int(pad) - 1
     return positions
-
-
-def encode_ids(model: PreTrainedModel, ids: Sequence[int], padding: int = 0) -> Tensor:
-    """Encode a text of token ids in evaluation mode; returns states_LD, without the padding's.
-
-    Mode and random numbers stay as they were.
-    """
-    training, length = model.training, len(ids)
-    padded = [*ids, *[model.config.pad_token_id or 0] * padding]
-    tokens_1L = torch.tensor([padded], device=model.device)
-    mask_1L = torch.tensor([[1] * length + [0] * padding], device=model.device)
-    with torch.random.fork_rng(devices=[]):
-        output = model.eval()(input_ids=tokens_1L, attention_mask=mask_1L)
-    model.train(training)
-    return output.last_hidden_state[0, :length]

@@ -12,17 +12,8 @@ from annotated_types import Ge
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import parse_json
 from heron.base.folders import data_set_file, default_cache_dir, default_data_dir
-from heron.base.table_formats import content_format
-from heron.base.tables import (
-    SUFFIXES,
-    Table,
-    cell_text,
-    is_missing,
-    read_bytes,
-    read_table,
-    table_format,
-    table_stem,
-)
+from heron.base.table_formats import SUFFIXES, content_format, read_bytes, table_format, table_stem
+from heron.base.tables import Table, cell_text, is_missing, read_table
 from heron.config.constraints import OneOf, Seed
 from heron.data.config import JOIN, DataConfig, read_config
 from heron.data.rows import Joined, LabelError, LabelReader, Rows, read_join, read_labels

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from heron.base.cells import as_text
 from heron.base.errors import DataError
 from heron.base.files import atomic_open
-from heron.base.tables import Table, as_text, is_missing, read_table, write_table
+from heron.base.tables import Table, is_missing, read_table, write_table
 
 
 def write_for_people(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:

@@ -19,7 +19,8 @@ import numpy as np
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import read_json, write_json
-from heron.base.tables import Table, cell_text, table_stem
+from heron.base.table_formats import table_stem
+from heron.base.tables import Table, cell_text
 from heron.data.examples import Example
 from heron_tools.annotation.people import read_from_people, write_for_people
 

@@ -5,15 +5,8 @@ from pathlib import Path
 
 from heron.base.errors import DataError, Problem
 from heron.base.registry import on_demand
-from heron.base.table_formats import open_text, undecodable
-from heron.base.tables import (
-    Table,
-    is_missing,
-    number_text,
-    opened,
-    read_table,
-    table_format,
-)
+from heron.base.table_formats import open_text, opened, table_format, undecodable
+from heron.base.tables import Table, is_missing, number_text, read_table
 from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader

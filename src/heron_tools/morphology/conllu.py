@@ -17,8 +17,7 @@ from pathlib import Path
 
 from heron.base.errors import ConfigError, DataError, nearest
 from heron.base.files import fingerprint, sha256_file
-from heron.base.table_formats import open_text
-from heron.base.tables import opened
+from heron.base.table_formats import open_text, opened
 from heron_tools.morphology.analyses import Analysis, Token, Word, analysis_of, join
 
 _COLUMNS = 10

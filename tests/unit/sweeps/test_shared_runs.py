@@ -175,7 +175,7 @@ def test_its_code_runs_only_where_this_command_says_so(
 
     for words in (("predict", TEXT), ("evaluate",)):
         assert heron(words[0], f"run={run.path}", *words[1:]) == 2
-        assert "encoder.trust_remote_code=true to this command" in capsys.readouterr().err
+        assert "encoder.trust_remote_code=true" in capsys.readouterr().err
     assert not configure(run, []).encoder.trust_remote_code
     assert configure(run, ["encoder.trust_remote_code=true"]).encoder.trust_remote_code
     assert not mark.exists()

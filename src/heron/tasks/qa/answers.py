@@ -18,14 +18,8 @@ from typing import Any
 
 from heron.base.errors import Problem, nearest
 from heron.base.files import parse_json
-from heron.base.table_formats import content_format
-from heron.base.tables import (
-    Table,
-    cell_text,
-    is_missing,
-    number_text,
-    read_bytes,
-)
+from heron.base.table_formats import content_format, read_bytes
+from heron.base.tables import Table, cell_text, is_missing, number_text
 from heron.data.examples import Span
 
 # The text and the `answer_start` of each answer; unchecked.

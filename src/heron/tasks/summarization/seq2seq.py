@@ -33,9 +33,9 @@ from heron.models.encoder import (
     check_encoder,
     choose_attention,
     count_positions,
-    find_layers,
     load_encoder,
 )
+from heron.models.levels import find_layers
 from heron.models.precision import precision
 from heron.tasks.config import Config
 from heron.tasks.config import GenerationConfig as Generation
