@@ -36,8 +36,7 @@ from heron.config.parsing import parse
 from heron.config.words import job_words
 from heron.sweeps.launch import begin_sweep, returned
 from heron.tasks.config import Config, SweeperConfig
-from heron.training.compose import Composition
-from heron.training.jobs import JobComposer, sweep_rows, vary
+from heron.training.compose import Composition, JobComposer, sweep_rows, vary
 from heron.training.run_names import identifying
 from heron.training.study import open_storage, open_study, trial_of
 
