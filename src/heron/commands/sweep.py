@@ -15,7 +15,7 @@ from heron.config.constraints import Positive
 from heron.config.parsing import parse_options
 from heron.metrics.names import with_copied
 from heron.results.collect import RunRecord, collect, headline_metrics, is_run
-from heron.sweeps.ledger import duration
+from heron.sweeps.sweep import duration
 
 # In this order. `pruned`: ended early by its search.
 _ENDED, _BAD = ("done", "pruned"), ("failed", "broken")

@@ -25,8 +25,7 @@ from heron.base.ranks import count_cores
 from heron.base.secrets import redacted
 from heron.base.signals import INTERRUPTED, end_with_parent
 from heron.base.terminal import say
-from heron.sweeps.isolation import JobProcess, train_beside
-from heron.sweeps.ledger import killed
+from heron.sweeps.isolation import JobProcess, killed, train_beside
 from heron.tasks.config import Config
 from heron.training.run import BUSY, DONE, FAILED, BusyError, Run, count_ranks, job_exit_code
 from heron.training.status import Clock, failure, try_update

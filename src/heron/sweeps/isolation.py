@@ -147,6 +147,14 @@ def wait_for_any(processes: list[JobProcess], seconds: float) -> None:
         process.receive()
 
 
+def killed(code: int) -> str:
+    """Describe an exit code, for the `error` of a killed process; a negative one is a signal's."""
+    if code >= 0:
+        return f"Killed: exit code {code}"
+    memory = ", perhaps because memory ran out" if -code == signal.SIGKILL else ""
+    return f"Killed: by {signal.Signals(-code).name}{memory}"
+
+
 @contextmanager
 def _without_main() -> Iterator[None]:
     """Keep a new process from importing the program that was started, as it otherwise would.
