@@ -95,11 +95,9 @@ class Launch:
     """Runs batches of a sweep's jobs for Hydra; keeps what the progress lines show of all."""
 
     def __init__(self, context: HydraContext, master: DictConfig, n_jobs: int):
-        self.context, self.master, self.n_jobs = context, master, n_jobs
+        self.context, self.master = context, master
         self.plan = Plan()
-        self.ended: list[Outcome] = []
-        self.preload: tuple[str, ...] = ()
-        self.total = 0  # how many jobs a search is to have
+        self.sweep = Sweep(n_jobs)
 
     def __call__(self, job_overrides: Sequence[Sequence[str]], first: int) -> list[JobReturn]:
         """Run one batch; `first` is the number of its first job."""
@@ -111,29 +109,18 @@ class Launch:
                     whole = make(words)
                     with open_dict(whole.hydra):
                         whole.hydra.job.id, whole.hydra.job.num = str(number), number
-                    several = max(self.total, len(job_overrides)) > 1
+                    several = max(self.sweep.total, len(job_overrides)) > 1
                     planned.append(self.plan.add(Composition(whole), several))
             except HeronError as error:
                 self.plan.refuse(words, error)
                 planned.append(error)
         jobs = {each.folder.path: each for each in planned if isinstance(each, Run)}
-        outcomes = self._run(list(jobs.values())) if jobs else []
+        outcomes = self.sweep.run(list(jobs.values())) if jobs else []
         by_path = {each.job.folder.path: each for each in outcomes}
         return [
             returned(words, by_path.get(job.folder.path) if isinstance(job, Run) else job)
             for words, job in zip(job_overrides, planned, strict=True)
         ]
-
-    def _run(self, jobs: Sequence[Run]) -> list[Outcome]:
-        settings = jobs[0].config.run
-        retry = "failed" if max(len(jobs), self.total) == 1 else settings.retry
-        sweep = Sweep(jobs, settings.isolate is not False, self.n_jobs, retry)
-        sweep.preload, sweep.is_search = self.preload, self.total > 0
-        sweep.before, sweep.total = self.ended, max(self.total, len(self.ended) + len(jobs))
-        outcomes = sweep.run()
-        paths = {each.job.folder.path for each in outcomes}
-        self.ended[:] = [e for e in self.ended if e.job.folder.path not in paths] + outcomes
-        return outcomes
 
 
 def returned(words: Sequence[str], outcome: Outcome | HeronError | None) -> JobReturn:
@@ -193,7 +180,7 @@ def end_sweep(folder: Path, batch: Launch | None) -> None:
 
 def run_apart(job: Run) -> Outcome:
     """Run one job in processes of its own; it is tried again where it has failed."""
-    (outcome,) = Sweep([job], isolate=True, retry="failed").run()
+    (outcome,) = Sweep().run([job])
     if outcome.state == "failed":
         print(redact(f"heron train: {outcome.error}"), file=sys.stderr)
     return outcome
@@ -203,9 +190,7 @@ def run_planned(
     jobs: Sequence[Run], refused: Sequence[tuple[str, str]], report: Callable[[Path], Any]
 ) -> int:
     """Run jobs that a command has planned itself; returns its exit code."""
-    settings = jobs[0].config.run
-    retry = "failed" if len(jobs) == 1 else settings.retry
-    outcomes = Sweep(jobs, settings.isolate is not False, retry=retry).run()
+    outcomes = Sweep().run(jobs)
     if any(each.state == "done" for each in outcomes):
         report(outcomes[0].job.folder.path.parent)
     found = [returned(each.job.overrides, each) for each in outcomes]

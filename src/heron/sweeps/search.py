@@ -178,8 +178,8 @@ class Search:
         self.total = int(min(self.settings.n_trials, math.prod(map(_size, self.space.values()))))
         batch = getattr(self.launcher, "batch", None)
         if batch is not None:  # heron's own: it counts, and its server imports Optuna once
-            batch.total = self.total
-            batch.preload = ("optuna",) if self.settings.pruner != "none" else ()
+            batch.sweep.total = self.total
+            batch.sweep.preload = ("optuna",) if self.settings.pruner != "none" else ()
 
     def ask(self) -> list[int]:
         """Choose the next trials, at most `n_jobs`; at first all that there are."""

@@ -42,47 +42,54 @@ class Outcome:
 
 
 class Sweep:
-    """Runs jobs, `n_jobs` side by side, and counts how they end.
+    """Runs the jobs of a command, `n_jobs` side by side, and counts how they end.
 
-    With `retry=failed`, whatever failed is tried again, too. Jobs are in processes of their own
-    (`isolate`) where several run at once, or one on several devices.
+    They are in processes of their own unless `run.isolate` is false; so are always several jobs at
+    once, and a job on several devices.
+
+    Args:
+        n_jobs: how many run at once.
+        total: how many jobs a search is to have, which come in batches.
     """
 
-    preload: tuple[str, ...] = ()  # modules that the jobs' server imports besides its own
-
-    def __init__(self, jobs: Sequence[Run], isolate: bool, n_jobs: int = 1, retry: str = "cut"):
-        for job in jobs:
-            check_devices(job.config)
-        self.jobs, self.n_jobs, self.retry = list(jobs), n_jobs, retry
-        self.isolate = isolate or n_jobs > 1 or any(count_ranks(job.config) > 1 for job in jobs)
-        self.outcomes: list[Outcome] = []
-        self.before: Sequence[Outcome] = ()  # of the same command's earlier batches
-        self.total = len(self.jobs)
-        self.is_search = False
+    def __init__(self, n_jobs: int = 1, total: int = 0):
+        self.n_jobs, self.total = n_jobs, total
+        self.preload: tuple[str, ...] = ()  # modules that the jobs' server imports besides its own
+        self.isolate = True
+        self._jobs: Sequence[Run] = ()  # of the last batch
+        self._ended: dict[Path, Outcome] = {}  # of all batches
         self._waiting = deque[Run]()
-        self._planned = set[Path]()
 
-    def run(self) -> list[Outcome]:
+    def run(self, jobs: Sequence[Run]) -> list[Outcome]:
         """Run every job that is not done, those that another command works on included."""
+        several = any(count_ranks(job.config) > 1 for job in jobs)
+        self.isolate = jobs[0].config.run.isolate is not False or self.n_jobs > 1 or several
         if self.isolate:
             start_server(self.preload)  # imports while jobs are planned
-        self.plan()
+        self._waiting.extend(self.plan(jobs))
         while True:
             self.work()
             busy, free = self._open_jobs(), list[Run]()
             if not busy:
-                return self.outcomes
+                return self._own()
             _print_waiting(len(busy))
             while busy and not free:
                 time.sleep(_LOOK)
                 busy, free = self._look()
             self._waiting.extend([*free, *busy])
 
-    def plan(self) -> list[Run]:
-        """Claim the folders of all jobs that there are so far; returns those to be run."""
-        todo = [job for job in self.jobs if self._must_run(job)]
+    def plan(self, jobs: Sequence[Run]) -> list[Run]:
+        """Claim the folders of all jobs; returns those to be run.
+
+        A failed one that is the command's only job is tried again unasked.
+        """
+        for job in jobs:
+            check_devices(job.config)
+            self._ended.pop(job.folder.path, None)
+        self._jobs = jobs
+        retry = "failed" if max(len(jobs), self.total) == 1 else jobs[0].config.run.retry
+        todo = [job for job in jobs if self._must_run(job, retry)]
         self._print_kept()
-        self._waiting.extend(todo)
         return todo
 
     def work(self) -> None:
@@ -94,8 +101,16 @@ class Sweep:
 
     def _open_jobs(self) -> list[Run]:
         """List the jobs that are not counted as ended."""
-        counted = {each.job.folder.path for each in self.outcomes}
-        return [job for job in self.jobs if job.folder.path not in counted]
+        return [job for job in self._jobs if job.folder.path not in self._ended]
+
+    def _own(self) -> list[Outcome]:
+        """List how those jobs ended that are counted."""
+        paths = {job.folder.path for job in self._jobs}
+        return [outcome for path, outcome in self._ended.items() if path in paths]
+
+    def _of(self) -> int:
+        """Count the jobs that there are to be, as far as is known."""
+        return max(self.total, len(self._ended) + len(self._open_jobs()))
 
     def _look(self) -> tuple[list[Run], list[Run]]:
         """Count in the jobs that others have ended; returns those they work on, and the rest."""
@@ -119,12 +134,11 @@ class Sweep:
         print(self._line(), flush=True)
         return "ended"
 
-    def _must_run(self, job: Run) -> bool:
+    def _must_run(self, job: Run, retry: str) -> bool:
         """Claim a job's folder; tell whether the job has to be run, and count it if not."""
-        self._planned.add(job.folder.path)
         job.folder.path.mkdir(parents=True, exist_ok=True)
         try:
-            if status := job.plan(self.retry):
+            if status := job.plan(retry):
                 state = str(status["state"])
                 error = str(status.get("error")) if state == "failed" else ""
                 return self._keep(job, state, error)
@@ -140,16 +154,16 @@ class Sweep:
         return False
 
     def _add(self, outcome: Outcome) -> None:
-        if self.is_search and outcome.state == "done":
+        if self.total and outcome.state == "done":
             outcome = replace(outcome, score=outcome.job.score())
-        self.outcomes.append(outcome)
+        self._ended[outcome.job.folder.path] = outcome
 
     def _print_kept(self) -> None:
-        states = [each.state for each in self.outcomes]
+        states = [each.state for each in self._own()]
         done, pruned = states.count("done"), states.count("pruned")
         if done or pruned:
             print(
-                f"heron train: {done} of {self.total} jobs done already"
+                f"heron train: {done} of {self._of()} jobs done already"
                 + (f", {pruned} pruned" if pruned else "")
                 + "; run.resume=false starts over",
                 flush=True,
@@ -159,9 +173,7 @@ class Sweep:
         """Take the next job that nobody works on and nobody has ended in the meantime."""
         while self._waiting:
             job = self._waiting.popleft()
-            if job.folder.path not in self._planned and not self._must_run(job):
-                print(self._line(), flush=True)
-            elif self._state(job) == "free":
+            if self._state(job) == "free":
                 return job
         return None
 
@@ -217,11 +229,11 @@ class Sweep:
         elif code == INTERRUPTED:
             state, error = "interrupted", ""
         self._add(Outcome(job, state, error, seconds))
-        if self.isolate or self.total > len(self.jobs):
+        if self.isolate or self._of() > len(self._jobs):
             print(self._line(), flush=True)
 
     def _line(self) -> str:
-        return progress_line([*self.before, *self.outcomes], self.total, self.n_jobs)
+        return progress_line(list(self._ended.values()), self._of(), self.n_jobs)
 
 
 def _print_waiting(jobs: int) -> None:

@@ -182,7 +182,7 @@ def test_jobs_of_a_sweep_have_their_devices_side_by_side(
         folder = RunFolder(tmp_path / f"seed={seed}")
         folder.path.mkdir()
         jobs.append(Run(config, folder, []))
-    outcomes = Sweep(jobs, isolate=True, n_jobs=2).run()
+    outcomes = Sweep(n_jobs=2).run(jobs)
     assert [each.state for each in outcomes] == ["done", "done"]
     scores = [job.folder.scores.read_bytes() for job in jobs]
     assert scores[0] == unbroken.scores.read_bytes()
