@@ -17,28 +17,12 @@ from heron.training.run_names import config_key, run_path
 
 def test_names_are_those_of_the_contract(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
-    paths = [
-        folder.config,
-        folder.status,
-        folder.scores,
-        folder.metrics,
-        folder.predictions("test"),
-        folder.dynamics(3),
-        folder.best,
-        folder.last,
-        folder.model,
-    ]
-    assert [str(path.relative_to(tmp_path)) for path in paths] == [
-        "config.yaml",
-        "status.json",
-        "scores.json",
-        "metrics.csv",
-        "predictions/test.parquet",
-        "dynamics/epoch=3.parquet",
-        "checkpoints/best.ckpt",
-        "checkpoints/last.ckpt",
-        "model",
-    ]
+    parts = ("config", "status", "scores", "metrics", "best", "last", "model")
+    paths = [getattr(folder, part) for part in parts]
+    paths += [folder.predictions("test"), folder.dynamics(3)]
+    names = "config.yaml status.json scores.json metrics.csv checkpoints/best.ckpt"
+    names += " checkpoints/last.ckpt model predictions/test.parquet dynamics/epoch=3.parquet"
+    assert [str(path.relative_to(tmp_path)) for path in paths] == names.split()
     assert list(tmp_path.iterdir()) == [], "naming a file touches nothing"
 
 
@@ -107,14 +91,8 @@ def test_starting_over_removes_a_runs_own_files_alone_behind_a_link(tmp_path: Pa
 
 def test_the_number_of_devices_is_no_other_run(chronicle_config: Callable[..., Config]) -> None:
     one = config_key(chronicle_config())
-    assert (
-        config_key(
-            chronicle_config(
-                "trainer.devices=2", "trainer.strategy=ddp_find_unused_parameters_true"
-            )
-        )
-        == one
-    )
+    words = "trainer.devices=2", "trainer.strategy=ddp_find_unused_parameters_true"
+    assert config_key(chronicle_config(*words)) == one
     assert config_key(chronicle_config("trainer.patience=2")) != one
 
 
