@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from heron.base.cells import SYNTHETIC, Cell, Table, summarize, to_csv, to_markdown
-from heron.base.errors import ConfigError, HeronError, first_line
+from heron.base.errors import HeronError, first_line
 from heron.base.files import write_file
 from heron.base.terminal import print_lines, print_tables
 from heron.metrics.names import COPIED_NOTE, is_copied
@@ -53,44 +53,28 @@ Totals = list[Mapping[str, Any]]
 def write_report(
     folder: Path, out: Path | None = None, published: Path | None = None, against: str | None = None
 ) -> ReportFiles:
-    """Write the report of a run or a sweep and print its tables.
+    """Write the report of a run, or of a sweep and its runs, and print its tables.
 
-    `out` is where the files go, by default into `folder`. Of a sweep, `published` are a paper's
-    numbers (YAML), and `against` is the baseline that its systems are tested against.
+    Args:
+        folder: of the run or the sweep.
+        out: where the files go, by default into `folder`; only then the runs get pages, too.
+        published: of a sweep, a paper's numbers (YAML).
+        against: of a sweep, the baseline that its systems are tested against.
+
+    Returns:
+        Paths of `report.html`, `report.png`; of a sweep also `table.csv`, `table.md` and CSV files:
+        one for each table of the paper, `spent.csv`, `significance.csv`.
 
     Raises:
         ConfigError: `folder` holds no run, or none as `against` says.
     """
     folder = Path(folder)
-    runs = collect(folder)
+    runs, target = collect(folder), Path(out) if out else folder
     if is_run(folder):
-        if against:
-            raise ConfigError(f"against={against} needs a sweep, and {folder} is one run")
-        return write_run_report(runs[0], Path(out) if out else folder)
-    files = write_sweep_report(folder, runs, out, published, against)
-    print_lines(*(f"missing: {line}" for line in files.missing))
-    return files
-
-
-def write_sweep_report(
-    folder: Path,
-    runs: Sequence[RunRecord],
-    out: Path | None = None,
-    published: Path | None = None,
-    against: str | None = None,
-) -> ReportFiles:
-    """Write the report of a sweep, and the pages of its runs; prints the tables.
-
-    Args: as for `write_report`; `runs` are all of the sweep. Only without `out` the runs get pages.
-
-    Returns:
-        Paths of `report.html`, `report.png`, `table.csv`, `table.md` and CSV files: one for each
-        table of the paper, `spent.csv`, `significance.csv`.
-    """
+        return write_run_report(runs[0], target)
     # Start-up time: matplotlib.
     from heron.reports.figures import sweep_figure
 
-    target = Path(out) if out else folder
     splits = [name for name in SPLITS if any(name in run.scores for run in runs)] or ["test"]
     tested, untested = significance_tables(runs, splits[0], against)
     unpaged = _write_run_pages(runs) if out is None else []
@@ -125,6 +109,7 @@ def write_sweep_report(
     ]
     html = write_file(target / "report.html", page)
     image = write_file(target / "report.png", figure)
+    print_lines(*(f"missing: {line}" for line in missing))
     return ReportFiles(html, image, tuple(files), tuple(missing))
 
 

@@ -19,7 +19,7 @@ from heron.base.errors import ConfigError, nearest
 from heron.base.table_formats import SUFFIXES, table_format, table_stem
 from heron.config.constraints import flatten
 from heron.metrics.names import signed, with_copied
-from heron.results.collect import PredictionFile, RunRecord, collect, headline_metrics, is_run
+from heron.results.collect import PredictionFile, RunRecord, collect, is_run
 from heron.training.run_names import is_identifying, is_neutral
 
 FOLD = "data.folds.fold"
@@ -365,9 +365,3 @@ def copied_scores(runs: Iterable[RunRecord], split: str, metric: str) -> Mapping
     known = [{n: one[n] for n in with_copied([metric], one)[1:]} for one in found]
     stated = [one for one in known if one]
     return stated[0] if stated and all(one == stated[0] for one in stated) else {}
-
-
-def watched_score(runs: Sequence[RunRecord]) -> str:
-    """Name the score of `trainer.monitor`; the first headline score where no run names one."""
-    named = (str(run.setting("trainer.monitor") or "") for run in runs)
-    return next((name for name in named if name), next(iter(headline_metrics(runs)), ""))

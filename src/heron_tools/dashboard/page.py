@@ -30,9 +30,9 @@ from heron.results.systems import (
     natural,
     values_of,
     varying_keys,
-    watched_score,
     without_first_runs,
 )
+from heron_tools.dashboard.workspace import watched_score
 
 SPLITS = ("validation", "test")
 POINTS = 120  # of a curve, at most; a screen shows no more
