@@ -12,11 +12,11 @@ from sklearn.metrics import f1_score
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError
 from heron.base.run_folder import RunFolder
-from heron.data.config import PHRASES, VALIDATION
+from heron.data.config import PHRASES, TRAIN, VALIDATION
 from heron.data.examples import Example
 from heron.data.overrides import configure
 from heron.data.sources import State, inspect
-from heron.dynamics.cartography import GROUPS
+from heron.dynamics.cartography import GROUPS, allenai, read_statistics
 from heron.languages import get_language
 from heron.languages.words import TOKENIZERS
 from heron.reports.map import draw_map
@@ -69,7 +69,24 @@ def splits(request: Request) -> Filled:
 
 
 def groups(request: Request) -> Filled:
-    """Count the classes of a run's easy, ambiguous and hard examples (Table 3)."""
+    """Count the classes of a run's easy, ambiguous and hard examples (Table 3).
+
+    In place of a run, the authors' released statistics, `td_metrics.jsonl`.
+    """
+    if len(request.files) == 1 and request.files[0].is_file():
+        of = read_statistics(request.files[0])
+        train = _shipped("ronli", request).splits.get(TRAIN, [])
+        known = {example.guid: example.label for example in train}
+        if unknown := [guid for guid in of.guids if guid not in known]:
+            what = f"{len(unknown)} of its {len(of)} guids are not in train"
+            raise DataError(str(request.files[0]), what, "see heron data ronli")
+        golds_N = np.asarray([known[guid] for guid in of.guids], dtype=object)
+        counts: dict[Names, Estimate] = {
+            (group, label): Estimate(int((golds_N[mask_N] == label).sum()))
+            for group, mask_N in allenai(of).items()
+            for label in CLASSES
+        }
+        return Filled({"table3": counts})
     mapped = read_mapped(_run(request, "ronli/siamese"))
     labels, gold_N = mapped.dynamics.labels, mapped.dynamics.gold_N
     if not labels:

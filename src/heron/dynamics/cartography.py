@@ -13,10 +13,13 @@ Shape suffixes: E records ("epochs"), N examples.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from heron.base.errors import DataError
+from heron.base.tables import cell_text, read_table
 from heron.dynamics.config import GROUPS
 from heron.dynamics.files import Dynamics
 
@@ -81,6 +84,39 @@ def statistics(
         loss_N=loss(p_gold_EN),
         closeness_N=confidence_N * (1 - confidence_N),
         labels=dynamics.labels,
+    )
+
+
+def read_statistics(path: Path) -> Statistics:
+    """Read statistics that another tool has stored, such as RoNLI's released `td_metrics.jsonl`.
+
+    A table with guid, confidence, variability and correctness (a count), in the published tool's
+    layout; what it does not say is NaN, its gold labels are unknown.
+
+    Raises:
+        DataError: no such file or column, or a guid twice.
+    """
+    table = read_table(path, own=True)
+    table.require("guid", "confidence", "variability", "correctness")
+    if repeated := table.duplicates("guid"):
+        raise DataError(repeated)
+    confidence_N, variability_N, correctness_N = (
+        np.asarray(table.values(name), np.float64)
+        for name in ("confidence", "variability", "correctness")
+    )
+    unknown_N = np.full(len(table), np.nan)
+    return Statistics(
+        guids=[cell_text(guid) for guid in table.values("guid")],
+        gold_N=np.full(len(table), -1, np.int16),
+        visits_N=np.ones(len(table), np.int64),
+        confidence_N=confidence_N,
+        variability_N=variability_N,
+        correctness_N=correctness_N,
+        correctness_share_N=unknown_N,
+        forgetting_N=unknown_N,
+        aum_N=unknown_N,
+        loss_N=unknown_N,
+        closeness_N=confidence_N * (1 - confidence_N),
     )
 
 

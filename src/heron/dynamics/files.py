@@ -143,6 +143,8 @@ def record_paths(folder: Path | str) -> list[Path]:
         DataError: there are none.
     """
     folder = Path(folder)
+    if folder.is_file():  # of statistics, `heron.dynamics.cartography.read_statistics`
+        return [folder]
     for inside in (folder / "dynamics", folder):
         found = [(path, _NAME.fullmatch(path.name)) for path in inside.glob("epoch=*.parquet")]
         keyed = [((int(m[1]), int(m[2] or 0)), path) for path, m in found if m]

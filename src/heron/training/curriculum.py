@@ -16,7 +16,7 @@ from heron.config.constraints import key_of
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
-from heron.dynamics.cartography import statistics
+from heron.dynamics.cartography import read_statistics, statistics
 from heron.dynamics.config import compares_trained, needs_dynamics
 from heron.dynamics.curriculum import Curriculum, Pool
 from heron.dynamics.difficulty import cosine, rank_units
@@ -83,7 +83,8 @@ def build_curriculum(config: Config, data: DataModule, first: RunFolder | None) 
     settings, features, units = config.curriculum, data.features[TRAIN], data.units[TRAIN]
     known = None
     if first is not None and needs_dynamics(settings):
-        known = statistics(read_dynamics(first.path))
+        is_table = first.path.is_file()
+        known = read_statistics(first.path) if is_table else statistics(read_dynamics(first.path))
     similarity_R = None
     if settings.difficulty == "sts":
         similarity_R = similarities(config, data, first)

@@ -18,8 +18,10 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.files import read_json
 from heron.base.folders import conf_dir
 from heron.base.run_folder import RunFolder
+from heron.base.tables import write_table
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
+from heron.dynamics.cartography import statistics
 from heron.dynamics.config import CurriculumConfig, needs_dynamics
 from heron.dynamics.files import read_dynamics
 from heron.reports.map_data import read_logits
@@ -291,6 +293,12 @@ class TestFirstRun:
         job.run_job(config, folder)
         assert trainings == ["e2l"]
         assert "curriculum.dynamics" in read_json(folder.status)["sources"]
+        # Or a table of its statistics.
+        table = tmp_path / "td_metrics.jsonl"
+        write_table(table, statistics(read_dynamics(other.path)).as_columns())
+        of_table = configure("ronli", "e2l", dynamics=str(table), folder=tmp_path / "of_table")
+        job.run_job(of_table, folder_of(of_table))
+        assert read_json(folder_of(of_table).scores) == read_json(folder.scores)
 
     def test_on_other_data_is_refused(self, configure, trained, tmp_path):
         other = trained("nli")
