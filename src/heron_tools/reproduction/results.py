@@ -28,7 +28,7 @@ from heron_tools.reproduction.comparing import (
     note_of,
 )
 from heron_tools.reproduction.latex import to_latex
-from heron_tools.reproduction.paper_tables import PaperView, fraction_figure, paper_view
+from heron_tools.reproduction.paper_tables import fraction_figure, paper_view
 from heron_tools.reproduction.published import DECIMALS, all_published, find_published
 from heron_tools.reproduction.targets import Filled, Request, Target
 
@@ -123,7 +123,8 @@ def of_runs(target: Target, runs: Sequence[RunRecord], typed: Collection[str] = 
         marks = marks_of(runs, published["data"], typed)
         tables += [_marked(table, marks) for table in view.tables.values()]
         title = f"{view.title} ({DAGGER} {marks})" if marks else view.title
-        figures = _curves(target, view._replace(title=title))
+        if view.curves:
+            figures[f"{target.table}.png"] = fraction_figure(view._replace(title=title))
     if not tables:
         raise ConfigError(
             f"{target.name}: published.yaml of {target.paper} has no {target.table} with scores"
@@ -145,10 +146,6 @@ def _marked(table: Table, marks: str) -> Table:
     ]
     note = f"{table.note} {DAGGER} {marks}."
     return Table(table.title, table.columns, tuple(rows), note)
-
-
-def _curves(target: Target, view: PaperView) -> dict[str, bytes]:
-    return {f"{target.table}.png": fraction_figure(view)} if view.curves else {}
 
 
 def write_reproduction(found: Reproduction, folder: Path, words: Sequence[str]) -> list[Path]:
