@@ -41,7 +41,7 @@ class TaskRules:
     has_classes: bool = True
     rules: Rules = Rules()
     # Of tasks with classes: gets class names and the mode of `relaxed_*` scores, and returns the
-    # function from confusion matrices (`Cells` beyond 100 classes) to headline scores; None:
+    # function from confusion matrices to headline scores; None:
     # `heron.metrics.classification.plain_scores`.
     headline: Headline | None = None
     options: type[Any] | None = None  # a subclass of `TaskConfig`, where it has keys of its own
