@@ -16,7 +16,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from heron.base.errors import Problem, nearest
+from heron.base.errors import DataError
 from heron.base.files import parse_json
 from heron.base.table_formats import content_format, read_bytes
 from heron.base.tables import Table, cell_text, is_missing, number_text
@@ -43,57 +43,37 @@ def place_of(path: Path, number: int) -> str:
 def read_squad(path: Path) -> Table:
     """Read every question of a file, numbered from 1, with the values around it.
 
-    What cannot be read is in `problems`; missing keys are absent from rows.
+    Missing keys are absent from rows.
+
+    Raises:
+        DataError: the file cannot be read, has another form, or no question.
     """
-    rows: list[dict[str, Any]] = []
-    problems: list[Problem] = []
+    form = 'SQuAD\'s form is {"data": [...]}, a table is a list [...] or one object a line'
     try:
-        content = parse_json(read_bytes(path).decode("utf-8-sig"), halves=True)
-        articles = content.get("data") if isinstance(content, dict) else None
-        if not isinstance(articles, list):
-            fix = 'SQuAD\'s form is {"data": [...]}, a table is a list [...] or one object a line'
-            problems.append(Problem(str(path), "has no list 'data'", fix))
-            articles = []
-        for found in _walk(articles):
-            if isinstance(found, str):
-                problems.append(Problem(str(path), found, "see SQuAD's form"))
-            else:
-                rows.append(found)
-        if not rows and not problems:
-            problems.append(Problem(str(path), "has no questions", "at least one is needed"))
+        rows = list(_walk(parse_json(read_bytes(path).decode("utf-8-sig"))["data"]))
     except OSError as error:
-        why = (error.strerror or str(error)).lower()
-        problems.append(Problem(str(path), f"cannot be read: {why}"))
-    except UnicodeDecodeError as error:
-        what = f"is not UTF-8 at byte {error.start}"
-        problems.append(Problem(str(path), what, "save it as UTF-8"))
-    except json.JSONDecodeError as error:
-        problems.append(Problem(f"{path}:{error.lineno}", f"broken JSON: {error.msg}"))
+        raise DataError(str(path), f"cannot be read: {error.strerror or error}") from error
+    except ValueError as error:
+        raise DataError(str(path), f"is no JSON in UTF-8: {error}") from error
+    except (AttributeError, KeyError, TypeError) as error:
+        raise DataError(str(path), f"has another form than SQuAD's: {error!r}", form) from error
+    if not rows:
+        raise DataError(str(path), "has no questions", "at least one is needed")
     columns = tuple(dict.fromkeys(name for row in rows for name in row))
-    return Table(path, columns, rows, list(range(1, len(rows) + 1)), problems)
+    return Table(path, columns, rows, list(range(1, len(rows) + 1)), [])
 
 
-def _walk(articles: Sequence[Any]) -> Iterator[dict[str, Any] | str]:
-    """Yield each question with the values around it, or an error about a part."""
-    for number, article in enumerate(articles, 1):
-        if not isinstance(article, dict):
-            yield f"data[{number}] is no object: {article!r:.40}"
-        elif "paragraphs" in article:
-            paragraphs = article["paragraphs"]
-            paragraphs = paragraphs if isinstance(paragraphs, list) else [paragraphs]
-            for place, paragraph in enumerate(paragraphs, 1):
-                rows = paragraph.get("qas") if isinstance(paragraph, dict) else None
-                if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
-                    above = {**article, **paragraph}
-                    shared = {name: v for name, v in above.items() if not isinstance(v, list)}
-                    yield from ({**shared, **row} for row in rows)
-                else:
-                    yield f"data[{number}].paragraphs[{place}] has no list 'qas' of questions"
-        elif "question" in article:
+def _walk(articles: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    """Yield each question with the values around it."""
+    for article in articles:
+        if "question" in article:
             yield article
-        else:
-            hint = nearest("paragraphs", article)
-            yield f"data[{number}] has neither 'paragraphs' nor a 'question'.{hint}"
+            continue
+        paragraphs = article["paragraphs"]
+        for paragraph in paragraphs if isinstance(paragraphs, list) else [paragraphs]:
+            above = {**article, **paragraph}
+            shared = {name: v for name, v in above.items() if not isinstance(v, list)}
+            yield from ({**shared, **row} for row in paragraph["qas"])
 
 
 def read_answers(value: Any) -> Answers | None:

@@ -40,7 +40,6 @@ TRIMMED, REPAIRED = "trimmed", "repaired"
 # Key in `Example.side` of the context before normalisation (a tuple of one), where it differs:
 # predicted spans count characters in it.
 GIVEN = "context as given"
-_IN_UTF8 = "half a character: save the file as UTF-8 again"
 
 Report = Callable[[str, Fix], None]  # records what is wrong with one question, and how to fix it
 
@@ -165,8 +164,6 @@ class QuestionReader(TableReader):
         """Read an id; without one it is `<file stem>:<number>`. In SQuAD's forms, some repeat."""
         guid = "" if is_missing(value) else cell_text(value)
         guid = f"{table_stem(self.table.path)}:{line}" if value is None else guid
-        if found := _surrogate(guid):
-            self.problem(line, f"its id holds {found}, which is no character", _IN_UTF8)
         if guid in self.lines and (self.in_json or "answers" in self.table.columns):
             what = f"{self.table.path}: ids that repeat, such as {guid}, are numbered: {guid}#2"
             say(what, f"{self.table.path}: repeated ids", "heron")
@@ -184,18 +181,16 @@ class QuestionReader(TableReader):
 
     def _text(self, name: str, value: Any, report: Report) -> str:
         """Normalise a text without stripping it, because answers are counted in it."""
-        text, wrong, fix = "", "", "context and question need a word"
+        text, wrong = "", ""
         if is_missing(value):
             wrong = "is empty"
         elif not isinstance(value, str):
             wrong = f"is no text: {value!r:.60}"
-        elif not value.isascii() and (found := _surrogate(value)):
-            wrong, fix = f"holds {found}, which is no character", _IN_UTF8
         else:
             text = self.normalise(value)
             wrong = "" if words(text) else f"has no word: {_shorten(text)!r}"
         if wrong:
-            report(f"its {name} {wrong}", fix)
+            report(f"its {name} {wrong}", "context and question need a word")
         return text
 
     def _label(self, row: Mapping[str, Any], report: Report) -> tuple[str | None, Answers]:
@@ -288,10 +283,7 @@ class QuestionReader(TableReader):
             report(what, choose if place else drop)
             return None
         there = context[start : start + len(text)] if start >= 0 else ""
-        equal = [a == b for a, b in zip(there, text, strict=False)]
-        same = max(0, [*equal, False].index(False) - 10)  # some characters before they differ
-        shown = [("…" if same else "") + _shorten(each[same:]) for each in (there, text)]
-        what = f"at {start} the context reads {shown[0]!r}, not {shown[1]!r};"
+        what = f"at {start} the context reads {_shorten(there)!r}, not {_shorten(text)!r};"
         if place is None:
             report(f"{what} and it stands nowhere in the context", drop)
         else:
@@ -312,15 +304,6 @@ class QuestionReader(TableReader):
             if not any(fewest <= len(words(text)) <= most for text in answers):
                 return ANSWER_LENGTH
         return ""
-
-
-def _surrogate(text: str) -> str:
-    """Name the first lone surrogate, which JSON can escape and UTF-8 cannot encode."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        return f"U+{ord(text[error.start]):04X}"
-    return ""
 
 
 def _shorten(text: str, width: int = 40) -> str:
