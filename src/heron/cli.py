@@ -126,6 +126,7 @@ def _summaries(names: Iterable[str]) -> str:
 def _print(name: str, words: Sequence[str]) -> int:
     """Run a command, printing as `quiet` and `json` ask; returns its exit code."""
     command = importlib.import_module(COMMANDS[name].module).run
+    terminal.begin(f"heron {name}")
     own = [word for word in words if word.startswith(("quiet=", "json="))]
     rest = [word for word in words if word not in own]
     if not own:

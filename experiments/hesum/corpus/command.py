@@ -128,8 +128,7 @@ def _extracted(options: BuildOptions, sites: list[Site]) -> Iterator[tuple[str, 
     if unknown and any(site.title or site.summary or site.body for site in sites):
         say(
             f"{unknown:,} of {len(paths):,} pages name no address of a listed site: read without "
-            "selectors; a folder with the name of the host says it, too",
-            who="heron build hesum",
+            "selectors; a folder with the name of the host says it, too"
         )
 
 

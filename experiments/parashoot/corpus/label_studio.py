@@ -80,8 +80,7 @@ def wording(language: str) -> Mapping[str, Any]:
         say(
             f"language={language}: annotators read English; translate labelling.xml and "
             "instructions.txt, or write `annotators:` into the language's YAML, as "
-            "experiments/parashoot/corpus/wording.yaml has it",
-            who="heron build parashoot",
+            "experiments/parashoot/corpus/wording.yaml has it"
         )
     return dict(found or known["en"])
 

@@ -90,8 +90,7 @@ def _wording(code: str) -> dict[str, Sequence[str]]:
         say(
             f"language={code}: no names of sections and abbreviations are known, so no section is "
             "left out; `wikipedia:` in the language's YAML may name them, as "
-            "experiments/ronli/corpus/wording.yaml does",
-            who="heron build ronli",
+            "experiments/ronli/corpus/wording.yaml does"
         )
     return {name: [] for name in known["en"]} | (found or {})
 

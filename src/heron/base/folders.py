@@ -149,7 +149,7 @@ def load_forks(roots: Sequence[Path]) -> None:
     forks, here = find_forks(roots), Path("experiments").resolve()
     known = {fork.folder.parent.resolve() for fork in forks}
     if here not in known and any(here.glob("*/__init__.py")):
-        say(f"{here} is not searched for forks unless {VARIABLE} names it", who="heron")
+        say(f"{here} is not searched for forks unless {VARIABLE} names it")
     # A package without files, so that a fork's modules import each other by their full names.
     package = sys.modules.setdefault(PACKAGE, ModuleType(PACKAGE))
     ours = [fork for fork in forks if fork.module.startswith(f"{PACKAGE}.")]

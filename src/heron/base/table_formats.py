@@ -158,7 +158,7 @@ def _read_csv(text: IO[str], path: Path, quoting: str) -> Rows:
             return
     if alike:
         what = f"{path}: the lines of {len(alike)} quoted cells look like rows (first: {alike[0]})"
-        say(f"{what}; data.quoting=none reads them as rows", f"{path}: cells", "heron")
+        say(f"{what}; data.quoting=none reads them as rows", f"{path}: cells")
 
 
 def _find_quoting(text: IO[str], path: Path, delimiter: str) -> str:
@@ -184,7 +184,7 @@ def _find_quoting(text: IO[str], path: Path, delimiter: str) -> str:
         return "csv"
     if not broken:
         what = f"{path}: quotes are read as characters: what they enclose looks like rows"
-        say(f"{what}; data.quoting=csv reads cells of several lines", f"{path}: quotes", "heron")
+        say(f"{what}; data.quoting=csv reads cells of several lines", f"{path}: quotes")
     return "none"
 
 

@@ -35,6 +35,7 @@ _GAP = 3  # columns between two cells
 # Warnings printed so far. A module global, because any layer may warn, and no job of a command is
 # to repeat the warning of another.
 _said: set[str] = set()
+_command = "heron train"  # which command they are from; jobs of their own are its jobs
 
 
 class Output(NamedTuple):
@@ -62,10 +63,10 @@ def gather(**found: Iterable[Any]) -> bool:
     return _output.found is not None
 
 
-def say(what: str, about: str | None = None, who: str = "heron train") -> None:
-    """Print a warning of the command `who`, unless one `about` the same was printed before."""
+def say(what: str, about: str | None = None) -> None:
+    """Print a warning of this command, unless one `about` the same was printed before."""
     if (about or what) not in _said and ranks.is_first() and not _output.quiet:
-        print(visible(f"{who}: warning: {redact(what)}"), file=sys.stderr, flush=True)
+        print(visible(f"{_command}: warning: {redact(what)}"), file=sys.stderr, flush=True)
     _said.add(about or what)
 
 
@@ -75,8 +76,10 @@ def said(elsewhere: Iterable[str] = ()) -> set[str]:
     return set(_said)
 
 
-def begin() -> None:
-    """Begin a new command, which may print every warning again."""
+def begin(command: str = "") -> None:
+    """Begin a command, or another part of it, which may print every warning again."""
+    global _command
+    _command = command or _command
     _said.clear()
 
 

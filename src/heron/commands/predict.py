@@ -110,7 +110,7 @@ def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -
     if columns.text_pair is not None and text_pair is None:
         raise ConfigError("missing option text_pair=... (or question=...): the run reads pairs")
     if columns.text_pair is None and text_pair is not None:
-        say("text_pair: no effect, the run reads one text at a time", who="heron predict")
+        say("text_pair: no effect, the run reads one text at a time")
     row = {columns.text: text, **({columns.text_pair: text_pair} if columns.text_pair else {})}
     places = Path(trained.config.paths.data), Path(trained.config.paths.cache)
     with tempfile.TemporaryDirectory() as folder:

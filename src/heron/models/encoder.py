@@ -266,7 +266,6 @@ def check_encoder(config: EncoderConfig, model: PreTrainedModel) -> None:
             f"{change:.1g} of their size), so its states of a text depend on the longest text "
             "of the batch; batching.size=1 reads each text alone",
             f"padding {config.name}",
-            who="heron",
         )
 
 

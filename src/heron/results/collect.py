@@ -133,7 +133,7 @@ def _read_run(path: Path) -> RunRecord:
         changed := [n for n in folder.changed(missing=False) if not n.startswith("model/")]
     ):
         what = f"{', '.join(changed)} changed after the run had ended: its scores and its"
-        say(f"{path}: {what} predictions may contradict each other", who="heron")
+        say(f"{path}: {what} predictions may contradict each other")
     if errors:
         status |= {"state": "broken", "error": "; ".join(errors)}
     return RunRecord(path, config, status, scores, ledger)

@@ -143,7 +143,7 @@ def require_whole(model: Path) -> None:
     """Raise a ConfigError where files of `RunFolder.model` are missing or have changed."""
     damaged = damaged_files(model)
     if damaged is None:
-        say(f"{model} has no {SEAL}: its files cannot be checked for damage", who="heron")
+        say(f"{model} has no {SEAL}: its files cannot be checked for damage")
     elif damaged:
         what = f"{', '.join(damaged)}: damaged, missing or changed since the run wrote it"
         raise ConfigError(f"{model}: {what}; copy the folder again, or remove {SEAL} to use it")

@@ -105,7 +105,7 @@ def _unified(values: Sequence[Sequence[str]]) -> list[list[str]]:
     for best, *others in same.values():
         for label in others:
             what = f"'{label}' ({counts[label]:,}) counts as '{best}' ({counts[best]:,})"
-            say(what, who="heron agreement")
+            say(what)
     return [[same[_folded(label)][0] if label else "" for label in said] for said in values]
 
 

@@ -47,8 +47,7 @@ class Prompter:
         if not words:
             say(
                 f"data.language={code}: no prompts are worded in it, so they are English; its "
-                "Language may name a YAML with `prompting:` (src/heron/languages/english.yaml)",
-                who="heron prompt",
+                "Language may name a YAML with `prompting:` (src/heron/languages/english.yaml)"
             )
             words = read_yaml(Path(english.__file__).with_suffix(".yaml"))["prompting"]
         return {**words, "labels": words.get("labels") or {}}

@@ -75,4 +75,4 @@ def say_unused(options: AnalyzeOptions, names: Sequence[str]) -> None:
     """Say which options are given and have no effect here."""
     unset = type(options)()
     if given := [name for name in names if getattr(options, name) != getattr(unset, name)]:
-        say(f"{', '.join(given)}: no effect here", who="heron analyze")
+        say(f"{', '.join(given)}: no effect here")

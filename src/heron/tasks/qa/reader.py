@@ -166,7 +166,7 @@ class QuestionReader(TableReader):
         guid = f"{table_stem(self.table.path)}:{line}" if value is None else guid
         if guid in self.lines and (self.in_json or "answers" in self.table.columns):
             what = f"{self.table.path}: ids that repeat, such as {guid}, are numbered: {guid}#2"
-            say(what, f"{self.table.path}: repeated ids", "heron")
+            say(what, f"{self.table.path}: repeated ids")
             numbered = (f"{guid}#{number}" for number in count(2))
             guid = next(name for name in numbered if name not in self.lines)
         return super().guid(guid, line)
