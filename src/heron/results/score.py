@@ -156,12 +156,14 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
     golds, classes = [str(example.label) for example in rows.examples], list(config.label_order)
     matrix = confusion_matrix(golds, predicted, classes)
     scores = score_matrix(options.task, matrix, classes, relaxed=options.relaxed)
+    table: dict[str, Any] = {"guid": found["guid"], "gold": golds, "prediction": predicted}
     names = [name.removeprefix("p/") for name in found.columns if name.startswith("p/")]
     if {*classes} <= {*names}:
         try:
             rows_NC = np.array([found[f"p/{name}"] for name in names], dtype=np.float64).T
         except ValueError as error:
             raise DataError(str(predictions.path), f"probabilities p/...: {error}") from error
+        table |= {f"p/{name}": rows_NC[:, number] for number, name in enumerate(names)}
         gold_N = [names.index(name) for name in golds]
         # Rows may be rounded to two decimals; sums of floats miss the border itself.
         tolerance = max(TOLERANCE, 0.005 * len(names)) + 1e-9
@@ -175,7 +177,6 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
     elif names:
         absent = ", ".join(f"p/{name}" for name in classes if name not in names)
         notes.append(f"{predictions.path} has no {absent}: calibration is not scored")
-    table = {**found.columns, "gold": golds, "prediction": predicted}
     scores |= further_scores(options.metrics, table, options.task)
     if options.resamples:
         # A row without a group stands alone; its id is a name that no group has.
@@ -305,7 +306,8 @@ def _align(
     if problems:
         raise DataError(problems)
     how = "by position" if id_column is None else f"on {id_column}"
-    notes = [f"{gold} ({config.columns.label}), {table.path} ({column}): rows joined {how}"]
+    named_gold = f"{gold} ({own[0]})" if len(own) == 1 else gold
+    notes = [f"{named_gold}, {table.path} ({column}): rows joined {how}"]
     if others := sorted(found.rows.keys() - {*rows.guids}):
         few = ", ".join(others[:3]) + ", ..." * (len(others) > 3)
         notes.append(f"{table.path}: {len(others)} predictions are of no gold row: {few}")
