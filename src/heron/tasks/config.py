@@ -454,7 +454,14 @@ def _form_problem(config: Config) -> str:
 
 def _head_problems(config: Config) -> Iterator[str]:
     head, encoder, task = config.head, config.encoder, config.task.name
-    if head.classifier not in TASKS[task].rules.classifiers and head.classifier not in CLASSIFIERS:
+    own = TASKS[task].rules.classifiers
+    if own and (head.pooling != "tokens" or head.classifier not in own):
+        yield (
+            f"head.pooling={head.pooling}, head.classifier={head.classifier}: task={task} needs "
+            f"head.pooling=tokens and head.classifier={' or '.join(own)}, as "
+            f"head={TASKS[task].head} has"
+        )
+    elif head.classifier not in (*own, *CLASSIFIERS):
         fitting = [other for other in TASKS if head.classifier in TASKS[other].rules.classifiers]
         if fitting:
             yield f"head.classifier={head.classifier} needs task={' or '.join(fitting)}"

@@ -16,7 +16,6 @@ from heron.tasks.task import FOR_CLASSES, About, ModelParts, Task
 FORMATS: Registry[Format] = Registry("data format")
 for _name in ("squad_json", "qa_table"):
     FORMATS.register(_name, QUESTIONS)
-CLASSIFIERS = ("span", "biaffine")
 
 
 def score_names(config: Config) -> list[str]:
@@ -36,12 +35,7 @@ def problems(config: Config) -> Iterator[str]:
             "question; leave it at only_first"
         )
     head = config.head
-    if head.pooling != "tokens" or head.classifier not in CLASSIFIERS:
-        yield (
-            f"head.pooling={head.pooling}, head.classifier={head.classifier}: task=qa needs "
-            f"head.pooling=tokens and head.classifier={' or '.join(CLASSIFIERS)}, as head=span has"
-        )
-    elif head.classifier == "biaffine" and len(head.hidden) != 1:
+    if head.classifier == "biaffine" and len(head.hidden) != 1:
         yield f"head.hidden={head.hidden}: head.classifier=biaffine needs one width, [128]"
 
 
@@ -105,7 +99,7 @@ TASK = Task(
     has_classes=False,
     rules=Rules(
         long_forms=("question",),
-        classifiers=CLASSIFIERS,
+        classifiers=("span", "biaffine"),
         ignores=(*FOR_CLASSES, "task.bertscore.model"),
         problems=problems,
         data_problems=data_problems,

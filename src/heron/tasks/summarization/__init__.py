@@ -14,7 +14,6 @@ from heron.tasks.task import FOR_CLASSES, About, ModelParts, Task, TextScores
 
 FORMATS: Registry[Format] = Registry("data format")
 FORMATS.register("article_table", ARTICLE_TABLE)
-CLASSIFIERS = ("seq2seq", "warm_start")
 
 
 def feature_options(config: Config, training: bool) -> Any:
@@ -44,13 +43,7 @@ def problems(config: Config) -> Iterator[str]:
             "task=summarization use trainer.strategy=ddp, encoder.gradient_checkpointing=true and "
             "optim.name=adafactor"
         )
-    if head.pooling != "tokens" or head.classifier not in CLASSIFIERS:
-        yield (
-            f"head.pooling={head.pooling}, head.classifier={head.classifier}: task=summarization "
-            f"needs head.pooling=tokens and head.classifier={' or '.join(CLASSIFIERS)}, as "
-            f"{' and '.join(f'head={name}' for name in CLASSIFIERS)} have"
-        )
-    elif head.classifier == "seq2seq" and encoder.name == "scratch":
+    if head.classifier == "seq2seq" and encoder.name == "scratch":
         yield (
             "head=seq2seq uses the decoder of encoder.name, and encoder=scratch has none: name a "
             "sequence-to-sequence model, or set head=warm_start"
@@ -126,7 +119,7 @@ TASK = Task(
     head="warm_start",
     has_classes=False,
     rules=Rules(
-        classifiers=CLASSIFIERS,
+        classifiers=("seq2seq", "warm_start"),
         ignores=(*FOR_CLASSES, "optim.soft.answers", "data.label_aliases"),
         problems=problems,
         data_problems=data_problems,
