@@ -157,11 +157,12 @@ def predict_each(systems: Sequence[Trained], examples: Sequence[Example]) -> lis
     """Predict with each of several copies of one system, which differ in their settings.
 
     Texts are tokenized and encoded once for all systems that read the same windows; these systems
-    share their logits. Systems that write texts share nothing.
+    share their logits. Baselines, and systems that write texts, share nothing.
     """
     alike: dict[Any, list[int]] = {}
     for place, system in enumerate(systems):
-        key = place if task_of(system.config).about.writes else feature_options(system.config)
+        shares = system.tokenizer is not None and not task_of(system.config).about.writes
+        key = feature_options(system.config) if shares else place
         alike.setdefault(key, []).append(place)
     found: dict[int, Predicted] = {}
     for places in alike.values():

@@ -60,11 +60,7 @@ def make(key: str, options: Mapping[str, Any], folder: RunFolder) -> Any:
     try:
         return instantiate({**place, **options}, _convert_="all")
     except InstantiationException as error:
-        said = first_line(cause := error.__cause__ or error)
-        if isinstance(cause, ImportError):
-            package = cause.name or key.rpartition(".")[2]
-            said = f"a package is missing: python -m pip install {package}"
-        raise ConfigError(f"{key}: {said}") from error
+        raise ConfigError(f"{key}: {first_line(error.__cause__ or error)}") from error
 
 
 def _find(key: str, target: str) -> Any:

@@ -11,7 +11,7 @@ import pytest
 from conftest import ComposeConfig
 from heron.base.run_folder import RunFolder
 from heron.data.examples import Example, Span
-from heron.training.inference import Trained, open_trained, read_splits
+from heron.training.inference import Trained, open_trained, predict_each, read_splits
 from heron.training.trainer import prediction_trainer
 from small_baselines import train as train_baseline
 from small_runs import train
@@ -78,6 +78,14 @@ def test_baseline_predicts_its_own_splits_with_equal_probabilities(
 ) -> None:
     check_same(baseline_run, open_trained(baseline_run))
     check_same(baseline_run, open_trained(baseline_run, {"cache": str(tmp_path)}))
+
+
+def test_a_baseline_takes_several_settings(baseline_run: RunFolder) -> None:
+    trained = open_trained(baseline_run)
+    systems = [trained.with_settings({"batching.tokens": tokens}) for tokens in (100, 200)]
+    found = predict_each(systems, read_splits(trained)["test"])
+    first, second = (predictions.probabilities_RC for predictions, _ in found)
+    np.testing.assert_array_equal(first, second)
 
 
 def test_predicting_leaves_the_model_without_dropout_and_unchanged(trained: Trained) -> None:
