@@ -178,7 +178,7 @@ class MeanOfEpochs(Kept):
         self.sums: dict[str, Tensor] = {}
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Begin anew in a run that is trained on, where the mean before is of other epochs."""
+        """Begin again in a run that is trained on, where the mean before is of other epochs."""
         assert trainer.max_epochs is not None
         wanted = max(0, trainer.current_epoch - max(0, trainer.max_epochs - self.epochs))
         if self.added != wanted:
