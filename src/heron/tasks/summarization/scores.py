@@ -26,12 +26,6 @@ from heron.languages.language import Language
 from heron.languages.spelling import speller
 from heron.metrics.config import BertScoreConfig
 from heron.metrics.paired import Floats
-from heron.metrics.summary import (
-    describe_summaries,
-    exchanged_scores,
-    extractive_scores,
-    item_rouge,
-)
 from heron.tasks.config import Config
 from heron.tasks.summarization.reader import as_given, open_articles
 from heron.tasks.task import TextScores
@@ -140,6 +134,8 @@ def _items(
             "task=summarization: words depend on the language, which no run gives; set "
             "language=CODE, such as language=he"
         )
+    from heron.metrics.summary import item_rouge
+
     return item_rouge(predictions, golds, language)
 
 
@@ -147,6 +143,8 @@ def _rest(
     examples: Sequence[Example], texts: Sequence[str], config: DataConfig
 ) -> Mapping[str, float]:
     """Describe the summaries, normalised by `data.unicode`, and score copied sentences."""
+    from heron.metrics.summary import describe_summaries, exchanged_scores, extractive_scores
+
     language, spell = get_language(config.language), speller(config.language, config.unicode)
     articles, golds = [as_given(e)[0] for e in examples], [str(as_given(e)[1]) for e in examples]
     given = (articles, texts, golds)
