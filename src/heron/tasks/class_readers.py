@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from heron.base.errors import DataError, Problem, nearest
+from heron.base.errors import DataError
 from heron.base.files import read_json
 from heron.data.config import PHRASES, DataConfig
 from heron.data.markers import MarkerError, Markers, event_markers, parse_marked
@@ -134,21 +134,16 @@ def read_phrases(path: Path, config: DataConfig) -> Phrases:
     """Read `{class: [phrase, ...]}`; phrases are normalised like the texts.
 
     Raises:
-        DataError: the file cannot be read, has another form, or names a class that the data set
-            does not have.
+        DataError: the file cannot be read, or has another form.
     """
     shape = 'write {"class": ["phrase", ...], ...}, in UTF-8'
     try:
         content = read_json(path)
-    except (OSError, ValueError) as error:
+        is_right = all(map(_is_phrases, content.values()))
+    except (AttributeError, OSError, ValueError) as error:
         raise DataError(str(path), f"cannot be read: {error}", shape) from error
-    if not isinstance(content, dict) or not all(map(_is_phrases, content.values())):
+    if not is_right:
         raise DataError(str(path), "does not hold lists of phrases by class", shape)
-    known = config.label_order
-    if unknown := [label for label in content if label not in known]:
-        raise DataError(
-            [Problem(str(path), f"no class '{name}'.{nearest(name, known)}") for name in unknown]
-        )
     language = get_language(config.language)
     phrases = [phrase for phrases in content.values() for phrase in phrases]
     normalised = [normalise(phrase, language, config.unicode) for phrase in phrases]
