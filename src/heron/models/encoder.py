@@ -31,7 +31,6 @@ from heron.data.config import RunSettings
 from heron.data.hub import loading, origin
 from heron.models.config import EncoderConfig
 from heron.models.dropout import use_fast_dropout
-from heron.models.levels import encode_ids, find_layers, find_levels, freeze_parts
 
 
 class Encoder(nn.Module):
@@ -42,6 +41,8 @@ class Encoder(nn.Module):
         self.model = model
         self.frozen: list[nn.Module] = []
         if freeze != "none":
+            from heron.models.levels import freeze_parts  # few runs need these
+
             self.frozen = freeze_parts(self, freeze)
 
     @property
@@ -62,11 +63,15 @@ class Encoder(nn.Module):
     @property
     def layers(self) -> list[nn.Module]:
         """The transformer layers, in order."""
+        from heron.models.levels import find_layers
+
         return list(find_layers(self.inner))
 
     @cached_property
     def levels(self) -> dict[nn.Parameter, int]:
         """See `find_levels`; asked for before FSDP shares out the parameters."""
+        from heron.models.levels import find_levels
+
         return find_levels(self.inner)
 
     def forward(self, batch: Batch) -> Tensor:
@@ -256,6 +261,8 @@ def untrained_model(description: Mapping[str, Any]) -> PreTrainedModel:
 def check_encoder(config: EncoderConfig, model: PreTrainedModel) -> None:
     """Check that an encoder reads `max_length` tokens; warn where padding changes its states."""
     check_positions(config, count_positions(model))
+    from heron.models.levels import encode_ids
+
     ids = [each for each in range(5, 18) if each != model.config.pad_token_id]
     with torch.no_grad():
         alone_LD, padded_LD = (encode_ids(model, ids, padding) for padding in (0, 7))

@@ -461,7 +461,7 @@ def _head_problems(config: Config) -> Iterator[str]:
             f"head.pooling=tokens and head.classifier={' or '.join(own)}, as "
             f"head={TASKS[task].head} has"
         )
-    elif head.classifier not in (*own, *CLASSIFIERS):
+    elif head.classifier not in own and head.classifier not in CLASSIFIERS:
         fitting = [other for other in TASKS if head.classifier in TASKS[other].rules.classifiers]
         if fitting:
             yield f"head.classifier={head.classifier} needs task={' or '.join(fitting)}"
