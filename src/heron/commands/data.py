@@ -7,7 +7,7 @@ from pathlib import Path
 
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError
-from heron.base.folders import data_sets, default_cache_dir, default_data_dir
+from heron.base.folders import data_sets
 from heron.base.terminal import print_lines, print_tables
 from heron.config.parsing import DataFolders, parse_with_data
 from heron.data.config import PHRASES, TEST, TRAIN, VALIDATION, DataConfig, read_config
@@ -35,8 +35,7 @@ class Options(DataFolders):
 def run(arguments: Sequence[str]) -> int:
     """List all data sets, or show one in full (after `fetch=true`)."""
     options, words = parse_with_data(Options, arguments, first="name")
-    data_dir = options.paths_data or default_data_dir()
-    cache_dir = options.paths_cache or default_cache_dir()
+    data_dir, cache_dir = options.folders
     configs = data_sets()
     if options.name is None:
         if options.fetch or words:

@@ -21,7 +21,7 @@ from types import NoneType
 from typing import Any, TypeVar, cast, get_args, get_origin
 
 from heron.base.errors import ConfigError, HeronError, nearest
-from heron.base.folders import config_groups
+from heron.base.folders import config_groups, default_cache_dir, default_data_dir
 from heron.config.constraints import (
     adapter,
     all_keys,
@@ -114,6 +114,11 @@ class DataFolders:
     paths_data: Path | None = None  # data sets; none: as in the run, or the default
     # Downloads and generated corpora; none: as in the run, or the default.
     paths_cache: Path | None = None
+
+    @property
+    def folders(self) -> tuple[Path, Path]:
+        """The folders of data sets and of the cache, or their defaults."""
+        return self.paths_data or default_data_dir(), self.paths_cache or default_cache_dir()
 
 
 def parse_options(schema: type[T], arguments: Sequence[str], first: str = "") -> T:

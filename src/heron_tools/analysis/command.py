@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from heron.base.cells import to_markdown, with_synthetic
 from heron.base.files import write_file
-from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.run_folder import folder_inside, open_run
 from heron.base.terminal import print_lines, print_tables
 from heron_tools.statistics.options import AnalyzeOptions, parse
@@ -125,8 +124,7 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
     assert options.data is not None
     config = configure(options.data, overrides)
     describe = statistics_of(config, options)
-    cache = options.paths_cache or default_cache_dir()
-    shipped = read_shipped(config, options.paths_data or default_data_dir(), cache)
+    shipped = read_shipped(config, *options.folders)
     if options.sheet is not None:
         return list(FORK_ANALYSES["draw_sheet"](options, shipped))
     found = describe(shipped, options)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from heron.base.cells import Table, summarize
 from heron.base.errors import ConfigError, nearest
-from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.tables import cell_text, write_table
 from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Count, Seed
@@ -79,8 +78,7 @@ def run(arguments: Sequence[str]) -> int:
 def _draw(arguments: Sequence[str]) -> int:
     options, words = parse_with_data(DrawOptions, arguments)
     config = configure(options.data, words)
-    data, cache = options.paths_data or default_data_dir(), options.paths_cache
-    shipped = read_shipped(config, data, cache or default_cache_dir())
+    shipped = read_shipped(config, *options.folders)
     if options.split not in shipped.splits:
         near = nearest(options.split, shipped.splits)
         raise ConfigError(f"split={options.split}: {config.name} has no such split here.{near}")

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from heron.base.folders import default_cache_dir, default_data_dir
 from heron.commands import COMMANDS, Command
 from heron.tasks import FORK_ANALYSES
 
@@ -13,9 +12,8 @@ def beside_published(options: Any) -> list[Any]:
     from heron_tools.reproduction.results import published_statistics
     from heron_tools.reproduction.targets import Request
 
-    cache = options.paths_cache or default_cache_dir()
-    request = Request(options.paths_data or default_data_dir(), cache, options.seed)
-    return published_statistics(options.data, request)
+    data_dir, cache_dir = options.folders
+    return published_statistics(options.data, Request(data_dir, cache_dir, options.seed))
 
 
 @FORK_ANALYSES.late("report_view")

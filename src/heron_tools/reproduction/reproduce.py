@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, nearest
-from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.terminal import begin, print_lines, print_tables
 from heron.config.constraints import Seed, field_types
 from heron.config.parsing import DataFolders, parse_options
@@ -48,7 +47,7 @@ def run(arguments: Sequence[str]) -> int:
     options = parse_options(ReproduceOptions, [w for w in words if w.partition("=")[0] in own])
     overrides = [word for word in words if word.partition("=")[0] not in own]
     chosen = choose_targets(options.target, read_targets())
-    folders = options.paths_data or default_data_dir(), options.paths_cache or default_cache_dir()
+    folders = options.folders
     if options.report:
         return _report_paper(options, chosen)
     (target,) = chosen if len(chosen) == 1 else [None]
