@@ -120,6 +120,10 @@ def test_options_typed_are_what_the_product_below_takes_them_for(i, hydra, run_a
     experiment, protocol = EXPERIMENTS[i], PROTOCOLS[i % len(PROTOCOLS)]
     expected, choices = run_as_published(experiment, protocol)
     chosen = turn(i, expected.task.name)
+    if expected.baseline.name == "prompted":  # its experiment chooses a prompt as well
+        chosen["baseline"] = "prompted"
+    elif chosen["baseline"] == "prompted" and expected.task.name not in options("prompt"):
+        chosen["baseline"] = "none"
     for group, name in chosen.items():
         expected = swap(expected, choices, group, name)
     typed = [f"{group}={name}" for group, name in chosen.items()]
@@ -128,6 +132,9 @@ def test_options_typed_are_what_the_product_below_takes_them_for(i, hydra, run_a
         typed += ["model=gpt-4o", f"prompt={expected.task.name}"]
     found, _ = raw(hydra, *typed, "encoder.name=" + expected.encoder.name)
     found = unchecked(found)
+    if found.baseline.name != "none":
+        own = SYSTEMS[found.baseline.name].options or BaselineConfig
+        found.baseline = own(**vars(found.baseline))
     if "prompting" in found.parts:
         found.parts["prompting"] = parse(PromptingConfig, found.parts["prompting"])
     assert (found.encoder, found.head) == (expected.encoder, expected.head)
