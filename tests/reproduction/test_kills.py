@@ -341,14 +341,18 @@ def _compare(path: Path, other: Path) -> list[str]:
 
 
 def _flat(value: Any, name: str = "") -> dict[str, Any]:
-    """Name every value of a checkpoint, without those that name folders."""
+    """Name every value of a checkpoint, without those that name folders or count trials.
+
+    A trial that a killed process had only asked for keeps its number, and no job.
+    """
     if isinstance(value, dict):
         items = [(str(key), each) for key, each in value.items()]
     elif isinstance(value, list | tuple):
         items = [(str(key), each) for key, each in enumerate(value)]
     else:
         return {name: value}
-    items = [(key, each) for key, each in items if not key.startswith(("ModelCheckpoint", "paths"))]
+    own = ("ModelCheckpoint", "paths", "trial")
+    items = [(key, each) for key, each in items if not key.startswith(own)]
     return {k: v for key, each in items for k, v in _flat(each, f"{name}/{key}").items()}
 
 
