@@ -140,8 +140,8 @@ def returned(words: Sequence[str], outcome: Outcome | HeronError | None) -> JobR
 
 def run_grid(sweeper: Any) -> list[list[JobReturn]]:
     """Launch every point of a grid."""
-    loader = sweeper.hydra_context.config_loader
-    jobs, config = grid(loader, sweeper.config)
+    loader, config = sweeper.hydra_context.config_loader, sweeper.config
+    jobs = grid(loader, config)
     begin_sweep(loader, config, jobs[0])
     size, found = sweeper.max_batch_size or len(jobs), []
     for start in range(0, len(jobs), size):

@@ -158,7 +158,7 @@ def compose_jobs(arguments: Sequence[str]) -> list[Composition]:
         config = composed(hydra, flags, name)
         if config.hydra.mode != RunMode.MULTIRUN:
             return [Composition(config)]
-        jobs, config = grid(hydra.config_loader, config)
+        jobs = grid(hydra.config_loader, config)
         make = JobComposer(hydra.config_loader, config, jobs)
         return [Composition(make(words)) for words in jobs]
 
@@ -210,20 +210,17 @@ class JobComposer:
         return key[0].isalpha() and "/" not in key and key not in self._groups
 
 
-def grid(loader: ConfigLoader, master: DictConfig) -> tuple[list[list[str]], DictConfig]:
+def grid(loader: ConfigLoader, master: DictConfig) -> list[list[str]]:
     """List the overrides of a sweep's jobs, in the order of Hydra's own sweeper.
 
     What Hydra cannot: an experiment may sweep over other experiments (a paper's table), and each
     experiment of several brings its own grid.
-
-    Returns:
-        The jobs, and the shared configuration, which lists what varies.
     """
     rows = list(_experiments(loader, master, typed_words(master)))
     jobs = [list(job) for each in rows for job in product(*map(_words, each))]
     common = set(jobs[0]).intersection(*jobs)
     vary(master, (key_of(word) for job in jobs for word in job if word not in common))
-    return jobs, master
+    return jobs
 
 
 def vary(master: DictConfig, keys: Iterable[str]) -> None:
