@@ -47,7 +47,7 @@ def train(monkeypatch, tmp_path, capfd):
         folder.update_status(state="done")
         return scores
 
-    monkeypatch.setitem(sys.modules, "heron.training.job", SimpleNamespace(run_job=run_job))
+    monkeypatch.setattr("heron.training.job.run_job", run_job)
     monkeypatch.setattr("heron.commands.train.report", lambda folder: None)
     for look in ("locate", "load_with_report"):  # nor is a paper's data looked for
         monkeypatch.setattr(f"heron.training.run.{look}", lambda *asked: {})
