@@ -218,7 +218,7 @@ def _write_hub(folder: Path, encoder: Path) -> None:
     """Write a local cache of the hub, in which each id of an encoder is a tiny model."""
     tokenizer = tokenizer_of(encoder)
     end = {"decoder_start_token_id": tokenizer.pad_token_id, "eos_token_id": tokenizer.sep_token_id}
-    t5 = {"d_kv": 16, "d_ff": 32, "max_position_embeddings": None, **end}
+    t5 = {"d_kv": 16, "d_ff": 32, "num_decoder_layers": 2, "max_position_embeddings": None, **end}
     generates = "AutoModelForSeq2SeqLM"
     save_model(
         "bert", tokenizer, folder / "bert", num_hidden_layers=12, max_position_embeddings=512
