@@ -11,7 +11,6 @@ import signal
 import sys
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
 from typing import IO, Any
 from unittest.mock import create_autospec
 
@@ -29,8 +28,7 @@ from matplotlib.figure import Figure
 
 import cached_hydra
 from browser import browser, find_browser
-from heron.base.folders import experiment_roots
-from heron.base.forks import load_forks
+from heron.base.folders import experiment_roots, load_forks
 from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
@@ -49,10 +47,6 @@ os.fsync = lambda _: None  # no test ends with a power cut, and each call waits 
 # interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 load_forks(experiment_roots())  # tests of forks import them as `heron_forks.<fork>`
-# Tests replace `heron.base.folders.data_sets`: a module that is first imported meanwhile would keep
-# the replacement for all later tests.
-import_module("heron.config.shorthands")
-
 # What is imported stays: searching it for garbage took a tenth of the suite's time.
 gc.freeze()
 gc.set_threshold(100_000, 50, 100)
@@ -84,19 +78,15 @@ def fast_figures():
 
     Tests of figures ask for `drawn`, and tests that start a process draw.
     """
-    from heron.reports import figures, sweep_figures
+    from heron.reports import figures
 
     def savefig(self: Figure, image: IO[bytes], format: str, **options: Any) -> None:
         image.write(b"%PDF-" if format == "pdf" else PNG)
 
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in (
-            (figures, "run_figure"),
-            (sweep_figures, "sweep_figure"),
-            (sweep_figures, "fraction_figure"),
-        ):
-            stand_in = create_autospec(getattr(module, name), return_value=PNG)
-            patch.setattr(module, name, stand_in)
+        for name in ("run_figure", "sweep_figure"):
+            stand_in = create_autospec(getattr(figures, name), return_value=PNG)
+            patch.setattr(figures, name, stand_in)
         patch.setattr(Figure, "savefig", savefig)
         yield
 
@@ -118,7 +108,7 @@ def copied_code(tmp_path, monkeypatch):
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory):
     """Save a BERT of 2 layers x 32 units and its WordPiece tokenizer; returns the folder."""
-    from heron.data.tokenizer import load_tokenizer
+    from heron.data.hub import load_tokenizer
 
     scratch = EncoderConfig(name="scratch", max_length=256)
     tokenizer = load_tokenizer(scratch, (), TEXTS, tmp_path_factory.mktemp("tokenizer_cache"))

@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from heron.base.files import write_json
+from heron.base.files import dump_yaml, write_json
+from heron.base.run_folder import config_text
 from heron.base.tables import write_table
-from heron.base.yaml_files import dump_yaml
 from heron.data.config import Columns, DataConfig, FileConfig, ValidationConfig
 from heron.dynamics.files import Meta, dynamics_table, write_dynamics
 from heron.models.config import HeadConfig
 from heron.tasks.config import Config, PathsConfig, TaskConfig
-from heron.training.stored import to_yaml
 
 HOSTILE = "</script><script>window.broken = 1</script><img src=x onerror='broken=1'>"
 
@@ -38,7 +37,7 @@ def write_run(
     paths = PathsConfig(data=str(place / "data"), cache=str(place / "cache"), runs="runs")
     config = Config(data=data, task=TaskConfig(name=data.task), head=head, paths=paths)
     run.mkdir(parents=True)
-    (run / "config.yaml").write_text(to_yaml(config), encoding="utf-8")
+    (run / "config.yaml").write_text(config_text(config), encoding="utf-8")
     if predictions:
         write_table(run / "predictions" / f"{split}.parquet", predictions)
     return run

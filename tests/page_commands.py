@@ -18,7 +18,7 @@ from unittest import mock
 from compositions import raw
 from heron.base.errors import HeronError
 from heron.cli import main
-from heron.config import options
+from heron.config import parsing
 from heron.config.compose import explained, open_hydra, read_flags
 from heron.config.constraints import all_keys
 from heron.config.parsing import parse
@@ -70,7 +70,7 @@ def check(words: Sequence[str]) -> str:
             of_data = key.startswith("data.") and not key.startswith("data.files.")
             if of_data and key not in all_keys():
                 return f"{word}: no such key"
-        with mock.patch.object(options, "parse", _parsed):
+        with mock.patch.object(parsing, "parse", _parsed):
             try:
                 code = main([name, *rest])
             except Read:

@@ -13,8 +13,9 @@ import yaml
 
 from heron.base.tables import read_table
 from heron.data.config import read_config
-from heron.training.overrides import override
+from heron.data.overrides import override
 from heron_forks.hesum.judging.study import read_key
+from heron_forks.lchaim.shots import PROMPTS
 from page_commands import FENCED
 from small_heron import ROOT, TEXTS, Row, rows_of, substitute_rows, write_rows
 from small_study import answer_csv, knowing_raters
@@ -165,10 +166,17 @@ TIMEML = {"timebank": "TBAQ-cleaned", "aquaint": "TBAQ-cleaned", "platinum": "te
 # What is written, or filled in by people, before a command.
 def _released_pairs(place: Path) -> None:
     pair = {"uid": "id_0", "premise_id": "text_0", "hypothesis_id": "text_1", "label": "n"}
-    texts = [{"key": f"text_{n},", "text": "a", "text_translated": "א"} for n in range(2)]
+    names = ("text_translated", "hebrew_text", "origin_text", "text_reverse_translated")
+    texts = [{"key": f"text_{n},", **dict.fromkeys(names, "א")} for n in range(2)]
     (place / "mapped_train.json").write_text(json.dumps([pair]))
     lines = "\n".join(map(json.dumps, texts))
-    (place / "unique_texts_aws_translated.jsonl").write_text(lines)
+    for name in ("unique_texts_aws_translated", "heb2eng_unique_texts_aws_translated"):
+        (place / f"{name}.jsonl").write_text(lines)
+    row = "Paragraph:\n  p\n  Sentence:\n  h\n  Response:\n  {}\n  "
+    prompt = "".join(map(row.format, "enc"))
+    source = [f'{name} = """{prompt}"""\n' for name in PROMPTS.values()]
+    notebook = {"cells": [{"cell_type": "code", "source": source}]}
+    (place / "FILE.csv").write_text(json.dumps(notebook))
 
 
 WRITTEN: dict[str, Callable[[Path], None]] = {

@@ -10,12 +10,11 @@ import torch
 from tokenizers.processors import TemplateProcessing
 
 from heron.base.files import atomic_open
-from heron.base.run_folder import RunFolder
+from heron.base.run_folder import RunFolder, config_text
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.tasks.config import Config
-from heron.training.export import export
-from heron.training.stored import to_yaml
+from heron.training.exported import export
 from heron.training.trainer import build_module
 from tiny_models import save_model, tokenizer_of
 
@@ -49,7 +48,7 @@ class Exported:
                 weight *= scale  # so that answers are far from uniform
         self.folder = RunFolder(path)
         with atomic_open(self.folder.config) as file:
-            file.write(to_yaml(config))
+            file.write(config_text(config))
         export(self.folder.model, self.encoder, self.head, self.tokenizer, config)
         self.data = data
         self.texts = [example.text for example in data.examples["test"][:4]]

@@ -43,8 +43,13 @@ SMALLER = (
     (r" (size|articles)=\d+", r" \1=10"),
     (r"bf16-mixed", "32-true"),
 )
-PINS = (
-    r",\n +sha256: \w+(?=\})|^ {4,}(sha256|size|rows|url): .*\n|, rows: \d+|^counts:.*\n(  .*\n)*"
+PINS = "|".join(
+    (
+        r",\n +sha256: \w+(?=\})",
+        r"^ {4,}(sha256|git_blob|unseen|size|rows|url): .*\n",
+        r", rows: \d+|, unseen: true",
+        r"^counts:.*\n(  .*\n)*",
+    )
 )
 SCRATCH = "{vocabulary: 400, hidden: 32, layers: 1, heads: 2, intermediate: 32}"
 CPU = "precision: 32-true\naccelerator: cpu\nthreads: 1\nenable_progress_bar: false\n"
@@ -168,6 +173,12 @@ def write_files(config: DataConfig, folder: Path) -> None:
     """Write made-up files of one data set."""
     for split, file in config.split_files.items():
         write_rows(folder / file.path, substitute_rows(config, split))
+    for name, file in config.files.items():
+        if name.startswith("train_"):  # subsets of train, and statistics of its rows
+            statistics = {"confidence": 0.5, "variability": 0.1, "correctness": 1}
+            write_rows(
+                folder / file.path, [r | statistics for r in substitute_rows(config, "train")]
+            )
 
 
 def _write_data(folder: Path) -> None:
@@ -207,7 +218,7 @@ def _write_hub(folder: Path, encoder: Path) -> None:
     """Write a local cache of the hub, in which each id of an encoder is a tiny model."""
     tokenizer = tokenizer_of(encoder)
     end = {"decoder_start_token_id": tokenizer.pad_token_id, "eos_token_id": tokenizer.sep_token_id}
-    t5 = {"d_kv": 16, "d_ff": 32, "max_position_embeddings": None, **end}
+    t5 = {"d_kv": 16, "d_ff": 32, "num_decoder_layers": 2, "max_position_embeddings": None, **end}
     generates = "AutoModelForSeq2SeqLM"
     save_model(
         "bert", tokenizer, folder / "bert", num_hidden_layers=12, max_position_embeddings=512

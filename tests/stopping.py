@@ -33,7 +33,7 @@ class StopAt(pl.Callback):
 def stopping(hook: str, count: int) -> Iterator[None]:
     """Stop the training in the block at the `count`-th call of one of Lightning's hooks."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("heron.training.trainer.progress_bar", lambda wanted: [StopAt(hook, count)])
+        patch.setattr("heron.training.trainer.Progress", lambda *_: StopAt(hook, count))
         with pytest.raises(Stopped):
             yield
 

@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 import torch
 
 from heron.base import ranks
-from heron.base.run_folder import RunFolder
-from heron.tasks.config import Config
-from heron.training.stored import from_yaml, to_yaml
+from heron.base.files import parse_yaml
+from heron.base.run_folder import RunFolder, config_text
+from heron.tasks.config import Config, read
 
 TESTS = Path(__file__).parent
 RUNS = "HERON_TEST_RUNS"
@@ -38,7 +38,7 @@ def run_in_two(
         stop: stop each run at the beginning of its batch of this number, and go on with it.
         seconds: until they are ended.
     """
-    written = [(to_yaml(config), str(folder)) for folder, config in runs.items()]
+    written = [(config_text(config), str(folder)) for folder, config in runs.items()]
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     command += ["--local-addr=127.0.0.1", "--nproc-per-node=2", str(Path(__file__))]
     paths = os.pathsep.join([str(TESTS), *sys.path])
@@ -57,7 +57,7 @@ def main() -> None:
 
     ranks.join("cpu")
     for text, folder in json.loads(os.environ[RUNS]):
-        config = from_yaml(text)
+        config = read(parse_yaml(text))
         config.trainer.devices = 2
         if SHARDED in os.environ:
             shard_on_cpus()
@@ -88,7 +88,7 @@ def stopping(batch: int) -> Iterator[None]:
             if self.begun == batch:
                 raise Stopped
 
-    usual, trainer.progress_bar = trainer.progress_bar, lambda wanted: [Stop()]
+    usual, trainer.Progress = trainer.Progress, lambda *_: Stop()
     try:
         yield
     except Stopped:
@@ -96,7 +96,7 @@ def stopping(batch: int) -> Iterator[None]:
     else:
         raise AssertionError("the run was not stopped")
     finally:
-        trainer.progress_bar = usual
+        trainer.Progress = usual
 
 
 def shard_on_cpus() -> None:

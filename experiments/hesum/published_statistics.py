@@ -14,10 +14,10 @@ import numpy as np
 
 from heron.base.cells import Cell, Formatted, Table
 from heron.base.errors import ConfigError, nearest
-from heron.base.yaml_files import read_yaml
-from heron.metrics.summary_statistics import SHARES
-from heron.results.published import all_published
-from heron_tools.analysis.summary_profile import UNITS, Definition, Shares
+from heron.base.files import read_yaml
+from heron.metrics.summary import SHARES
+from heron_tools.reproduction.published import all_published
+from heron_tools.statistics.profiles import UNITS, Definition, Shares
 
 _KEYS = ("texts", "summaries", "systems", "beside")
 # Names in published.yaml of the columns of Table 1, in their order.
@@ -41,7 +41,7 @@ Printed = Mapping[str, Mapping[str, float | None]]
 class PublishedStatistics:
     """A paper's numbers: fractions, counts and lengths; None where it prints nothing.
 
-    `heron_tools.analysis.summary_statistics` shows them beside a data set's.
+    `heron_tools.statistics.summaries` shows them beside a data set's.
 
     Args:
         paper: authors and title.

@@ -13,10 +13,13 @@ from heron.base.cells import Formatted, Interval, Table
 from heron.base.errors import ConfigError
 from heron.data.examples import Example
 from heron.languages import get_language
-from heron.results.shipped import choose_present, read_shipped
+from heron.results.shipped import read_shipped
 from heron.training.compose import compose
-from heron_tools.analysis.options import AnalyzeOptions
-from heron_tools.analysis.summary_profile import (
+from heron_tools.morphology.backends import load_morphology
+from heron_tools.prompting.prompts import Prompter, as_text
+from heron_tools.reproduction.targets import Estimate, Filled, Names, Request, choose_present
+from heron_tools.statistics.options import AnalyzeOptions
+from heron_tools.statistics.profiles import (
     MARKED_MORPHEMES,
     WHITESPACE,
     Pair,
@@ -25,16 +28,13 @@ from heron_tools.analysis.summary_profile import (
     merge,
     profile,
 )
-from heron_tools.analysis.summary_statistics import (
+from heron_tools.statistics.summaries import (
     ALL,
     morphology_table,
     share_table,
     similarity,
     text_table,
 )
-from heron_tools.morphology.backends import load_morphology
-from heron_tools.prompting.prompts import Prompter, as_text
-from heron_tools.reproduction.targets import Estimate, Filled, Names, Request
 
 from .judging.reading import find_forms, read_forms
 from .judging.study import Study, get_wording, read_key

@@ -1,20 +1,35 @@
 """`heron build lchaim`: LCHAIM's train split from what its authors released.
 
 The translated train file is not in their repository; the pairs, by ids of their texts, and the
-translation of each text are. A text that was translated back can be filtered by what came back.
+translation of each text are. Their back-translations, with the originals, filter rows as section
+2.2 does.
 
 Source: https://github.com/oriel9p/lchaim, `main_preprocess.py`, which joins them the same way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Any
 
+from annotated_types import Interval
+
+from heron.base.cells import Cell, Table, summarize
+from heron.base.libraries import silence_libraries
 from heron.base.tables import read_table, write_table
-from heron.base.terminal import begin, print_lines
-from heron.config.options import parse_options
+from heron.base.terminal import begin, print_lines, print_tables
+from heron.config.parsing import parse_options
+from heron.data.config import TRAIN
+from heron.data.examples import Example
+from heron.dynamics.difficulty import cosine
+from heron.training.compose import compose
+from heron.training.curriculum import APART, pool_texts
+from heron_forks.lchaim.translation import SIMILARITY
+
+HEBREW = ("text_translated", "hebrew_text")  # columns of the translations, the back-translations
+ORIGINAL, BACK = "origin_text", "text_reverse_translated"
 
 
 @dataclass
@@ -22,31 +37,79 @@ class BuildOptions:
     """Options of `heron build lchaim`."""
 
     pairs: Path  # mapped_train.json: uid, premise_id, hypothesis_id, label
-    texts: Path  # unique_texts_aws_translated.jsonl: key, text, text_translated
+    # unique_texts_aws_translated.jsonl, or the back-translations, with their originals:
+    # heb2eng_unique_texts_aws_translated.jsonl
+    texts: Path
     out: Path = Path("data/lchaim/train.jsonl")
-    # the column of `texts` to join: `text_translated`, or of the back-translations'
-    # heb2eng_unique_texts_aws_translated.jsonl `text_reverse_translated`; `text` is English
-    column: str = "text_translated"
+    # the column of `texts` to join: null: the Hebrew one; `text_reverse_translated`: English again
+    column: str | None = None
+    # of back-translations, the least cosine of a text and its original (the paper: .75); null:
+    # nothing is compared
+    minimum: Annotated[float, Interval(ge=-1, le=1)] | None = None
+    similarity: str = SIMILARITY  # the encoder that compares them
 
 
 def run(arguments: Sequence[str]) -> int:
     """Join pairs and translations; returns the exit code.
 
-    Rows without a translation of both texts are left out and counted.
+    Rows without a translation of both texts, or with one that is below `minimum`, are left out and
+    counted.
     """
     begin()
     options = parse_options(BuildOptions, arguments)
     texts, pairs = read_table(options.texts), read_table(options.pairs)
-    texts.require("key", options.column)
+    column = options.column or texts.find(HEBREW) or HEBREW[0]
+    texts.require("key", column, *((ORIGINAL, BACK) if options.minimum is not None else ()))
     pairs.require("uid", "premise_id", "hypothesis_id", "label")
-    # The released keys end in a comma: `text_0,`.
-    known = {str(row["key"]).rstrip(","): row[options.column] for row in texts.rows}
+    # The keys of the translations end in a comma: `text_0,`.
+    known = {str(row["key"]).rstrip(","): row for row in texts.rows}
+    ids = [(row["premise_id"], row["hypothesis_id"]) for row in pairs.rows]
+    whole = [all(known.get(id, {}).get(column) for id in two) for two in ids]
+    kept = whole
+    if options.minimum is not None:
+        used = {id: known[id] for two, fits in zip(ids, whole, strict=True) if fits for id in two}
+        cosines = similarities(used, options.similarity)
+        kept = [
+            fits and min(cosines[id] for id in two) >= options.minimum
+            for two, fits in zip(ids, whole, strict=True)
+        ]
+        print_tables([similarity_table(ids, cosines, options)])
     rows = [
-        (row["uid"], known.get(row["premise_id"]), known.get(row["hypothesis_id"]), row["label"])
-        for row in pairs.rows
+        (row["uid"], *(known[id][column] for id in two), row["label"])
+        for row, two, keeps in zip(pairs.rows, ids, kept, strict=True)
+        if keeps
     ]
-    whole = [row for row in rows if row[1] and row[2]]
     names = ("uid", "premise", "hypothesis", "label")
-    write_table(options.out, dict(zip(names, zip(*whole, strict=True), strict=True)))
-    print_lines(f"{len(whole)} rows, {len(rows) - len(whole)} without a translation", options.out)
+    write_table(options.out, dict(zip(names, zip(*rows, strict=True), strict=True)))
+    counts = f"{len(rows)} rows, {whole.count(False)} without a translation"
+    below = whole.count(True) - len(rows)
+    print_lines(counts + (f", {below} below {options.minimum}" if below else ""), options.out)
     return 0
+
+
+def similarities(texts: Mapping[str, Mapping[str, Any]], encoder: str) -> dict[str, float]:
+    """Compare texts with their back-translations: cosine of an encoder's mean vectors, by id.
+
+    Of each text 256 tokens are read, as all-MiniLM-L6-v2 does in its own library.
+    """
+    silence_libraries()
+    words = ["data=control", "trainer.select=last", "trainer.patience=null"]  # nothing is trained
+    words += ["encoder.max_length=256", "encoder.truncation=longest_first"]
+    rows = [Example(id, str(row[ORIGINAL]), str(row[BACK])) for id, row in texts.items()]
+    guids, vectors = pool_texts(compose([*words, f"encoder={encoder}"]), APART, {TRAIN: rows})
+    return dict(zip(guids[TRAIN], cosine(vectors[TRAIN]).tolist(), strict=True))
+
+
+def similarity_table(
+    ids: Sequence[tuple[str, str]], cosines: Mapping[str, float], options: BuildOptions
+) -> Table:
+    """Show the similarity of unique premises and hypotheses, and how many are below `minimum`."""
+    lines: list[tuple[Cell, ...]] = []
+    for name, of in zip(("premise", "hypothesis"), zip(*ids, strict=True), strict=True):
+        unique = [cosines[id] for id in dict.fromkeys(of) if id in cosines]
+        below = sum(value < (options.minimum or 0) for value in unique)
+        lines.append((name, summarize(unique), below, len(unique)))
+    columns = ("text", "similarity ± sd (unique texts)", "below", "unique")
+    return Table(
+        "Texts and their back-translations", columns, tuple(lines), f"By {options.similarity}."
+    )

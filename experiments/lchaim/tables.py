@@ -5,27 +5,35 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
 from heron.base.cells import Table
-from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.pages import cut_text
+from heron.base.errors import ConfigError, DataError
 from heron.base.tables import cell_text, read_table
 from heron.data.examples import Example
+from heron.data.overrides import configure
 from heron.metrics.intervals import score_intervals
-from heron.results.shipped import Shipped, choose_present, read_shipped
+from heron.reports.pages import cut_text
+from heron.results.shipped import Shipped, read_shipped
 from heron.training.compose import compose
-from heron.training.overrides import configure
 from heron_tools.analysis.command import open_slicer
-from heron_tools.analysis.label_statistics import jaccard
-from heron_tools.analysis.options import AnalyzeOptions
 from heron_tools.analysis.slicing import split_categories
 from heron_tools.annotation.labels import Layout, read_labels
 from heron_tools.annotation.measures import rating_differences
 from heron_tools.prompting.prompts import Prompter, as_text
-from heron_tools.reproduction.targets import Estimate, Filled, Names, Request, run_mark
+from heron_tools.reproduction.targets import (
+    Estimate,
+    Filled,
+    Names,
+    Request,
+    choose_present,
+    run_mark,
+)
+from heron_tools.statistics.labels import jaccard
+from heron_tools.statistics.options import AnalyzeOptions
 
 DATA, SUBSTITUTE = "lchaim", "control_dev"
 ENCODER = "LongHeRo"  # of section 5
@@ -120,12 +128,22 @@ def pairs(request: Request) -> Filled:
 
 
 def diversity(request: Request) -> Filled:
-    """Show accuracy by richness of vocabulary of runs (Figure 2): `heron analyze by=ttr`."""
-    if not request.files:
-        raise ConfigError("from=RUN,RUN: expected finished runs on LCHAIM")
+    """Show accuracy by richness of vocabulary of runs (Figure 2): `heron analyze by=ttr`.
+
+    The paper's ratio is the mean of two terms, of parts of speech and of lemmas. Parts of speech
+    are those of CoNLL-U files beside the runs, or stanza's; without either, the ratio is that of
+    lemmas, and named so.
+    """
+    stored = [path for path in request.files if ".conllu" in path.suffixes]
+    runs = [path for path in request.files if path not in stored]
+    if not runs or len(stored) > 1:
+        raise ConfigError("from=RUN,RUN or from=RUN,FILE.conllu: expected finished runs on LCHAIM")
+    tagger = "stanza" if find_spec("stanza") else "simplemma"
+    morphology = f"conllu:{stored[0]}" if stored else tagger
     tables: list[Table] = []
-    for run in request.files:
-        found = open_slicer(_options(run, request)).run("ttr")
+    for run in runs:
+        options = replace(_options(run, request), morphology=morphology)
+        found = open_slicer(options).run("ttr")
         mark = min((run_mark(run, DATA, name) for name in (ENCODER, "gpt-4o")), key=len)
         title = f"{run.name}{f' ({mark})' if mark else ''}"
         tables += [Table(f"{title}: {t.title}", t.columns, t.rows, t.note) for t in found.tables]
@@ -178,7 +196,7 @@ def _typed_pairs(types: Mapping[str, Sequence[str]], file: Path, request: Reques
 
 def _check_guids(types: Mapping[str, Sequence[str]], known: Container[str], file: Path) -> None:
     if not any(guid in known for guids in types.values() for guid in guids):
-        raise DataError(Problem(str(file), "no guid is one of the data", "copy them from there"))
+        raise DataError(str(file), "no guid is one of the data", "copy them from there")
 
 
 def _shortest(examples: Iterable[Example]) -> Example:

@@ -19,19 +19,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from statsmodels.stats.proportion import proportion_confint
 
-from heron.base.cells import Cell, Interval, Table, summarize
+from heron.base.cells import Cell, Interval, Table, summarize, to_markdown
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_file
 from heron.base.libraries import silence_libraries
-from heron.base.table_files import to_markdown
 from heron.base.tables import write_table
 from heron.base.terminal import begin, print_lines, print_tables
 from heron.config.constraints import Seed, field_types
-from heron.config.options import parse_options
-from heron.data.built import write_config
+from heron.config.parsing import parse_options
 from heron.data.config import TEST, TRAIN, VALIDATION
 from heron.data.examples import Example
 from heron.data.readers import load_with_report
+from heron.data.user_files import write_config
 from heron.dynamics.difficulty import cosine
 from heron.languages import LANGUAGES
 from heron.models.config import HeadConfig

@@ -23,12 +23,10 @@ from omegaconf.errors import OmegaConfBaseException
 from scipy.stats import binomtest
 from statsmodels.stats.proportion import proportion_confint
 
-from heron.base.cells import Formatted, Interval, Table
+from heron.base.cells import Formatted, Interval, Table, to_markdown
 from heron.base.errors import ConfigError, nearest
-from heron.base.files import write_file, write_json
-from heron.base.table_files import to_markdown
+from heron.base.files import dump_yaml, read_yaml, write_file, write_json
 from heron.base.terminal import print_lines, print_tables
-from heron.base.yaml_files import dump_yaml, read_yaml
 from heron.config.constraints import Count
 from heron.config.describe import group_options
 from heron.config.parsing import check
@@ -193,7 +191,7 @@ def _halves(
 
 def _values(system: PromptedModel, rows: Sequence[Example], config: Config) -> Floats:
     """Score each row: right or wrong, or the task's main score of a text."""
-    columns = system.predict(rows, config).columns(rows, config)
+    columns = system.predict(rows, config).columns(config)
     given = columns["prediction"]
     scores = scores_of(config.task.name)
     if not isinstance(scores, TextScores):

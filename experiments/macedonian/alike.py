@@ -18,10 +18,6 @@ class Alike:
     def __init__(self, config: Config, settings: PromptingConfig):
         pass
 
-    def count_tokens(self, request: Request) -> int:
-        """Estimate the tokens of a prompt."""
-        return sum(estimate_tokens(message["content"]) for message in request.messages)
-
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[str, Answer]]:
         """Answer at once. A prompt is one text: instruction, examples, question."""
         for request in requests:
@@ -29,4 +25,4 @@ class Alike:
             asked = set(folded_words(question))
             best = max(examples, key=lambda each: len(asked & set(folded_words(each))), default="")
             said = best.rpartition(":")[2].strip()
-            yield request.key, Answer(said, input_tokens=self.count_tokens(request))
+            yield request.key, Answer(said, input_tokens=estimate_tokens(request))

@@ -17,9 +17,9 @@ from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.tables import cell_text
 from heron.data.examples import Example
 from heron.metrics.span import item_scores
-from heron_tools.analysis.rates import group_ids, group_mean, share
 from heron_tools.annotation.people import read_from_people, write_for_people
 from heron_tools.annotation.sheets import read_mark
+from heron_tools.statistics.rates import group_ids, group_mean, share
 
 from .ceiling import Measured
 
@@ -127,7 +127,7 @@ def read_sheet(path: Path) -> tuple[list[Judged], int]:
         raise DataError(problems)
     if not judged:
         fix = f"write x or 1 into {', '.join(_MARKS)}"
-        raise DataError(Problem(str(path), "no answer is judged yet", fix))
+        raise DataError(str(path), "no answer is judged yet", fix)
     return judged, empty
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from heron.base.errors import ConfigError, nearest
 from heron.data.config import VALIDATION
 from heron.results.shipped import Shipped
-from heron_tools.analysis.options import AnalyzeOptions, say_unused
-from heron_tools.analysis.outcome import Outcome, write_outcome
+from heron_tools.statistics.options import AnalyzeOptions, say_unused
+from heron_tools.statistics.outcome import Outcome, write_outcome
 
 from .answer_sheet import measure_ceiling, quality_table, read_sheet, write_sheet
 from .ceiling import ceiling_table

@@ -15,19 +15,22 @@ import numpy as np
 
 from heron.base.cells import Interval, Table
 from heron.base.errors import ConfigError
-from heron.base.pages import render
 from heron.base.run_folder import open_run
 from heron.data.config import SPLITS, VALIDATION
 from heron.data.examples import Example
+from heron.data.overrides import configure
 from heron.languages import get_language
-from heron.metrics.span_classes import CLUSTERS, OTHER, OVERLAPS
+from heron.metrics.span import CLUSTERS, OTHER
+from heron.reports.pages import render
 from heron.results.shipped import Shipped, read_shipped
-from heron.training.overrides import configure
 from heron.training.stored import read_stored
+from heron_tools.analysis.answer_kinds import OVERLAPS
 from heron_tools.analysis.answers import overlap_table
 from heron_tools.analysis.command import open_slicer
-from heron_tools.analysis.options import AnalyzeOptions
-from heron_tools.analysis.question_statistics import (
+from heron_tools.analysis.slicing import Slicer
+from heron_tools.reproduction.targets import Estimate, Filled, Names, Request
+from heron_tools.statistics.options import AnalyzeOptions
+from heron_tools.statistics.questions import (
     ALL,
     SplitStatistics,
     length_table,
@@ -36,9 +39,7 @@ from heron_tools.analysis.question_statistics import (
     size_table,
     word_tables,
 )
-from heron_tools.analysis.rates import group_ids, share
-from heron_tools.analysis.slicing import Slicer
-from heron_tools.reproduction.targets import Estimate, Filled, Names, Request
+from heron_tools.statistics.rates import group_ids, share
 
 from .answer_sheet import MINIMAL, TOO_LONG, TOO_SHORT, measure_ceiling, quality_table, read_sheet
 from .ceiling import ceiling_table

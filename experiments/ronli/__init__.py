@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.results.published import CLAIMS, STATISTICS, TARGETS
-from heron.commands.listing import FORK_COMMANDS, Command
+from heron.results import CLAIMS, STATISTICS
+from heron.commands import COMMANDS, Command
 from heron.tasks import BASELINES, Baseline
 
 from .rules import (
@@ -15,6 +15,8 @@ from .rules import (
     zero_shot_files,
     zero_shot_problems,
 )
+
+_HERE = Path(__file__).parent
 
 for name in ("cbow_svm", "cbow_softmax"):
     BASELINES.register(
@@ -44,25 +46,6 @@ BASELINES.register(
 for _data in ("ronli", "ronli_dev"):  # the second is the first one's validation file
     STATISTICS.register(_data, on_demand("heron_forks.ronli.tables:splits"))
 CLAIMS.register("ronli", on_demand("heron_forks.ronli.claims:claims"))
-for _key, _function in {
-    "T1": "phrases",
-    "T2": "splits",
-    "T3": "groups",
-    "T7": "contrastive_phrases",
-    "T8": "entailment_phrases",
-    "T9": "reasoning_phrases",
-    "T10": "artefacts",
-    "T11": "pairs",
-    "T12": "agreement",
-    "T13": "errors",
-    "F1": "data_map",
-}.items():
-    TARGETS.register(f"ronli:{_key}", on_demand(f"heron_forks.ronli.tables:{_function}"))
-FORK_COMMANDS.register(
-    "build ronli",
-    Command(
-        "heron_forks.ronli.corpus.command",
-        Path(__file__).parent / "corpus" / "build.txt",
-        resumes=True,
-    ),
+COMMANDS.register(
+    "build ronli", Command("heron_forks.ronli.corpus.command", _HERE / "corpus/build.txt", True)
 )

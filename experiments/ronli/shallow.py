@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError
 from heron.base.files import atomic_open, read_json, write_json
 from heron.data import TASKS
 from heron.data.examples import Example
@@ -306,7 +306,7 @@ def fit_cbow(config: Config, examples: Sequence[Example]) -> CbowBaseline:
     labels_R, order_R = training_rows(config, examples)
     if len(set(labels_R.tolist())) < 2:
         what = f"all {len(examples)} rows are of one class: nothing to tell apart"
-        raise DataError(Problem("train", what, "baseline=majority can do with one"))
+        raise DataError("train", what, "baseline=majority can do with one")
     settings, cache = _settings(config), Path(config.paths.cache)
     source = vector_source(settings, train_texts(examples), config.seed, cache)
     features = CbowFeatures(settings, source, cache)

@@ -10,26 +10,33 @@ import numpy as np
 from sklearn.metrics import f1_score
 
 from heron.base.cells import Cell, Table
-from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.pages import cut_text
+from heron.base.errors import ConfigError, DataError
 from heron.base.run_folder import RunFolder
-from heron.data.config import PHRASES, VALIDATION
+from heron.data.config import PHRASES, TRAIN, VALIDATION
 from heron.data.examples import Example
+from heron.data.overrides import configure
 from heron.data.sources import State, inspect
-from heron.dynamics.groups import GROUPS
+from heron.dynamics.cartography import GROUPS, allenai, read_statistics
 from heron.languages import get_language
 from heron.languages.words import TOKENIZERS
 from heron.reports.map import draw_map
 from heron.reports.map_data import group_examples, read_mapped
-from heron.results.shipped import Shipped, choose_present, read_shipped
-from heron.training.overrides import configure
+from heron.reports.pages import cut_text
+from heron.results.shipped import Shipped, read_shipped
 from heron_tools.analysis.command import open_slicer
-from heron_tools.analysis.label_statistics import OVERALL, split_statistics
-from heron_tools.analysis.options import AnalyzeOptions
 from heron_tools.annotation.labels import Labels
 from heron_tools.annotation.measures import agreements
 from heron_tools.morphology.backends import load_morphology
-from heron_tools.reproduction.targets import Estimate, Filled, Names, Request, run_mark
+from heron_tools.reproduction.targets import (
+    Estimate,
+    Filled,
+    Names,
+    Request,
+    choose_present,
+    run_mark,
+)
+from heron_tools.statistics.labels import OVERALL, split_statistics
+from heron_tools.statistics.options import AnalyzeOptions
 
 CLASSES = ("contrastive", "entailment", "reasoning", "neutral")
 # Words of its Table 2: what lies between spaces (the paper does not say).
@@ -62,7 +69,24 @@ def splits(request: Request) -> Filled:
 
 
 def groups(request: Request) -> Filled:
-    """Count the classes of a run's easy, ambiguous and hard examples (Table 3)."""
+    """Count the classes of a run's easy, ambiguous and hard examples (Table 3).
+
+    In place of a run, the authors' released statistics, `td_metrics.jsonl`.
+    """
+    if len(request.files) == 1 and request.files[0].is_file():
+        of = read_statistics(request.files[0])
+        train = _shipped("ronli", request).splits.get(TRAIN, [])
+        known = {example.guid: example.label for example in train}
+        if unknown := [guid for guid in of.guids if guid not in known]:
+            what = f"{len(unknown)} of its {len(of)} guids are not in train"
+            raise DataError(str(request.files[0]), what, "see heron data ronli")
+        golds_N = np.asarray([known[guid] for guid in of.guids], dtype=object)
+        counts: dict[Names, Estimate] = {
+            (group, label): Estimate(int((golds_N[mask_N] == label).sum()))
+            for group, mask_N in allenai(of).items()
+            for label in CLASSES
+        }
+        return Filled({"table3": counts})
     mapped = read_mapped(_run(request, "ronli/siamese"))
     labels, gold_N = mapped.dynamics.labels, mapped.dynamics.gold_N
     if not labels:
@@ -97,7 +121,7 @@ def phrases(request: Request, label: str | None = None) -> Filled:
     config.files = {PHRASES: config.files[PHRASES]}
     (source,) = inspect(config, request.data_dir, request.cache_dir).values()
     if source.state is State.MISSING:
-        raise DataError(Problem(str(source.path), "missing", f"from {config.homepage}"))
+        raise DataError(str(source.path), "missing", f"from {config.homepage}")
     found: dict[str, list[str]] = json.loads(source.path.read_text("utf-8"))
     rows: list[tuple[Cell, ...]] = []
     for name, listed in found.items():

@@ -19,9 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from heron.base import array_store
 from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.files import fingerprint, read_json, sha256_file, write_json
+from heron.base.files import Arrays, fingerprint, load_or_build, read_json, sha256_file, write_json
 from heron.data.examples import Example
 from heron.languages.words import folded_words, words
 
@@ -159,11 +158,11 @@ class TrainedVectors:
         write_json(folder / "words.json", words)
         return {"kept": True, "key": self.key}
 
-    def _load(self) -> tuple[array_store.Arrays, list[str]]:
-        arrays, rest = array_store.load_or_build(self.cache, "word-vectors", self.key, self._train)
+    def _load(self) -> tuple[Arrays, list[str]]:
+        arrays, rest = load_or_build(self.cache, "word-vectors", self.key, self._train)
         return arrays, rest["words"]
 
-    def _train(self) -> tuple[array_store.Arrays, dict[str, list[str]]]:
+    def _train(self) -> tuple[Arrays, dict[str, list[str]]]:
         """Train with gensim; with more workers the order of the updates would differ every time."""
         from gensim.models import FastText  # start-up time
 
@@ -327,13 +326,13 @@ class CbowFeatures:
     def _means(self, texts: list[str]) -> tuple[np.ndarray, dict[str, int]]:
         split = self.settings.words
 
-        def build() -> tuple[array_store.Arrays, dict[str, int]]:
+        def build() -> tuple[Arrays, dict[str, int]]:
             vectors = self.source.open()
             means_TD, counts = mean_vectors([SPLITTERS[split](text) for text in texts], vectors)
             return {"means": means_TD}, counts
 
         key = fingerprint(_VERSION, self.source.key, split, texts)
-        arrays, counts = array_store.load_or_build(self.cache, "cbow", key, build)
+        arrays, counts = load_or_build(self.cache, "cbow", key, build)
         return arrays["means"], counts
 
 

@@ -16,7 +16,7 @@ from scipy.special import log_softmax, softmax
 from torch import Tensor
 
 from heron.base.errors import ConfigError, nearest
-from heron.base.progress import tracked
+from heron.base.terminal import tracked
 from heron.data.batching import budget, fill_batches
 from heron.data.examples import Example
 from heron.data.features import Units

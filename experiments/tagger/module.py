@@ -16,9 +16,10 @@ from heron.data.collate import IGNORED, Batch
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.data.features import Column, FeatureOptions, Features, flatten, token_ids
-from heron.tasks.base import Output, TaskModule, TextPredictions, in_file_order
+from heron.tasks.base import Output, TaskModule, in_file_order
 from heron.tasks.config import Config
 from heron.tasks.exported_heads import HeadWeights, named
+from heron.tasks.predictions import Predictions
 
 from .task import OUTSIDE, entity_scores
 
@@ -101,11 +102,10 @@ class TaggingModule(TaskModule):
         return TagPredictions(examples, tags)
 
 
-class TagPredictions(TextPredictions):
+class TagPredictions(Predictions):
     """Tags of the words of each sentence, between blanks."""
 
     def scores(self, config: Config) -> dict[str, float]:
         """Score the sentences with gold tags."""
-        pairs = zip((example.target for example in self.examples), self.texts, strict=True)
-        known = [*zip(*(pair for pair in pairs if pair[0]), strict=True)]
-        return entity_scores(config.data.label_order, *known) if known else {}
+        known = [pair for pair in zip(self.golds, self.texts, strict=True) if pair[0]]
+        return entity_scores(config.data.label_order, *zip(*known, strict=True)) if known else {}

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from itertools import groupby
 from pathlib import Path
 
-from heron.base.errors import DataError, Problem
-from heron.base.tables import SUFFIXES, Table, as_table, read_bytes, table_format
+from heron.base.errors import DataError
+from heron.base.table_formats import SUFFIXES, read_bytes, table_format
+from heron.base.tables import Table, as_table
 from heron.data.config import Columns, DataConfig
 from heron.data.examples import Example
 from heron.data.rows import Format, Labels, Reader, Rows, TableReader
@@ -37,7 +38,7 @@ def lines_table(path: Path, columns: Columns) -> Table:
     try:
         lines = enumerate(read_bytes(path).decode("utf-8-sig").split("\n"), 1)
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(Problem(str(path), f"cannot be read: {error}")) from error
+        raise DataError(str(path), f"cannot be read: {error}") from error
     table = Table(path, (columns.text, columns.label), [], [], [])
     for has_words, group in groupby(lines, lambda line: bool(line[1].strip())):
         numbers, rows = zip(*group, strict=True)

@@ -67,7 +67,6 @@ def text_scores() -> TextScores:
         metric="exact_match",
         right="exact_match",
         predicts="tags",
-        predicted_for="sentence",
         data="nemo",
         columns=("prediction", "tags"),
         group="guid",

@@ -1,21 +1,19 @@
-"""TRC: the classifiers of its repository, for `protocol=repo`; its tables."""
+"""TRC: the classifiers of its repository, for `protocol=repo`; transitive decoding; its tables."""
 
 from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.results.published import CLAIMS, STATISTICS, TARGETS
-from heron.commands.listing import FORK_COMMANDS, Command
+from heron.results import CLAIMS, STATISTICS
+from heron.commands import COMMANDS, Command
+from heron.metrics import METRICS, Metric
 from heron.models import CLASSIFIERS
 
 CLASSIFIERS.register("per_event", on_demand("heron_forks.trc.repository_heads:per_event"))
-for _key, _function in {
-    "T1": "label_map",
-    "T2": "labels",
-    "T3": "agreement",
-    "T6": "examples",
-}.items():
-    TARGETS.register(f"trc:{_key}", on_demand(f"heron_forks.trc.tables:{_function}"))
 
+METRICS.register(
+    "transitive",
+    Metric(of_split=on_demand("heron_forks.trc.decoding:transitive"), tasks=("relation",)),
+)
 STATISTICS.register("trc", on_demand("heron_forks.trc.tables:labels"))
 CLAIMS.register("trc", on_demand("heron_forks.trc.claims:claims"))
 for _name, _module, _help in (
@@ -23,4 +21,4 @@ for _name, _module, _help in (
     ("build matres", "matres", "matres.txt"),
 ):
     _command = Command(f"heron_forks.trc.{_module}", Path(__file__).parent / _help, True)
-    FORK_COMMANDS.register(_name, _command)
+    COMMANDS.register(_name, _command)

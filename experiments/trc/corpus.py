@@ -21,10 +21,10 @@ from heron.base.tables import Table as FileTable
 from heron.base.tables import cell_text, write_table
 from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Count, Fraction, Natural, OneOf, Seed
-from heron.config.options import parse_options
-from heron.data.built import write_config
+from heron.config.parsing import parse_options
 from heron.data.examples import Span
 from heron.data.markers import Markers, mark
+from heron.data.user_files import write_config
 from heron.languages import LANGUAGES, get_language
 from heron_tools.annotation.labels import Labels
 from heron_tools.annotation.measures import agreement_table, agreements, confusion_table, undecided
@@ -113,7 +113,7 @@ def read_documents(path: Path) -> list[Document]:
     try:
         found = json.loads(path.read_text("utf-8"))["documents"]
     except (ValueError, KeyError, TypeError) as error:
-        raise DataError(Problem(str(path), f"cannot be read: {error}", "TRC_data.json")) from error
+        raise DataError(str(path), f"cannot be read: {error}", "TRC_data.json") from error
     return [_document(path, each) for each in found]
 
 
@@ -129,12 +129,12 @@ def _document(path: Path, found: dict[str, Any]) -> Document:
             for each in found["temporal_relations"]
         }
     except (KeyError, TypeError) as error:
-        raise DataError(Problem(where, f"lacks {error}", "text, events, relations")) from error
+        raise DataError(where, f"lacks {error}", "text, events, relations") from error
     wrong = [
         e["event_id"] for e, s in zip(events, spans, strict=True) if text[slice(*s)] != e["text"]
     ]
     if wrong:
-        raise DataError(Problem(where, f"events {wrong} are not at their places", "start, end"))
+        raise DataError(where, f"events {wrong} are not at their places", "start, end")
     sentences = [Span(*match.span()) for match in _SENTENCE.finditer(text)]
     if len(sentences) > 1 and not text[slice(*sentences[-1])].strip():
         sentences.pop()
@@ -170,7 +170,7 @@ def _parsed(name: str, group: Sequence[Sentence], forms: Sequence[str]) -> Docum
             found = text.find(token.form, at)
             if found < 0:
                 what = f"the token '{token.form}' is not in the text"
-                raise DataError(Problem(sentence.where, what, "# text holds the tokens in order"))
+                raise DataError(sentence.where, what, "# text holds the tokens in order")
             at = found + len(token.form)
             if is_event(token, forms):
                 events.append(Span(found, at))
@@ -248,7 +248,7 @@ def _pairs(arguments: Sequence[str]) -> int:
     markers = Markers(*language.event_markers)
     pairs = [pair for each in documents for pair in make_pairs(each, markers, options.window)]
     if not pairs:
-        raise DataError(Problem(str(options.source), "has no pair of events", "VERB words"))
+        raise DataError(str(options.source), "has no pair of events", "VERB words")
     rows = (
         ("documents", len(documents)),
         ("sentences", sum(len(each.sentences) for each in documents)),
@@ -310,7 +310,7 @@ def _collect(arguments: Sequence[str]) -> int:
         if final[n]
     ]
     if not pairs:
-        raise DataError(Problem(str(options.pairs), "no pair has a label", "q1 and q2: yes or no"))
+        raise DataError(str(options.pairs), "no pair has a label", "q1 and q2: yes or no")
     language = _language_of(options.pairs, table)
     _write_data_set(pairs, options.out, language, options.test, options.seed)
     return 0
@@ -345,7 +345,7 @@ def _language_of(path: Path, table: FileTable) -> str:
     if len(fitting := [code for code, mark in marks.items() if mark in str(row["text"])]) == 1:
         return fitting[0]
     fix = f"add a column language: one of {', '.join(fitting or LANGUAGES)}"
-    raise DataError(Problem(str(path), "does not say the language of its texts", fix))
+    raise DataError(str(path), "does not say the language of its texts", fix)
 
 
 def _read_answers(path: Path, guids: set[str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError
 from heron.base.files import write_file
 
 EVENT, PAIR = "webanno.custom.Event", "webanno.custom.Pair"
@@ -65,7 +65,7 @@ def read_answers(folder: Path) -> list[tuple[str, str, list[str]]]:
     files = list(_exports(folder))
     if not files:
         fix = "INCEpTION's export as UIMA CAS XMI"
-        raise DataError(Problem(str(folder), "has no .xmi and no .zip", fix))
+        raise DataError(str(folder), "has no .xmi and no .zip", fix)
     return [answer for file in files for answer in _answers(*file)]
 
 
@@ -77,7 +77,7 @@ def _answers(where: str, types: bytes, content: bytes) -> Iterator[tuple[str, st
         )
         pairs = cas.select(PAIR)
     except Exception as error:  # the library does not say what broken XML raises
-        raise DataError(Problem(where, f"cannot be read: {error}", "UIMA CAS XMI")) from error
+        raise DataError(where, f"cannot be read: {error}", "UIMA CAS XMI") from error
     for pair in pairs:
         answers = [getattr(pair, name, None) or "" for name in ("q1", "q2")]
         yield where, str(pair.guid), [str(answer).strip() for answer in answers]
@@ -88,7 +88,7 @@ def _exports(folder: Path) -> Iterator[tuple[str, bytes, bytes]]:
     for path in sorted(folder.rglob("*.xmi")):
         types = path.parent / _TYPES
         if not types.is_file():
-            raise DataError(Problem(str(path), f"has no {_TYPES} beside it", "the export's own"))
+            raise DataError(str(path), f"has no {_TYPES} beside it", "the export's own")
         yield str(path), types.read_bytes(), path.read_bytes()
     for path in sorted(folder.rglob("*.zip")):
         try:
@@ -97,7 +97,7 @@ def _exports(folder: Path) -> Iterator[tuple[str, bytes, bytes]]:
                     if name.endswith(".xmi"):
                         yield f"{path}:{name}", packed.read(_TYPES), packed.read(name)
         except (zipfile.BadZipFile, KeyError) as error:
-            raise DataError(Problem(str(path), str(error), f"a .xmi and {_TYPES}")) from error
+            raise DataError(str(path), str(error), f"a .xmi and {_TYPES}") from error
 
 
 def _typesystem(cassis: Any) -> Any:

@@ -15,10 +15,9 @@ from xml.etree import ElementTree
 
 from heron.base.cells import Cell, Table
 from heron.base.errors import DataError, Problem
-from heron.base.progress import tracked
 from heron.base.tables import write_table
-from heron.base.terminal import print_lines, print_tables
-from heron.config.options import parse_options
+from heron.base.terminal import print_lines, print_tables, tracked
+from heron.config.parsing import parse_options
 from heron.data.examples import Span
 from heron.data.markers import Markers, mark
 from heron.languages import get_language
@@ -75,7 +74,7 @@ def run(arguments: Sequence[str]) -> int:
     if missing := sorted(named - set(places)):
         folders = ", ".join(map(str, options.texts))
         what = f"{len(missing)} of {len(named)} documents are missing, such as {missing[0]}.tml"
-        raise DataError(Problem(folders, what, "TimeBank, AQUAINT and Platinum of TempEval-3"))
+        raise DataError(folders, what, "TimeBank, AQUAINT and Platinum of TempEval-3")
     documents = {name: read_timeml(places[name]) for name in tracked(sorted(named), "reading")}
     rows: list[tuple[Cell, ...]] = []
     problems: list[Problem] = []
@@ -119,7 +118,7 @@ def read_relations(path: Path) -> list[list[str]]:
     try:
         lines = [line.split("\t") for line in path.read_text("utf-8").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(Problem(str(path), f"cannot be read: {error}", "MATRES's file")) from error
+        raise DataError(str(path), f"cannot be read: {error}", "MATRES's file") from error
     allowed = list(LABELS.values())
     problems = [
         Problem(f"{path}:{number}", "not document, 2 words, 2 numbers, label", ", ".join(allowed))
@@ -140,10 +139,10 @@ def read_timeml(path: Path) -> TimeML:
     try:
         root = ElementTree.parse(path).getroot()
     except (OSError, ElementTree.ParseError) as error:
-        raise DataError(Problem(str(path), f"cannot be read: {error}", "TimeML")) from error
+        raise DataError(str(path), f"cannot be read: {error}", "TimeML") from error
     body = root.find("TEXT")
     if body is None:
-        raise DataError(Problem(str(path), "has no TEXT", "TimeML of TempEval-3"))
+        raise DataError(str(path), "has no TEXT", "TimeML of TempEval-3")
     text, spans = "", {}
     for element, opens in _walk(body):
         if opens:

@@ -8,11 +8,11 @@ from pathlib import Path
 from heron.base.cells import Cell, Table
 from heron.base.errors import DataError, Problem
 from heron.base.files import sha256_file
-from heron.base.pages import cut_text
 from heron.base.tables import cell_text
 from heron.data.markers import event_markers, mark
+from heron.data.overrides import configure
+from heron.reports.pages import cut_text
 from heron.results.shipped import read_shipped
-from heron.training.overrides import configure
 from heron_tools.annotation.labels import Layout, read_labels
 from heron_tools.annotation.measures import agreements
 from heron_tools.annotation.people import read_from_people

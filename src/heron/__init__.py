@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from heron.base.folders import VERSION
 from heron.base.registry import ABOVE
 from heron.data import TASKS
+from heron.models import CLASSIFIERS
 from heron.tasks import BASELINES, CLASS_FORMATS
 
 if TYPE_CHECKING:
@@ -61,23 +62,33 @@ def _data_map() -> Any:
 
 
 def _task(name: str) -> Any:
-    return import_module(f"heron.tasks.{name}.task").TASK
+    return import_module(f"heron.tasks.{name}").TASK
 
 
 for _name in ("relation", "nli", "qa", "summarization", "classification"):
     TASKS.late(_name)(partial(_task, _name))
 
 
+def _classifier(name: str) -> Any:
+    from heron.models import heads
+
+    return getattr(heads, name)
+
+
+for _name in ("linear", "mlp"):
+    CLASSIFIERS.late(_name)(partial(_classifier, _name))
+
+
 @CLASS_FORMATS.late("marked_table")
 def _marked_table() -> Any:
-    from heron.tasks.relation.reader import MARKED_TABLE
+    from heron.tasks.class_readers import MARKED_TABLE
 
     return MARKED_TABLE
 
 
 @CLASS_FORMATS.late("pair_table")
 def _pair_table() -> Any:
-    from heron.tasks.nli.reader import PAIR_TABLE
+    from heron.tasks.class_readers import PAIR_TABLE
 
     return PAIR_TABLE
 

@@ -1,29 +1,54 @@
 """`heron <command>`: finds the command and hands over; imports nothing heavy."""
 
-import errno
 import importlib
+import json
+import logging
 import os
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack, redirect_stdout
+from dataclasses import dataclass
+from typing import Any
 
-from heron.base.errors import ConfigError, HeronError, os_error_text, visible
+from heron.base import terminal
+from heron.base.cells import to_json
+from heron.base.errors import ConfigError, HeronError, nearest, os_error_text, visible
 from heron.base.folders import VERSION
-from heron.base.registry import load
 from heron.base.secrets import redact
 from heron.base.signals import exit_code, interruptible, terminable
+from heron.commands import COMMANDS, OWN
 
-# Each is `heron.commands.<name>`, with its help in `commands/help/<name>.txt`; forks add more.
-COMMANDS = (
-    *("train", "options", "predict", "evaluate", "score", "sweep", "report"),
-    *("map", "compare", "data", "new", "demo"),
-)
-_LISTING = "heron.commands.listing"  # only for help and for commands of forks
 # oneDNN caches 1,024 kernels, each with its memory, and batches of texts keep bringing new shapes:
 # with bf16, a training of 12 layers grew beyond 7 GB, with this limit to 4 or 5 GB.
 _KERNELS = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
 # How often a thread looks whether the others are ready before it sleeps. libgomp's default is long:
 # where other programs need the cores, threads spend their time waiting.
 SPINS = ("GOMP_SPINCOUNT", "1000")
+_OVERVIEW = f"""heron {VERSION}: Hebrew, Romanian, NLU
+
+usage: heron <command> [key=value ...]
+
+{{}}
+Every command takes
+  quiet=true  results and errors only: no progress, warnings and hints
+  json=true   the results as one JSON document, all else on standard error
+
+On a terminal only; environment variables:
+  HERON_BIDI=off  no isolates (U+2068, U+2069), which keep Hebrew in its column
+  NO_COLOR=1      no colours
+
+Examples: heron demo
+          heron train experiment=trc/ess seed=1
+          heron <command> --help"""
+
+
+@dataclass
+class PrintOptions:
+    """What every command prints."""
+
+    quiet: bool = False  # results and errors only: no progress, warnings and hints
+    json: bool = False  # the results as one JSON document; all else goes to standard error
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,41 +76,87 @@ def _run(arguments: list[str]) -> int:
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault(*SPINS)
     try:
-        if (bidi := os.environ.get("HERON_BIDI", "on")) not in ("on", "off"):
-            raise ConfigError(f"HERON_BIDI={bidi}: must be on or off")
         if name in ("-h", "--help", "help"):
-            print(load(f"{_LISTING}:overview")(COMMANDS))
+            print(_OVERVIEW.format(_summaries(COMMANDS)))
             return 0
-        if name not in COMMANDS:
-            name, rest = load(f"{_LISTING}:split_name")(arguments, COMMANDS)
+        name, rest = _split(arguments)
         if "-h" in rest or "--help" in rest:
-            print(load(f"{_LISTING}:help_text")(name, COMMANDS), end="")
+            begun = [each for each in COMMANDS if each.startswith(f"{name} ")]
+            is_command = name in COMMANDS
+            text = COMMANDS[name].help.read_text("utf-8") if is_command else _summaries(begun)
+            print(text, end="")
             return 0
         with terminable(), interruptible():
-            module = f"heron.commands.{name}"
-            if name not in COMMANDS:
-                module = load(f"{_LISTING}:fork_module")(name)
-            command = importlib.import_module(module).run
-            if any(word.startswith(("json=", "quiet=")) for word in rest):
-                from heron.commands.printing import run  # start-up time
-
-                return run(command, name, rest)
-            return command(rest) or 0
+            return _print(name, rest)
     except HeronError as error:
         print(f"heron {name}: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
         raise  # `main` ends quietly
     except OSError as error:
-        hint = ""  # the folder of a run that is read may belong to somebody else
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            has_out = "out=" in load(f"{_LISTING}:help_text")(name, COMMANDS)
-            hint = "; out=DIR writes to another folder" if has_out else ""
-        text = visible(redact(os_error_text(error, rest)))
-        print(f"heron {name}: {text}{hint}", file=sys.stderr)
+        print(f"heron {name}: {visible(redact(os_error_text(error, rest)))}", file=sys.stderr)
         return 2
     except KeyboardInterrupt as error:
-        resumes = name == "train" or load(f"{_LISTING}:resumes")(name, COMMANDS)
-        then = "resumes it" if resumes else "begins again"
+        then = "resumes it" if COMMANDS[name].resumes else "begins again"
         print(f"\nheron {name}: interrupted; the same command {then}", file=sys.stderr)
         return exit_code(error)
+
+
+def _split(arguments: Sequence[str]) -> tuple[str, list[str]]:
+    """Separate the name of a command, a fork's of one word or two, from the words after it."""
+    first, two = arguments[0], " ".join(arguments[:2])
+    if first in OWN:  # loads no fork
+        return first, list(arguments[1:])
+    if two in COMMANDS:
+        return two, list(arguments[2:])
+    begun = [name for name in COMMANDS if name.startswith(f"{first} ")]
+    if first in COMMANDS or (begun and arguments[1:2] in (["-h"], ["--help"])):
+        return first, list(arguments[1:])
+    word = two if begun else first
+    raise ConfigError(f"unknown command '{word}'.{nearest(word, begun or COMMANDS)}")
+
+
+def _summaries(names: Iterable[str]) -> str:
+    """List commands with the first lines of their help."""
+    firsts = {name: COMMANDS[name].help.read_text("utf-8").split("\n", 1)[0] for name in names}
+    width = max(map(len, firsts), default=0)
+    return "".join(f"  {name:<{width}}  {first}\n" for name, first in firsts.items())
+
+
+def _print(name: str, words: Sequence[str]) -> int:
+    """Run a command, printing as `quiet` and `json` ask; returns its exit code."""
+    command = importlib.import_module(COMMANDS[name].module).run
+    terminal.begin(f"heron {name}")
+    own = [word for word in words if word.startswith(("quiet=", "json="))]
+    rest = [word for word in words if word not in own]
+    if not own:
+        return command(rest) or 0
+    from heron.config.parsing import parse_options  # start-up time
+
+    options = parse_options(PrintOptions, own)
+    if not options.quiet and not options.json:
+        return command(rest) or 0
+    found: dict[str, list[Any]] = {"tables": [], "files": [], "notes": []}
+    with ExitStack() as stack:
+        gathered = found if options.json else None
+        terminal.output(terminal.Output(sys.stdout, options.quiet, gathered))
+        stack.callback(terminal.output, terminal.Output())
+        messages = sys.stderr
+        if options.quiet:
+            messages = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))
+            stack.enter_context(warnings.catch_warnings(action="ignore"))
+            logging.disable(logging.WARNING)
+            stack.callback(logging.disable, logging.NOTSET)
+        stack.enter_context(redirect_stdout(messages))
+        code = command(rest) or 0
+    if options.json:
+        found["tables"] = list(map(to_json, found["tables"]))
+        document = {"command": f"heron {name}", **found}
+        text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False, default=_plain)
+        print(visible(text))
+    return code
+
+
+def _plain(number: Any) -> Any:
+    """Turn a number of NumPy into Python's."""
+    return number.item()

@@ -12,10 +12,9 @@ from typing import Annotated
 
 import torch
 
-from heron.base.cells import Table
+from heron.base.cells import Table, to_markdown
 from heron.base.files import read_json, write_file
 from heron.base.libraries import processor
-from heron.base.table_files import to_markdown
 from heron.config.constraints import Count, OneOf
 
 from .frame import Found, Headline, call, main

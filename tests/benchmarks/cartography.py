@@ -22,8 +22,14 @@ import pyarrow as pa
 from heron.base.errors import HeronError
 from heron.config.constraints import Count
 from heron.dynamics.cartography import NEVER_LEARNT, Statistics, statistics
-from heron.dynamics.files import Meta, dynamics_table, read_dynamics, write_dynamics
-from heron.dynamics.jsonl import export_jsonl, judge
+from heron.dynamics.files import (
+    Meta,
+    dynamics_table,
+    export_jsonl,
+    judge,
+    read_dynamics,
+    write_dynamics,
+)
 
 from .frame import Found, main, set_beside, time_rounds
 

@@ -18,7 +18,7 @@ from heron.base.cells import Cell, Formatted, Table, show
 from heron.base.errors import HeronError, os_error_text
 from heron.base.files import write_json
 from heron.base.terminal import print_tables
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 
 ROOT = Path(__file__).parents[2]
 _PACKAGES = ("numpy", "torch", "transformers", "accelerate", "pytorch-lightning", "heron-nlu")

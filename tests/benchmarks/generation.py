@@ -29,9 +29,8 @@ from heron.data.datamodule import DataModule
 from heron.tasks.config import Config
 from heron.tasks.summarization.seq2seq import generation_settings
 from heron.training.compose import compose
-from heron.training.inference import _trainer
 from heron.training.outcome import predict_split
-from heron.training.trainer import build_module
+from heron.training.trainer import build_module, prediction_trainer
 
 from .frame import Found, Headline, Times, folder, main, ratios, set_beside, time_rounds
 
@@ -118,7 +117,9 @@ def by_trainer(module: Any, data: DataModule, size: int, folder: Path) -> list[s
 
 def in_batches(module: Any, data: DataModule, folder: Path) -> list[str]:
     """Summarize the test split as a run does at its end."""
-    predictions: Any = predict_split(_trainer(data.config), module, data, TEST, folder / "kept")
+    predictions: Any = predict_split(
+        prediction_trainer(data.config, folder), module, data, TEST, folder / "kept"
+    )
     texts: list[str] = predictions.texts
     return texts
 

@@ -21,8 +21,8 @@ import transformers
 from heron.base.errors import ConfigError, HeronError
 from heron.base.libraries import silence_libraries
 from heron.config.constraints import Count, Natural
+from heron.data.hub import load_tokenizer
 from heron.data.readers import load_run_data
-from heron.data.tokenizer import load_tokenizer
 from heron.models.config import EncoderConfig
 from heron.training.compose import compose
 from heron_tools.prompting.answers import Answer, Request

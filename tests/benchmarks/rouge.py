@@ -23,9 +23,8 @@ import numpy as np
 from heron.base.errors import HeronError
 from heron.config.constraints import Count
 from heron.languages.hebrew import HEBREW
-from heron.metrics import rouge_tokens
 from heron.metrics.names import MEASURES
-from heron.metrics.rouge import rouge
+from heron.metrics.rouge import _ways, rouge
 
 from .frame import Found, Times, main, set_beside, time_rounds
 
@@ -165,13 +164,13 @@ def measure(pairs: Sequence[Pair], rounds: int) -> Times:
     }
 
     def check(found: dict[str, np.ndarray]) -> None:
-        rouge_tokens._ways.cache_clear()
+        _ways.cache_clear()
         if any(abs(found[name] - found["heron"]).max() > 1e-9 for name in rivals):
             raise HeronError("the scores differ")
 
     ways = {name: partial(scorer, pairs) for name, scorer in scorers.items()}
     heron(pairs[:1])  # imports
-    rouge_tokens._ways.cache_clear()
+    _ways.cache_clear()
     times = time_rounds(ways, rounds, check)
     return {name: [each * 1000 / len(pairs) for each in spent] for name, spent in times.items()}
 

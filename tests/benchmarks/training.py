@@ -13,7 +13,7 @@ from statistics import median
 from typing import Annotated, Any
 
 from heron.base.cells import Cell, Formatted, Table
-from heron.base.progress import tracked
+from heron.base.terminal import tracked
 from heron.config.constraints import Count, OneOf
 
 from .frame import Found, Headline, Times, find, main, measure_apart, ratios

@@ -19,7 +19,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 import heron
-from heron.cli import COMMANDS
+from heron.commands import OWN
 from heron.config.constraints import key_types, plain, root
 from heron.tasks.task import Task
 
@@ -112,7 +112,7 @@ def measured() -> dict[str, int]:
         "lines.tests": lines(ROOT / "tests"),
         "modules": len(modules()),
         "keys": len(own_keys()),
-        "commands": len(COMMANDS),
+        "commands": len(OWN),
         "messages": sum(len(MESSAGES.findall(text)) for text in texts),
         "task_fields": len(fields(Task)),
         "imports.strings": strings[True],

@@ -20,14 +20,14 @@ from heron.base.folders import conf_dir, conf_dirs, config_groups
 from heron.config.constraints import all_keys, choices, key_types
 from heron.config.parsing import check, parse
 from heron.data import TASKS as RULES
-from heron.data.config import read_config
+from heron.data.config import SPLITS, read_config
 from heron.data.markers import event_markers
 from heron.models.config import EncoderConfig, HeadConfig
 from heron.tasks import BASELINES as SYSTEMS
 from heron.tasks import BaselineConfig
 from heron.tasks.checks import tasks_of_baseline
 from heron.tasks.config import resolve
-from heron.training.compose import compose_and_run
+from heron.training.compose import compose_jobs
 from heron.training.run_names import run_path
 from heron_tools.prompting.config import PromptingConfig
 from tiers import one_in, quick
@@ -120,6 +120,10 @@ def test_options_typed_are_what_the_product_below_takes_them_for(i, hydra, run_a
     experiment, protocol = EXPERIMENTS[i], PROTOCOLS[i % len(PROTOCOLS)]
     expected, choices = run_as_published(experiment, protocol)
     chosen = turn(i, expected.task.name)
+    if expected.baseline.name == "prompted":  # its experiment chooses a prompt as well
+        chosen["baseline"] = "prompted"
+    elif chosen["baseline"] == "prompted" and expected.task.name not in options("prompt"):
+        chosen["baseline"] = "none"
     for group, name in chosen.items():
         expected = swap(expected, choices, group, name)
     typed = [f"{group}={name}" for group, name in chosen.items()]
@@ -128,6 +132,9 @@ def test_options_typed_are_what_the_product_below_takes_them_for(i, hydra, run_a
         typed += ["model=gpt-4o", f"prompt={expected.task.name}"]
     found, _ = raw(hydra, *typed, "encoder.name=" + expected.encoder.name)
     found = unchecked(found)
+    if found.baseline.name != "none":
+        own = SYSTEMS[found.baseline.name].options or BaselineConfig
+        found.baseline = own(**vars(found.baseline))
     if "prompting" in found.parts:
         found.parts["prompting"] = parse(PromptingConfig, found.parts["prompting"])
     assert (found.encoder, found.head) == (expected.encoder, expected.head)
@@ -142,12 +149,6 @@ def refusal(config):
     if encoder.overflow == "windows" and encoder.separator is not None:
         return "encoder.overflow=windows needs encoder.separator=null"
     if baseline.name != "none":
-        if config.stages:
-            return "stages changes how an encoder is trained; baseline="
-        if config.curriculum.name != "none":
-            return "curriculum changes how an encoder is trained; baseline="
-        if config.optim.soft.columns:
-            return r"optim\.soft changes how an encoder is trained; baseline="
         if task not in (tasks := tasks_of_baseline(baseline.name)):
             fitting = " or ".join(tasks)
             return f"baseline={baseline.name} needs task={fitting}, not task={task}"
@@ -238,9 +239,8 @@ def test_a_protocol_wins_over_the_experiment_and_what_is_typed_wins_over_both(hy
 
 
 def test_what_a_grid_sweeps_wins_over_the_protocol(tmp_path):
-    found = []
     words = ["experiment=ronli/grid", "protocol=repo", "head.dropout=0.1", "seed=0"]
-    compose_and_run("train", [*words, f"paths.runs={tmp_path}"], found.append)
+    found = compose_jobs([*words, f"paths.runs={tmp_path}"])
     assert {each.config.optim.lr for each in found} == {1e-2, 1e-3, 1e-4}
     assert {each.config.batching.size for each in found} == {128}
 
@@ -338,9 +338,10 @@ def test_every_data_set_is_described_whole(name):
     assert config.generator or config.files or config.texts.sets
     assert event_markers(config)
     for split, file in config.files.items():
-        pinned = file.pinned or re.search(r"/[0-9a-f]{40}/", file.url or "")  # by a commit
-        assert file.url is None or pinned, f"{split}: an address needs a hash or a commit"
-        assert not file.url or file.url.startswith("https://")
+        assert not file.url or re.match(r"https://.*/[0-9a-f]{40}/", file.url), split  # a commit
+        assert file.unseen or file.sha256 or not file.url, f"{split}: seen, so it has a hash"
+        assert file.unseen or file.rows or split not in SPLITS or name.startswith("own_"), split
+        assert re.fullmatch("[0-9a-f]{40}", file.git_blob or "0" * 40)
         assert not Path(file.path).is_absolute()
     for split, counts in config.counts.items():
         assert sum(counts.values()) == config.files[split].rows
@@ -429,8 +430,7 @@ def test_trc_figure_1_is_ess_on_growing_shares_of_the_training_data(compose):
 
 def parashoots_cells(experiment, folder):
     """Compose ParaShoot's grid: the jobs, and what each of them varies."""
-    found = []
-    compose_and_run("train", [f"experiment={experiment}", f"paths.runs={folder}"], found.append)
+    found = compose_jobs([f"experiment={experiment}", f"paths.runs={folder}"])
     cells = [each.config for each in found]
     return found, [
         (cell.encoder.name, cell.optim.lr, cell.batching.size, cell.trainer.max_steps)
@@ -467,9 +467,8 @@ def test_parashoots_table_4_is_the_grid_for_three_encoders(tmp_path):
 
 
 def test_a_sweep_runs_its_grid_and_an_override_narrows_it(tmp_path):
-    found = []
     words = ["experiment=trc/table4", "encoder=mbert", "head=ess,emp", f"paths.runs={tmp_path}"]
-    compose_and_run("train", words, lambda composition: found.append(resolve(composition.config)))
+    found = [resolve(each.config) for each in compose_jobs(words)]
     assert {config.encoder.name for config in found} == {"google-bert/bert-base-multilingual-cased"}
     assert [config.head.name for config in found] == ["ess", "emp"]
 

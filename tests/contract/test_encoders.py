@@ -19,12 +19,11 @@ from heron.base.errors import ConfigError
 from heron.data.collate import IGNORED, Batch, Collator
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example, Span
-from heron.data.tokenizer import load_tokenizer
+from heron.data.hub import load_tokenizer
 from heron.models.config import EncoderConfig, OptimConfig
-from heron.models.encoder import Encoder, check_positions, load_encoder
+from heron.models.encoder import Encoder, check_positions, count_positions, load_encoder
 from heron.models.levels import encode_ids
 from heron.models.optim import build_optimizer
-from heron.models.pretrained import count_positions
 from heron.tasks.summarization.seq2seq import build_seq2seq
 from heron.training.compose import compose
 

@@ -19,15 +19,14 @@ from omegaconf import OmegaConf, open_dict
 from wandb.sdk.launch.sweeps.utils import create_sweep_command_args
 
 from heron.base.errors import ConfigError
-from heron.base.files import read_json
+from heron.base.files import read_json, read_yaml
 from heron.base.run_folder import config_text
 from heron.base.secrets import redact
-from heron.base.yaml_files import read_yaml
 from heron.cli import main
 from heron.config.compose import open_hydra
 from heron.config.constraints import all_keys
-from heron.config.errors import SYNONYMS
-from heron.training.compose import compose, compose_and_run
+from heron.config.parsing import SYNONYMS
+from heron.training.compose import compose, compose_jobs
 
 SECRET = "hf_" + "a1B2" * 8
 
@@ -48,7 +47,7 @@ def train(monkeypatch, tmp_path, capfd):
         folder.update_status(state="done")
         return scores
 
-    monkeypatch.setitem(sys.modules, "heron.training.job", SimpleNamespace(run_job=run_job))
+    monkeypatch.setattr("heron.training.job.run_job", run_job)
     monkeypatch.setattr("heron.commands.train.report", lambda folder: None)
     for look in ("locate", "load_with_report"):  # nor is a paper's data looked for
         monkeypatch.setattr(f"heron.training.run.{look}", lambda *asked: {})
@@ -263,9 +262,7 @@ class TestLoggersAndCallbacks:
 
 
 def compositions(*words: str) -> list[Any]:
-    found: list[Any] = []
-    compose_and_run("train", list(words), found.append)
-    return found
+    return compose_jobs(words)
 
 
 class TestSweeps:
@@ -306,11 +303,11 @@ class TestSweeps:
 
     def test_tables_of_experiments_and_experiments_with_grids_of_their_own(self):
         found = compositions("-m", "experiment=trc/table4,trc/figure1", "encoder=mbert", "head=emp")
-        rows = [(c.choices["experiment"], c.config.data.sample.fraction) for c in found]
+        rows = [(c.experiment, c.config.data.sample.fraction) for c in found]
         assert {name for name, _ in rows} == {"trc/table4", "trc/figure1"}
         assert len(rows) > 5
         found = compositions("experiment=ronli/table4", "seed=3", "encoder=mbert")
-        names = [c.choices["experiment"] for c in found]
+        names = [c.experiment for c in found]
         assert len(set(names)) == len(names) > 10
         assert {(c.config.report, c.config.run.sweep) for c in found} == {
             ("ronli/table4", "ronli-table4")
@@ -397,8 +394,7 @@ def test_a_sweep_composes_each_choice_of_groups_once_and_only_sets_plain_keys(mo
         "load_sweep_config",
         lambda *parts: composed.append(parts[2]) or load(*parts),
     )
-    found = []
-    compose_and_run("train", ["data=chronicle", "-m", "head=ess,emp", "seed=0,1,2"], found.append)
+    found = compose_jobs(["data=chronicle", "-m", "head=ess,emp", "seed=0,1,2"])
     assert {(job.config.head.name, job.config.seed) for job in found} == {
         (head, seed) for head in ("ess", "emp") for seed in range(3)
     }

@@ -44,7 +44,6 @@ REPLACED = {
     " ... ": " ",
     "logger.wandb.mode=online": "",
     "my_module.MyCallback": "pytorch_lightning.callbacks.Timer",
-    "trainer.devices=": "run.oversubscribe=true trainer.devices=",
 }
 RUN = "heron train data={} run.sweep={} run.job=job"
 SUMMARIES = "heron train data=hesum run.sweep=hesum run.job=base"
@@ -86,6 +85,16 @@ SETUPS: dict[str, tuple[list[str], dict[str, str]]] = {
         },
     ),
     "experiments/hesum/judging/README.md": ([SUMMARIES], {}),
+    "experiments/lchaim/README.md": (
+        [],
+        {
+            "DIR/lchaim": "{small}/data/lchaim",
+            "minimum=0.75": "minimum=0.75 similarity=onlplab/alephbert-base",
+            "lchaim/table3_english": "lchaim/table3_english dry_run=true",
+            "lchaim/table3 protocol": "lchaim/table3 dry_run=true protocol",
+        },
+    ),
+    "experiments/ronli/README.md": ([], {"DIR/ronli": "{small}/data/ronli"}),
     "experiments/parashoot/README.md": (
         [
             RUN.format("parashoot", "shoot"),

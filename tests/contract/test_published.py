@@ -5,9 +5,9 @@ The schema is described in `docs/reproducing.md`.
 
 import pytest
 
+from heron.base.files import read_yaml
 from heron.base.folders import conf_dir
-from heron.base.yaml_files import read_yaml
-from heron.results.published import STATISTICS
+from heron.results import STATISTICS
 from heron_tools.reproduction.comparing import note_of, published_cells
 from heron_tools.reproduction.results import published_parts
 from heron_tools.reproduction.targets import read_targets

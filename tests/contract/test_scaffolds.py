@@ -10,9 +10,9 @@ import sys
 import pytest
 from sklearn.metrics import balanced_accuracy_score
 
+from heron.base.files import read_yaml
 from heron.base.folders import conf_dir
 from heron.base.tables import read_table
-from heron.base.yaml_files import read_yaml
 from heron.commands.scaffolds import KINDS
 from heron.data.config import read_config
 from small_forks import ENVIRONMENT, SMALL, commands_in
@@ -164,6 +164,24 @@ def test_a_data_set_of_any_task_is_described_whole(task, heron, place):
     assert config.licence
     assert config.citation
     assert config.files["train"].path == f"{name}/train.csv"
+
+
+@pytest.mark.real  # takes seconds in processes of their own
+def test_a_head_reads_what_its_task_has(tmp_path):
+    named = {"classification": "text", "nli": "mlp3", "relation": "ess"}
+    commands = {}
+    with commands_in(tmp_path) as run:
+        for task in named:
+            said = run("new", "head", f"head_of_{task}", "fork=tried", f"task={task}")
+            commands[task] = re.findall(r"heron train -m (data=\w+) head=(\w+),(\w+)", said)[0]
+    rows = [(f"text {n}", "ab"[n % 2]) for n in range(20)]
+    own = write_table(tmp_path / "train.csv", ("text", "label"), rows)
+    with commands_in(tmp_path) as run:
+        for task, (data, head, other) in commands.items():
+            files = [f"data.files.train.path={own}"] if data.startswith("data=own") else []
+            run("train", *SMALL, data, f"head={head}", *files, "trainer.fast_dev_run=true")
+            assert other == named[task]
+        run("new", "head", "other", "task=qa", wanted=2)
 
 
 def test_nothing_is_overwritten(heron, place):

@@ -103,11 +103,6 @@ def test_a_run_that_stopped_early_and_was_killed_while_scoring_trains_no_further
     assert run.scores.read_text() == scores
 
 
-def test_more_than_one_device_is_refused_where_jobs_share_a_process(tmp_path, capsys):
-    assert heron("train", *TINY, *in_folder(tmp_path), "trainer.devices=2") == 2
-    assert "set run.isolate=null" in capsys.readouterr().err
-
-
 def test_a_default_spelled_out_names_the_same_run_folder(tmp_path):
     first = run_path(compose(tmp_path, "head=window"), ["head=window"])
     first.mkdir(parents=True)

@@ -21,7 +21,7 @@ from heron.metrics.classification import score_task
 from heron.tasks.base import TaskModule
 from heron.tasks.class_module import ClassificationModule
 from heron.tasks.qa.module import ExtractionModule
-from heron.training.stored import from_yaml
+from heron.training.stored import read_own
 from small_runs import TINY, heron, in_folder, train
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
@@ -93,7 +93,7 @@ class TestRunFolder:
         assert "seed=7" in status["overrides"]
 
     def test_config_is_complete_and_reads_back(self, run):
-        config = from_yaml(run.config.read_text("utf-8"))
+        config = read_own(run.config)
         assert config.seed == 7
         assert config.data.label_order == LABELS
         assert config.trainer.max_epochs == EPOCHS
@@ -272,7 +272,7 @@ class TestLearning:
 def test_predictions_stand_in_the_order_of_their_file(tmp_path):
     """Windows regroup the rows inside heron; what it writes can be joined by position."""
     run = train(tmp_path, "head=window")
-    config = from_yaml(run.config.read_text())
+    config = read_own(run.config)
     examples = load(config.data, Path(config.paths.data), Path(config.paths.cache))["test"]
     guids = read_table(run.predictions("test")).values("guid")
     assert guids == [example.guid for example in examples]

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from heron.cli import main
+from heron.data.overrides import configure
 from heron.results.shipped import read_shipped
-from heron.training.overrides import configure
 from heron_tools.audit.duplicates import find_duplicates
 from heron_tools.audit.rules import labelled
 from heron_tools.audit.shortcuts import find_shortcuts

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
+from heron.dynamics.cartography import allenai, read_statistics
+from heron.dynamics.difficulty import difficulty
 from real_data import DATA, ENCODER, needs
 from small_runs import heron
 
@@ -80,3 +83,13 @@ def test_a_curriculum_and_a_map_work_on_temporal_relations(home, head):
     assert ours["stages"][0]["unique"] < theirs["total"]["unique"]
     assert heron("map", f"run={run.path}", f"with={plain.path}", "format=png") == 0
     assert (run.path / f"map-with-{plain.path.name}" / "map.html").is_file()
+
+
+def test_published_statistics_are_read_and_grouped_as_their_tool_does():
+    name = "data_map_coordinates/winogrande_roberta_0_6_data_map_coordinates.jsonl"
+    found = read_statistics(DATA / "cartography_sample" / name)
+    assert (len(found), found.correctness_N.max()) == (40_398, 6)
+    assert round(found.variability_N.max(), 3) == 0.478
+    groups = allenai(found)
+    assert {int(mask_N.sum()) for mask_N in groups.values()} == {int(0.3319 * 40_398) + 1}
+    assert np.isfinite(difficulty("repo", found)).all()

@@ -4,8 +4,7 @@ import pytest
 
 from heron.base.files import read_json
 from heron.base.folders import conf_dir
-from heron.base.table_formats import read_chunks
-from heron.base.tables import read_table
+from heron.base.tables import read_chunks, read_table
 from heron.cli import main
 from heron.data.config import read_config
 from heron.data.user_files import read_parts, read_rows

@@ -79,7 +79,7 @@ SETTINGS = {
     "learnt": ("curriculum=cart_stra_clpp",),
     # Learns from its own losses; keeps the last epoch; records twice an epoch.
     "self-paced": ("curriculum=self_paced", "trainer.select=last", "dynamics.every=0.5"),
-    "workers": ("curriculum=length_cl", "batching.workers=2", "trainer.checkpoint_steps=2"),
+    "lengths": ("curriculum=length_cl", "trainer.checkpoint_steps=2"),
     "stored vectors": ("encoder.freeze=all", "trainer.max_epochs=6", "trainer.patience=1"),
 }
 # The jobs of a sweep are killed with their command or alone.
@@ -341,14 +341,18 @@ def _compare(path: Path, other: Path) -> list[str]:
 
 
 def _flat(value: Any, name: str = "") -> dict[str, Any]:
-    """Name every value of a checkpoint, without those that name folders."""
+    """Name every value of a checkpoint, without those that name folders or count trials.
+
+    A trial that a killed process had only asked for keeps its number, and no job.
+    """
     if isinstance(value, dict):
         items = [(str(key), each) for key, each in value.items()]
     elif isinstance(value, list | tuple):
         items = [(str(key), each) for key, each in enumerate(value)]
     else:
         return {name: value}
-    items = [(key, each) for key, each in items if not key.startswith(("ModelCheckpoint", "paths"))]
+    own = ("ModelCheckpoint", "paths", "trial")
+    items = [(key, each) for key, each in items if not key.startswith(own)]
     return {k: v for key, each in items for k, v in _flat(each, f"{name}/{key}").items()}
 
 

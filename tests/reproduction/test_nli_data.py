@@ -1,18 +1,20 @@
 """The real NLI files that are at hand: every row loads, and the counted figures come out."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from heron.base.errors import DataError
+from heron.base.files import git_blob
 from heron.base.folders import conf_dir
 from heron.data.config import DataConfig, read_config
 from heron.data.examples import text_key
 from heron.data.readers import load, load_with_report
 from heron.data.sources import State, inspect
 from heron.data.user_files import read_rows
-from heron.tasks.nli.reader import Phrases
+from heron.tasks.class_readers import Phrases
 from real_data import DATA, needs
 
 pytestmark = needs(DATA)
@@ -115,10 +117,9 @@ def test_ronli_has_few_linking_phrases_left_and_they_can_be_removed(tmp_path):
     assert (len(changed["start"]), len(changed["anywhere"])) == (17, 136)
 
 
-def test_the_official_files_that_are_absent_are_all_named(tmp_path, monkeypatch):
-    monkeypatch.setenv("HERON_OFFLINE", "1")
+def test_the_official_files_that_are_absent_are_all_named(tmp_path):
     config = config_of("ronli")
-    absent = [file.path for file in config.files.values() if not (DATA / file.path).is_file()]
+    absent = [file.path for file in config.split_files.values() if not (DATA / file.path).is_file()]
     if not absent:
         pytest.skip("all of RoNLI's files are there")
     with pytest.raises(DataError, match="data=ronli_dev needs fewer files") as error:
@@ -136,9 +137,21 @@ def test_a_real_file_reads_as_a_file_of_the_users_own():
     assert [example.label for example in row.examples] == ["neutral"]
 
 
+def test_ronlis_released_subsets_and_metrics_are_pinned_and_read_in_place_of_train(tmp_path):
+    config = config_of("ronli")
+    further = {name: file for name, file in config.files.items() if name.startswith("train_")}
+    assert len(further) == 7
+    assert all(file.git_blob and file.unseen and file.rows is None for file in further.values())
+    # The files are not here: validation stands for one of the subsets, which have its schema.
+    seen = config.files["validation"]
+    config.files = {"train": replace(further["train_easy"], path=seen.path)}
+    config.files["train"].git_blob = git_blob(DATA / seen.path)
+    assert len(whole(read(config, tmp_path))) == 3059, "counts are those of the whole of train"
+
+
 def test_the_phrase_list_is_the_pinned_one_and_reads(tmp_path):
     from heron.data.sources import locate_phrases
-    from heron.tasks.nli.reader import read_phrases
+    from heron.tasks.class_readers import read_phrases
 
     config = config_of("ronli")
     config.phrases = "anywhere"

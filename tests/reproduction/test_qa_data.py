@@ -93,10 +93,9 @@ def test_parashoots_files_share_neither_article_nor_paragraph():
     assert not {e.text for e in train} & {e.text for e in dev}
 
 
-def test_the_data_set_itself_needs_its_test_file_and_names_the_stand_in(tmp_path, monkeypatch):
+def test_the_data_set_itself_needs_its_test_file_and_names_the_stand_in(tmp_path):
     if (DATA / "parashoot" / "test.json").is_file():
         pytest.skip("the test file is at hand")
-    monkeypatch.setenv("HERON_OFFLINE", "1")
     with pytest.raises(DataError, match="data=parashoot_dev needs fewer files"):
         load(config_of("parashoot"), DATA, tmp_path)
 

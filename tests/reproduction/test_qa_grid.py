@@ -12,9 +12,8 @@ import pytest
 import pytorch_lightning as pl
 import torch
 
-from heron.base.files import read_json
+from heron.base.files import read_json, read_yaml
 from heron.base.run_folder import RunFolder
-from heron.base.yaml_files import read_yaml
 from real_data import DATA, ENCODER, needs
 from small_runs import heron
 from small_sweeps import wait_until
@@ -87,7 +86,7 @@ def test_a_stopped_grid_goes_on_and_validation_chooses_the_cell(tmp_path, monkey
     assert made >= 1
 
     batches = Batches()
-    monkeypatch.setattr("heron.training.trainer.progress_bar", lambda wanted: [batches])
+    monkeypatch.setattr("heron.training.trainer.Progress", lambda *_: batches)
     assert heron(*words_of(tmp_path), "run.isolate=false") == 0
     assert batches.count == STEPS - made, "the stopped cell goes on where it was"
     assert [job.state() for job in jobs(tmp_path)] == ["done", "done"]

@@ -6,12 +6,12 @@ import pytest
 
 from heron.base.errors import DataError
 from heron.cli import main
+from heron.data.overrides import configure
 from heron.languages.hebrew import HEBREW
-from heron.metrics.span_classes import question_clusters
+from heron.metrics.span import question_clusters
 from heron.results.shipped import read_shipped
 from heron.tasks import FORK_ANALYSES
-from heron.training.overrides import configure
-from heron_tools.analysis.question_statistics import ALL, question_statistics
+from heron_tools.statistics.questions import ALL, question_statistics
 from real_data import DATA, needs
 
 pytestmark = needs(DATA)

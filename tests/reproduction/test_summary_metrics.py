@@ -5,8 +5,14 @@ import json
 import pytest
 
 from heron.languages.hebrew import HEBREW
-from heron.metrics.summary import greedy_oracle, item_rouge, split_sentences
-from heron.metrics.summary_statistics import by_whitespace, by_words, summary_statistics
+from heron.metrics.summary import (
+    by_whitespace,
+    by_words,
+    greedy_oracle,
+    item_rouge,
+    split_sentences,
+    summary_statistics,
+)
 from real_data import DATA, needs
 
 PAIRS = DATA / "hesum_subset" / "pairs.jsonl"

@@ -1,5 +1,6 @@
 """The command line's frame: commands, help, exit codes; nothing heavy before it must."""
 
+import importlib
 import os
 import re
 import subprocess
@@ -9,13 +10,13 @@ import types
 import pytest
 
 from heron.base.errors import ConfigError
-from heron.cli import COMMANDS, main
-from heron.commands.listing import FORK_COMMANDS, help_text
+from heron.cli import main
+from heron.commands import COMMANDS, OWN
 
 KERNELS = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
 HEAVY = ("torch", "transformers", "pytorch_lightning", "hydra", "omegaconf", "numpy", "pyarrow")
 
-ALL = [*COMMANDS, *FORK_COMMANDS]
+ALL = [*COMMANDS]
 
 
 def imported(*arguments: str) -> set[str]:
@@ -37,7 +38,7 @@ def test_help_lists_every_command_with_its_summary(arguments, capsys):
     assert main(arguments) == 0
     output = capsys.readouterr().out
     for name in ALL:
-        summary = help_text(name, COMMANDS).splitlines()[0]
+        summary = COMMANDS[name].help.read_text("utf-8").splitlines()[0]
         assert re.search(rf"^  {name} +{re.escape(summary)}$", output, flags=re.M)
 
 
@@ -50,11 +51,9 @@ def test_every_command_has_a_help_with_an_example(name, flag, capsys):
     assert re.search(rf"^  heron {name}\b", output, flags=re.M)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", OWN)
 def test_every_command_has_its_module(name):
-    import importlib
-
-    assert callable(importlib.import_module(f"heron.commands.{name}").run)
+    assert callable(importlib.import_module(COMMANDS[name].module).run)
 
 
 @pytest.fixture

@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 
 from heron.base.run_folder import RunFolder
-from heron.cli import COMMANDS
-from heron.commands.listing import FORK_COMMANDS, help_text
+from heron.commands import COMMANDS
 from heron.config.constraints import all_keys, choices, key_types
 
 REPO = Path(__file__).parents[2]
@@ -206,10 +205,11 @@ def places_in_a_run() -> frozenset[str]:
 def unknown_command(words: list[str]) -> str | None:
     """Say what is wrong with a command in prose; None if nothing is."""
     name, *rest = words
-    if name not in (*COMMANDS, *FORK_COMMANDS):
+    if name not in COMMANDS:
         return name
     keys = [word.partition("=")[0] for word in rest if "=" in word]
-    return next((key for key in keys if f"{key}=" not in help_text(name, COMMANDS)), None)
+    text = COMMANDS[name].help.read_text("utf-8")
+    return next((key for key in keys if f"{key}=" not in text), None)
 
 
 def is_known(name: str) -> bool:

@@ -60,7 +60,7 @@ def test_the_wheel_holds_everything_that_heron_reads(wheel):
     own, tools = Path("heron"), Path("heron_tools")
     assert files(wheel / tools, *texts) == files(ROOT / "src" / tools, *texts)
     assert files(wheel / tools, "*.py") == files(ROOT / "src" / tools, "*.py")
-    for folder in (own / "base" / "templates", own / "commands" / "help"):
+    for folder in (own / "reports" / "templates", own / "commands" / "help"):
         assert files(wheel / folder, "*") == files(ROOT / "src" / folder, "*")
     modules = files(ROOT / "src" / "heron", "*.py")
     modules |= {Path("experiments", path) for path in files(ROOT / "experiments", "*.py")}
@@ -82,7 +82,8 @@ def test_an_installed_heron_finds_its_configuration_and_the_forks_that_are_named
     fork.write_text("")
     code = (
         "from heron.base.folders import conf_dir, data_sets; print(conf_dir());"
-        "from heron.results.published import find_published; print(find_published('trc/table4'));"
+        "from heron_tools.reproduction.published import find_published as find;"
+        "print(find('trc/table4'));"
         "print(*data_sets());"
         "from heron.tasks import FORK_ANALYSES; print(*FORK_ANALYSES)"
     )

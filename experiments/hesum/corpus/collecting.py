@@ -16,8 +16,8 @@ from typing import Any
 from heron.base.cells import Table
 from heron.base.files import fingerprint
 from heron.base.tables import write_table
-from heron.data.built import write_config
 from heron.data.config import SPLITS
+from heron.data.user_files import write_config
 from heron.languages import get_language
 from heron.languages.words import folded_words, words
 from heron.tasks.summarization.reader import other_script

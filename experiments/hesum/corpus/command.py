@@ -11,10 +11,9 @@ from annotated_types import Interval
 
 from heron.base.cells import Table
 from heron.base.errors import ConfigError
-from heron.base.progress import tracked
-from heron.base.terminal import print_lines, print_tables, say
+from heron.base.terminal import print_lines, print_tables, say, tracked
 from heron.config.constraints import Count, Natural, Positive, Seed
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 
 from .sites import SITES, Site, find_site, read_sites
 from .store import list_pages, open_pages
@@ -129,8 +128,7 @@ def _extracted(options: BuildOptions, sites: list[Site]) -> Iterator[tuple[str, 
     if unknown and any(site.title or site.summary or site.body for site in sites):
         say(
             f"{unknown:,} of {len(paths):,} pages name no address of a listed site: read without "
-            "selectors; a folder with the name of the host says it, too",
-            who="heron build hesum",
+            "selectors; a folder with the name of the host says it, too"
         )
 
 

@@ -32,7 +32,7 @@ from twisted.internet.defer import Deferred
 
 from heron import __version__
 from heron.base.errors import first_line
-from heron.base.progress import messages
+from heron.base.terminal import messages
 
 from .sites import Site
 from .store import read_page, write_page

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from heron.base.errors import ConfigError, nearest
-from heron.base.yaml_files import read_yaml
+from heron.base.files import read_yaml
 
 SITES = Path(__file__).with_name("sites.yaml")
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from heron.base.errors import DataError, Problem
+from heron.base.errors import DataError
 from heron.base.files import read_json, write_file, write_json
-from heron.base.tables import read_bytes
+from heron.base.table_formats import read_bytes
 
 PAGES = (".html.gz", ".html", ".htm", ".htm.gz")
 
@@ -62,7 +62,7 @@ def list_pages(folder: Path) -> list[Path]:
     found = [path for path in sorted(folder.rglob("*")) if path.name.lower().endswith(PAGES)]
     if not found:
         fix = "a folder with .html or .html.gz files"
-        raise DataError(Problem(str(folder), "no page in this folder", fix))
+        raise DataError(str(folder), "no page in this folder", fix)
     return found
 
 
@@ -93,4 +93,4 @@ def open_pages(paths: list[Path], folder: Path) -> Iterator[Page]:
             yield Page(path, url, host, read_bytes(path), kind)
         except OSError as error:
             fix = "fetch it again, or remove it"
-            raise DataError(Problem(str(path), f"cannot be read: {error}", fix)) from error
+            raise DataError(str(path), f"cannot be read: {error}", fix) from error

@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heron.base.cells import SYNTHETIC, Table
+from heron.base.cells import SYNTHETIC, Table, to_csv, to_markdown
 from heron.base.errors import DataError, Problem, nearest
 from heron.base.files import write_file
-from heron.base.pages import render
-from heron.base.table_files import to_csv, to_markdown
 from heron.base.tables import cell_text, read_table, write_table
 from heron.config.constraints import Seed
+from heron.reports.pages import render
 
 from . import tables
 from .reading import find_forms, read_forms
@@ -95,7 +94,7 @@ def _add_metrics(study: Study, paths: Sequence[Path]) -> tables.Metrics:
         found = numbers(path, keys, {name: table.values(name) for name in others})
         wanted = {f"{s}\0{guid}": (s, guid) for s in study.systems for guid in study.guids}
         if not wanted.keys() & found.keys() or not any(found.values()):
-            raise DataError(Problem(str(path), "no numbers for any summary that was judged"))
+            raise DataError(str(path), "no numbers for any summary that was judged")
         for key, (system, guid) in wanted.items():
             merged.setdefault(system, {}).setdefault(guid, {}).update(found.get(key, {}))
     return merged

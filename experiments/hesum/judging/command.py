@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from heron.base.errors import ConfigError, DataError, nearest
 from heron.base.terminal import print_lines, print_tables
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 
 STEPS = ("sample", "collect")
 

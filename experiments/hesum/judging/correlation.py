@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from heron.base.errors import DataError, Problem
+from heron.base.errors import DataError
 from heron.metrics.intervals import percentile_intervals, resample_groups
 
 FEWEST = 3  # units to correlate: any two lie on a line
@@ -68,7 +68,7 @@ def correlate(
     x, y = np.asarray(x_N, dtype=np.float64), np.asarray(y_N, dtype=np.float64)
     if x.shape != y.shape or x.ndim != 1 or (groups is not None and len(groups) != len(x)):
         what = f"{x.shape} and {y.shape} values, {len(groups or ())} groups"
-        raise DataError(Problem("correlation", what, "one of each for every unit"))
+        raise DataError("correlation", what, "one of each for every unit")
     both = np.isfinite(x) & np.isfinite(y)
     names = None if groups is None else np.asarray(groups, dtype=str)[both]
     x, y = x[both], y[both]

@@ -15,7 +15,7 @@ from typing import Any
 from heron.languages import get_language
 from heron.metrics.config import BertScoreConfig
 from heron.metrics.summary import item_rouge
-from heron.tasks.summarization.bertscore import compute_asked, sign_asked
+from heron.tasks.summarization.scores import compute_asked, sign_asked
 from heron_tools.analysis.systems import SummarySystem
 
 from .systems import metrics_of

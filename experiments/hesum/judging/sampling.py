@@ -18,10 +18,10 @@ from heron.base.files import fingerprint, sha256_file
 from heron.config.constraints import Seed
 from heron.languages import get_language
 from heron.languages.spelling import Spell, around_difference
-from heron.tasks.summarization.bertscore import require_asked
-from heron_tools.analysis.options import BertScoreOptions
+from heron.tasks.summarization.scores import require_asked
 from heron_tools.analysis.systems import SummarySystem, read_systems
 from heron_tools.annotation.sheets import assign_raters
+from heron_tools.statistics.options import BertScoreOptions
 
 from .form import write_forms
 from .measuring import measure, references, sign_measures
@@ -143,7 +143,7 @@ def _articles(systems: Sequence[SummarySystem], spell: Spell) -> dict[str, str]:
     articles = {guid: text for one in reversed(systems) for guid, text in articles_of(one).items()}
     if not articles:
         fix = "at least one file needs a column text or article: raters have to read it"
-        raise DataError(Problem(", ".join(str(one.path) for one in systems), "no articles", fix))
+        raise DataError(", ".join(str(one.path) for one in systems), "no articles", fix)
     return articles
 
 

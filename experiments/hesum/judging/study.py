@@ -15,7 +15,8 @@ from typing import Any
 from heron import __version__
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.files import read_json, write_json
-from heron.base.tables import SUFFIXES, is_missing, read_table, table_format
+from heron.base.table_formats import SUFFIXES, table_format
+from heron.base.tables import is_missing, read_table
 from heron.languages import LANGUAGES
 
 from .wording import Question, Wording, read_wording
@@ -93,7 +94,7 @@ def read_key(path: Path) -> Study:
         return Study(**content)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         fix = "key= is the key.json that `heron judge sample` wrote beside the forms"
-        raise DataError(Problem(str(path), f"cannot be read as a key: {error}", fix)) from error
+        raise DataError(str(path), f"cannot be read as a key: {error}", fix) from error
 
 
 def get_wording(code: str) -> Wording:

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from heron.base.cells import Cell, Formatted, Interval, Table, summarize
-from heron_tools.analysis.rates import group_mean
 from heron_tools.annotation.measures import krippendorff_alpha
+from heron_tools.statistics.rates import group_mean
 
 from .correlation import FEWEST, Correlation, correlate
 from .reading import Answer

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heron.base.errors import ConfigError
-from heron.base.yaml_files import read_yaml
+from heron.base.files import read_yaml
 
 
 @dataclass(frozen=True, slots=True)

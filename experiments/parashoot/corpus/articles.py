@@ -16,8 +16,7 @@ from typing import Any
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import fingerprint
-from heron.base.table_formats import read_chunks
-from heron.base.tables import is_missing
+from heron.base.tables import is_missing, read_chunks
 from heron.data.config import SPLITS
 
 _AT_ONCE = 1000  # articles
@@ -81,7 +80,7 @@ def draw_paragraphs(source: Path, rules: Rules) -> Sampled:
     if suitable < (rules.size or 1):
         what = f"{suitable} of {read} articles have {rules.min_paragraphs} paragraphs of "
         what += f"{rules.min_characters} characters or more, {rules.size or 1} are wanted"
-        raise DataError(Problem(str(source), what, "size=, min_characters= or min_paragraphs="))
+        raise DataError(str(source), what, "size=, min_characters= or min_paragraphs=")
     chosen = sorted(kept)[: rules.size]
     splits = _splits(len(chosen), rules.weights)
     found = [
@@ -147,7 +146,7 @@ def read_articles(source: Path) -> Iterator[tuple[str, list[str]]]:
     if problems:
         raise DataError(problems)
     if not titles:
-        raise DataError(Problem(str(source), "no article", "a table, or a folder of .txt files"))
+        raise DataError(str(source), "no article", "a table, or a folder of .txt files")
 
 
 _Read = Iterator[tuple[str, str, "list[str] | Problem"]]  # place, title, paragraphs

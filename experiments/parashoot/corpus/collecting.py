@@ -17,11 +17,11 @@ from heron.base.cells import Table
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_json
 from heron.base.tables import write_table
-from heron.data.built import write_config
 from heron.data.config import SPLITS
+from heron.data.user_files import write_config
 from heron.languages import get_language
 from heron.languages.words import folded_words, words
-from heron.metrics.span_classes import asks_yes_or_no
+from heron.metrics.span import asks_yes_or_no
 
 from .label_studio import Asked, Export
 

@@ -10,7 +10,7 @@ from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_file, write_json
 from heron.base.terminal import print_lines, print_tables, say
 from heron.config.constraints import Seed
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 from heron.languages import get_language
 
 STEPS = ("sample", "collect")
@@ -102,7 +102,7 @@ def _collect(arguments: Sequence[str]) -> int:
     )
     if "yes_no" in options.reject and get_language(options.language).questions is None:
         what = "has no question words, so yes_no finds nothing"
-        say(f"language={options.language} {what}", who="heron build parashoot")
+        say(f"language={options.language} {what}")
     export = label_studio.read_exports(options.exports)
     checked = collecting.check_questions(export.asked, options.reject, limits)
     files = collecting.write_data_set(options.out, options.name, checked, options.language)

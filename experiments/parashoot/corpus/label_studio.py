@@ -14,10 +14,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 from heron.base.errors import DataError, Problem
-from heron.base.files import fingerprint
+from heron.base.files import fingerprint, read_yaml
 from heron.base.tables import read_table
 from heron.base.terminal import say
-from heron.base.yaml_files import read_yaml
 from heron.data.config import SPLITS
 from heron.languages import get_language
 
@@ -81,8 +80,7 @@ def wording(language: str) -> Mapping[str, Any]:
         say(
             f"language={language}: annotators read English; translate labelling.xml and "
             "instructions.txt, or write `annotators:` into the language's YAML, as "
-            "experiments/parashoot/corpus/wording.yaml has it",
-            who="heron build parashoot",
+            "experiments/parashoot/corpus/wording.yaml has it"
         )
     return dict(found or known["en"])
 

@@ -22,11 +22,10 @@ from typing import IO, Any
 
 from rich.progress import Progress
 
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError
 from heron.base.files import fingerprint, read_json, sha256_file, write_file, write_json
-from heron.base.folders import experiment_roots
-from heron.base.progress import messages
-from heron.base.workers import begin_worker
+from heron.base.folders import begin_worker, experiment_roots
+from heron.base.terminal import messages
 from heron.data.config import SPLITS
 
 from .texts import NEUTRAL, Rules, read_article
@@ -104,7 +103,7 @@ def _read(dump: Path) -> Iterator[Any]:
             yield mwxml.Dump.from_file(file)
     except (OSError, EOFError, ValueError, AttributeError, SyntaxError) as error:
         fix = "a dump pages-articles.xml, also .bz2 or .gz"
-        raise DataError(Problem(str(dump), f"cannot be read: {error}", fix)) from error
+        raise DataError(str(dump), f"cannot be read: {error}", fix) from error
 
 
 def _open(dump: Path) -> IO[Any]:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from heron.base.cells import Cell, Table
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError
+from heron.base.files import read_yaml
 from heron.base.terminal import print_lines, print_tables, say
-from heron.base.yaml_files import read_yaml
 from heron.config.constraints import Count, Fraction, Natural, OneOf, Seed
-from heron.config.options import parse_options
-from heron.data.built import write_config
+from heron.config.parsing import parse_options
 from heron.data.config import SPLITS
+from heron.data.user_files import write_config
 from heron.languages import get_language
 
 from .building import Plan, build, read_namespaces
@@ -54,7 +54,7 @@ def run(arguments: Sequence[str]) -> int:
     phrases = _read_phrases(options.phrases)
     repo = options.protocol == "repo"
     if not options.dump.is_file():
-        raise DataError(Problem(str(options.dump), "missing", "from dumps.wikimedia.org"))
+        raise DataError(str(options.dump), "missing", "from dumps.wikimedia.org")
     wording["files"] = [*wording["files"], *ENGLISH, *read_namespaces(options.dump)]
     rules = Rules(phrases, wording, repo, options.protocol != "fixed", options.characters, repo)
     plan = Plan(
@@ -63,7 +63,7 @@ def run(arguments: Sequence[str]) -> int:
     counts = build(plan, options.out, options.workers, options.progress)
     if not any(counts[f"found {label}"] for label in phrases):
         fix = "write phrases as the sentences have them: capitals count"
-        raise DataError(Problem(str(options.phrases), "no pair of sentences has a phrase", fix))
+        raise DataError(str(options.phrases), "no pair of sentences has a phrase", fix)
     labels = [*phrases, NEUTRAL]
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (label, counts[f"found {label}"], *(counts[f"{split} {label}"] for split in SPLITS))
@@ -90,8 +90,7 @@ def _wording(code: str) -> dict[str, Sequence[str]]:
         say(
             f"language={code}: no names of sections and abbreviations are known, so no section is "
             "left out; `wikipedia:` in the language's YAML may name them, as "
-            "experiments/ronli/corpus/wording.yaml does",
-            who="heron build ronli",
+            "experiments/ronli/corpus/wording.yaml does"
         )
     return {name: [] for name in known["en"]} | (found or {})
 
@@ -104,7 +103,7 @@ def _read_phrases(path: Path) -> dict[str, list[str]]:
         assert all(isinstance(p, str) and p.strip() for of in found.values() for p in of)
     except (OSError, ValueError, AssertionError, TypeError) as error:
         fix = 'JSON: {"contrastive": ["phrase", ...], "entailment": [...]}'
-        raise DataError(Problem(str(path), f"no list of phrases: {error}", fix)) from error
+        raise DataError(str(path), f"no list of phrases: {error}", fix) from error
     return {label: [p.strip() for p in listed] for label, listed in found.items()}
 
 

@@ -60,10 +60,17 @@ class Problem:
 
 
 class DataError(HeronError):
-    """Rows or files that cannot be used: all problems in file order; `limit` of them are shown."""
+    """Rows or files that cannot be used: all problems in file order; `limit` of them are shown.
 
-    def __init__(self, problems: Problem | Sequence[Problem], limit: int = 20):
-        self.problems = [problems] if isinstance(problems, Problem) else list(problems)
+    Where there is one problem, its fields may be given instead.
+    """
+
+    def __init__(
+        self, problems: Sequence[Problem] | str, what: str = "", fix: Fix = "", limit: int = 20
+    ):
+        if isinstance(problems, str):
+            problems = [Problem(problems, what, fix)]
+        self.problems = list(problems)
         lines = [str(problem) for problem in self.problems[:limit]]
         if len(self.problems) > limit:
             lines.append(f"... and {len(self.problems) - limit} more")

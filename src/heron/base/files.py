@@ -1,4 +1,6 @@
-"""Files that are either whole or absent: atomic writes, content hashes, locks."""
+"""Files that are either whole or absent: atomic writes, JSON, YAML, arrays, hashes, locks."""
+
+from __future__ import annotations
 
 import fcntl
 import glob
@@ -12,9 +14,14 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
+
+import yaml
 
 from heron.base.errors import ConfigError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 SEAL = "checksums.json"
 # One half of a surrogate pair without the other, as JSON writes them.
@@ -22,7 +29,11 @@ _HALF = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
     r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
+_DEEPEST = 100  # levels of YAML: libyaml crashes somewhere beyond 10,000
+# Hydra's numbers: `1e-5` is a number, not text.
+_EXPONENT = re.compile(r"[-+]?[0-9][0-9_]*(\.[0-9_]*)?[eE][-+]?[0-9]+$")
 
+Arrays: TypeAlias = "dict[str, np.ndarray]"
 Version = tuple[str, int, int, int, int]  # path, times of change, size, inode
 # Module globals: a hash depends on a file's version only, and locks belong to the process.
 _hashes: dict[Version, str] = {}
@@ -119,6 +130,29 @@ def stored_folder(folder: Path, build: Callable[[Path], object]) -> Path:
     return folder
 
 
+def load_or_build(
+    cache: Path, kind: str, key: str, build: Callable[[], tuple[Arrays, Mapping[str, Any]]]
+) -> tuple[Arrays, dict[str, Any]]:
+    """Open the arrays of `<cache>/<kind>/<key>/`, building and storing them first where needed.
+
+    `key` is a fingerprint of everything that decides the arrays; `build` makes them, and what else
+    to keep as JSON. Returns both; the arrays are memory-mapped and read-only.
+    """
+
+    import numpy as np  # start-up time
+
+    def store(folder: Path) -> None:
+        arrays, rest = build()
+        for name, array in arrays.items():
+            np.save(folder / f"{name}.npy", array)
+        write_json(folder / "meta.json", {"arrays": list(arrays), "rest": rest})
+
+    folder = stored_folder(cache / kind / key[:32], store)
+    meta = read_json(folder / "meta.json")
+    opened = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in meta["arrays"]}
+    return opened, meta["rest"]
+
+
 def seal(folder: Path) -> None:
     """Write the SHA-256 of a folder's files, except hidden ones, to `checksums.json` in it."""
     files = [path for path in sorted(folder.iterdir()) if path.is_file() and path.name != SEAL]
@@ -174,6 +208,52 @@ def parse_json(text: str, halves: bool = False, **options: Any) -> Any:
     except ValueError as error:  # a number too long for Python
         raise json.JSONDecodeError(str(error).partition(";")[0], text, 0) from error
     return value
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """PyYAML's safe loader with Hydra's numbers."""
+
+
+class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    """PyYAML's safe dumper; quotes text that a reader would take for such a number."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Write repeated values in full, without aliases."""
+        return True
+
+
+for _each in (_Loader, _Dumper):
+    _each.add_implicit_resolver("tag:yaml.org,2002:float", _EXPONENT, list("-+0123456789"))
+
+
+def dump_yaml(value: Any) -> str:
+    """Write plain dictionaries, lists, texts and numbers as YAML; keys keep their order."""
+    return str(yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True))
+
+
+def parse_yaml(text: str) -> Any:
+    """Read YAML; raises a ConfigError if it is invalid, nested too deeply, or holds aliases."""
+    depth = 0
+    try:
+        for event in yaml.parse(text, Loader=_Loader):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > _DEEPEST:
+                raise ConfigError(f"not valid YAML: nested more than {_DEEPEST} times")
+            if isinstance(event, yaml.AliasEvent):  # a few can expand to billions of values
+                what = f"YAML aliases are not allowed: replace *{event.anchor} by its value"
+                raise ConfigError(what)
+        return yaml.load(text, Loader=_Loader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ConfigError(f"not valid YAML: {' '.join(str(error).split())}") from error
+
+
+def read_yaml(path: Path) -> Any:
+    """Read a YAML file as `parse_yaml` does; its errors name the file."""
+    try:
+        return parse_yaml(Path(path).read_text(encoding="utf-8"))
+    except (ConfigError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: {error}") from error
 
 
 def sha256_file(path: Path | str) -> str:
@@ -240,8 +320,7 @@ def locked(path: Path | str, wait: bool = True) -> Iterator[None]:
     """Hold an exclusive lock on `path` (created if absent); other processes wait.
 
     The operating system releases it when the process ends. Forks of the process (a loader's
-    workers) do not hold it. The filelock package is not used:
-    without `flock`, it leaves a marker file after a kill.
+    workers) do not hold it. The filelock package leaves a marker file after a kill.
 
     Raises:
         BlockingIOError: without `wait`, when another process holds the lock.
@@ -253,14 +332,9 @@ def locked(path: Path | str, wait: bool = True) -> Iterator[None]:
     with os.fdopen(handle, "r+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
-            raise
         except OSError as error:
-            raise ConfigError(
-                f"{path}: this file system has no locks ({error.strerror}). heron needs them "
-                "(flock), so that two processes do not write one file: put paths.runs and "
-                "paths.cache on another file system, such as a local disk"
-            ) from error
+            _name(error, path)
+            raise
         _locks.append(file)
         try:
             yield

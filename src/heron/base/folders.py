@@ -1,4 +1,4 @@
-"""Where configuration and forks are found.
+"""Where configuration and forks are found, and how forks are imported.
 
 A fork is a folder with Python and YAML that adds languages, tasks, heads and more to heron. It is
 found in `experiments/` of heron's repository, where `HERON_FORKS` says (forks, or folders of forks
@@ -9,15 +9,23 @@ working directory either: runs from somebody else may lie in it, beside an `expe
 A run's stored configuration can name what a fork has registered, but it cannot name a module.
 """
 
+import importlib
 import importlib.util
 import os
+import sys
+import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
-from heron.base.errors import ConfigError, nearest
+from heron.base.errors import ConfigError, HeronError, nearest
+from heron.base.files import sha256_file
+from heron.base.signals import end_with_parent
+from heron.base.terminal import say
 
 VERSION = "0.1.0"  # of heron
 PACKAGE = "heron_forks"
@@ -119,18 +127,8 @@ def add_forks(confs: Sequence[Path]) -> None:
             os.environ[VARIABLE] = os.pathsep.join([*_named(), folder])
 
 
-def set_named_forks(named: str) -> None:
-    """Take over another process's `HERON_FORKS`, where its environment is not inherited."""
-    os.environ[VARIABLE] = named
-
-
-def named_forks() -> str:
-    """Read `HERON_FORKS`."""
-    return os.environ.get(VARIABLE, "")
-
-
 def _named() -> list[str]:
-    return [name for name in named_forks().split(os.pathsep) if name]
+    return [name for name in os.environ.get(VARIABLE, "").split(os.pathsep) if name]
 
 
 @cache  # what is installed does not change while a process runs, and listing it takes 0.05 s
@@ -144,3 +142,58 @@ def _installed() -> tuple[Fork, ...]:
         if folder.is_dir() or folder.with_suffix(".py").is_file():  # else it has been deleted
             forks.append(Fork(entry.module, folder))
     return tuple(forks)
+
+
+def load_forks(roots: Sequence[Path]) -> None:
+    """Import the forks with Python that are not imported yet; an error names file and line."""
+    forks, here = find_forks(roots), Path("experiments").resolve()
+    known = {fork.folder.parent.resolve() for fork in forks}
+    if here not in known and any(here.glob("*/__init__.py")):
+        say(f"{here} is not searched for forks unless {VARIABLE} names it")
+    # A package without files, so that a fork's modules import each other by their full names.
+    package = sys.modules.setdefault(PACKAGE, ModuleType(PACKAGE))
+    ours = [fork for fork in forks if fork.module.startswith(f"{PACKAGE}.")]
+    package.__path__ = list(dict.fromkeys(str(fork.folder.parent) for fork in ours))
+    importlib.invalidate_caches()
+    for fork in forks:
+        has_code = fork not in ours or (fork.folder / "__init__.py").is_file()
+        if fork.module in sys.modules or not has_code:
+            continue
+        try:
+            importlib.import_module(fork.module)
+        except Exception as error:
+            what = type(error).__name__ + (f": {str(error).splitlines()[0]}" if str(error) else "")
+            said = f": {error}" if isinstance(error, HeronError) else f" cannot be imported: {what}"
+            raise ConfigError(f"{_where(error, fork.folder)}{said}") from error
+
+
+def _where(error: Exception, folder: Path) -> str:
+    """Name the place in a fork's own files where an error was raised."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)]
+    return f"{own[-1].filename}:{own[-1].lineno}" if own else str(folder / "__init__.py")
+
+
+def code_hashes(part: Any) -> list[str]:
+    """Hash the Python that a function or class is written in: all files of its fork.
+
+    Of what is in no fork, its own file; empty for what is heron's, which versions its caches.
+    """
+    while isinstance(part, partial):
+        part = part.func
+    name = str(part.__module__)
+    if name.startswith("heron."):
+        return []
+    for fork in find_forks(experiment_roots()):
+        if f"{name}.".startswith(f"{fork.module}.") and fork.folder.is_dir():
+            return [sha256_file(path) for path in sorted(fork.folder.rglob("*.py"))]
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return [sha256_file(Path(file))] if file else []
+
+
+def begin_worker(roots: Sequence[Path]) -> None:
+    """Begin a worker process: it ends with its parent and can run functions of forks."""
+    end_with_parent()
+    load_forks(roots)

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from heron.base.errors import ConfigError
-
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -55,19 +53,14 @@ def is_first() -> bool:
 def join(accelerator: str = "auto", meet: str = "env://") -> None:
     """Meet the other ranks of this training at `meet`, an address as torch knows it; once.
 
-    CPU tensors travel by gloo, those on GPUs by nccl. A ConfigError where ranks outnumber GPUs.
+    CPU tensors travel by gloo, those on GPUs by nccl.
     """
     import torch  # start-up time
     from torch import distributed
 
     on_gpu = torch.cuda.is_available() and accelerator != "cpu"
     if on_gpu:
-        local, gpus = int(os.environ["LOCAL_RANK"]), torch.cuda.device_count()
-        if local >= gpus:
-            raise ConfigError(
-                f"trainer.devices={os.environ['WORLD_SIZE']}: this machine has {gpus} GPUs"
-            )
-        torch.cuda.set_device(local)
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     backend = "cpu:gloo,cuda:nccl" if on_gpu else "gloo"
     distributed.init_process_group(backend, meet, TIMEOUT, ranks, rank)

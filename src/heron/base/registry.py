@@ -35,7 +35,7 @@ def on_demand(place: str) -> Callable[..., Any]:
 
 
 def _load_forks() -> None:
-    from heron.base.forks import load_forks
+    from heron.base.folders import load_forks
 
     load_forks(experiment_roots())
 

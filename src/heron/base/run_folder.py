@@ -15,10 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.errors import ConfigError
-from heron.base.files import atomic_open, is_locked, read_json, sha256_file, write_json
+from heron.base.files import (
+    atomic_open,
+    dump_yaml,
+    is_locked,
+    read_json,
+    read_yaml,
+    sha256_file,
+    write_json,
+)
 from heron.base.secrets import redacted
 from heron.base.terminal import say
-from heron.base.yaml_files import dump_yaml, read_yaml
 
 Scores = dict[str, dict[str, float]]  # `{"<split>": {"<metric>": fraction}}`
 

@@ -1,6 +1,8 @@
-"""SIGTERM, which clusters and people send to end a process, handled like Ctrl+C."""
+"""How processes end: SIGTERM, from clusters and people, like Ctrl+C; workers with their parent."""
 
+import multiprocessing
 import os
+import shutil
 import signal
 import threading
 import time
@@ -80,6 +82,23 @@ def leave_signals_alone(trainer: Any) -> Any:
     """
     trainer._signal_connector.register_signal_handlers = lambda: None
     return trainer
+
+
+def end_with_parent(shared: str = "") -> None:
+    """End this worker process with exit code 1 when its parent is gone; its work can be resumed.
+
+    A folder that the parent has `shared` is removed: nobody else will.
+    """
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        if shared:
+            shutil.rmtree(shared, ignore_errors=True)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="parent", daemon=True).start()
 
 
 class Deferred:

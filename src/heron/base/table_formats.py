@@ -1,31 +1,27 @@
-"""Reading CSV, TSV, JSON lists row by row, and any table some rows at a time."""
+"""Reading CSV, TSV, JSON and Parquet row by row, each with its line."""
 
 import csv
-import dataclasses
+import gzip
+import io
 import json
 import re
+import shutil
+import tempfile
+import zlib
 from collections import deque
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from heron.base.errors import DataError, Problem
 from heron.base.files import parse_json
-from heron.base.tables import (
-    Bad,
-    Found,
-    Table,
-    json_object,
-    make_table,
-    open_text,
-    opened,
-    read_found,
-    read_json_lines,
-    table_format,
-    undecodable,
-)
 from heron.base.terminal import say
 
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
+# Bytes that are not UTF-8 are decoded to these code points, which valid UTF-8 does not contain, so
+# that one bad byte costs only its own row. A NUL is valid UTF-8, but belongs in no text.
+_UNDECODABLE = re.compile("[\0\udc80-\udcff]")
 # Characters of a cell: more than any article has, less than a file whose quote is never closed.
 _LONGEST = 1 << 24
 # How JSON begins: a list of objects, or an object. An object in each line is a table, one is not.
@@ -34,31 +30,39 @@ _JSON_LINES = re.compile(r"\s*\{[^\n]*\}[ \t\r]*\n\s*\{")
 _TEXTS = (".csv", ".tsv", ".json")
 _HEAD = 1 << 16  # characters that tell a file's format
 
+# What every format yields: the 1-based line, and the row or what is wrong with it.
+Rows = Iterator[tuple[int, dict[str, Any] | Problem]]
 
-def read_chunks(path: Path, size: int, quoting: str = "auto") -> Iterator[Table]:
-    """Read a table `size` rows at a time, so that memory does not grow with the file.
 
-    JSON Lines and Parquet are read twice, so that the columns and errors are known before the first
-    rows. A JSON list is still read as a whole, and Parquet by row group.
+def table_format(path: Path) -> str:
+    """Name a table's format by its suffix, in small letters: `.csv` for `rows.csv.gz` too."""
+    return _unpacked(path).suffix.lower()
 
-    Yields:
-        The tables that `read_table(path, bad_rows="report")` consists of, at least one. Each has
-        the columns of the whole file, and all share `ids`.
-    """
-    columns: dict[str, None] = {}
-    # All rows of CSV have the columns of the first one, and the file is scanned before it.
-    for line, row in () if content_format(path) == ".csv" else read_found(path):
-        if not isinstance(row, Bad):
-            columns |= dict.fromkeys(row)
-        elif not line:
-            yield make_table(path, iter([(line, row)]))
-            return
-    found, ids = read_found(path, quoting=quoting), dict[str, int]()
-    first = True
-    while (chunk := list(islice(found, size))) or first:
-        table = make_table(path, iter(chunk), columns=columns)
-        yield dataclasses.replace(table, ids=ids)
-        columns, first = dict.fromkeys(table.columns), False
+
+def table_stem(path: Path) -> str:
+    """Name a file without its suffixes: `rows` for `rows.csv.gz`."""
+    return _unpacked(path).stem
+
+
+def _unpacked(path: Path) -> Path:
+    return Path(path.stem if path.suffix.lower() == ".gz" else path.name)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file to read, unpacking `.gz`; broken packing is an OSError, of the block as well."""
+    opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
+    try:
+        with opener(path, "rb") as file:
+            yield file
+    except (EOFError, zlib.error) as error:
+        raise OSError(f"broken gzip: {error}") from error
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a file, unpacked if it ends in `.gz`; an OSError where that fails."""
+    with opened(path) as file:
+        return file.read()
 
 
 def content_format(path: Path) -> str:
@@ -83,18 +87,47 @@ def _shown(suffix: str, text: IO[str]) -> str:
     return ".csv" if suffix == ".tsv" else suffix
 
 
-def read_by_content(path: Path, file: IO[bytes], quoting: str) -> Found:
-    """Read a .csv, .tsv or .json file as what it is; see `content_format`."""
-    text = open_text(file)
-    kind = _shown(table_format(path), text)
-    text.seek(0)
-    if kind == ".jsonl":
-        return read_json_lines(text)
-    return read_csv(text, path, quoting) if kind == ".csv" else read_json_list(text)
+def read_rows(path: Path, only: Collection[str] | None = None, quoting: str = "auto") -> Rows:
+    """Read a file row by row (see `read_table`); a DataError where it cannot be read at all."""
+    if table_format(path) not in SUFFIXES:
+        fix = f"use one of {', '.join(SUFFIXES)}, or .gz"
+        raise DataError(str(path), f"unknown file type '{path.suffix}'", fix)
+    try:
+        with opened(path) as file:
+            if table_format(path) == ".parquet":
+                yield from _read_parquet(path, file, only)
+                return
+            text = open_text(file, "\n" if table_format(path) == ".jsonl" else "")
+            kind = _shown(table_format(path), text)
+            text.seek(0)
+            if kind == ".csv":
+                yield from _read_csv(text, path, quoting)
+            elif kind == ".jsonl":
+                for line, content in enumerate(text, 1):
+                    if content.strip():
+                        yield line, _json_object(f"{path}:{line}", content.removesuffix("\n"))
+            else:
+                yield from _read_json_list(text, path)
+    except OSError as error:
+        what = f"cannot be read: {(error.strerror or str(error)).lower()}"
+        raise DataError(str(path), what) from error
 
 
-def read_csv(text: IO[str], path: Path, quoting: str) -> Found:
+def open_text(file: IO[bytes], ends: str = "") -> IO[str]:
+    """Decode a file from its beginning; bytes that are not UTF-8 cost their own row only."""
+    file.seek(0)
+    wide = file.read(2) in (b"\xff\xfe", b"\xfe\xff")
+    file.seek(0)
+    encoding, errors = ("utf-16", "replace") if wide else ("utf-8-sig", "surrogateescape")
+    return io.TextIOWrapper(file, encoding, errors, ends)
+
+
+def _read_csv(text: IO[str], path: Path, quoting: str) -> Rows:
     """Read a table that begins with a header, whose cells tell what separates them."""
+
+    def bad(line: int, what: str, fix: str) -> Problem:
+        return Problem(f"{path}:{line}", what, fix)
+
     usual = "\t" if table_format(path) == ".tsv" else ","
     widths = {sign: len(_header(text, sign)[1]) for sign in ("\t", usual, ",", ";", "|")}
     delimiter = "\t" if widths["\t"] > 1 else max((usual, ",", ";", "|"), key=widths.__getitem__)
@@ -104,19 +137,19 @@ def read_csv(text: IO[str], path: Path, quoting: str) -> Found:
     alike: list[int] = []  # lines of quoted cells that may be rows
     for line, lines, cells in _records(text, delimiter, quoting):
         if isinstance(cells, csv.Error):
-            yield line, Bad(f"broken quoting: {cells}", 'write a quote inside quotes as ""')
+            yield line, bad(line, f"broken quoting: {cells}", 'write a quote inside quotes as ""')
         elif not cells:
             continue
-        elif bad := undecodable(delimiter.join(cells)):
-            yield line, bad
+        elif wrong := undecodable(f"{path}:{line}", delimiter.join(cells)):
+            yield line, wrong
         elif not names:
             names = _names(cells)
             if repeated := sorted({name for name in names if names.count(name) > 1}):
-                yield line, Bad(f"columns named twice: {', '.join(repeated)}", "rename one")
+                yield line, bad(line, f"columns named twice: {', '.join(repeated)}", "rename one")
                 return
         elif not _fits(cells, len(names)):
             what = f"{len(cells)} cells where the header has {len(names)}"
-            yield line, Bad(what, f"the columns are {', '.join(names)}")
+            yield line, bad(line, what, f"the columns are {', '.join(names)}")
         else:
             if len(lines) > 1 and _are_rows(lines, delimiter, len(names)):
                 alike.append(line)
@@ -125,7 +158,7 @@ def read_csv(text: IO[str], path: Path, quoting: str) -> Found:
             return
     if alike:
         what = f"{path}: the lines of {len(alike)} quoted cells look like rows (first: {alike[0]})"
-        say(f"{what}; data.quoting=none reads them as rows", f"{path}: cells", "heron")
+        say(f"{what}; data.quoting=none reads them as rows", f"{path}: cells")
 
 
 def _find_quoting(text: IO[str], path: Path, delimiter: str) -> str:
@@ -138,7 +171,9 @@ def _find_quoting(text: IO[str], path: Path, delimiter: str) -> str:
     width, quoted, alike, broken = len(header), 0, 0, 0
     if '"' in lines[0] and '"' not in "".join(header):
         return "csv"
-    for _, lines, cells in _records(text, delimiter, "csv", only_quotes=True):
+    for _, lines, cells in _records(text, delimiter, "csv"):
+        if not any('"' in line for line in lines):
+            continue
         are_rows, several = _are_rows(lines, delimiter, width), len(lines) > 1
         if isinstance(cells, csv.Error):
             broken += are_rows
@@ -149,7 +184,7 @@ def _find_quoting(text: IO[str], path: Path, delimiter: str) -> str:
         return "csv"
     if not broken:
         what = f"{path}: quotes are read as characters: what they enclose looks like rows"
-        say(f"{what}; data.quoting=csv reads cells of several lines", f"{path}: quotes", "heron")
+        say(f"{what}; data.quoting=csv reads cells of several lines", f"{path}: quotes")
     return "none"
 
 
@@ -182,53 +217,92 @@ def _are_rows(lines: Sequence[str], delimiter: str, width: int) -> bool:
 
 
 def _records(
-    text: IO[str], delimiter: str, quoting: str, only_quotes: bool = False
+    text: IO[str], delimiter: str, quoting: str
 ) -> Iterator[tuple[int, list[str], list[str] | csv.Error]]:
     """Read a file from its beginning: the number of a record's first line, its lines, its cells.
 
-    Where quoting is broken, the record is one line and has an error, so that no line is lost. The
-    list of lines changes with the next record. `only_quotes` leaves out records without a quote.
+    Where quoting is broken, the record is one line and has an error, so that no line is lost.
     """
-    taken: list[str] = []
-    back = deque[str]()
+    # strict: otherwise a quote that is never closed silently hides the rest of the file.
+    style: Any = csv.QUOTE_NONE if quoting == "none" else csv.QUOTE_MINIMAL
+    csv.field_size_limit(_LONGEST)  # the default, 131,072 characters, is less than some articles
+    text.seek(0)
+    back, number, taken = deque[str](), 1, list[str]()
 
     def lines() -> Iterator[str]:
         while each := back.popleft() if back else next(text, ""):
-            if taken or not only_quotes or '"' in each:
-                taken.append(each)
-                yield each
+            taken.append(each)
+            yield each
 
-    def reader() -> Iterator[list[str]]:
-        # strict: otherwise a quote that is never closed silently hides the rest of the file.
-        style: Any = csv.QUOTE_NONE if quoting == "none" else csv.QUOTE_MINIMAL
-        return csv.reader(lines(), delimiter=delimiter, quoting=style, strict=True)
-
-    csv.field_size_limit(_LONGEST)  # the default, 131,072 characters, is less than some articles
-    text.seek(0)
-    records, number = reader(), 1
     while True:
-        taken.clear()
+        cells: list[str] | csv.Error
+        taken = []
         try:
-            yield number, taken, next(records)
+            cells = next(csv.reader(lines(), delimiter=delimiter, quoting=style, strict=True))
         except StopIteration:
             return
         except csv.Error as error:
             back.extendleft(reversed(taken[1:]))
-            del taken[1:]
-            records = reader()
-            yield number, taken, error
+            taken, cells = taken[:1], error
+        yield number, taken, cells
         number += len(taken)
 
 
-def read_json_list(text: IO[str]) -> Found:
+def _read_json_list(text: IO[str], path: Path) -> Rows:
     """Read a JSON list, whose rows have numbers."""
     try:
         values = parse_json(text.read(), halves=True)
     except json.JSONDecodeError as error:
-        yield error.lineno, Bad(f"broken JSON: {error.msg}", "nothing of it was read")
+        what, fix = f"broken JSON: {error.msg}", "nothing of it was read"
+        yield error.lineno, Problem(f"{path}:{error.lineno}", what, fix)
         return
     if not isinstance(values, list):
-        yield 1, Bad("is not a JSON list", "write [{...}, {...}], or one object a line: .jsonl")
-        return
+        fix = "write [{...}, {...}], or one object a line: .jsonl"
+        raise DataError(f"{path}:1", "is not a JSON list", fix)
     for number, value in enumerate(values, 1):
-        yield number, json_object(json.dumps(value))
+        yield number, _json_object(f"{path}:{number}", json.dumps(value))
+
+
+def _read_parquet(path: Path, file: IO[bytes], only: Collection[str] | None) -> Rows:
+    import pyarrow  # start-up time
+    import pyarrow.parquet
+
+    with tempfile.TemporaryFile() as unpacked:
+        if path.suffix.lower() == ".gz":  # Parquet is read from its end, slow in a packed file
+            shutil.copyfileobj(file, unpacked)
+            file = unpacked
+        try:
+            found = pyarrow.parquet.ParquetFile(file)
+            present = found.schema_arrow.names
+            wanted = None if only is None else [name for name in present if name in only]
+            batches = found.iter_batches(1000, columns=wanted)
+            yield from enumerate((row for batch in batches for row in batch.to_pylist()), 1)
+        except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+            what = f"is not a readable Parquet file: {error}"
+            raise DataError(str(path), what) from error
+
+
+def _json_object(where: str, content: str) -> dict[str, Any] | Problem:
+    """Parse one JSON object, or say what is wrong with it."""
+    if problem := undecodable(where, content):
+        return problem
+    try:
+        value = parse_json(content)
+    except json.JSONDecodeError as error:
+        return Problem(where, f"broken JSON at character {error.pos + 1}: {error.msg}")
+    if isinstance(value, dict):
+        return value
+    fix = 'write {"column": value, ...}'
+    return Problem(where, f"a JSON {type(value).__name__}, not an object", fix)
+
+
+def undecodable(where: str, text: str) -> Problem | None:
+    """Say which byte of a text is not UTF-8, or NUL; None where all are fine."""
+    if not (found := _UNDECODABLE.search(text)):
+        return None
+    before = repr(text[: found.start()][-20:])
+    if found.group() == "\0":
+        return Problem(where, f"a NUL byte after {before}", "remove it")
+    # surrogateescape maps byte 0x80 + n to U+DC80 + n.
+    byte = ord(found.group()) - 0xDC00
+    return Problem(where, f"not UTF-8: byte 0x{byte:02x} after {before}", "save as UTF-8")

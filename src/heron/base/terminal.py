@@ -5,10 +5,13 @@ All else are messages: `quiet=true` drops them, `json=true` sends them to standa
 
 from __future__ import annotations
 
+import os
 import sys
+import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -19,15 +22,20 @@ from heron.base.errors import visible
 from heron.base.secrets import redact
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.containers import Lines
     from rich.table import Table as RichTable
 
-_LOG_WIDTH = 120  # characters, where the output is a file or a pipe
-_LONGEST_WORD = 24  # longer words (such as a job's name) may break
-_GAP = 3  # characters between two columns
+Work = TypeVar("Work")
+
+_LOG_WIDTH = 120  # columns of a file or a pipe; longer words make it wider
+_LONGEST_WORD = 24  # on a terminal, longer words (such as a job's name) may break
+_GAP = 3  # columns between two cells
 
 # Warnings printed so far. A module global, because any layer may warn, and no job of a command is
 # to repeat the warning of another.
 _said: set[str] = set()
+_command = "heron train"  # which command they are from; jobs of their own are its jobs
 
 
 class Output(NamedTuple):
@@ -55,10 +63,10 @@ def gather(**found: Iterable[Any]) -> bool:
     return _output.found is not None
 
 
-def say(what: str, about: str | None = None, who: str = "heron train") -> None:
-    """Print a warning of the command `who`, unless one `about` the same was printed before."""
+def say(what: str, about: str | None = None) -> None:
+    """Print a warning of this command, unless one `about` the same was printed before."""
     if (about or what) not in _said and ranks.is_first() and not _output.quiet:
-        print(visible(f"{who}: warning: {redact(what)}"), file=sys.stderr, flush=True)
+        print(visible(f"{_command}: warning: {redact(what)}"), file=sys.stderr, flush=True)
     _said.add(about or what)
 
 
@@ -68,19 +76,18 @@ def said(elsewhere: Iterable[str] = ()) -> set[str]:
     return set(_said)
 
 
-def begin() -> None:
-    """Begin a new command, which may print every warning again."""
+def begin(command: str = "") -> None:
+    """Begin a command, or another part of it, which may print every warning again."""
+    global _command
+    _command = command or _command
     _said.clear()
 
 
-def print_lines(*lines: object, tables: Sequence[Table] = (), files: Iterable[Path] = ()) -> None:
-    """Print lines of the results; paths are files that were written.
-
-    Gathered, they are notes, unless they show `tables`; `files` are those that lines name.
-    """
-    notes = [line for line in lines if isinstance(line, str) and not tables]
+def print_lines(*lines: object, files: Iterable[Path] = ()) -> None:
+    """Print lines of the results; paths are files that were written, `files` those of a line."""
+    notes = [line for line in lines if isinstance(line, str)]
     paths = [str(path) for path in (*lines, *files) if isinstance(path, Path)]
-    if not gather(tables=tables, files=paths, notes=notes) and lines:
+    if not gather(files=paths, notes=notes) and lines:
         print(visible("\n".join(map(str, lines))), file=_output.file, flush=True)
 
 
@@ -90,24 +97,18 @@ def print_tables(tables: Sequence[Table]) -> None:
 
     if gather(tables=tables):
         return
-    console, text, width = Console(file=_output.file), Text, _LOG_WIDTH
-    wanted = [table for table in tables if table.rows]
-    if console.is_terminal:
-        from heron.base.columns import Isolated, split_columns  # only for terminals
-
-        text, width = Isolated, console.width
-        needed = [[_narrowest(c) + _GAP for c in _shown_columns(table)] for table in wanted]
-        parts = map(split_columns, wanted, needed, [width + _GAP] * len(wanted))
-        wanted = [part for each in parts for part in each]
-    for table in wanted:
-        shown = to_rich(table, width, text)
-        least = console.measure(shown, options=console.options.update(width=10_000)).maximum
-        console.size = ConsoleDimensions(max(width, least), console.height)
-        console.print(shown, Text(visible(table.note), "dim"), "", sep="\n")
+    console = Console(file=_output.file)
+    width = console.width if console.is_terminal else None
+    for table in (table for table in tables if table.rows):
+        for part in [table] if width is None else _split(table, width):
+            shown = to_rich(part, width)
+            least = console.measure(shown, options=console.options.update(width=10_000)).maximum
+            console.size = ConsoleDimensions(max(width or _LOG_WIDTH, least), console.height)
+            console.print(shown, Text(visible(part.note), "dim"), "", sep="\n")
 
 
-def to_rich(table: Table, width: int, text: type[Text] = Text) -> RichTable:
-    """Build the table for a terminal of `width` characters, of `text`, without its note.
+def to_rich(table: Table, width: int | None = None) -> RichTable:
+    """Build the table for a terminal of `width` columns, or for a file, without its note.
 
     Lines break between words. A table that does not fit even then is wider: rich drops columns.
     """
@@ -115,14 +116,14 @@ def to_rich(table: Table, width: int, text: type[Text] = Text) -> RichTable:
     from rich.table import Table as RichTable
 
     # Text objects, not strings: rich would take a value such as "[a]" for its own markup.
+    text = Text if width is None else _Isolated
     shown = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     shown.title, shown.title_justify = Text(visible(table.title), "bold"), "left"
     columns = _shown_columns(table)
-    widths = _fit(columns, width)
-    for index, (heading, *_) in enumerate(columns):
+    for index, (column, fit) in enumerate(zip(columns, _widths(columns, width), strict=True)):
         words = any(isinstance(row[index], str) for row in table.rows)
         justify: Literal["left", "right"] = "left" if words else "right"
-        shown.add_column(text(heading), justify=justify, width=widths[index], overflow="fold")
+        shown.add_column(text(column[0]), justify=justify, width=fit, overflow="fold")
     for cells in list(zip(*columns, strict=True))[1:]:
         shown.add_row(*map(text, cells))
     return shown
@@ -130,34 +131,89 @@ def to_rich(table: Table, width: int, text: type[Text] = Text) -> RichTable:
 
 def _shown_columns(table: Table) -> list[list[str]]:
     """List the texts of each column, its heading first."""
-    headings = [visible(name.replace("_", " ")) for name in table.columns]
-    rows = [[visible(show(cell)) for cell in row] for row in table.rows]
-    return [list(column) for column in zip(headings, *rows, strict=True)]
+    headings = [name.replace("_", " ") for name in table.columns]
+    return [
+        [visible(text) for text in column]
+        for column in zip(headings, *(map(show, row) for row in table.rows), strict=True)
+    ]
 
 
-def _narrowest(cells: Sequence[str]) -> int:
-    """Width of a column whose lines break between words."""
-    words = [word for cell in cells for word in cell.split()]
-    return min(max(map(cell_len, words), default=1), _LONGEST_WORD)
+def _narrowest(cells: Sequence[str], width: int | None) -> int:
+    """Measure a column whose lines break between words."""
+    longest = max((cell_len(word) for cell in cells for word in cell.split()), default=1)
+    return longest if width is None else min(longest, _LONGEST_WORD)
 
 
-def _fit(columns: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Choose column widths: no line breaks where there is room, from the left.
-
-    Columns that still need more share what is left.
-    """
-    widths = list(map(_narrowest, columns))
-    spare = width - sum(widths) - _GAP * (len(widths) - 1)
-    short = []
-    for index, column in enumerate(columns):
-        more = max(map(cell_len, column)) - widths[index]
-        if more <= spare:
-            widths[index] += more
-            spare -= more
-        else:
-            short.append((more, index))
-    for left, (more, index) in zip(range(len(short), 0, -1), sorted(short), strict=True):
-        share = max(0, min(more, spare // left))
-        widths[index] += share
-        spare -= share
+def _widths(columns: Sequence[Sequence[str]], width: int | None) -> list[int]:
+    """Choose the widths of columns; those that need the least beyond their words get it first."""
+    widths = [_narrowest(column, width) for column in columns]
+    needs = [max(map(cell_len, column)) - own for column, own in zip(columns, widths, strict=True)]
+    spare = max(0, (width or _LOG_WIDTH) - sum(widths) - _GAP * (len(widths) - 1))
+    for served, index in enumerate(sorted(range(len(widths)), key=needs.__getitem__)):
+        more = min(needs[index], spare // (len(widths) - served))
+        widths[index] += more
+        spare -= more
     return widths
+
+
+def _split(table: Table, width: int) -> list[Table]:
+    """Cut a table that does not fit into several, each with the first column."""
+    first, *others = [_narrowest(column, width) for column in _shown_columns(table)]
+    parts, room = [[0]], width - first
+    for index, needed in enumerate(others, 1):
+        if len(parts[-1]) > 1 and needed + _GAP > room:
+            parts.append([0])
+            room = width - first
+        parts[-1].append(index)
+        room -= needed + _GAP
+    return [
+        replace(
+            table,
+            title=table.title + (", further columns" if part is not parts[0] else ""),
+            columns=tuple(table.columns[index] for index in part),
+            rows=tuple(tuple(row[index] for index in part) for row in table.rows),
+            note=table.note if part is parts[-1] else "",
+        )
+        for part in parts
+    ]
+
+
+def isolate(text: str, whole: str = "") -> str:
+    """Keep text from reordering what stands beside it, if it or `whole` is written right to left.
+
+    Only on a terminal, and not where HERON_BIDI is off.
+    """
+    is_terminal = (_output.file or sys.stdout).isatty()
+    if not text or not is_terminal or os.environ.get("HERON_BIDI") == "off":
+        return text
+    if not any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in whole or text):
+        return text
+    return f"\u2068{text}\u2069"
+
+
+class _Isolated(Text):
+    """A cell whose lines are isolated each: terminals order letters line by line."""
+
+    def wrap(self, *options: Any, **more: Any) -> Lines:
+        """Break the cell into lines."""
+        lines = super().wrap(*options, **more)
+        for line in lines:
+            text = line.plain.rstrip()
+            line.plain = isolate(text, self.plain) + line.plain[len(text) :]
+        return lines
+
+
+def messages() -> Console:
+    """Make a console on standard error for progress; with `quiet=true`, it shows nothing."""
+    from rich.console import Console  # start-up time
+
+    return Console(stderr=True, quiet=_output.quiet)
+
+
+def tracked(plan: Sequence[Work], title: str, wanted: bool | None = None) -> Iterable[Work]:
+    """Show a bar on standard error while a plan is worked off; `wanted` None: on terminals."""
+    from rich.progress import track  # start-up time
+
+    console = messages()
+    shown = console.is_terminal if wanted is None else wanted
+    return track(plan, title, console=console, disable=not shown, transient=True)

@@ -4,14 +4,14 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
+from heron.base.cells import to_csv, to_markdown
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_file, write_json
-from heron.base.table_files import to_csv, to_markdown
 from heron.base.terminal import print_lines, print_tables
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 from heron.results.comparing import CompareOptions, compare
-from heron.results.comparison_tables import tables, to_json
-from heron.results.finding import find_systems
+from heron.results.comparison import tables, to_json
+from heron.results.systems import find_systems
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -20,8 +20,7 @@ def run(arguments: Sequence[str]) -> int:
     options = parse_options(CompareOptions, rest)
     if not words:
         raise ConfigError("name the systems: heron compare runs/<sweep>, or two runs or files")
-    systems, notes = find_systems(words, options.split)
-    comparison = compare(systems, notes, options)
+    comparison = compare(find_systems(words), options)
     shown = tables(comparison, options.split)
     print_tables(shown)
     if not options.out:

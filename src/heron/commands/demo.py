@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heron.commands import train
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 
 
 @dataclass

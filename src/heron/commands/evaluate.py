@@ -8,32 +8,31 @@ from typing import Annotated, Any
 
 from annotated_types import MinLen
 
-from heron.base.cells import Formatted, Table, show
-from heron.base.columns import aligned
-from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.base.cells import Formatted, Table
+from heron.base.errors import ConfigError, DataError, nearest
 from heron.base.files import write_json
 from heron.base.run_folder import open_run
-from heron.base.tables import table_stem
+from heron.base.table_formats import table_stem
 from heron.base.terminal import print_lines, print_tables
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 from heron.data.examples import Example
 from heron.data.readers import of_split
 from heron.data.user_files import read_rows
 from heron.metrics.names import further_scores
 from heron.results.collect import cell_of, headline_of
-from heron.tasks.summarization.bertscore import (
+from heron.tasks.summarization.scores import (
     BertScoreOptions,
     require_asked,
     sign_asked,
     write_scores,
 )
 from heron.tasks.task import text_scores
-from heron.training.overrides import read_points, sort_words
+from heron.training.stored import read_points, sort_words
 
 
 @dataclass
 class EvaluateOptions(BertScoreOptions):
-    """Options of `heron evaluate`; it also takes the keys of `heron.training.overrides`."""
+    """Options of `heron evaluate`; it also takes the keys of `heron.training.stored`."""
 
     run: Annotated[
         list[Path], MinLen(1)
@@ -55,10 +54,11 @@ def run(arguments: Sequence[str]) -> int:
             "split=validation, then score the chosen value alone"
         )
     folders = [open_run(path) for path in options.run]
-    from heron.training.inference import open_with_settings
+    from heron.training.inference import open_trained
 
     paths = {"data": str(options.data)} if options.data else None
-    systems = open_with_settings(folders, paths, points, words.run_code)
+    first = open_trained(folders, paths, run_code=words.run_code)
+    systems = [first.with_settings(point) for point in points]
     for task in (system.config.task for system in systems):
         scores = text_scores(task.name)
         if asked and (scores is None or not scores.by_encoder):
@@ -74,8 +74,7 @@ def run(arguments: Sequence[str]) -> int:
             for name, v in found[0].items()
         }
         table = Table(title, ("score", "value"), tuple(values.items()))
-        lines = aligned([(f"  {name:<35}", show(value)) for name, value in values.items()])
-        print_lines(title, *lines, tables=[table])
+        print_tables([table])
         if signature:
             print_lines(f"BERTScore: {signature}")
         if options.out:
@@ -106,12 +105,13 @@ def _score(
         task = system.config.task
         scores = predictions.scores(of_split(system.config, split))
         if task.metrics:
-            columns = predictions.columns(examples, system.config)
+            columns = predictions.columns(system.config)
             scores |= further_scores(task.metrics, columns, task.name)
         found.append({**scores, "refused": len(refused)})
     bertscore = systems[0].config.task.bertscore
     is_asked = bertscore is not None and bertscore.model is not None
-    return found, sign_asked(bertscore, each[0][0].references()) if is_asked else None
+    references = [gold for gold in each[0][0].golds if gold is not None]
+    return found, sign_asked(bertscore, references) if is_asked else None
 
 
 def _examples(
@@ -133,5 +133,5 @@ def _examples(
     left_out["without a gold label"] += sum(rows.unlabelled.values())
     print_lines(*(f"{path}: rows left out: {n} ({reason})" for reason, n in (+left_out).items()))
     if not rows.examples:
-        raise DataError(Problem(str(path), "no row can be scored: all are left out"))
+        raise DataError(str(path), "no row can be scored: all are left out")
     return table_stem(path), rows.examples

@@ -8,16 +8,15 @@ from typing import Annotated
 import numpy as np
 
 from heron.base.cells import Cell, Table
-from heron.base.columns import aligned
 from heron.base.files import write_file
 from heron.base.run_folder import folder_inside
 from heron.base.tables import write_table
 from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Count, OneOf, Positive
-from heron.config.options import DataFolders, parse_options
-from heron.dynamics.groups import Groups, class_counts
-from heron.dynamics.jsonl import export_jsonl
-from heron.reports.map import FORMATS, map_figure, save_figure
+from heron.config.parsing import DataFolders, parse_options
+from heron.dynamics.cartography import Groups, class_counts
+from heron.dynamics.files import export_jsonl
+from heron.reports.map import FORMATS, map_figure, map_page, save_figure
 from heron.reports.map_data import (
     MapData,
     Mapped,
@@ -27,9 +26,8 @@ from heron.reports.map_data import (
     map_table,
     read_mapped,
 )
-from heron.reports.map_page import map_page
 from heron.results.collect import collect, is_run
-from heron.results.published import published_groups
+from heron.tasks import FORK_ANALYSES
 
 
 @dataclass
@@ -102,30 +100,18 @@ def _write_map(options: MapOptions) -> list[Path]:
 def _print_summary(mapped: Mapped, groups: Groups, grouping: str, data: MapData) -> None:
     of, dynamics = mapped.statistics, mapped.dynamics
     seen_N = of.visits_N > 0
-    never = float((of.correctness_N[seen_N] == 0).mean()) if seen_N.any() else 0.0
     ends = dynamics.epochs_E[: mapped.records]
-    unseen = len(seen_N) - int(seen_N.sum())
-    left_out = f" ({unseen:,} more were not visited)" if unseen else ""
-    sizes = ", ".join(f"{name} {int(mask_N.sum()):,}" for name, mask_N in groups.items())
-    lines = {
-        "examples": f"{seen_N.sum():,}{left_out}",
-        "records": f"{mapped.records} ({dynamics.mode}, up to epoch {ends[-1]:g})",
-        "confidence": f"{np.nanmean(of.confidence_N):.3f} (mean)",
-        "variability": f"{np.nanmean(of.variability_N):.3f} (mean)",
-        "never right": f"{never:.1%} of the examples",
-        "groups": f"{sizes} ({grouping})",
-    }
-    numbers = {
+    numbers: dict[str, Cell] = {
         "examples": int(seen_N.sum()),
-        "not visited": unseen,
+        "not visited": len(seen_N) - int(seen_N.sum()),
         "records": mapped.records,
         "confidence": float(np.nanmean(of.confidence_N)),
         "variability": float(np.nanmean(of.variability_N)),
-        "never right": never,
+        "never right": float((of.correctness_N[seen_N] == 0).mean()) if seen_N.any() else 0.0,
         **{f"group {name}": int(mask_N.sum()) for name, mask_N in groups.items()},
     }
-    table = Table(mapped.name, ("what", "value"), tuple(numbers.items()))
-    print_lines(*aligned(list(lines.items())), tables=[table])
+    note = f"records: {dynamics.mode}, up to epoch {ends[-1]:g}; groups: {grouping}"
+    print_tables([Table(mapped.name, ("what", "value"), tuple(numbers.items()), note)])
     print_lines(*(f"note: {note}" for note in data.notes))
     if dynamics.labels:
         print_tables([_class_table(mapped, groups, grouping)])
@@ -138,7 +124,8 @@ def _class_table(mapped: Mapped, groups: Groups, grouping: str) -> Table:
     counts = {name: {**found, "all": sum(found.values())} for name, found in counts.items()}
     run = collect(mapped.folder)[0] if is_run(mapped.folder) else None
     data = str(run.setting("data.name", "")) if run and not run.synthetic else ""
-    published = published_groups(data) if grouping == "allenai" and data else None
+    find = FORK_ANALYSES.find("published_groups") if grouping == "allenai" and data else None
+    published = find(data) if find else None
     rows: list[tuple[Cell, ...]] = []
     if published is None:
         rows += [(name, *found.values()) for name, found in counts.items()]

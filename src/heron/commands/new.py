@@ -7,7 +7,7 @@ from pathlib import Path
 from heron.base.errors import ConfigError
 from heron.base.terminal import print_lines
 from heron.commands.scaffolds import KINDS, scaffold
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 
 
 @dataclass
@@ -17,7 +17,7 @@ class NewOptions:
     kind: str
     name: str
     fork: str = ""  # folder in `experiments/`; empty: the name
-    task: str = ""  # of a data set; empty: nli
+    task: str = ""  # of a data set or head; empty: nli
     like: str = ""  # of a task: a fork that is one, such as one with tensors of its own
 
 

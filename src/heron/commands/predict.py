@@ -15,12 +15,13 @@ from annotated_types import MinLen
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.run_folder import open_run
-from heron.base.tables import table_stem, write_chunks
-from heron.base.terminal import print_lines, say
-from heron.config.options import parse_options
+from heron.base.table_formats import table_stem
+from heron.base.tables import write_chunks
+from heron.base.terminal import gather, print_lines, say
+from heron.config.parsing import parse_options
 from heron.data.user_files import read_parts, read_rows
-from heron.tasks.qa.squad import place_of
-from heron.training.overrides import read_points, sort_words
+from heron.tasks.qa.answers import place_of
+from heron.training.stored import read_points, sort_words
 
 if TYPE_CHECKING:
     from heron.data.config import DataConfig
@@ -34,7 +35,7 @@ CHUNK = 10_000
 
 @dataclass
 class PredictOptions:
-    """Options of `heron predict`; it also takes the keys of `heron.training.overrides`."""
+    """Options of `heron predict`; it also takes the keys of `heron.training.stored`."""
 
     run: Annotated[
         list[Path], MinLen(1)
@@ -96,8 +97,8 @@ def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path | No
     problems = sorted(found, key=lambda each: each.number)
     print_lines(f"{predicted} rows predicted: {out}", files=[out])
     if problems:
-        print(f"{len(problems)} rows could not be used:", file=sys.stderr)
-        print(DataError(problems, limit=50), file=sys.stderr)
+        error = DataError(problems, limit=50)
+        print(f"{len(problems)} rows could not be used:\n{error}", file=sys.stderr)
     return 1 if problems else 0
 
 
@@ -109,7 +110,7 @@ def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -
     if columns.text_pair is not None and text_pair is None:
         raise ConfigError("missing option text_pair=... (or question=...): the run reads pairs")
     if columns.text_pair is None and text_pair is not None:
-        say("text_pair: no effect, the run reads one text at a time", who="heron predict")
+        say("text_pair: no effect, the run reads one text at a time")
     row = {columns.text: text, **({columns.text_pair: text_pair} if columns.text_pair else {})}
     places = Path(trained.config.paths.data), Path(trained.config.paths.cache)
     with tempfile.TemporaryDirectory() as folder:
@@ -124,5 +125,6 @@ def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -
         raise DataError([Problem("text", p.what, p.fix) for p in refused])
     found = predictions.answers(trained.config)
     table = Table("prediction", tuple(found), (tuple(values[0] for values in found.values()),))
-    print_lines(*predictions.lines(trained.config), tables=[table])
+    if not gather(tables=[table]):
+        print_lines(*predictions.lines(trained.config))
     return 0

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heron.base.terminal import print_lines
-from heron.config.options import parse_folder
+from heron.config.parsing import parse_options
 from heron.reports.sweep import write_report
 
 
@@ -23,8 +23,7 @@ class ReportOptions:
 
 def run(arguments: Sequence[str]) -> int:
     """Run `heron report DIR [out=DIR] [published=FILE] [against=GROUP]`; returns the exit code."""
-    missing = "name a run or a sweep: heron report runs/<sweep>"
-    options = parse_folder(ReportOptions, arguments, missing)
+    options = parse_options(ReportOptions, arguments, "folder")
     files = write_report(options.folder, options.out, options.published, options.against)
     print_lines(files.html, files.figure, *files.tables)
     return 0

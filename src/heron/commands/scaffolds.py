@@ -91,7 +91,7 @@ def scaffold(kind: str, name: str, fork: str = "", task: str = "", like: str = "
         kind: one of `KINDS`.
         name: of the addition, as a configuration names it.
         fork: folder in `experiments/`; empty: `name`.
-        task: of a data set; empty: `nli`.
+        task: of a data set, or one that a head is for; empty: `nli`.
         like: of a task: a fork to copy that registers a task of its own name; empty: the page's.
 
     Raises:
@@ -99,8 +99,8 @@ def scaffold(kind: str, name: str, fork: str = "", task: str = "", like: str = "
     """
     if kind not in KINDS:
         raise ConfigError(f"no kind '{kind}'.{nearest(kind, KINDS, listed=True)}")
-    if task and kind != "dataset":
-        raise ConfigError(f"task={task} is an option of heron new dataset only")
+    if task and kind not in ("dataset", "head"):
+        raise ConfigError(f"task={task} is an option of heron new dataset and head only")
     if like and kind != "task":
         raise ConfigError(f"like={like} is an option of heron new task only")
     fork = fork or name
@@ -110,6 +110,7 @@ def scaffold(kind: str, name: str, fork: str = "", task: str = "", like: str = "
     example = like or KINDS[kind].example
 
     new = {example: name, _FORK: fork} | (_of_language(name) if kind == "language" else {})
+    new |= _of_head(task) if kind == "head" and task else {}
 
     def renamed(text: str) -> str:
         # A name may be a part of another one that `_` joins, as in `test_largest`.
@@ -137,6 +138,28 @@ def _of_language(code: str) -> dict[str, str]:
 
     name, script = name_and_script(code)
     return {"Ladino": name, "Hebr": script, "rtl": direction(letters(script))}
+
+
+def _of_head(task: str) -> dict[str, str]:
+    """Map what the page's head reads, beside which head and on which data, to a task's own."""
+    from heron.tasks.task import ClassTask  # start-up time
+
+    fit = {name: TASKS[name] for name in TASKS if isinstance(TASKS[name], ClassTask)}
+    if task not in fit:
+        raise ConfigError(
+            f"task={task}: a pooling and a classifier are a head of tasks with classes."
+            f"{nearest(task, fit, listed=True)}"
+        )
+    data = _data_sets("chronicle*").get(task) or _data_sets("own_*")[task]
+    return {"pair": fit[task].forms[0], "cross": fit[task].head, "chronicle_nli": data.stem}
+
+
+def _data_sets(pattern: str) -> dict[str, Path]:
+    """Find heron's own data sets whose names have a pattern, the first one by task."""
+    from heron.data.config import read_config  # start-up time
+
+    found = sorted(conf_dir().glob(f"data/{pattern}.yaml"), reverse=True)
+    return {read_config(path).task: path for path in found}
 
 
 def _of_page(kind: str) -> tuple[dict[str, str], list[str]]:
@@ -201,9 +224,7 @@ def _root(fork: str) -> Path:
 
 def _own_data(name: str, task: str) -> str:
     """Copy heron's commented YAML for data of one's own."""
-    from heron.data.config import read_config  # start-up time
-
-    templates = {read_config(path).task: path for path in conf_dir().glob("data/own_*.yaml")}
+    templates = _data_sets("own_*")
     if task not in templates:
         raise ConfigError(f"task={task}: no such task.{nearest(task, templates, listed=True)}")
     text = templates[task].read_text(encoding="utf-8").replace(templates[task].stem, name)

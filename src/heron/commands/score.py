@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from heron.base.cells import Cell, Interval, Table
-from heron.base.tables import table_stem
+from heron.base.table_formats import table_stem
 from heron.base.terminal import print_lines, print_tables
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 from heron.results.collect import cell_of, is_whole
 from heron.results.score import ScoreOptions, score_files
-from heron.tasks.summarization.bertscore import write_scores
+from heron.tasks.summarization.scores import write_scores
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -12,15 +12,14 @@ from heron.base.errors import ConfigError, first_line
 from heron.base.run_folder import JOURNAL, RunFolder
 from heron.base.terminal import gather, print_lines, print_tables
 from heron.config.constraints import Positive
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 from heron.metrics.names import with_copied
 from heron.results.collect import RunRecord, collect, headline_metrics, is_run
-from heron.sweeps.ledger import duration
+from heron.sweeps.sweep import duration
 
 # In this order. `pruned`: ended early by its search.
 _ENDED, _BAD = ("done", "pruned"), ("failed", "broken")
 _STATES = (*_ENDED, "running", "pending", "interrupted", *_BAD, "absent")
-_OPTIONS = ("watch=", "every=")
 
 
 @dataclass
@@ -50,12 +49,7 @@ class Progress:
 def run(arguments: Sequence[str]) -> int:
     """Run `heron sweep DIR [--watch] [every=SECONDS]`; returns 1 if any job failed, else 0."""
     words = ["watch=true" if word == "--watch" else word for word in arguments]
-    # A job's folder name may itself hold "=", so the first word that is no option is the folder.
-    place = next((n for n, word in enumerate(words) if not word.startswith(_OPTIONS)), None)
-    if place is None:
-        raise ConfigError("name a sweep: heron sweep runs/<sweep>")
-    words[place] = f"folder={words[place].removeprefix('folder=')}"
-    options = parse_options(SweepOptions, words)
+    options = parse_options(SweepOptions, words, "folder")
     was_idle = False
     while True:
         folder = options.folder

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +11,19 @@ from hydra.core.utils import JobStatus
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
 
-from heron.base.errors import HeronError
-from heron.base.run_folder import RunFolder
+from heron.base.errors import ConfigError, HeronError
+from heron.base.files import dump_yaml, read_yaml
+from heron.base.run_folder import RunFolder, open_run
 from heron.base.secrets import redacted
 from heron.base.signals import Terminated
 from heron.base.terminal import begin, print_lines
-from heron.base.yaml_files import dump_yaml, read_yaml
 from heron.config.compose import run_application, shortened
 from heron.config.words import read_agent
 from heron.training.compose import Composition
 from heron.training.run import Run, count_ranks
+from heron.training.run_names import run_path
 
-FLAG = "run.from="
+_FROM = "run.from="  # a run to repeat
 
 
 class Printed(Exception):  # noqa: N818
@@ -32,11 +34,9 @@ def run(arguments: Sequence[str]) -> int:
     """Train as the command line says; returns the exit code."""
     begin()
     words = read_agent(arguments)
-    if any(word.startswith(FLAG) for word in words):
-        from heron.commands.repeat import run
-
-        return int(run(words))
     try:
+        if any(word.startswith(_FROM) for word in words):
+            return repeat(words)
         found = run_application("train", words, train)
     except Printed:
         return 2
@@ -64,24 +64,50 @@ def train(config: DictConfig) -> float | None:
         if not job.is_kept():
             job.check({})
             if count_ranks(settings) > 1:
-                from heron.sweeps.devices import check_start
+                from heron.sweeps.devices import check_devices
 
-                check_start(settings, settings.run.isolate is not False)
+                check_devices(settings)
     except HeronError:
         if folder.is_new():
             folder.discard()
         raise
-    if settings.run.isolate or count_ranks(settings) > 1:
+    work(job)
+    return job.score()
+
+
+def work(job: Run) -> None:
+    """Train in this process, or in those that the settings ask for; `Printed` where it fails."""
+    if job.config.run.isolate or count_ranks(job.config) > 1:
         from heron.sweeps.launch import run_apart
 
         state = run_apart(job).state
     else:
-        state = "failed" if job.attempt(in_sweep=False) else "done"
+        from heron.training.job import train as train_here  # start-up time
+
+        failed = job.attempt(partial(train_here, job), in_sweep=False)
+        state = "failed" if failed else "done"
     if state == "interrupted":  # one of its processes was
         raise Terminated
     if state == "failed":
-        raise Printed(str(folder.read_status().get("error")))
-    return job.score()
+        raise Printed(str(job.folder.read_status().get("error")))
+
+
+def repeat(words: Sequence[str]) -> int:
+    """Train the run that `run.from=` names again, and compare scores; returns the exit code."""
+    from heron.training.repeat import compare, configure
+
+    first = next(word for word in words if word.startswith(_FROM))
+    before, rest = open_run(Path(first.removeprefix(_FROM))), [w for w in words if w != first]
+    config = configure(before, rest)
+    after = RunFolder(run_path(config, rest))
+    if after.path.resolve() == before.path.resolve():
+        raise ConfigError(f"{before.path} would be overwritten: name another run.job")
+    job = Run(config, after, list(words))
+    job.check({})
+    after.path.mkdir(parents=True, exist_ok=True)
+    work(job)
+    print_lines(*compare(before, after))
+    return 0
 
 
 class Keeper(Callback):

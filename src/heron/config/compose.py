@@ -24,7 +24,8 @@ from omegaconf.errors import OmegaConfBaseException
 
 from heron.base.errors import ConfigError
 from heron.base.folders import add_forks, conf_dir, conf_dirs
-from heron.config.words import PARSER, key_of, rewrite
+from heron.config.constraints import key_of
+from heron.config.words import PARSER, rewrite
 
 
 def typed_words(whole: DictConfig) -> list[str]:
@@ -89,14 +90,9 @@ def read_flags(arguments: Sequence[str]) -> Namespace:
         if flags.hydra_help:
             flags.overrides = [word for word in flags.overrides if word.startswith("hydra")]
         return flags
-    words = rewrite(flags.overrides)
-    searched = [*added, *_searched(words)]
+    searched = [*added, *_searched(flags.overrides)]
     add_forks(searched)
-    if "encoder" in map(key_of, words):
-        from heron.config.shorthands import spell_out_encoder  # start-up time
-
-        words = spell_out_encoder(words, searched)
-    flags.overrides = words
+    flags.overrides = rewrite(flags.overrides, searched)
     return flags
 
 
@@ -118,8 +114,6 @@ def shown(hydra: Hydra, flags: Namespace, name: str) -> bool:
         hydra.show_cfg(name, flags.overrides, *shown)
     elif flags.info is not None:
         hydra.show_info(flags.info, config_name=name, overrides=flags.overrides)
-    elif flags.resolve:
-        raise ConfigError("--resolve belongs to --cfg")
     else:
         return False
     return True
@@ -166,7 +160,7 @@ def explained(overrides: Sequence[str]) -> Iterator[None]:
     except (HydraException, OmegaConfBaseException, AssertionError, ValueError, ImportError) as e:
         if os.environ.get("HYDRA_FULL_ERROR") == "1":
             raise
-        from heron.config.errors import explain_words  # start-up time: for errors only
+        from heron.config.parsing import explain_words  # start-up time: for errors only
 
         raise ConfigError(explain_words(overrides, e)) from e
 

@@ -9,15 +9,37 @@ import re
 import types
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from annotated_types import Ge, Gt, Interval, Len
 
 from heron.base.errors import nearest
 from heron.base.registry import ABOVE, Registry
 
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
 LAST_SEED = 2**32 - 1  # NumPy, scikit-learn and Lightning take 32 bits
 MISSING = "???"  # of a field that has no default, as OmegaConf writes it
+# Of every adapter; numbers become names, such as 2024.
+_RULES: Any = {
+    "extra": "forbid",
+    "allow_inf_nan": False,
+    "arbitrary_types_allowed": True,
+    "coerce_numbers_to_str": True,
+    "revalidate_instances": "always",
+    "validate_default": True,
+}
+
+
+@cache
+def adapter(schema: Any) -> "TypeAdapter[Any]":
+    """Make the reader of a type, once."""
+    from pydantic import TypeAdapter, with_config  # start-up time: help needs neither
+
+    if isinstance(schema, type):
+        return TypeAdapter(with_config(_RULES)(schema))
+    return TypeAdapter(schema, config=_RULES)
 
 
 class Rule:
@@ -75,16 +97,6 @@ class Unnamed(Rule):
     """A mapping whose own key is not typed: its entries stand beside it."""
 
 
-class Parts(Unnamed):
-    """Parts by their key in `PARTS`."""
-
-    def check(self, value: Mapping[str, Any]) -> dict[str, Any]:
-        """Read each by its dataclass; raises a ConfigError with its keys."""
-        from heron.config.parsing import parse
-
-        return {name: parse(PARTS[name], part, f"{name}.") for name, part in value.items()}
-
-
 @dataclasses.dataclass(frozen=True)
 class AsWritten(Rule):
     """A value that a dataclass can read, and that stays what it was."""
@@ -93,8 +105,6 @@ class AsWritten(Rule):
 
     def check(self, value: Any) -> Any:
         """Read the value, and forget what was read."""
-        from heron.config.parsing import adapter
-
         adapter(self.schema).validate_python(value)
         return value
 
@@ -125,8 +135,6 @@ class Chosen(Rule):
 
     def check(self, value: Any) -> Any:
         """Read the value by the dataclass of its entry."""
-        from heron.config.parsing import adapter
-
         given = value if isinstance(value, Mapping) else vars(value)
         name, schema = given.get("name", self.base.name), self.base
         if name != schema.name and (entry := self.registry.find(name)):
@@ -253,6 +261,11 @@ def flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
             yield from flatten(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value
+
+
+def key_of(word: str) -> str:
+    """Read the key of an override, without `+`, `~` and `@package`."""
+    return word.lstrip("+~").partition("=")[0].partition("@")[0]
 
 
 def is_under(key: str, parent: str) -> bool:

@@ -1,36 +1,72 @@
-"""The one parser: pydantic reads YAML, words and options through the parts' own dataclasses."""
+"""The one parser: pydantic reads YAML, words and options through the parts' own dataclasses.
 
-from collections.abc import Mapping
-from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+Errors of pydantic, OmegaConf and Hydra stay in their own words, with the key's place and the
+nearest name. Options of the commands that need no Hydra are `key=value`::
 
-from heron.base.errors import ConfigError
+    @dataclass
+    class Options:
+        run: Path                       # required: no default
+        split: str = "test"
 
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+    options = parse_options(Options, ["run=runs/a/b", "split=validation"])
+"""
+
+import dataclasses
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, is_dataclass
+from pathlib import Path
+from types import NoneType
+from typing import Any, TypeVar, cast, get_args, get_origin
+
+from heron.base.errors import ConfigError, HeronError, nearest
+from heron.base.folders import config_groups, default_cache_dir, default_data_dir
+from heron.config.constraints import (
+    adapter,
+    all_keys,
+    field_types,
+    key_of,
+    key_types,
+    plain,
+    type_at,
+)
 
 T = TypeVar("T")
 
-
-# Of every adapter; numbers become names, such as 2024.
-_RULES: Any = {
-    "extra": "forbid",
-    "allow_inf_nan": False,
-    "arbitrary_types_allowed": True,
-    "coerce_numbers_to_str": True,
-    "revalidate_instances": "always",
-    "validate_default": True,
+EVERYWHERE = ("json", "quiet")  # options of every command: `heron.cli`
+_UNKNOWN = "unexpected_keyword_argument"
+# Lines that say nothing to somebody who typed a command.
+_INNER = re.compile(r"object_type|reference_type|full_key|Config search|Set the env|provider=|See ")
+# What Lightning's trainer and the Hugging Face Trainer call heron's keys.
+SYNONYMS = {
+    "accumulate_grad_batches": "trainer.accumulate_grad_batches",
+    "adam_epsilon": "optim.eps",
+    "bf16": "trainer.precision",
+    "early_stopping_patience": "trainer.patience",
+    "fp16": "trainer.precision",
+    "gradient_accumulation_steps": "trainer.accumulate_grad_batches",
+    "gradient_checkpointing": "encoder.gradient_checkpointing",
+    "gradient_clip_val": "trainer.gradient_clip_val",
+    "label_smoothing_factor": "optim.label_smoothing",
+    "learning_rate": "optim.lr",
+    "lr": "optim.lr",
+    "lr_scheduler_type": "optim.schedule",
+    "max_epochs": "trainer.max_epochs",
+    "max_grad_norm": "trainer.gradient_clip_val",
+    "max_length": "encoder.max_length",
+    "max_seq_length": "encoder.max_length",
+    "metric_for_best_model": "trainer.monitor",
+    "model_name_or_path": "encoder.name",
+    "num_train_epochs": "trainer.max_epochs",
+    "output_dir": "hydra.run.dir",
+    "per_device_train_batch_size": "batching.size",
+    "report_to": "logger",
+    "train_batch_size": "batching.size",
+    "warmup_ratio": "optim.warmup",
+    "warmup_steps": "optim.warmup_steps",
+    "weight_decay": "optim.weight_decay",
 }
-
-
-@cache
-def adapter(schema: Any) -> "TypeAdapter[Any]":
-    """Make the reader of a type, once."""
-    from pydantic import TypeAdapter, with_config  # start-up time: help needs neither
-
-    if isinstance(schema, type):
-        return TypeAdapter(with_config(_RULES)(schema))
-    return TypeAdapter(schema, config=_RULES)
 
 
 def parse(schema: type[T], values: Any, prefix: str = "", names: Mapping[str, str] = {}) -> T:
@@ -40,7 +76,7 @@ def parse(schema: type[T], values: Any, prefix: str = "", names: Mapping[str, st
         schema: the dataclass.
         values: a mapping, or an instance.
         prefix: precedes its keys in messages, `data.`.
-        names: see `heron.config.errors.explain`.
+        names: see `heron.config.parsing.explain`.
 
     Raises:
         ConfigError: all problems, each with its key.
@@ -52,9 +88,6 @@ def parse(schema: type[T], values: Any, prefix: str = "", names: Mapping[str, st
         found: T = adapter(kind).validate_python(values)
         return found
     except ValidationError as error:
-        from heron.config.constraints import key_types, type_at
-        from heron.config.errors import explain, place
-
         beside: list[Any] = [type_at(kind, each["loc"][:-1]) for each in error.errors()]
         siblings = {
             f"{place(each['loc'][:-1], prefix)}.{name}".lstrip(".")
@@ -72,3 +105,189 @@ def check(config: Any, prefix: str = "") -> None:
         ConfigError: all problems, each with its key.
     """
     parse(type(config), config, prefix)
+
+
+@dataclass(kw_only=True)
+class DataFolders:
+    """Options `paths.data=` and `paths.cache=`."""
+
+    paths_data: Path | None = None  # data sets; none: as in the run, or the default
+    # Downloads and generated corpora; none: as in the run, or the default.
+    paths_cache: Path | None = None
+
+    @property
+    def folders(self) -> tuple[Path, Path]:
+        """The folders of data sets and of the cache, or their defaults."""
+        return self.paths_data or default_data_dir(), self.paths_cache or default_cache_dir()
+
+
+def parse_options(schema: type[T], arguments: Sequence[str], first: str = "") -> T:
+    """Turn `key=value` words into an instance of `schema`.
+
+    Lists are written `a,b` or `[a, b]`; `none`, `null` and nothing unset an optional value.
+
+    Args:
+        schema: a dataclass. A field `paths_data` is the option `paths.data`; other names that are
+            not Python's are `metadata={"option": name}`.
+        arguments: the words after the command's name.
+        first: the option that a word without `=` sets; a folder's own name may hold one.
+
+    Raises:
+        ConfigError: a word without `=` or a repeated key, else all problems that pydantic finds.
+    """
+    names = {field.name: _option_name(field) for field in dataclasses.fields(schema)}  # type: ignore[arg-type]
+    fields, hints = {name: field for field, name in names.items()}, field_types(cast(Any, schema))
+    values: dict[str, Any] = {}
+    for word in arguments:
+        key, equals, value = word.partition("=")
+        if (
+            first
+            and word[:1] != "-"
+            and not (equals and (key in fields or not Path(word).exists()))
+        ):
+            key, value = first, word
+        elif not equals:
+            where = " Only train has it: HERON_FORKS=DIR finds DIR/conf here."
+            hint = where if key == "--config-dir" else nearest(key, {*fields, *EVERYWHERE})
+            raise ConfigError(f"'{word}' is not of the form key=value.{hint}")
+        name = fields.get(key, key)
+        if name in values:
+            raise ConfigError(f"option '{key}' is given twice")
+        values[name] = _read(value, hints[name]) if key in fields else value
+    return parse(schema, values, names={**names, **{key: key for key in EVERYWHERE}})
+
+
+def parse_with_data(
+    schema: type[T], arguments: Sequence[str], first: str = ""
+) -> tuple[T, list[str]]:
+    """Read options, and separate them from the overrides `data.<key>=value`."""
+    overrides = [word for word in arguments if word.startswith("data.")]
+    words = [word for word in arguments if word not in overrides]
+    return parse_options(schema, words, first), overrides
+
+
+def _option_name(field: dataclasses.Field[Any]) -> str:
+    name = str(field.metadata.get("option", field.name))
+    return name.replace("paths_", "paths.", 1) if name.startswith("paths_") else name
+
+
+def _join_paths(parts: Sequence[str]) -> list[str]:
+    """Rejoin paths whose own names contain commas, as those of runs and sweeps do.
+
+    The longest that exists counts: `runs/demo` may lie beside `runs/demo,trainer.max_epochs=1`.
+    """
+    found, rest = list[str](), list(parts)
+    while rest:
+        joined = [",".join(rest[:count]) for count in range(len(rest), 0, -1)]
+        path = next((each for each in joined if Path(each).expanduser().exists()), joined[0])
+        found.append(path)
+        rest = rest[path.count(",") + 1 :]
+    return found
+
+
+def _read(value: str, hint: Any) -> Any:
+    """Split lists, and leave out what unsets a value; pydantic reads the rest."""
+    kind = plain(hint)
+    if NoneType in get_args(hint) and value.lower() in ("", "none", "null"):
+        return None
+    if get_origin(kind) is list:
+        inner = value[1:-1] if value[:1] == "[" and value[-1:] == "]" else value
+        parts = [part.strip() for part in inner.split(",") if part.strip()]
+        is_path = get_args(kind) == (Path,)
+        return list(map(os.path.expanduser, _join_paths(parts))) if is_path else parts
+    return os.path.expanduser(value) if kind is Path else value
+
+
+def explain(
+    error: Exception, known: Iterable[str] = (), prefix: str = "", names: Mapping[str, str] = {}
+) -> str:
+    """Describe an error, each problem on a line that begins with its key.
+
+    Args:
+        error: of pydantic or OmegaConf.
+        known: the keys that there are, of which the nearest to an unknown one is named.
+        prefix: precedes the keys of the error, `data.`.
+        names: the keys of fields that are not named as they are typed.
+    """
+    if errors := getattr(error, "errors", None):
+        problems = (_problem(each, list(known), prefix, names) for each in errors())
+        return "\n".join(dict.fromkeys(problems))
+    key, said = getattr(error, "full_key", None), "; ".join(_lines(error)) or repr(error)
+    return f"{prefix}{key}: {said}" if key else said
+
+
+def explain_words(words: Sequence[str], error: BaseException) -> str:
+    """Describe Hydra's error about a command's overrides, and what an unknown one may mean."""
+    inner: BaseException | None = error  # OmegaConf hides what was raised while it resolved a value
+    while inner and not isinstance(inner, HeronError):
+        inner = inner.__cause__ or inner.__context__
+    if inner:
+        return str(inner)
+    lines = dict.fromkeys(line.rstrip(".,") for cause in _causes(error) for line in _lines(cause))
+    said = "; ".join(lines) or type(error).__name__
+    wrong, hint = _meant(words)
+    wrong = getattr(error, "override", None) or wrong  # the former cannot be read at all
+    named = isinstance(error, ImportError) or any(key_of(word) in said for word in words)
+    if not wrong and not named:
+        wrong = " ".join(words)
+    return f"{wrong}: {said}.{hint}" if wrong and wrong not in said else f"{said}.{hint}"
+
+
+def _meant(words: Sequence[str]) -> tuple[str, str]:
+    """Find the first word that names nothing; returns its wrong part, and what it may mean."""
+    from heron.config.describe import group_options  # start-up time: for errors only
+
+    groups, keys = config_groups(), all_keys()
+    for word in words:
+        key, value = key_of(word), word.partition("=")[2]
+        if key in groups:
+            options = group_options(key)
+            for wrong in () if value[:1] in ("{", "[") else value.split(","):
+                if wrong not in (*options, "null"):
+                    model = f" A model of the hub: encoder=pretrained encoder.name={wrong}"
+                    hint = nearest(wrong, options) + (model if key == "encoder" else "")
+                    return f"{key}={wrong}", hint
+        elif key not in keys and not key.startswith("hydra"):
+            return key, meant(key, [*groups, *keys, *EVERYWHERE])
+    return "", ""
+
+
+def meant(key: str, known: Iterable[str]) -> str:
+    """Say what an unknown key is called here, or which known one is the nearest."""
+    here = SYNONYMS.get(key.rpartition(".")[2])
+    return f" Did you mean '{here}'?" if here else nearest(key, known)
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+
+
+def _lines(error: BaseException) -> list[str]:
+    lines = map(str.strip, str(error).splitlines())
+    return [line for line in lines if line and not _INNER.match(line)]
+
+
+def place(loc: Iterable[Any], prefix: str = "", names: Mapping[str, str] = {}) -> str:
+    """Write where pydantic found a problem as a dotted key."""
+    parts = [str(part) for part in loc]
+    parts[:1] = [names.get(part, part) for part in parts[:1]]
+    return (prefix + ".".join(part for part in parts if part != "[key]")).rstrip(".")
+
+
+def _problem(
+    found: Mapping[str, Any], known: list[str], prefix: str, names: Mapping[str, str]
+) -> str:
+    """Write one problem; a sentence of heron's about several keys names them itself."""
+    key, given, text = place(found["loc"], prefix, names), found["input"], found["msg"]
+    if isinstance(reason := found.get("ctx", {}).get("error"), Exception):
+        text = str(reason)
+    if found["type"] == _UNKNOWN:
+        if key in known:  # of another entry, see `heron.config.constraints.Chosen`
+            return f"{key}: {text}; another {key.rpartition('.')[0]}.name has it"
+        return f"{key}: {text}.{meant(key, known)}"
+    if found["type"] == "value_error" and (isinstance(given, dict) or is_dataclass(given)):
+        return text
+    shown = f"={given}" if given is None or isinstance(given, str | int | float | list) else ""
+    return f"{key}{'' if found['type'] == 'missing' else shown}: {text}"

@@ -3,38 +3,68 @@
 import os
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import get_origin
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 
-from heron.base.errors import ConfigError
+from heron.base.folders import conf_dirs
 from heron.config.constraints import (
     PARTS,
     all_keys,
     field_types,
+    key_of,
     root,
     type_of,
 )
 
+# Hub ids without an owner: models that are older than owners.
+_OLD_HUB_ID = re.compile(
+    r"(xlm-roberta|(distil)?(bert|roberta)|camembert|albert|xlnet|t5)"
+    r"-(base|small|large|xlarge|xxlarge|3b|11b)(-[a-z0-9-]+)?|(distil)?gpt2(-medium|-large|-xl)?"
+)
 UNREADABLE = "its value cannot be read: close brackets and quotes, put signs into quotes"
 PARSER = OverridesParser.create()
 # What Hydra reads in quotes only: letters beyond ASCII, and signs that are not in its grammar.
 _UNQUOTED = re.compile(r"""'[^']*'|"[^"]*"|[^\[\]{}:,'"]*[^\x00-\x7f][^\[\]{}:,'"]*""")
 
 
-def rewrite(words: Sequence[str]) -> list[str]:
-    """Write words as Hydra reads them: values of other scripts in quotes, `folds` as its keys."""
+def rewrite(words: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
+    """Write words as Hydra reads them: values of other scripts in quotes, and two short forms.
+
+    `folds=5` sweeps over the folds. `encoder=<folder or hub id>` is `encoder=pretrained
+    encoder.name=<...>`: an option of `conf/encoder`, also in one of `folders`, comes first. Folders
+    and hub ids have a slash; without one, a folder with a model, an id in the local hub cache and
+    the hub's old ids are recognised.
+    """
     found: list[str] = []
     for word in map(readable, words):
         key, _, value = word.partition("=")
+        models = [value.strip("'")] if value[:1] == "'" else value.split(",")
         if key == "folds":
-            if not (value.isdecimal() and int(value) > 1):
-                raise ConfigError(f"{word}: give the number of folds, 2 or more")
             found += [f"data.folds.count={value}", f"data.folds.fold=range({value})"]
+        elif key == "encoder" and all(_is_model(each, folders) for each in models):
+            found += ["encoder=pretrained", f"encoder.name={value}"]
         else:
             found.append(f"++{word}" if _is_new(key) else word)
     return found
+
+
+def _is_model(name: str, folders: Sequence[Path]) -> bool:
+    """Tell whether a value of `encoder` is a folder or hub id, and no option of `conf/encoder`."""
+    if not name or name[0] in "{[":
+        return False
+    if "/" in name:
+        return True
+    if any((conf / "encoder" / f"{name}.yaml").is_file() for conf in conf_dirs(folders)):
+        return False
+    if _OLD_HUB_ID.fullmatch(name) or (Path(name) / "config.json").is_file():
+        return True
+    from huggingface_hub import constants  # start-up time: few names come here
+
+    cached = Path(constants.HF_HUB_CACHE) / f"models--{name}"
+    return bool(re.fullmatch(r"[\w.-]+", name)) and cached.is_dir()
 
 
 def _is_new(key: str) -> bool:
@@ -58,11 +88,6 @@ def read_agent(words: Sequence[str]) -> list[str]:
     return found if "logger" in map(key_of, found) else [*found, "logger=wandb"]
 
 
-def key_of(word: str) -> str:
-    """Read the key of an override, without `+`, `~` and `@package`."""
-    return word.lstrip("+~").partition("=")[0].partition("@")[0]
-
-
 def readable(word: str) -> str:
     """Put into quotes what Hydra's grammar reads in quotes only, such as Hebrew letters."""
     key, equals, value = word.partition("=")
@@ -73,7 +98,7 @@ def readable(word: str) -> str:
         tries.append(_quote(value))
     for each in tries if equals else ():
         try:
-            PARSER.parse_overrides([f"{key}={each}"])
+            PARSER.parse_overrides([f"key={each}"])
         except HydraException:
             continue
         return f"{key}={each}"

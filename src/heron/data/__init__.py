@@ -20,7 +20,9 @@ class Rules:
 
     long_forms: tuple[str, ...] = ()  # input forms that `encoder.overflow=windows` can read
     classifiers: tuple[str, ...] = ()  # values of `head.classifier` that no other task has
-    keys: tuple[str, ...] = ()  # keys of a run's configuration that no other task has
+    # Keys of a run's configuration that have no effect with the task, or `key=value`: said once
+    # where they are set.
+    ignores: tuple[str, ...] = ()
     # Lists which of a run's settings cannot work for the task.
     problems: Callable[[Any], Iterable[str]] = no_problems
     # Lists which of a data set's settings cannot work for the task.
@@ -39,7 +41,7 @@ class TaskRules:
     has_classes: bool = True
     rules: Rules = Rules()
     # Of tasks with classes: gets class names and the mode of `relaxed_*` scores, and returns the
-    # function from confusion matrices (`Cells` beyond 100 classes) to headline scores; None:
+    # function from confusion matrices to headline scores; None:
     # `heron.metrics.classification.plain_scores`.
     headline: Headline | None = None
     options: type[Any] | None = None  # a subclass of `TaskConfig`, where it has keys of its own

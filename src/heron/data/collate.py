@@ -1,5 +1,7 @@
 """`Batch`: padded tensors of some units: their sequences and all their rows.
 
+A planned batch is divided between the processes of a training.
+
 Shape suffixes: U units, B sequences, L tokens of the longest, R rows of these sequences, C classes,
 X rows or sequences, P pooled.
 """
@@ -13,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from heron.data.features import Axis, Column, Features
+from heron.data.features import UNLABELLED, Axis, Column, Features
 
 IGNORED = -100  # in targets: padding, without loss
 
@@ -139,3 +141,28 @@ def _gather(values: np.ndarray, entries: np.ndarray) -> Tensor:
 def _dtype(values: np.ndarray) -> Any:
     """Integers become int64; other values keep their type."""
     return np.int64 if values.dtype.kind in "iu" else values.dtype
+
+
+def share(units_U: np.ndarray, rank: int, ranks: int) -> np.ndarray:
+    """Take one process's part of a planned batch: every `ranks`-th unit, so lengths are alike."""
+    return units_U[rank::ranks]
+
+
+class SharingCollator:
+    """Collates one process's share of each batch.
+
+    All processes must have the same number of batches. A share without a unit therefore gets a
+    placeholder: a unit without labels that passes through the model and counts nowhere.
+    """
+
+    def __init__(self, collate: Collator, rank: int, ranks: int):
+        self.collate, self.rank, self.ranks = collate, rank, ranks
+
+    def __call__(self, units_U: np.ndarray) -> Batch:
+        """Collate this process's share of a planned batch."""
+        mine_U = share(units_U, self.rank, self.ranks)
+        if len(mine_U):
+            return self.collate(mine_U)
+        batch = self.collate(units_U[:1])
+        nothing_R = torch.full_like(batch.labels_R, UNLABELLED)
+        return replace(batch, labels_R=nothing_R, is_stand_in=True)

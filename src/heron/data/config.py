@@ -6,14 +6,14 @@ change them.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, Protocol
 
 from annotated_types import Ge
 
 from chronicle.options import CorpusOptions
-from heron.base.errors import ConfigError, first_line
+from heron.base.errors import ConfigError
+from heron.base.files import read_yaml
 from heron.config.constraints import (
     MISSING,
     Checked,
@@ -34,18 +34,28 @@ JOIN, PHRASES = "join", "phrases"  # files of a data set beside its splits
 Split = Annotated[str, OneOf(*SPLITS)]
 
 
+class FileName(OneOf):
+    """A split, `join`, `phrases`, or a further file of the release: `train_easy`, `train_...`."""
+
+    def check(self, value: Any) -> Any:
+        """See `OneOf`."""
+        return value if str(value).startswith(f"{TRAIN}_") else super().check(value)
+
+
 @dataclass
 class FileConfig:
     """One file: where it is, where it comes from, and how to recognise the right one."""
 
     # absolute, relative to `paths.data` or, of a user's own file, to the working directory; `???`:
-    # no such file unless it is named
+    # no such file unless it is named; empty: it is not read
     path: str
     url: str | None = None  # https address of the pinned revision; null for a user's own file
     sha256: str | None = None  # hexadecimal hash of its bytes; null: any content
     git_blob: str | None = None  # git's name of its bytes, where no sha256 could be taken
     size: int | None = None  # bytes
     rows: int | None = None  # number of rows, without the header
+    # heron has read no such file: `rows` and `data.counts` are those that others say, if any
+    unseen: bool = False
 
     @property
     def pinned(self) -> bool:
@@ -110,11 +120,11 @@ class FoldsConfig(Checked):
 
     def problems(self) -> Iterator[str]:
         """Check that the part is one of several."""
-        if self.count == 1:
-            yield "data.folds.count=1: use 2 or more, or 0 for no cross-validation"
-        elif self.fold >= max(1, self.count):
-            allowed = f"0 to {self.count - 1}" if self.count else "0 without data.folds.count"
-            yield f"data.folds.fold={self.fold}: use {allowed}"
+        if self.count == 1 or self.fold >= max(1, self.count):
+            yield (
+                f"data.folds.count={self.count}, data.folds.fold={self.fold}: use a count from 2 "
+                "and a fold below it, or 0 for no cross-validation"
+            )
 
 
 @dataclass
@@ -236,12 +246,13 @@ class DataConfig(Checked):
     # out
     unlabelled: Annotated[str, OneOf("refuse", "drop")] = "refuse"
     # files by split (`train`, `test`, perhaps `validation`), and those of `data.join` (`join`) and
-    # of `data.phrases` (`phrases`, JSON: `{class: [phrase, ...]}`); empty: generated corpus
-    files: dict[Annotated[str, OneOf(*SPLITS, JOIN, PHRASES)], FileConfig] = field(
+    # of `data.phrases` (`phrases`, JSON: `{class: [phrase, ...]}`); empty: generated corpus.
+    # Further files of a release are `train_<name>`: 'data.files.train=${data.files.train_<name>}'
+    files: dict[Annotated[str, FileName(*SPLITS, JOIN, PHRASES)], FileConfig] = field(
         default_factory=dict
     )
-    # in place of `files`: an id of the Hugging Face Hub, or a folder of Parquet, JSONL or CSV, read
-    # by the package `datasets`; columns inside a column are `outer.inner`
+    # in place of `files`: an id of the Hugging Face Hub, or a folder of Parquet, Arrow, JSONL or
+    # CSV, read by the package `datasets`; columns inside a column are `outer.inner`
     hub: str | None = None
     # commit of that id, which never changes; a folder needs none
     revision: Annotated[str, Matches("[0-9a-f]{40}", "the 40 digits of a commit")] | None = None
@@ -294,7 +305,9 @@ class DataConfig(Checked):
     substitute: str | None = None  # a data set that needs fewer files, named when files are missing
 
     def __post_init__(self) -> None:
-        self.files = {split: file for split, file in self.files.items() if file.path != MISSING}
+        self.files = {
+            split: file for split, file in self.files.items() if file.path not in ("", MISSING)
+        }
         if self.hub:
             self.files, self.generator = {}, None
 
@@ -322,39 +335,26 @@ class DataConfig(Checked):
                 f"data.markers={self.markers}: name four different strings (start and end of "
                 "event 1, start and end of event 2), or none for the language's own"
             )
-        if not self.hub and (self.revision or self.hub_config or self.hub_splits):
-            yield "data.revision, data.hub_config and data.hub_splits need data.hub"
         yield from self._label_problems()
 
     def _label_problems(self) -> Iterator[str]:
         if len(set(self.label_order)) < len(self.label_order):
             yield f"data.label_order={self.label_order}: name each class once"
-        classes = {
-            **{f"data.counts.{split}": [*counts] for split, counts in self.counts.items()},
-            "data.inverse": [*self.inverse, *self.inverse.values()],
-            **{f"data.label_aliases.{name}": [each] for name, each in self.label_aliases.items()},
+        named = {
+            "data.inverse": {*self.inverse, *self.inverse.values()},
+            "data.label_aliases": {*self.label_aliases.values()},
+            "data.counts": {label for each in self.counts.values() for label in each}
+            - {*self.no_label},
         }
-        for key, labels in classes.items():
-            counted = key.startswith("data.counts")
-            for label in labels:
-                if label not in self.label_order and not (counted and label in self.no_label):
-                    yield self._unknown_class(key, label)
+        order = ", ".join(self.label_order)
+        for key, labels in named.items():
+            if unknown := sorted(labels - {*self.label_order}):
+                yield (
+                    f"{key}: {', '.join(unknown)}: not in data.label_order=[{order}]; for other "
+                    "classes copy the data set's YAML and write them in every key that names them"
+                )
         if any(self.inverse.get(other) != label for label, other in self.inverse.items()):
             yield f"data.inverse={self.inverse}: inverting twice must give the label"
-        for alias, label in self.label_aliases.items():
-            if alias in self.label_order and alias != label:
-                yield f"data.label_aliases.{alias}={label}: {alias} is a class itself"
-        for value in self.no_label:
-            if value in self.label_order or value in self.label_aliases:
-                yield f"data.no_label={self.no_label}: '{value}' is a label"
-
-    def _unknown_class(self, key: str, label: str) -> str:
-        fix = "the classes of a generated corpus can change their order, not their names"
-        if not self.generator:
-            fix = f"name one of these; for other classes copy conf/data/{self.name}.yaml and write "
-            fix += "them in every key that names classes"
-        order = ", ".join(self.label_order)
-        return f"{key}: '{label}' is not in data.label_order=[{order}]; {fix}"
 
 
 BUDGET = 3072  # padded tokens a batch where `batching.tokens` is null
@@ -372,7 +372,6 @@ class BatchingConfig:
     # where an epoch would have less than 20 batches (never less than the longest sequence);
     # `status.json` has the number, `data.batch_tokens`.
     tokens: Annotated[int, Ge(8)] | None = 4096
-    workers: Natural = 0  # data loading processes
     # copies of rows of rare classes in each epoch: `none`, `balanced` (the largest class's count //
     # the class's own) or `multipliers`
     oversample: Annotated[str, OneOf("none", "balanced", "multipliers")] = "none"
@@ -408,27 +407,21 @@ def read_config(path: Path) -> DataConfig:
     from omegaconf import OmegaConf  # start-up time
     from omegaconf.errors import OmegaConfBaseException
 
+    values = data_values(path)
     try:
-        return parse(DataConfig, OmegaConf.to_container(data_values(path), resolve=True), "data.")
-    except OmegaConfBaseException as error:
-        raise ConfigError(f"{path}: {first_line(error)}") from error
-    except ConfigError as error:
+        return parse(DataConfig, OmegaConf.to_container(values, resolve=True), "data.")
+    except (OmegaConfBaseException, ConfigError) as error:
         raise ConfigError(f"{path}: {error}") from error
 
 
 def data_values(path: Path) -> Any:
     """Load a data set's YAML without its defaults list, which is Hydra's: task and head."""
-    from omegaconf import DictConfig, OmegaConf  # start-up time
-    from omegaconf.errors import OmegaConfBaseException
-    from yaml import YAMLError
+    from omegaconf import OmegaConf  # start-up time
 
-    try:
-        values = OmegaConf.load(path)
-        if isinstance(values, DictConfig):
-            values.pop("defaults", None)
-    except (OmegaConfBaseException, YAMLError) as error:
-        raise ConfigError(f"{path}: {first_line(error)}") from error
-    return values
+    values = read_yaml(path)
+    if isinstance(values, dict):
+        values.pop("defaults", None)
+    return OmegaConf.create(values)
 
 
 def second_text_problems(config: DataConfig, is_needed: bool) -> Iterator[str]:
@@ -441,16 +434,3 @@ def second_text_problems(config: DataConfig, is_needed: bool) -> Iterator[str]:
         )
     if not is_needed and columns.text_pair is not None:
         yield f"data.columns.text_pair={columns.text_pair} needs data.format=pair_table"
-
-
-# Keys of labelled texts and pairs, which tasks that read or write whole texts do not use.
-LABEL_KEYS = (
-    *("columns.text_pair", "columns.truth", "join", "label_field", "label_aliases"),
-    *("phrases", "normalize_case"),
-)
-
-
-def changed_keys(config: DataConfig, *keys: str) -> list[str]:
-    """List those of some keys, written without `data.`, that do not have their default."""
-    default = type(config)()
-    return [f"data.{key}" for key in keys if attrgetter(key)(config) != attrgetter(key)(default)]

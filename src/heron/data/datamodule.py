@@ -28,9 +28,9 @@ from heron.data.features import (
     load_features,
     require_none_refused,
 )
+from heron.data.hub import load_tokenizer
 from heron.data.readers import every_set, load_run_data, no_rows
 from heron.data.sources import locate
-from heron.data.tokenizer import load_tokenizer
 
 Splits = dict[str, list[Example]]
 Plan = Callable[[int], list[np.ndarray]]  # an epoch's batches of units
@@ -234,7 +234,7 @@ class DataModule(pl.LightningDataModule):
         if self.trainer is not None:
             rank, processes = self.trainer.global_rank, self.trainer.world_size
         if processes > 1:
-            from heron.data.sharing import SharingCollator  # start-up time: one process is usual
+            from heron.data.collate import SharingCollator  # start-up time: one process is usual
 
             collate = SharingCollator(collate, rank, processes)
         return DataLoader(
@@ -242,8 +242,7 @@ class DataModule(pl.LightningDataModule):
             batch_size=None,
             sampler=EpochPlan(plan, epoch, done),
             collate_fn=collate,
-            num_workers=self.config.batching.workers,
-            # Every iterator draws a seed for its workers; drawn from the global generator, it would
+            # Every iterator draws a seed; drawn from the global generator, it would
             # change dropout's numbers, and a run resumed between epochs would differ.
             generator=torch.Generator(),
         )
@@ -309,7 +308,7 @@ def prepare(config: RunSettings, examples: Splits | None = None, tokenizer: Any 
     features, keys = {}, {}
     code: Any = ()
     if not task.features.__module__.startswith("heron."):
-        from heron.base.forks import code_hashes
+        from heron.base.folders import code_hashes
 
         code = (config.data.task, code_hashes(task.features))
     for split, rows in examples.items():

@@ -20,8 +20,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from heron.base import array_store
 from heron.base.errors import DataError, Problem
+from heron.base.files import Arrays, load_or_build
 from heron.data.examples import Example
 
 FEATURES_VERSION = 7
@@ -182,9 +182,9 @@ def require_none_refused(features: Features, split: str) -> None:
 
 
 def load_features(cache: Path, key: str, build: Callable[[], Features]) -> Features:
-    """Open the features stored under `key`, building them first where needed; see `array_store`."""
+    """Open the features stored under `key`, building them first where needed."""
 
-    def parts() -> tuple[array_store.Arrays, dict[str, Any]]:
+    def parts() -> tuple[Arrays, dict[str, Any]]:
         features = build()
         named = [(each.name, getattr(features, each.name)) for each in fields(features)]
         for name, column in features.columns.items():
@@ -195,7 +195,7 @@ def load_features(cache: Path, key: str, build: Callable[[], Features]) -> Featu
         rest = {"guids": features.guids, "refused": refused, "counts": features.counts}
         return arrays, {**rest, "columns": columns}
 
-    arrays, rest = array_store.load_or_build(cache, "features", key, parts)
+    arrays, rest = load_or_build(cache, "features", key, parts)
     columns = {
         name: Column(arrays.pop(_COLUMN + name), axis, fill, arrays.pop(_OFFSETS + name, None))
         for name, (axis, fill) in rest.pop("columns").items()

@@ -19,7 +19,6 @@ _REMEDIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "duplicates": ("duplicates", ("drop", "mark")),
 }
 _MEASURED = ("normalize_case",)  # an audit under the same option has measured its effect
-_VERSION = 1
 
 
 def text_options(config: DataConfig) -> dict[str, Any]:
@@ -42,31 +41,26 @@ def store(
     cache: Path,
 ) -> Path:
     """Store the findings of an audit, without their rows, by the split files' hashes."""
-    content = {
-        "version": _VERSION,
-        "data": config.name,
-        "sha256": dict(sha256),
-        "options": text_options(config),
-        "findings": list(findings),
-    }
-    key = fingerprint(content["sha256"], content["options"])
-    path = cache / "audit" / f"{key[:32]}.json"
-    write_json(path, content)
+    path = _place(config, sha256, cache)
+    write_json(path, list(findings))
     return path
 
 
 def known_problems(config: DataConfig, sources: Mapping[str, str], cache: Path) -> list[str]:
     """List the known problems of the data that no option answers.
 
-    A line for each serious finding of a stored audit of these files (`sources`: hash by split), or
-    of some of them, and for each entry of `data.findings`, but for those that `data.normalize_case`
-    or `data.duplicates` answers.
+    A line for each serious finding of a stored audit of these files (`sources`: hash by split),
+    under these options or else the latest one, and for each entry of `data.findings`, but for those
+    that `data.normalize_case` or `data.duplicates` answers.
     """
-    audit = _latest(config, sources, cache)
-    measured = audit.get("options") == text_options(config)
+    path = _place(config, sources, cache)
+    others = path.parent.glob(f"{path.name.partition('-')[0]}-*.json")
+    measured = path.is_file()
+    stored = [path] if measured else sorted(others, key=lambda each: each.stat().st_mtime)[-1:]
     lines = {
         finding["id"]: finding["title"]
-        for finding in audit.get("findings", [])
+        for each in stored
+        for finding in read_json(each)
         if finding["severity"] == "serious" and not _answered(finding["id"], config, measured)
     }
     found = {check_of(id) for id in lines}
@@ -74,6 +68,11 @@ def known_problems(config: DataConfig, sources: Mapping[str, str], cache: Path) 
         if check_of(id) not in found and not _answered(id, config):
             lines[id] = " ".join(sentence.split())
     return [f"{id}: {sentence}" for id, sentence in lines.items()]
+
+
+def _place(config: DataConfig, sha256: Mapping[str, str], cache: Path) -> Path:
+    files = fingerprint([sha256.get(split) for split in SPLITS])
+    return cache / "audit" / f"{files[:32]}-{fingerprint(text_options(config))[:16]}.json"
 
 
 def check_of(id: str) -> str:
@@ -91,22 +90,3 @@ def _answered(id: str, config: DataConfig, measured: bool = False) -> bool:
     if not key or (measured and key in _MEASURED):
         return False
     return getattr(config, key) in values
-
-
-def _latest(config: DataConfig, sources: Mapping[str, str], cache: Path) -> Mapping[str, Any]:
-    """Find the audit of most of these files, under these options if there is one."""
-    wanted = {(split, sources[split]) for split in SPLITS if split in sources}
-    options = text_options(config)
-    best: Mapping[str, Any] = {}
-    rank = (0, False, 0.0)
-    for path in sorted((cache / "audit").glob("*.json")):
-        try:
-            audit = read_json(path)
-            files = set(audit["sha256"].items())
-            usable = audit["version"] == _VERSION and bool(files) and files <= wanted
-            found = (len(files), audit["options"] == options, path.stat().st_mtime)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            continue  # damaged: as if it were not there
-        if usable and found > rank:
-            best, rank = audit, found
-    return best

@@ -1,20 +1,17 @@
-"""Where encoders and tokenizers come from: a folder, the local hub cache, or the hub."""
+"""Where encoders and tokenizers come from: a folder, the hub, or training on the train split."""
 
 from __future__ import annotations
 
 import logging
-import socket
-import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import urlsplit
 
-from huggingface_hub import constants, try_to_load_from_cache
+from huggingface_hub import try_to_load_from_cache
 
 from heron.base.errors import ConfigError
-from heron.base.files import SEAL, damaged_files, sha256_file
+from heron.base.files import SEAL, damaged_files, fingerprint, sha256_file, stored_folder
 
 
 class Pretrained(Protocol):
@@ -28,17 +25,12 @@ class Pretrained(Protocol):
 def origin(config: Pretrained) -> dict[str, Any]:
     """Make the `from_pretrained` arguments: where to load from, and whether its code may run.
 
-    Without a local copy the hub must answer: its client would retry for a minute. A damaged
-    `model/` of a run is a ConfigError, too.
+    A damaged `model/` of a run is a ConfigError, and so is a missing folder.
     """
     is_folder, cached = Path(config.name).is_dir(), False
     if not is_folder:
-        try:
+        with loading(config.name):  # a missing folder is no hub id
             cached = isinstance(_cached(config), str)
-        except ValueError as error:  # not a hub id, such as a missing folder
-            raise unreachable(config.name, error) from error
-        if not cached and not _hub_answers():
-            raise unreachable(config.name)
     elif damaged := damaged_files(Path(config.name)):
         raise ConfigError(
             f"encoder.name={config.name}: {', '.join(damaged)}: damaged or changed since a run "
@@ -98,6 +90,10 @@ def pretrained_tokenizer(config: Pretrained) -> Any:
     return tokenizer
 
 
+def _cached(config: Pretrained) -> object:
+    return try_to_load_from_cache(config.name, "config.json", revision=config.revision)
+
+
 @contextmanager
 def loading(name: str) -> Iterator[None]:
     """Turn any error while a model loads into a ConfigError; libraries raise many kinds.
@@ -117,37 +113,88 @@ def loading(name: str) -> Iterator[None]:
         logger.setLevel(level)
 
 
-def unreachable(name: str, error: Exception | None = None) -> ConfigError:
+def unreachable(name: str, error: Exception) -> ConfigError:
     """Make the error for a model or tokenizer that could not be loaded."""
-    if "trust_remote_code" in str(error):
-        return ConfigError(
-            f"encoder.name={name}: has Python code of its own (*.py), which is not run by default; "
-            "read it, then add encoder.trust_remote_code=true to this command"
+    why = str(error)
+    if "trust_remote_code" in why:
+        why = "it has Python code (*.py); read it, then set encoder.trust_remote_code=true"
+    elif "weights_only" in why:  # torch's advice is to trust the file
+        why = "its weights are pickled Python objects, which could run code"
+    return ConfigError(f"encoder.name={name}: {why}")
+
+
+class Tokenized(Pretrained, Protocol):
+    """What decides how texts are tokenized: keys of `encoder`."""
+
+    max_length: int
+    scratch: Any  # `vocabulary` is the number of its word pieces
+
+
+def load_tokenizer(
+    config: Tokenized, markers: Sequence[str], texts: Iterable[str], cache: Path
+) -> Any:
+    """Load the encoder's tokenizer and add the markers to it as one special token each.
+
+    For `name=scratch` it is trained on `texts`, which are not read otherwise, and kept in `cache`.
+    """
+    if config.name == "scratch":
+        tokenizer = _trained(sorted(set(texts)), config.scratch.vocabulary, cache)
+    else:
+        tokenizer = pretrained_tokenizer(config)
+    # Plain strings, not AddedToken(lstrip, rstrip): those swallow spaces and shift the offsets.
+    tokenizer.add_tokens(list(markers), special_tokens=True)
+    tokenizer.model_max_length = config.max_length
+    tokenizer.truncation_side = "right"  # `build_features` looks for cut events at the end
+    return tokenizer
+
+
+def _trained(texts: list[str], vocabulary: int, cache: Path) -> Any:
+    """Train a WordPiece tokenizer, or load it from the cache."""
+    from transformers import PreTrainedTokenizerFast  # start-up time
+
+    def train(folder: Path) -> None:
+        tokenizer = PreTrainedTokenizerFast(
+            tokenizer_object=_train_wordpiece(texts, vocabulary),
+            pad_token="[PAD]",
+            unk_token="[UNK]",
+            cls_token="[CLS]",
+            sep_token="[SEP]",
+            mask_token="[MASK]",
+            model_input_names=["input_ids", "attention_mask"],
         )
-    if Path(name).is_dir():
-        why = str(error)
-        if "weights_only" in why:  # torch's advice is to trust the file
-            why = "its weights are pickled Python objects, which could run code"
-        return ConfigError(f"encoder.name={name}: the folder holds no loadable model ({why})")
-    return ConfigError(
-        f"encoder.name={name}: not a local folder, and the hub is not reachable. "
-        "Give a folder with config.json, model.safetensors and tokenizer.json, or go online once."
+        tokenizer.save_pretrained(folder)
+
+    key = fingerprint("wordpiece-3", vocabulary, texts)[:32]
+    folder = stored_folder(cache / "tokenizers" / key, train)
+    return PreTrainedTokenizerFast.from_pretrained(folder)
+
+
+def _train_wordpiece(texts: list[str], vocabulary: int) -> Any:
+    # Start-up time.
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    # No lower-casing and no accent stripping: Romanian letters and niqqud are kept as they are.
+    words = pre_tokenizers.BertPreTokenizer()
+    # The trainer numbers letters inside words in random order and breaks ties by number. As special
+    # tokens they have fixed numbers, so the vocabulary is the same every time.
+    inner = {
+        letter for text in texts for word, _ in words.pre_tokenize_str(text) for letter in word[1:]
+    }
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=vocabulary,
+        special_tokens=[*special, *(f"##{letter}" for letter in sorted(inner))],
+        show_progress=False,
     )
-
-
-def _cached(config: Pretrained) -> object:
-    return try_to_load_from_cache(config.name, "config.json", revision=config.revision)
-
-
-def _hub_answers(seconds: float = 5.0) -> bool:
-    if constants.HF_HUB_OFFLINE:
-        return False
-    if urllib.request.getproxies():
-        return True  # only the proxy knows
-    endpoint = urlsplit(constants.ENDPOINT)
-    port = endpoint.port or (443 if endpoint.scheme == "https" else 80)
-    try:
-        with socket.create_connection((endpoint.hostname or "", port), timeout=seconds):
-            return True
-    except OSError:
-        return False
+    trained = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    trained.pre_tokenizer = words
+    trained.train_from_iterator(texts, trainer)
+    # A new tokenizer, so that these letters are no special tokens.
+    tokenizer = Tokenizer(models.WordPiece(trained.get_vocab(), unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = words
+    tokenizer.decoder = decoders.WordPiece()
+    ends = [(name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]", special_tokens=ends
+    )
+    return tokenizer

@@ -6,21 +6,23 @@ from typing import Any
 from heron.base.errors import ConfigError
 from heron.base.files import fingerprint, sha256_file, stored_folder
 from heron.base.tables import write_table
-from heron.data.config import SPLITS, DataConfig
+from heron.data.config import SPLITS, TRAIN, DataConfig
 
 
 def hub_files(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Path]:
     """Store the splits of `data.hub` as Parquet in the cache, once per content; paths by split.
 
-    A folder is looked for in `paths.data`. Classes have names instead of numbers, and columns
-    inside a column are called `outer.inner`.
+    A folder (of data files, of `save_to_disk`, or a repository whose README.md has configurations)
+    is looked for in the working directory, then in `paths.data`. Classes have names instead of
+    numbers, and columns inside a column are called `outer.inner`.
 
     Raises:
         ConfigError: an id without `data.revision`; `datasets` is not installed, or cannot read it;
             or it has none of the splits.
     """
     assert config.hub is not None
-    folder = data_dir / config.hub
+    places = [Path(config.hub).expanduser(), data_dir / config.hub]
+    folder = next((place for place in places if place.is_dir()), places[-1])
     content: list[Any] = [config.hub, config.revision]
     if folder.is_dir():
         files = sorted(path for path in folder.rglob("*") if path.is_file())
@@ -56,19 +58,24 @@ def _store(source: str, config: DataConfig, target: Path, cache: Path) -> None:
 def _load(source: str, config: DataConfig, cache: Path) -> Any:
     try:
         import datasets  # an optional dependency
+        from datasets.config import DATASET_STATE_JSON_FILENAME, DATASETDICT_JSON_FILENAME
     except ImportError as error:
         what = f"data.hub={config.hub} needs the package datasets"
         raise ConfigError(f"{what}: pip install 'heron-nlu[hub]'") from error
     try:
         datasets.disable_progress_bars()
+        if (Path(source) / DATASETDICT_JSON_FILENAME).is_file():
+            return datasets.load_from_disk(source)
+        if (Path(source) / DATASET_STATE_JSON_FILENAME).is_file():
+            return {TRAIN: datasets.load_from_disk(source)}
         return datasets.load_dataset(
             source, config.hub_config, revision=config.revision, cache_dir=str(cache)
         )
     except Exception as error:  # the library raises many kinds
-        said = " ".join(str(error).split())
+        said = " ".join(f"{error} {error.__cause__ or ''}".split())
         raise ConfigError(
             f"data.hub={config.hub}: {said}; check data.hub (owner/name, or a folder of Parquet, "
-            "JSON lines or CSV), data.revision and data.hub_config"
+            "Arrow, JSON lines or CSV), data.revision and data.hub_config"
         ) from error
 
 

@@ -5,7 +5,6 @@ A task lists the formats of its data (`Task.formats`); a format makes the reader
 
 from __future__ import annotations
 
-import difflib
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -14,16 +13,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from heron.base.errors import ConfigError, DataError, Fix, Problem
-from heron.base.tables import (
-    Table,
-    as_table,
-    cell_text,
-    is_missing,
-    number_text,
-    read_table,
-    table_stem,
-)
+from heron.base.errors import ConfigError, DataError, Fix, Problem, nearest
+from heron.base.table_formats import table_stem
+from heron.base.tables import Table, as_table, cell_text, is_missing, number_text, read_table
 from heron.base.terminal import say
 from heron.data import TASKS
 from heron.data.config import JOIN, DataConfig, JoinConfig
@@ -119,7 +111,7 @@ def classes_in(path: Path, config: DataConfig) -> list[str]:
     Raises:
         ConfigError: more than 1,000 classes: the column is no label.
     """
-    from heron.base.table_formats import read_chunks  # start-up time
+    from heron.base.tables import read_chunks
 
     found: dict[str, None] = {}
     for chunk in read_chunks(path, 10_000, config.quoting):
@@ -173,18 +165,12 @@ class LabelReader:
         for name in (text, text.removesuffix(".0")):  # 1.0 of a spreadsheet is 1
             if found := self.exact.get(name) or self.folded.get(name.casefold()):
                 return found
-        close = difflib.get_close_matches(text, self.exact, n=1)
-        hint = f". Did you mean '{close[0]}'?" if close else ""
-        aliases = [name for name in self.exact if name not in self.classes]
-        also = f" (in the file also {', '.join(aliases)})" if aliases else ""
         name = f'"{text}"' if text.isdecimal() else "NAME"
         fix = (
-            f"allowed: {', '.join(self.classes)}{also}",
-            "data.label_order lists the classes",
-            f"data.label_aliases={{{name}: CLASS}} says what else a file calls them",
+            f"data.label_aliases={{{name}: CLASS}} says what else a file calls a class",
             "data.columns.label=NAME names their column",
         )
-        raise LabelError(f"unknown {self.column} '{text}'{hint}", fix)
+        raise LabelError(f"unknown {self.column} '{text}'.{nearest(text, self.exact, True)}", fix)
 
 
 def read_labels(table: Table, config: DataConfig, joined: Joined | None = None) -> Rows:

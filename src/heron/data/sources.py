@@ -3,13 +3,24 @@
 A file with a pinned hash is used only when it has that hash.
 """
 
+import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from enum import Enum
 from pathlib import Path
 
 from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.files import atomic_open, fingerprint, git_blob, sha256_file, stored_folder
+from heron.base.files import (
+    atomic_open,
+    fingerprint,
+    git_blob,
+    locked,
+    sha256_file,
+    stored_folder,
+)
+from heron.base.tables import read_table
+from heron.base.terminal import say
 from heron.data.config import JOIN, PHRASES, SPLITS, TRAIN, DataConfig, FileConfig, TextsConfig
 from heron.data.rows import find_format
 
@@ -71,17 +82,14 @@ def locate_phrases(config: DataConfig, data_dir: Path, cache_dir: Path) -> Path 
 def _present(sources: Mapping[str, Source], config: DataConfig, cache_dir: Path) -> dict[str, Path]:
     """Return the paths of the files, after downloading those that are missing."""
     downloads = cache_dir / "downloads"
-    problems = []
-    for source in sources.values():
-        if source.state is State.CHANGED:
-            what = wrong_content(source.file, source.path)
-            fix = "remove it to fetch it again, or data.verify=false"
-            problems.append(Problem(str(source.path), what, fix))
-    if any(source.state is State.MISSING for source in sources.values()):
-        from heron.data.download import fetch  # start-up time: most runs have their files
-
-        if missing := fetch(sources, downloads):
-            problems += [*missing, *_advice(config)]
+    fix = "remove it to fetch it again, or data.verify=false"
+    problems = [
+        Problem(str(each.path), wrong_content(each.file, each.path), fix)
+        for each in sources.values()
+        if each.state is State.CHANGED
+    ]
+    if missing := fetch(sources, downloads):
+        problems += [*missing, *_advice(config)]
     if problems:
         raise DataError(problems)
     return {
@@ -90,14 +98,68 @@ def _present(sources: Mapping[str, Source], config: DataConfig, cache_dir: Path)
     }
 
 
-def inspect(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Source]:
-    """Look for every file of a data set on this computer; files with pinned hashes are hashed."""
+def fetch(sources: Mapping[str, Source], folder: Path) -> list[Problem]:
+    """Download the missing ones among `sources` into `folder`; a problem for each that failed."""
+    problems = []
+    for source in sources.values():
+        if source.state is not State.MISSING:
+            continue
+        try:
+            download(source.file, folder)
+        except Exception as error:  # the library raises many kinds
+            address = f"fetch {source.file.url} and put it there" if source.file.url else ""
+            fix = (address, f"set paths.data to the folder that holds {source.file.path}")
+            problems.append(Problem(str(source.path), f"missing; {error}", fix))
+    return problems
+
+
+def download(file: FileConfig, folder: Path) -> None:
+    """Fetch `file.url` into `folder`; safe when several processes want the same file.
+
+    Received bytes are kept in `<file>.part`, where the next attempt goes on, in this process or a
+    later one. The file appears only complete and verified.
+    """
+    from huggingface_hub.errors import HfHubHTTPError  # start-up time: most runs have their files
+    from huggingface_hub.file_download import http_get
+
+    target = folder / file.path
+    if not file.url:
+        raise ValueError("it has no address, or one without a hash in a run's config.yaml")
+    if not target.resolve().is_relative_to(folder.resolve()):
+        raise ValueError(f"it is not fetched: its path leads out of {folder}")
+    part = target.with_name(f"{target.name}.part")
+    with locked(target.with_name(f".{target.name}.lock")):
+        if target.is_file():  # another process was faster
+            return
+        try:
+            with open(part, "ab") as out:
+                http_get(file.url, out, resume_size=out.tell(), expected_size=file.size)
+        except HfHubHTTPError:
+            part.unlink()  # it may be too long to go on
+            raise
+        if wrong := wrong_content(file, part):
+            part.unlink()
+            raise ValueError(f"what {file.url} gives is another file: {wrong}")
+        os.replace(part, target)
+        if not file.sha256:  # what to pin
+            with suppress(DataError):
+                say(f"{target}: {len(read_table(target)):,} rows")
+            say(f"{target}: its sha256 is {sha256_file(target)}")
+
+
+def inspect(
+    config: DataConfig, data_dir: Path, cache_dir: Path, further: bool = False
+) -> dict[str, Source]:
+    """Look for every file of a data set on this computer; files with pinned hashes are hashed.
+
+    `further` adds the files of the release that this configuration does not read.
+    """
     if data_dir.is_file():
         raise ConfigError(f"paths.data={data_dir}: a file; name the folder that holds data sets")
     files = config.split_files
     files |= {f"texts.{n}": file for n, file in enumerate(config.texts.files, 1)}
     used = {JOIN: config.join, PHRASES: config.phrases != "none"}
-    files |= {name: config.files[name] for name in used if used[name] and name in config.files}
+    files |= {n: file for n, file in config.files.items() if used.get(n, further)}
     found = {}
     for name, file in files.items():
         places = [data_dir / file.path, cache_dir / "downloads" / file.path]

@@ -35,7 +35,7 @@ def carve(
             split, key = "test", "data.holdout"
         what = f"its {kind} ({len(set(units))}) would all go to {split}, none to train on"
         fix = f"lower {key}.fraction, or set {key}.by=row"
-        raise DataError(Problem("train", what, fix))
+        raise DataError("train", what, fix)
     return train, [e for e, unit in zip(examples, units, strict=True) if unit in drawn]
 
 
@@ -56,7 +56,7 @@ def take_fold(
     if not all(held):
         what = f"has {len(rows)} {'groups' if config.by == 'group' else 'rows'}, too few"
         fix = f"lower data.folds.count={config.count}, or set data.folds.by=row"
-        raise DataError(Problem("train", f"{what} for {config.count} folds", fix))
+        raise DataError("train", f"{what} for {config.count} folds", fix)
     chosen = [fold_of[unit] == config.fold for unit in units]
     return (
         [e for e, is_chosen in zip(examples, chosen, strict=True) if not is_chosen],

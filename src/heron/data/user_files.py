@@ -1,4 +1,4 @@
-"""Files of the user's own, in the form of a data set: for `heron predict` and `heron evaluate`."""
+"""Files of the user's own in the form of a data set, and the YAML that makes them one."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from heron.base.errors import DataError, Problem
+from heron.base.files import dump_yaml, sha256_file, write_file
 from heron.base.folders import default_cache_dir, default_data_dir
-from heron.base.table_formats import read_chunks
+from heron.base.tables import read_chunks
 from heron.config.parsing import parse
 from heron.data import TASKS
 from heron.data.config import PHRASES, TRAIN, DataConfig
@@ -114,3 +115,32 @@ def _own_reader(config: DataConfig, data_dir: Path | None, cache_dir: Path | Non
     places = data_dir or default_data_dir(), cache_dir or default_cache_dir()
     phrases = locate_phrases(config, *places)
     return find_format(config).open(config, {PHRASES: phrases} if phrases else {})
+
+
+def write_config(
+    out: Path, name: str, files: Mapping[str, tuple[Path, int]], settings: Mapping[str, Any]
+) -> Path:
+    """Write `conf/data/<name>.yaml` into `out`; returns its path.
+
+    Args:
+        out: the folder with the files, which is `paths.data` of a run on them.
+        name: of the data set.
+        files: of each split its file in `out`, and how many rows it has; none: it is left out.
+        settings: all other keys of the data set, see `DataConfig`.
+    """
+    described = {
+        split: {
+            "path": path.relative_to(out).as_posix(),
+            "sha256": sha256_file(path),
+            "size": path.stat().st_size,
+            "rows": rows,
+        }
+        for split, (path, rows) in files.items()
+        if rows
+    }
+    task = settings.get("task", DataConfig.task)
+    chosen = {"task": task, "head": TASKS[task].head}
+    defaults = [{f"override /{group}@_global_.{group}": chosen[group]} for group in chosen]
+    content = dump_yaml({"defaults": defaults, "name": name, **settings, "files": described})
+    text = f"# heron train data={name} --config-dir DIR/conf paths.data=DIR\n{content}"
+    return write_file(out / "conf" / "data" / f"{name}.yaml", text)

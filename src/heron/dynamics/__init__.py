@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from heron.base.registry import Registry, on_demand
 from heron.models import LEARNT
@@ -15,16 +15,14 @@ from heron.models import LEARNT
 if TYPE_CHECKING:  # start-up time
     import numpy as np
 
-    from heron.dynamics.config import CurriculumConfig
-    from heron.dynamics.difficulty import Material
-
 
 @dataclass(frozen=True, slots=True)
 class Difficulty:
     """What makes an example hard (`curriculum.difficulty`)."""
 
-    # Float64 for each unit of the train split; higher is harder, NaN where it is unknown.
-    score: Callable[[Material], np.ndarray]
+    # From a `heron.dynamics.difficulty.Material` to float64 for each unit of the train split;
+    # higher is harder, NaN where it is unknown.
+    score: Callable[[Any], np.ndarray]
     needs_dynamics: bool = False  # whether it needs `Material.statistics_U`, from an earlier run
 
 
@@ -37,7 +35,7 @@ for _name in LEARNT:
 
 # Growing pacings (`curriculum.pacing`): from the settings and the time, 0 to 1 (where everything is
 # unlocked), to the unlocked share of the examples.
-PACINGS: Registry[Callable[[CurriculumConfig, float], float]] = Registry(
+PACINGS: Registry[Callable[[Any, float], float]] = Registry(
     "pacing",
     {name: f"heron.dynamics.curriculum:{name}" for name in ("linear", "root", "competence")},
 )

@@ -84,8 +84,8 @@ class CurriculumConfig(Checked):
     budget: Annotated[str, OneOf("equal", "own")] = "equal"
     # begin every stage with a new optimizer state, as the RoNLI repository does
     restart: bool = False
-    # run folder whose dynamics say what is hard; null: the same run without curriculum, which is
-    # found or trained first
+    # run folder whose dynamics say what is hard, or a table of their statistics (guid, confidence,
+    # variability, correctness); null: the same run without curriculum, found or trained first
     dynamics: str | None = None
     # dotted keys that differ in that earlier run, such as `{batching.oversample: none}`
     changes: dict[str, Any] = field(default_factory=dict)

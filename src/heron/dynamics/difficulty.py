@@ -16,10 +16,9 @@ from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.tables import cell_text, read_table
 from heron.data.features import Features, Units
 from heron.dynamics import DIFFICULTIES
-from heron.dynamics.cartography import Statistics
+from heron.dynamics.cartography import GROUPS, Statistics, allenai, rank, select, tercile_partition
 from heron.dynamics.config import CurriculumConfig, uses_groups
 from heron.dynamics.curriculum import Ranking, mean_of_units
-from heron.dynamics.groups import GROUPS, allenai, rank, select, tercile_partition
 from heron.metrics import require_rows
 
 
@@ -175,7 +174,7 @@ def unit_statistics(statistics: Statistics, features: Features, units: Units) ->
     if absent:
         what = f"{len(absent)} of {len(features)} train examples are not in the dynamics"
         fix = "the dynamics must come from a run on the same train split, recorded to its end"
-        raise DataError(Problem(absent[0], what, fix))
+        raise DataError(absent[0], what, fix)
     rows_R = np.fromiter((place[guid] for guid in features.guids), np.int64, len(features))
     first_U = rows_R[units.rows_V[:-1]]
     arrays: dict[str, Any] = {}

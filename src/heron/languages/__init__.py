@@ -1,10 +1,11 @@
 """Languages: script, Unicode variants, word lists and the wording of forms, one file each."""
 
+from functools import partial
+from importlib import import_module
+
 from heron.base.errors import ConfigError
 from heron.base.registry import Registry
 from heron.languages.language import Language
-
-UNKNOWN = "no ISO 639 code that Unicode's CLDR knows: `he` or `heb` for Hebrew, `fa`, `sr-Latn`"
 
 
 class Languages(Registry[Language]):
@@ -13,7 +14,8 @@ class Languages(Registry[Language]):
     def __getitem__(self, name: str) -> Language:
         """Look a language up by its ISO 639 code; a ConfigError where there is no such code."""
         if (found := self.find(name)) is None:
-            raise ConfigError(f"data.language={name}: {UNKNOWN}")
+            known = "no ISO 639 code that Unicode's CLDR knows: `he` or `heb` for Hebrew, `sr-Latn`"
+            raise ConfigError(f"data.language={name}: {known}")
         return found
 
     def find(self, name: str) -> Language | None:
@@ -33,25 +35,13 @@ class Languages(Registry[Language]):
 LANGUAGES = Languages("language", key="data.language")
 
 
-@LANGUAGES.late("he")
-def _hebrew() -> Language:
-    from heron.languages.hebrew import HEBREW
-
-    return HEBREW
+def _described(name: str) -> Language:
+    language: Language = getattr(import_module(f"heron.languages.{name}"), name.upper())
+    return language
 
 
-@LANGUAGES.late("ro")
-def _romanian() -> Language:
-    from heron.languages.romanian import ROMANIAN
-
-    return ROMANIAN
-
-
-@LANGUAGES.late("en")
-def _english() -> Language:
-    from heron.languages.english import ENGLISH
-
-    return ENGLISH
+for _code, _name in {"he": "hebrew", "ro": "romanian", "en": "english"}.items():
+    LANGUAGES.late(_code)(partial(_described, _name))
 
 
 def get_language(code: str) -> Language:

@@ -49,21 +49,8 @@ def speller(language: str | None, options: UnicodeOptions | None = None) -> Spel
     return spell
 
 
-def are_variants(one: str, other: str, language: str | None) -> bool:
-    """Tell whether two texts are equal after all Unicode variants are unified."""
-    plain = speller(language, UNIFY_ALL)
-    return plain(one) == plain(other)
-
-
 def around_difference(one: str, other: str) -> tuple[str, str]:
     """Shorten two normalised texts for a message to the place where they first differ."""
-    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
-    return _cut(one, same), _cut(other, same)
-
-
-def _cut(text: str, place: int) -> str:
-    if len(text) <= _SHOWN:
-        return text
-    start = max(0, min(place - _BEFORE, len(text) - _SHOWN))
-    end = start + _SHOWN
-    return "…" * (start > 0) + text[start:end] + "…" * (end < len(text))
+    same = [*takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))]
+    start = max(0, len(same) - _BEFORE)
+    return one[start : start + _SHOWN], other[start : start + _SHOWN]

@@ -29,15 +29,14 @@ _ALONE = rf"[{_UNSPACED}][{_MARKS}]*"
 _RUN = rf"(?:[^\W_{_UNSPACED}]|[{_MARKS}])+"
 HYPHENS = "‐‑־-"  # maqaf among them
 _JOINER = rf"['’ʼ׳\"״{HYPHENS}]|(?<=\d)[.,](?=\d)"
-_WORD = re.compile(rf"{_ALONE}|{_RUN}(?:(?:{_JOINER}){_RUN})*")
+WORD = re.compile(rf"{_ALONE}|{_RUN}(?:(?:{_JOINER}){_RUN})*")
 _HAS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _UNSPACED_LETTER = re.compile(f"({_ALONE})")
-_WORD_OR_MARK = re.compile(rf"{_WORD.pattern}|(?P<mark>\S)")
 
 
 def words(text: str) -> list[str]:
     """Split a text into its words."""
-    return _WORD.findall(text)
+    return WORD.findall(text)
 
 
 def spaced(text: str) -> str:
@@ -47,28 +46,12 @@ def spaced(text: str) -> str:
 
 def word_places(text: str) -> list[tuple[int, int]]:
     """Find the character spans of the words of `words`."""
-    return [found.span() for found in _WORD.finditer(text)]
+    return [found.span() for found in WORD.finditer(text)]
 
 
 def folded_words(text: str) -> list[str]:
     """Split a text into its words, case-folded."""
-    return _WORD.findall(text.casefold())
-
-
-def words_and_marks(text: str) -> tuple[list[str], list[tuple[int, str]]]:
-    """Split a text into `folded_words` and other characters.
-
-    Returns:
-        The words, and every other character but white space with the number of words before it.
-    """
-    found: list[str] = []
-    marks: list[tuple[int, str]] = []
-    for match in _WORD_OR_MARK.finditer(text.casefold()):
-        if match["mark"]:
-            marks.append((len(found), match["mark"]))
-        else:
-            found.append(match[0])
-    return found, marks
+    return WORD.findall(text.casefold())
 
 
 # Definitions of a word by name: case-folded words, or unchanged strings between white space, as in

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any
 
-from heron.base.errors import DataError, Problem
+from heron.base.errors import DataError
 from heron.base.registry import Registry
 
 
@@ -13,7 +13,7 @@ def require_rows(what: str, *columns: Sized) -> None:
     rows = [len(column) for column in columns]
     if len(set(rows)) > 1:
         counted = " and ".join(map(str, rows))
-        raise DataError(Problem(what, f"{counted} rows", "one value of each for each row"))
+        raise DataError(what, f"{counted} rows", "one value of each for each row")
 
 
 @dataclass(frozen=True, slots=True)

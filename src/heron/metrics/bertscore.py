@@ -8,8 +8,11 @@ one, scores 0 against every text, as in bert-score, and is counted.
 Scores with different signatures (see `sign`) cannot be compared. Scores are rescaled only where a
 baseline is given, and have names of their own then.
 
-Shape suffixes: N pairs, T tokens of all texts, K tokens of a candidate, L tokens of a reference,
-D hidden.
+Higher layers are left out of the encoder, so the states are its `last_hidden_state`. In encoders
+that normalise before each block (ModernBERT, GPT-2, T5), these include the final normalisation.
+
+Shape suffixes: N pairs, B sequences, K tokens of a candidate, L tokens of a reference (or of the
+longest text), D hidden.
 Source: Zhang et al. 2020, section 3; bert-score 0.3.13, which has no layer and no baseline for
 AlephBERT.
 Deviates: bert-score cuts long texts (`long=cut`); HeSum compares pairs of at most 512 tokens only,
@@ -32,21 +35,29 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
+from torch.nn.utils.rnn import pad_sequence
+from transformers import AutoConfig, GPT2Tokenizer, PreTrainedModel, RobertaTokenizer
 
-from heron.base import array_store
-from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.files import fingerprint, sha256_file
+from heron.base.errors import ConfigError
+from heron.base.files import Arrays, fingerprint, load_or_build, sha256_file
+from heron.base.terminal import tracked
 from heron.config.parsing import check
+from heron.data.batching import plan_evaluation
+from heron.data.features import Units
+from heron.data.hub import identity, load_tokenizer, loading, origin
 from heron.metrics import require_rows
 from heron.metrics.config import BertScoreConfig
-from heron.models.token_states import Pieces, TokenEncoder, check_backbone
+from heron.models.config import EncoderConfig
+from heron.models.encoder import count_positions, encoding_part, load_encoder
 
 Floats = np.ndarray  # float64
 Ids = np.ndarray  # int64
 
 VERSION = 1  # of what is computed here
 MEASURES = ("precision", "recall", "f1")
-_PART = 2**17  # tokens of references whose states are in memory at once
+# Padded tokens of a batch. On a CPU, 8192 take half as long again.
+TOKENS, GPU_TOKENS = 1024, 16384
+PAIRS = 256  # whose states are in memory at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,33 +94,29 @@ def bertscore(
     """Score every one of N predictions by itself.
 
     Args:
-        cache: folder for results, and for the references' states (`4 * D` bytes a token), which
-            other systems' scores reuse; None stores nothing.
+        cache: folder for results; None stores nothing.
         device: None takes a GPU where there is one.
         progress: show a bar; None: on terminals.
 
     Raises:
         ConfigError: no such encoder or layer, or an unusable baseline.
-        DataError: not one reference for each prediction, or idf with fewer than two different
-            references.
+        DataError: not one reference for each prediction.
     """
-    name, layer = _backbone(config)
+    source, identity = _backbone(config)
     require_rows("bertscore", predictions, references)
-    identity = check_backbone(name, layer)
     baseline = _read_baseline(config)
-    transformers = metadata.version("transformers")
-    scorer_key = (VERSION, identity, config.layer, config.long, config.precision, transformers)
 
-    def build() -> tuple[array_store.Arrays, Mapping[str, Any]]:
-        encoder = TokenEncoder.load(name, layer, config.precision, device)
-        scorer = _Scorer(encoder, config, cache, fingerprint(*scorer_key), progress)
-        return scorer.score(predictions, references)
+    def build() -> tuple[Arrays, Mapping[str, Any]]:
+        encoder = TokenEncoder.load(source, config.precision, device)
+        return score_pairs(encoder, config, predictions, references, progress)
 
     if cache is None or not len(predictions):
         arrays, counts = build()
     else:
-        key = fingerprint(scorer_key, config.idf, list(predictions), list(references))
-        arrays, counts = array_store.load_or_build(cache, "bertscore", key, build)
+        scorer = (VERSION, identity, config.layer, config.long, config.precision)
+        versions = metadata.version("transformers"), config.idf
+        key = fingerprint(scorer, versions, list(predictions), list(references))
+        arrays, counts = load_or_build(cache, "bertscore", key, build)
     columns = zip(MEASURES, arrays["scores"].T, strict=True)
     items = {f"bertscore_{name}": np.array(column_N) for name, column_N in columns}
     for name, value in baseline.items():
@@ -120,7 +127,7 @@ def bertscore(
 
 def require(config: BertScoreConfig) -> None:
     """Check encoder, layer and baseline before anything is computed; raises as `sign`."""
-    check_backbone(*_backbone(config))
+    _backbone(config)
     _read_baseline(config)
 
 
@@ -133,11 +140,11 @@ def sign(config: BertScoreConfig, references: Sequence[str] = ()) -> str:
     Raises:
         ConfigError: no such encoder or layer, or an unusable baseline.
     """
-    name, layer = _backbone(config)
-    identity = check_backbone(name, layer)
+    source, identity = _backbone(config)
     content = identity.get("commit") or fingerprint(identity)
-    shown = Path(name).resolve().name if Path(name).is_dir() else name
-    words = [f"{shown}@{content[:12]}", f"L{layer}", "idf" if config.idf else "no-idf"]
+    folder = Path(source.name)
+    shown = folder.resolve().name if folder.is_dir() else source.name
+    words = [f"{shown}@{content[:12]}", f"L{config.layer}", "idf" if config.idf else "no-idf"]
     words.append(f"version=heron-{VERSION}(hug_trans={metadata.version('transformers')})")
     words.append(f"long={config.long}")
     if config.idf:
@@ -152,87 +159,100 @@ def sign(config: BertScoreConfig, references: Sequence[str] = ()) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scorer:
-    """Scores pairs by an encoder; `key` fingerprints everything that its states depend on."""
+class TokenEncoder:
+    """An encoder up to one of its layers, and its tokenizer."""
 
-    encoder: TokenEncoder
-    config: BertScoreConfig
-    cache: Path | None
-    key: str
-    progress: bool | None
+    model: PreTrainedModel  # in evaluation mode, on its device
+    tokenizer: Any  # a fast one
+    positions: int | None  # its longest input, in tokens; None without a limit
+    precision: str = "32-true"  # `32-true` or `bf16-mixed`
 
-    def score(
-        self, predictions: Sequence[str], references: Sequence[str]
-    ) -> tuple[array_store.Arrays, dict[str, int]]:
-        """Return precision, recall and F1 as `scores`, float64 `[N, 3]`, and the counts."""
-        texts = list(dict.fromkeys([*references, *predictions]))
-        pieces = dict(zip(texts, self.encoder.pieces(texts), strict=True))
-        long = {text for text in texts if self.encoder.is_long(pieces[text])}
-        if self.config.long == "cut":
-            pieces |= {text: self.encoder.cut(pieces[text]) for text in long}
-        left_out = long if self.config.long == "skip" else set()
-        golds = [text for text in references if text not in left_out]
-        if self.config.idf and len(set(golds)) < 2:
-            what = f"idf over {len(set(golds))} different references"
-            fix = "set idf=false: tokens that all references have weigh nothing"
-            raise DataError(Problem("bertscore", what, fix))
-        special = {int(i) for each in pieces.values() for i in (*each.before, *each.after)}
-        tokenizer = self.encoder.tokenizer
-        special |= {i for i in (tokenizer.cls_token_id, tokenizer.sep_token_id) if i is not None}
-        if self.config.idf:
-            weights = idf_weights([pieces[text].ids for text in golds], special)
-        else:
-            weights = Weights(dict.fromkeys(special, 0.0), 1.0)
-        weighed = {text: weights.of(pieces[text].ids) for text in texts}
+    @classmethod
+    def load(
+        cls, source: EncoderConfig, precision: str = "32-true", device: torch.device | None = None
+    ) -> "TokenEncoder":
+        """Load an encoder (of an encoder-decoder its encoder).
 
-        pairs = list(zip(predictions, references, strict=True))
-        scores_N3 = np.full((len(pairs), len(MEASURES)), np.nan)
-        empty = 0
-        places: dict[str, list[int]] = {}
-        for place, pair in enumerate(pairs):
-            if left_out.intersection(pair):
-                continue
-            if all(weighed[text].any() for text in pair):
-                places.setdefault(pair[1], []).append(place)
-            else:
-                scores_N3[place], empty = 0.0, empty + 1
-        for part in _parts(sorted(set(golds)), pieces):
-            mine = [place for text in part for place in places.get(text, ())]
-            states = self._references(part, pieces)
-            others = {pairs[place][0]: None for place in mine if pairs[place][0] not in states}
-            states |= self._encode(list(others), pieces, "BERTScore: summaries")
-            for place in mine:
-                one, other = pairs[place]
-                scores_N3[place] = match_tokens(
-                    states[one], states[other], weighed[one], weighed[other]
-                )
-        over = sum(1 for pair in pairs if long.intersection(pair))
-        return {"scores": scores_N3}, {"bertscore_long": over, "bertscore_empty": empty}
+        Without a device, a GPU is taken where there is one.
+        """
+        tokenizer = load_tokenizer(source, (), (), Path())
+        model = encoding_part(load_encoder(source, len(tokenizer), tokenizer.pad_token_id))
+        device = device or torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        return cls(model.eval().to(device), tokenizer, count_positions(model), precision)
 
-    def _references(self, part: Sequence[str], pieces: Mapping[str, Pieces]) -> dict[str, Tensor]:
-        """Encode references, or load their states."""
+    def ids(self, texts: Sequence[str], cut: bool = False) -> list[Ids]:
+        """Tokenize stripped texts; `cut` drops what is beyond the encoder's input."""
+        stripped = [text.strip() for text in texts]
+        if isinstance(self.tokenizer, GPT2Tokenizer | RobertaTokenizer):
+            # They distinguish words after a space; bert-score puts a space there too.
+            stripped = [f" {text}" if text else "" for text in stripped]
+        cut = cut and self.positions is not None
+        limit = {"truncation": True, "max_length": self.positions} if cut else {}
+        found = self.tokenizer(stripped, verbose=False, **limit) if stripped else {"input_ids": []}
+        return [np.asarray(ids, dtype=np.int64) for ids in found["input_ids"]]
 
-        def encode() -> dict[str, Tensor]:
-            return self._encode(part, pieces, "BERTScore: references")
+    def is_long(self, ids: Ids) -> bool:
+        """Tell whether a text is longer than the encoder's input."""
+        return self.positions is not None and len(ids) > self.positions
 
-        def build() -> tuple[array_store.Arrays, Mapping[str, Any]]:
-            return {"states": torch.cat(list(encode().values())).numpy()}, {}
+    def states(self, texts: Sequence[Ids]) -> list[Tensor]:
+        """Encode texts, none of them long; for each float32 [tokens, D], on the CPU."""
+        found: dict[int, Tensor] = {}
+        tokens = TOKENS if self.model.device.type == "cpu" else GPU_TOKENS
+        for rows in plan_evaluation(Units.single(np.array(list(map(len, texts)))), tokens):
+            states_BLD = self._forward([texts[row] for row in rows])
+            found |= dict(zip(rows.tolist(), states_BLD, strict=True))
+        return [found[row][: len(ids)].clone() for row, ids in enumerate(texts)]
 
-        if self.cache is None:
-            return encode()
-        key = fingerprint(self.key, list(part))
-        arrays, _ = array_store.load_or_build(self.cache, "token_states", key, build)
-        states_TD = torch.from_numpy(np.array(arrays["states"]))
-        lengths = [len(pieces[text].ids) for text in part]
-        return dict(zip(part, states_TD.split(lengths), strict=True))
+    @torch.inference_mode()
+    def _forward(self, texts: Sequence[Ids]) -> Tensor:
+        """Run a batch; returns states_BLD, float32 on the CPU."""
+        tensors, pad_id = list(map(torch.from_numpy, texts)), self.tokenizer.pad_token_id or 0
+        tokens_BL = pad_sequence(tensors, True, pad_id)
+        mask_BL = pad_sequence([torch.ones_like(each) for each in tensors], True)
+        device = self.model.device
+        with torch.autocast(device.type, torch.bfloat16, enabled=self.precision == "bf16-mixed"):
+            output = self.model(input_ids=tokens_BL.to(device), attention_mask=mask_BL.to(device))
+        return output.last_hidden_state.float().cpu()
 
-    def _encode(
-        self, texts: Sequence[str], pieces: Mapping[str, Pieces], title: str
-    ) -> dict[str, Tensor]:
-        """Encode texts; states are normalised to length 1."""
-        found = self.encoder.states([pieces[text] for text in texts], title, self.progress)
-        unit = (F.normalize(states_TD, dim=1) for states_TD in found)
-        return dict(zip(texts, unit, strict=True))
+
+def score_pairs(
+    encoder: TokenEncoder,
+    config: BertScoreConfig,
+    predictions: Sequence[str],
+    references: Sequence[str],
+    progress: bool | None = None,
+) -> tuple[Arrays, dict[str, int]]:
+    """Return precision, recall and F1 as `scores`, float64 `[N, 3]`, and the counts."""
+    texts = list(dict.fromkeys([*references, *predictions]))
+    ids = dict(zip(texts, encoder.ids(texts), strict=True))
+    long = {text for text in texts if encoder.is_long(ids[text])}
+    ids |= zip(long, encoder.ids([*long], cut=True), strict=True)
+    left_out = long if config.long == "skip" else set()
+    own = (getattr(encoder.tokenizer, f"{name}_token_id") for name in ("cls", "sep", "bos", "eos"))
+    special = {each for each in own if each is not None}
+    weights = Weights(dict.fromkeys(special, 0.0), 1.0)
+    if config.idf:
+        weights = idf_weights([ids[text] for text in references if text not in left_out], special)
+    weighed = {text: weights.of(ids[text]) for text in texts}
+
+    pairs = list(zip(predictions, references, strict=True))
+    scores_N3 = np.full((len(pairs), len(MEASURES)), np.nan)
+    read = [place for place, pair in enumerate(pairs) if not left_out.intersection(pair)]
+    scores_N3[read] = 0.0
+    full = [place for place in read if all(weighed[text].any() for text in pairs[place])]
+    parts = [full[start : start + PAIRS] for start in range(0, len(full), PAIRS)]
+    for part in tracked(parts, "BERTScore", progress):
+        wanted = list(dict.fromkeys(text for place in part for text in pairs[place]))
+        found = encoder.states([ids[text] for text in wanted])
+        states = {t: F.normalize(each, dim=1) for t, each in zip(wanted, found, strict=True)}
+        for place in part:
+            one, other = pairs[place]
+            scores_N3[place] = match_tokens(
+                states[one], states[other], weighed[one], weighed[other]
+            )
+    over = sum(not long.isdisjoint(pair) for pair in pairs)
+    return {"scores": scores_N3}, {"bertscore_long": over, "bertscore_empty": len(read) - len(full)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,24 +298,21 @@ def match_tokens(
     return precision, recall, 2 * precision * recall / (precision + recall) if both else 0.0
 
 
-def _parts(texts: Sequence[str], pieces: Mapping[str, Pieces]) -> list[list[str]]:
-    """Divide texts into parts of at most `_PART` tokens, at least one text each."""
-    parts: list[list[str]] = []
-    held = 0
-    for text in texts:
-        held += len(pieces[text].ids)
-        if not parts or held > _PART:
-            parts.append([])
-            held = len(pieces[text].ids)
-        parts[-1].append(text)
-    return parts
-
-
-def _backbone(config: BertScoreConfig) -> tuple[str, int]:
+def _backbone(config: BertScoreConfig) -> tuple[EncoderConfig, dict[str, str]]:
+    """Name the encoder and its layers, and `identity`; checks that it is there, without weights."""
     check(config, "task.bertscore.")
     assert config.model is not None
-    assert config.layer is not None
-    return str(Path(config.model).expanduser()), config.layer
+    name, layer = str(Path(config.model).expanduser()), config.layer or 0
+    source = EncoderConfig(name=name, num_layers=layer, max_length=8, fast_dropout=False)
+    try:
+        with loading(name):
+            found = identity(source)
+            layers = AutoConfig.from_pretrained(name, **origin(source)).num_hidden_layers
+    except ConfigError as error:
+        raise ConfigError(f"bertscore: {error}") from error
+    if layer > layers:
+        raise ConfigError(f"bertscore layer {layer}: {name} has {layers} layers")
+    return source, found
 
 
 def _read_baseline(config: BertScoreConfig) -> dict[str, float]:

@@ -10,15 +10,11 @@ occur in the split, as scikit-learn's do when it is given `labels`.
 A row without a prediction (an empty one, such as an answer of a language model that names no class)
 is wrong: it counts in an additional last column, `[..., C, C + 1]`.
 
-With many classes most cells of a matrix are empty: `Cells` holds the others, and every score takes
-it in place of matrices.
-
 Legend: N rows, C classes, G groups of rows, R resamples, K cells. Matrix rows are gold labels,
 columns predictions.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,48 +26,8 @@ from heron.metrics import require_rows
 
 Counts = npt.NDArray[np.int64]
 Fractions = npt.NDArray[np.float64]
-Score = Callable[[Any], Fractions]  # of sums over rows, [..., X] or `Cells`, to [...]
-Headline = Callable[[Any], dict[str, Fractions]]  # scores of matrices or `Cells` by name
-
-_DENSE = 10_000  # cells; larger matrices are resampled as `Cells`
-
-
-@dataclass(frozen=True, slots=True)
-class Cells:
-    """Confusion matrices of C classes by K of their cells; the other cells are empty.
-
-    Two of the cells may be the same one, which then holds both counts.
-    """
-
-    gold_K: Counts  # class ids
-    prediction_K: Counts  # class ids, C for no prediction
-    counts: npt.NDArray  # rows in each cell, [..., K]
-    classes: int
-
-    @classmethod
-    def of(cls, matrix: "Counts | Cells") -> "Cells":
-        """Lay out every cell of matrices `[..., C, C]`."""
-        if isinstance(matrix, Cells):
-            return matrix
-        gold, prediction = np.indices(matrix.shape[-2:]).reshape(2, -1)
-        return cls(gold, prediction, matrix.reshape(*matrix.shape[:-2], -1), matrix.shape[-2])
-
-    def sums(self, id_K: Counts, size: int) -> npt.NDArray[Any]:
-        """Sum the counts of each id below `size`, `[..., size]`; other ids are left out."""
-        kept = id_K < size
-        counts = self.counts[..., kept].reshape(-1, kept.sum())
-        ids = np.arange(len(counts))[:, None] * size + id_K[kept]
-        summed = np.bincount(ids.ravel(), counts.ravel(), len(counts) * size)
-        return summed.reshape(*self.counts.shape[:-1], size)
-
-    def dense(self) -> npt.NDArray[Any]:
-        """Make matrices `[..., C, C + 1]`, without the last column where all predicted."""
-        width = self.classes + int((self.prediction_K == self.classes).any())
-        summed = self.sums(self.gold_K * width + self.prediction_K, self.classes * width)
-        return summed.reshape(*self.counts.shape[:-1], self.classes, width)
-
-
-Matrix = Counts | Cells  # what scores are computed from
+Score = Callable[[Any], Fractions]  # of sums over rows, [..., X], to [...]
+Headline = Callable[[Any], dict[str, Fractions]]  # scores of matrices by name
 
 
 def confusion_matrix(
@@ -106,66 +62,59 @@ def _class_ids(labels: Sequence[str], classes: Sequence[str]) -> Counts:
     return np.fromiter(map(ids.__getitem__, labels), np.int64, len(labels))
 
 
-def support(matrix: Matrix) -> npt.NDArray[Any]:
+def support(matrix: Counts) -> npt.NDArray[Any]:
     """Count the gold rows of each class."""
-    if isinstance(matrix, Cells):
-        return matrix.sums(matrix.gold_K, matrix.classes)
     return matrix.sum(-1)
 
 
-def predicted(matrix: Matrix) -> Fractions:
+def predicted(matrix: Counts) -> Fractions:
     """Share of all rows that were predicted as each class."""
     return _ratio(_columns(matrix), support(matrix).sum(-1)[..., None])
 
 
-def precision(matrix: Matrix) -> Fractions:
+def precision(matrix: Counts) -> Fractions:
     """Precision of each class."""
     return _ratio(_hits(matrix), _columns(matrix))
 
 
-def recall(matrix: Matrix) -> Fractions:
+def recall(matrix: Counts) -> Fractions:
     """Recall of each class."""
     return _ratio(_hits(matrix), support(matrix))
 
 
-def f1(matrix: Matrix) -> Fractions:
+def f1(matrix: Counts) -> Fractions:
     """F1 of each class."""
     return _ratio(2 * _hits(matrix), support(matrix) + _columns(matrix))
 
 
-def accuracy(matrix: Matrix) -> Fractions:
+def accuracy(matrix: Counts) -> Fractions:
     """Fraction of rows predicted right; over all classes this is also the micro F1."""
     return _ratio(_hits(matrix).sum(-1), support(matrix).sum(-1))
 
 
-def macro_f1(matrix: Matrix) -> Fractions:
+def macro_f1(matrix: Counts) -> Fractions:
     """Mean F1 over classes, unweighted."""
     return f1(matrix).mean(-1)
 
 
-def weighted_f1(matrix: Matrix) -> Fractions:
+def weighted_f1(matrix: Counts) -> Fractions:
     """Mean F1 over classes, weighted by support."""
     weight = support(matrix)
     return _ratio((f1(matrix) * weight).sum(-1), weight.sum(-1))
 
 
-def micro_f1(matrix: Matrix, among: Sequence[int]) -> Fractions:
+def micro_f1(matrix: Counts, among: Sequence[int]) -> Fractions:
     """F1 of the pooled decisions about the classes `among`; the others mean "none of these"."""
     chosen = list(among)
     decisions = _columns(matrix)[..., chosen] + support(matrix)[..., chosen]
     return _ratio(2 * _hits(matrix)[..., chosen].sum(-1), decisions.sum(-1))
 
 
-def _hits(matrix: Matrix) -> npt.NDArray[Any]:
-    if isinstance(matrix, Cells):
-        right_K = matrix.gold_K == matrix.prediction_K
-        return matrix.sums(np.where(right_K, matrix.gold_K, matrix.classes), matrix.classes)
+def _hits(matrix: Counts) -> npt.NDArray[Any]:
     return np.diagonal(matrix, axis1=-2, axis2=-1)
 
 
-def _columns(matrix: Matrix) -> npt.NDArray[Any]:
-    if isinstance(matrix, Cells):
-        return matrix.sums(matrix.prediction_K, matrix.classes)
+def _columns(matrix: Counts) -> npt.NDArray[Any]:
     return matrix.sum(-2)[..., : matrix.shape[-2]]
 
 
@@ -177,7 +126,7 @@ def _ratio(numerator: npt.NDArray, denominator: npt.NDArray) -> Fractions:
 PLAIN_SCORES: dict[str, Score] = {s.__name__: s for s in (accuracy, macro_f1, weighted_f1)}
 
 
-def plain_scores(matrix: Matrix) -> dict[str, Fractions]:
+def plain_scores(matrix: Counts) -> dict[str, Fractions]:
     """Compute the headline scores that every task with classes has."""
     return {name: score(matrix) for name, score in PLAIN_SCORES.items()}
 
@@ -253,7 +202,8 @@ def bootstrap_intervals(
     group_K, gold_K, prediction_K = np.unravel_index(cell_K, shape)
     count_K[-1] -= 1
     random, found = np.random.default_rng(seed), []
-    for block in intervals.batches(resamples, sum(shape) + len(count_K) + _DENSE):
+    numbers = size * width
+    for block in intervals.batches(resamples, shape[0] + len(count_K) + numbers):
         draws = block.stop - block.start
         if groups is None:  # one multinomial draw over the cells
             shares_K = count_K / max(len(gold_N), 1)
@@ -261,7 +211,8 @@ def bootstrap_intervals(
         else:
             weight_RG = intervals.draw_groups(shape[0], draws, random)
             counts_RK = weight_RG[:, group_K] * count_K
-        cells = Cells(gold_K, prediction_K, counts_RK, size)
-        found.append(scores(cells.dense() if size * width <= _DENSE else cells))
+        place_RK = np.arange(draws)[:, None] * numbers + gold_K * width + prediction_K
+        summed = np.bincount(place_RK.ravel(), counts_RK.ravel(), draws * numbers)
+        found.append(scores(summed.reshape(draws, size, width)))
     names = found[0] if found else ()
     return intervals.percentile_intervals({n: np.concatenate([f[n] for f in found]) for n in names})

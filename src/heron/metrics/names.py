@@ -16,7 +16,7 @@ LOSS = "loss"  # on validation, as `metrics.csv` has it for each epoch
 _MINIMISED = (LOSS, "perplexity", "ece", "mce", "brier")
 
 MEASURES = ("rouge1", "rouge2", "rougeL")
-PROFILES = ("xlsum", "heron")  # ways to split a text into tokens, see `heron.metrics.rouge_tokens`
+PROFILES = ("xlsum", "heron")  # ways to split a text into tokens, see `heron.metrics.rouge`
 COPIES = ("lead3", "oracle")  # extractive systems, as prefixes of scores
 COPIED_NOTE = (
     "lead3: the article's first three sentences; oracle: its (at most) three best, found with the "

@@ -11,27 +11,26 @@ Neither test sees the spread between seeds: they ask whether these trained model
 rows of this kind, not whether other seeds would. See `significance.mann_whitney` for that.
 
 Legend: N rows, U kinds of units (equal rows, or groups), W single units, K and J runs, M runs of
-both, R draws, C classes; X the axes of what is summed: [C, C] for a confusion matrix (with many
-classes, those that are not empty), [2] for values and their number; Q the sums of all runs.
+both, R draws, C classes; X the axes of what is summed: [C, C] for a confusion matrix, [2] for
+values and their number; Q the sums of all runs.
 Source: Noreen 1989 and Yeh 2000 (approximate randomisation); Efron and Tibshirani 1993, chapters
 13 and 15; Phipson and Smyth 2010 (p-values are never 0).
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError
 from heron.metrics import require_rows
-from heron.metrics.classification import Cells, Counts, Fractions, Score
+from heron.metrics.classification import Counts, Fractions, Score
 from heron.metrics.intervals import batches, number_groups
 
 Floats = npt.NDArray[np.float64]
 
-_DENSE = 4_000_000  # numbers; the sums of more units and classes are held by their cells
 _TIE = 1e-12  # differences closer than this are the same one, rounded differently
 _MOST_COPIES = 64  # of runs, when two systems have unequal numbers of them
 
@@ -45,12 +44,10 @@ class PairedUnits:
     first_UQ: Any
     second_UQ: Any  # the same of B's runs
     shape_X: tuple[int, ...]  # of one run's sums
-    cells: Cells | None = None  # of confusion matrices that are held by some of their cells
 
     def each(self, score: Score, sums: Floats) -> Floats:
         """Score each run's sums; `[..., Q]` to `[..., K]`."""
-        sums = sums.reshape(*sums.shape[:-1], -1, *self.shape_X)
-        return np.asarray(score(replace(self.cells, counts=sums) if self.cells else sums))
+        return np.asarray(score(sums.reshape(*sums.shape[:-1], -1, *self.shape_X)))
 
     def scores(self, score: Score) -> tuple[Fractions, Fractions]:
         """Compute the score of each of A's runs, `[K]`, and of B's, `[J]`."""
@@ -91,18 +88,13 @@ def paired_counts(
     gold_N, prediction_MN = columns[0], columns[1:]
     runs = len(prediction_MN)
     width = max(classes, int(prediction_MN.max(initial=0)) + 1)
-    cell_MN, shape_X, cells = gold_N * width + prediction_MN, (classes, width), None
-    if len(count_U) * runs * classes * width > _DENSE:
-        cell_X, cell_MN = np.unique(cell_MN, return_inverse=True)
-        cells, shape_X = Cells(*np.divmod(cell_X, width), cell_X, classes), cell_X.shape
     from scipy.sparse import csr_array  # start-up time
 
-    numbers = math.prod(shape_X)
-    place_MN = np.arange(runs)[:, None] * numbers + cell_MN.reshape(prediction_MN.shape)
+    numbers, own = classes * width, len(first_KN) * classes * width
+    place_MN = np.arange(runs)[:, None] * numbers + gold_N * width + prediction_MN
     places = np.broadcast_to(unit_N, place_MN.shape).ravel(), place_MN.ravel()
     sums_UQ = csr_array((np.ones(place_MN.size), places), (len(count_U), runs * numbers))
-    sums_UQ, own = sums_UQ if cells else sums_UQ.toarray(), len(first_KN) * numbers
-    return PairedUnits(count_U, sums_UQ[:, :own], sums_UQ[:, own:], shape_X, cells)
+    return PairedUnits(count_U, sums_UQ[:, :own], sums_UQ[:, own:], (classes, width))
 
 
 def paired_values(
@@ -121,7 +113,7 @@ def paired_values(
     columns = np.vstack([first_KN, second_JN])
     if not np.isfinite(columns).all():
         what = f"{int((~np.isfinite(columns)).sum())} values are not finite"
-        raise DataError(Problem("scores", what, "leave out rows that have no value"))
+        raise DataError("scores", what, "leave out rows that have no value")
     columns, unit_N, count_U = _units(columns, group_N)
     sum_UM = np.column_stack([np.bincount(unit_N, row, len(count_U)) for row in columns])
     rows_U1 = np.bincount(unit_N, minlength=len(count_U))[:, None]
@@ -282,4 +274,4 @@ def approximate_randomization(
 
 def _require_units(units: PairedUnits) -> None:
     if not units.count_U.sum():
-        raise DataError(Problem("scores", "there are no rows", "at least one is needed"))
+        raise DataError("scores", "there are no rows", "at least one is needed")

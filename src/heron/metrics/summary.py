@@ -1,26 +1,170 @@
 """Scores of a split's summaries: ROUGE, statistics, and what copying sentences would reach.
 
+Statistics need no reference:
+
+- `novel_n`: the share of a summary's n-grams that its article lacks. `count="type"` counts each
+  distinct n-gram once, `"token"` each occurrence.
+- `compression` (CMP): 1 - |summary| / |article|, in tokens.
+- `redundancy_n` (RED): the share of a summary's n-grams that repeat an earlier one:
+  sum(f - 1) / sum(f) over its distinct n-grams with frequencies f.
+
+`average="document"` is the mean over documents; `"corpus"` pools them first (for compression:
+1 - mean |summary| / mean |article|). The two differ widely. A document with nothing to count (a
+summary shorter than n, an empty article) is left out. Tokens are `by_words`, or `by_whitespace` as
+in simple scripts (more looks novel then); lemmas and morphemes are in
+`heron_tools.statistics.profiles`.
+
 `lead3` (the article's first three sentences) is the baseline to beat for news. `oracle` (at most
 three sentences that a greedy search finds with the reference in hand) is not a system but nearly a
 ceiling for copying.
 
 Legend: N items.
 Source: Hasan et al. 2021 (XL-Sum) for `rouge1`, `rouge2`, `rougeL`, as HeSum reports them;
-`heron.metrics.rouge_tokens` for `rouge1_heron` and so on; Nallapati et al. 2017 (SummaRuNNer),
-section 3, for the greedy oracle.
+`heron.metrics.rouge` for `rouge1_heron` and so on; Nallapati et al. 2017 (SummaRuNNer), section 3,
+for the greedy oracle; Narayan et al. 2018 (novel n-grams), Bommasani and Cardie 2020 (compression),
+Hasan et al. 2021 (redundancy), as HeSum uses them (Tables 1, 2, 5 and 7). HeSum's text calls
+|S| / |A| the compression ratio but prints 1 - |S| / |A|; its 95.48 % is a mean over documents, the
+ratio of its mean lengths would be 97.67 %. It defines neither words nor what is counted; `heron
+analyze data=hesum` measures which definition comes nearest.
 """
+
+from __future__ import annotations
 
 import math
 import re
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
+import numpy as np
+
 from heron.languages.language import Language
+from heron.languages.words import folded_words
+from heron.metrics import require_rows
 from heron.metrics.names import COPIES, MEASURES, PROFILES, rouge_names
-from heron.metrics.rouge import Floats, pair_scores, rouge
-from heron.metrics.rouge_tokens import number_tokens
-from heron.metrics.summary_statistics import SHARES, by_words, summary_statistics
+from heron.metrics.rouge import Floats, number_tokens, pair_scores, rouge
+
+Tokens = Sequence[str]
+Segment = Callable[[Sequence[str]], Sequence[Tokens]]
+
+COUNTS = ("type", "token")
+AVERAGES = ("document", "corpus")
+_NOVEL, _REPEATED = (1, 2, 3, 4), (1, 2)
+SHARES = ("novel_1", "novel_2", "novel_3", "novel_4", "compression", "redundancy_1", "redundancy_2")
+_AT_ONCE = 256  # documents
+
+
+def by_words(texts: Sequence[str]) -> list[Tokens]:
+    """Split texts into case-folded words without punctuation."""
+    return [folded_words(text) for text in texts]
+
+
+def by_whitespace(texts: Sequence[str]) -> list[Tokens]:
+    """Split texts at white space; punctuation and capitals stay."""
+    return [text.split() for text in texts]
+
+
+def ngrams(tokens: Tokens, n: int) -> Iterator[tuple[str, ...]]:
+    """List the n-grams in order."""
+    return zip(*(tokens[start:] for start in range(n)), strict=False)
+
+
+class Tally:
+    """Counts of n-grams, document by document; only the vocabulary keeps tokens in memory."""
+
+    def __init__(self) -> None:
+        self._rows: list[list[int]] = []
+        self._articles: set[str] = set()
+        self._summaries: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def vocabularies(self) -> tuple[int, int]:
+        """Distinct tokens of all articles, and of all summaries."""
+        return len(self._articles), len(self._summaries)
+
+    @classmethod
+    def merge(cls, tallies: Sequence[Tally]) -> Tally:
+        """Join the counts of different documents."""
+        merged = cls()
+        for tally in tallies:
+            merged._rows += tally._rows
+            merged._articles |= tally._articles
+            merged._summaries |= tally._summaries
+        return merged
+
+    def lengths(self) -> tuple[Floats, Floats]:
+        """Tokens of each article, and of each summary, float64 `[N]`."""
+        columns = np.array(self._rows, dtype=np.float64).reshape(len(self), -1)
+        return columns[:, 1] + 0, columns[:, 1] - columns[:, 0]
+
+    def add(self, article: Tokens, summary: Tokens) -> None:
+        """Count one article and its summary."""
+        self._articles.update(article)
+        self._summaries.update(summary)
+        row = [len(article) - len(summary), len(article)]
+        for n in _REPEATED:
+            found = list(ngrams(summary, n))
+            row += [len(found) - len(set(found)), len(found)]
+        for n in _NOVEL:
+            known, found = set(ngrams(article, n)), list(ngrams(summary, n))
+            for counted in (set(found), found):  # as in COUNTS
+                row += [sum(ngram not in known for ngram in counted), len(counted)]
+        self._rows.append(row)
+
+    def shares(self, count: str = "type") -> dict[str, Floats]:
+        """Give each share's parts and wholes, float64 `[2, N]`, by name (`SHARES`).
+
+        `count`, of novel n-grams, is one of `COUNTS`.
+        """
+        pairs = np.array(self._rows, dtype=np.float64).reshape(len(self), -1, 2).transpose(1, 2, 0)
+        first, step = 1 + len(_REPEATED) + COUNTS.index(count), len(COUNTS)
+        rows = (*range(first, first + step * len(_NOVEL), step), 0, 1, 2)
+        return {name: pairs[row] for name, row in zip(SHARES, rows, strict=True)}
+
+
+def average_share(parts: Floats, wholes: Floats, average: str = "document") -> float:
+    """Average `parts / wholes` (`[N]`) over documents; NaN where none has anything to count."""
+    over, under = fractions(parts, wholes, average)
+    total = under.sum()
+    return float(over.sum() / total) if total else float("nan")
+
+
+def fractions(parts: Floats, wholes: Floats, average: str) -> tuple[Floats, Floats]:
+    """Give each document a numerator and a denominator, whose sums make the average."""
+    counted = wholes > 0
+    if average == "corpus":
+        return parts * counted, wholes
+    return np.divide(parts, wholes, out=np.zeros_like(parts), where=counted), counted.astype(float)
+
+
+def summary_statistics(
+    articles: Sequence[str],
+    summaries: Sequence[str],
+    segment: Segment = by_words,
+) -> dict[str, float]:
+    """Describe N pairs of an article and its summary; types, means over documents.
+
+    Returns:
+        Fractions by name (`SHARES`; NaN where no text is long enough); mean lengths in tokens,
+        `article_length` and `summary_length`; distinct tokens, `article_vocabulary` and
+        `summary_vocabulary`.
+    """
+    require_rows("summary statistics", articles, summaries)
+    tally = Tally()
+    # Part by part, so that tokens of long articles do not stay in memory.
+    for start in range(0, len(articles), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        for article, summary in zip(segment(articles[part]), segment(summaries[part]), strict=True):
+            tally.add(article, summary)
+    found = {name: average_share(pair[0], pair[1]) for name, pair in tally.shares().items()}
+    for place, side in enumerate(("article", "summary")):
+        found[f"{side}_length"] = float(tally.lengths()[place].mean())
+        found[f"{side}_vocabulary"] = float(tally.vocabularies[place])
+    return found
+
 
 EXTRACTIVE_VERSION = 2  # of what `extractive_scores` computes
 LEAD = 3  # sentences
@@ -83,7 +227,7 @@ def item_rouge(
 def describe_summaries(
     articles: Sequence[str], predictions: Sequence[str], references: Sequence[str] | None = None
 ) -> dict[str, float]:
-    """Describe N summaries of N articles by `SHARES` of `heron.metrics.summary_statistics`.
+    """Describe N summaries of N articles by `SHARES` of `heron.metrics.summary`.
 
     Returns:
         Fractions (types, means over documents); lengths in words, `summary_length` and, with

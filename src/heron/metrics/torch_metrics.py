@@ -15,7 +15,7 @@ from torch import Tensor
 from torchmetrics import Metric
 from torchmetrics.utilities import dim_zero_cat
 
-from heron.base.errors import DataError, Problem
+from heron.base.errors import DataError
 from heron.data.features import UNLABELLED
 from heron.languages import get_language
 from heron.metrics.calibration import calibration_of_rows, calibration_rows
@@ -82,7 +82,7 @@ class ClassificationScores(Scores):
         both_2N = torch.stack([preds, target])[:, target != UNLABELLED]
         if both_2N.numel() and not 0 <= int(both_2N.min()) <= int(both_2N.max()) < size:
             found = f"class ids from {int(both_2N.min())} to {int(both_2N.max())}"
-            raise DataError(Problem("scores", found, f"allowed: 0 to {size - 1}"))
+            raise DataError("scores", found, f"allowed: 0 to {size - 1}")
         cells_N = both_2N[1] * size + both_2N[0]
         self.matrix += torch.bincount(cells_N, minlength=size * size).view(size, size)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from heron.base.registry import Registry, on_demand
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:  # these load torch
     from torch import Tensor, nn
 
     from heron.data.collate import Batch
-    from heron.models.config import HeadConfig
 
 # Statistics of an earlier run's dynamics (`heron.dynamics.difficulty.SCORES`).
 LEARNT = (
@@ -51,25 +50,10 @@ for _name, _width, _inputs in (
     POOLINGS.register(_name, Pooling(on_demand(_POOLING + _name), _width, True, _inputs))
 
 # From a head's configuration, P and C to a module that maps pooled_XP to logits_XC.
-CLASSIFIERS: Registry[Callable[[HeadConfig, int, int], nn.Module]] = Registry("classifier")
-
-
-@CLASSIFIERS.late("linear")
-def _linear() -> Callable[[HeadConfig, int, int], nn.Module]:
-    from heron.models.heads import linear
-
-    return linear
-
-
-@CLASSIFIERS.late("mlp")
-def _mlp() -> Callable[[HeadConfig, int, int], nn.Module]:
-    from heron.models.heads import mlp
-
-    return mlp
-
+CLASSIFIERS: Registry[Callable[[Any, int, int], nn.Module]] = Registry("classifier")
 
 # Whole heads (`head.module`): from a head's configuration, D and C to a `heron.models.heads.Head`.
-HEADS: Registry[Callable[[HeadConfig, int, int], nn.Module]] = Registry("head")
+HEADS: Registry[Callable[[Any, int, int], nn.Module]] = Registry("head")
 
 # Losses of tasks with classes (`optim.loss`): from logits_RC, labels_R and weights_C (or None) to
 # one loss per row, float32 [R], each times the weight of its class where there are weights.

@@ -5,18 +5,30 @@ Shape suffixes: B sequences, L tokens, D hidden.
 
 from __future__ import annotations
 
+import inspect
 import json
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
 import torch
+import transformers
 from torch import Tensor, nn
-from transformers import BertConfig, BertModel, PreTrainedModel
-from transformers.modeling_layers import GradientCheckpointingLayer
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoModelForSeq2SeqLM,
+    BertConfig,
+    BertModel,
+    PretrainedConfig,
+    PreTrainedModel,
+)
 
 from heron.base.errors import ConfigError
+from heron.base.terminal import say
 from heron.data.collate import Batch
 from heron.data.config import RunSettings
+from heron.data.hub import loading, origin
 from heron.models.config import EncoderConfig
 from heron.models.dropout import use_fast_dropout
 
@@ -29,7 +41,7 @@ class Encoder(nn.Module):
         self.model = model
         self.frozen: list[nn.Module] = []
         if freeze != "none":
-            from heron.models.levels import freeze_parts  # start-up time, as below
+            from heron.models.levels import freeze_parts  # few runs need these
 
             self.frozen = freeze_parts(self, freeze)
 
@@ -39,7 +51,7 @@ class Encoder(nn.Module):
         return encoding_part(self.model)
 
     def description(self) -> dict[str, Any]:
-        """Describe the model for `heron.models.pretrained.untrained_model`; empty if it cannot."""
+        """Describe the model for `untrained_model`; empty if it cannot."""
         settings = json.loads(self.model.config.to_json_string(use_diff=False))
         return {"class": type(self.model).__name__, "settings": settings}
 
@@ -51,6 +63,8 @@ class Encoder(nn.Module):
     @property
     def layers(self) -> list[nn.Module]:
         """The transformer layers, in order."""
+        from heron.models.levels import find_layers
+
         return list(find_layers(self.inner))
 
     @cached_property
@@ -136,8 +150,6 @@ def load_encoder(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrai
     if config.name == "scratch":
         model = _from_scratch(config, vocabulary, pad_id)
     else:
-        from heron.models.pretrained import pretrained_model
-
         model = pretrained_model(config)
     learning = set(encoding_part(model).parameters())
     for parameter in set(model.parameters()) - learning:  # a decoder's stay, for `model/`
@@ -158,23 +170,6 @@ def encoding_part(model: PreTrainedModel) -> Any:
     return model.get_encoder() if model.config.is_encoder_decoder else model
 
 
-def find_layers(model: nn.Module) -> nn.ModuleList:
-    """Find the stack of transformer layers: the longest list of modules of one class.
-
-    Lists of what transformers itself takes for layers come first.
-    """
-    stacks = [
-        module
-        for module in model.modules()
-        if isinstance(module, nn.ModuleList) and len({type(inner) for inner in module}) == 1
-    ]
-    if not stacks:
-        raise ConfigError(f"{type(model).__name__}: no stack of transformer layers found")
-    return max(
-        stacks, key=lambda stack: (isinstance(stack[0], GradientCheckpointingLayer), len(stack))
-    )
-
-
 def _from_scratch(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrainedModel:
     shape, positions = config.scratch, max(256, config.max_length)
     dropout = 0.1 if config.dropout is None else config.dropout
@@ -191,10 +186,8 @@ def _from_scratch(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTra
         pad_token_id=pad_id,
     )
     model_config._attn_implementation = config.attention
-    try:
+    with loading("scratch"):
         return BertModel(model_config, add_pooling_layer=False)
-    except (ValueError, ImportError) as error:
-        raise ConfigError(f"encoder.attention={config.attention}: {error}") from error
 
 
 def check_positions(config: EncoderConfig, positions: int | None) -> None:
@@ -203,3 +196,114 @@ def check_positions(config: EncoderConfig, positions: int | None) -> None:
         raise ConfigError(
             f"encoder.max_length={config.max_length}: {config.name} reads only {positions} tokens"
         )
+
+
+_PADDING = 1e-4  # largest change by padding, as a share of the largest state; rounding is far below
+
+
+def pretrained_model(config: EncoderConfig) -> PreTrainedModel:
+    """Load a model with the configured layers, dropout and attention, in float32.
+
+    Raises:
+        ConfigError: as for `load_encoder`.
+    """
+    source = origin(config)
+    with loading(config.name):
+        settings = AutoConfig.from_pretrained(config.name, **source)
+    if type(settings) in AutoModelForSeq2SeqLM._model_mapping:
+        settings.is_encoder_decoder = True  # also of T5 checkpoints that hold the encoder only
+    if config.num_layers is not None:
+        if config.num_layers > settings.num_hidden_layers:
+            raise ConfigError(
+                f"encoder.num_layers={config.num_layers}: {config.name} has only "
+                f"{settings.num_hidden_layers} layers"
+            )
+        settings.num_hidden_layers = config.num_layers
+        if hasattr(settings, "encoder_layers"):  # BART's and its relatives'
+            settings.encoder_layers = config.num_layers
+        for name in ("attention_window", "layer_types"):  # Longformer's, ModernBERT's: one a layer
+            if isinstance(values := getattr(settings, name, None), list):
+                setattr(settings, name, values[: config.num_layers])
+    if config.dropout is not None:
+        _set_dropout(config.dropout, settings)
+    model_class: Any = AutoModel._model_mapping.get(type(settings), None)
+    if isinstance(model_class, tuple):  # Funnel's: with and without a decoder
+        model_class = model_class[0]
+    options: dict[str, Any] = {
+        "config": settings,
+        **source,
+        "attn_implementation": choose_attention(config, model_class),
+        "dtype": torch.float32,
+    }
+    if model_class and "add_pooling_layer" in inspect.signature(model_class).parameters:
+        options["add_pooling_layer"] = False
+    with loading(config.name):
+        model: PreTrainedModel = AutoModel.from_pretrained(config.name, **options)
+    check_encoder(config, encoding_part(model))
+    return model
+
+
+def untrained_model(description: Mapping[str, Any]) -> PreTrainedModel:
+    """Build a model with random weights from `Encoder.description`.
+
+    Raises:
+        ConfigError: it names no model class of transformers.
+    """
+    settings, name = description["settings"], description["class"]
+    model_class: Any = getattr(transformers, name, None)
+    if not (isinstance(model_class, type) and issubclass(model_class, PreTrainedModel)):
+        raise ConfigError(f"{name}: no model class of transformers")
+    config: Any = transformers.CONFIG_MAPPING[settings["model_type"]].from_dict(settings)
+    model: PreTrainedModel = getattr(model_class, "_from_config")(config)  # noqa: B009
+    return model
+
+
+def check_encoder(config: EncoderConfig, model: PreTrainedModel) -> None:
+    """Check that an encoder reads `max_length` tokens; warn where padding changes its states."""
+    check_positions(config, count_positions(model))
+    from heron.models.levels import encode_ids
+
+    ids = [each for each in range(5, 18) if each != model.config.pad_token_id]
+    with torch.no_grad():
+        alone_LD, padded_LD = (encode_ids(model, ids, padding) for padding in (0, 7))
+    change = float((alone_LD - padded_LD).abs().max() / alone_LD.abs().max())
+    if change > _PADDING:
+        say(
+            f"{config.name}: padding changes the states of a {model.config.model_type} encoder (by "
+            f"{change:.1g} of their size), so its states of a text depend on the longest text "
+            "of the batch; batching.size=1 reads each text alone",
+            f"padding {config.name}",
+        )
+
+
+def choose_attention(config: EncoderConfig, model_class: Any) -> str:
+    """Choose the attention; transformers calls Longformer's and DeBERTa's own `eager`."""
+    if config.attention == "sdpa" and not getattr(model_class, "_supports_sdpa", True):
+        return "eager"
+    return config.attention
+
+
+def _set_dropout(probability: float, settings: PretrainedConfig) -> None:
+    for key in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
+        if not hasattr(settings, key):
+            raise ConfigError(
+                f"encoder.dropout={probability}: a {settings.model_type} encoder has no {key}; "
+                "set encoder.dropout=null to keep its own"
+            )
+        setattr(settings, key, probability)
+
+
+def count_positions(model: PreTrainedModel) -> int | None:
+    """Count the positions that tokens can have; None without a limit.
+
+    Where the table of positions has a row for padding (RoBERTa), they begin after it.
+    """
+    positions: int | None = getattr(model.config, "max_position_embeddings", None)
+    if positions is None or positions < 1:  # XLNet says -1
+        return None
+    words: Any = model.get_input_embeddings()
+    for table in (module for module in model.modules() if module is not words):
+        pad, weight = getattr(table, "padding_idx", None), getattr(table, "weight", None)
+        if pad is not None and isinstance(weight, Tensor) and len(weight) == positions:
+            return positions - int(pad) - 1
+    return positions

@@ -19,10 +19,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from heron.base import array_store
-from heron.base.files import fingerprint
-from heron.base.forks import code_hashes
-from heron.base.progress import tracked
+from heron.base.files import Arrays, fingerprint, load_or_build
+from heron.base.folders import code_hashes
+from heron.base.terminal import tracked
 from heron.data.batching import budget, plan_evaluation
 from heron.data.collate import Collator
 from heron.data.config import RunSettings
@@ -62,7 +61,7 @@ def load_vectors(
     """
     models: list[tuple[Encoder, Head]] = []
 
-    def encode(split: str) -> tuple[array_store.Arrays, dict[str, Any]]:
+    def encode(split: str) -> tuple[Arrays, dict[str, Any]]:
         if not models:
             models.append(build())
         return {"vectors": encode_split(*models[0], config, data, split)}, {}
@@ -71,7 +70,7 @@ def load_vectors(
     cache, vectors = Path(config.paths.cache), {}
     for split in data.features:
         key = fingerprint(_VERSION, encoded_by, data.keys[split])
-        arrays, _ = array_store.load_or_build(cache, "vectors", key, partial(encode, split))
+        arrays, _ = load_or_build(cache, "vectors", key, partial(encode, split))
         vectors[split] = arrays["vectors"]
     return vectors
 

@@ -1,7 +1,4 @@
-"""What acts below each layer of an encoder, as a forward pass shows it.
-
-Shape suffixes: L tokens, D hidden.
-"""
+"""What acts below each layer of an encoder, as a forward pass shows it."""
 
 from __future__ import annotations
 
@@ -12,12 +9,44 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 from transformers import PreTrainedModel
+from transformers.modeling_layers import GradientCheckpointingLayer
 
 from heron.base.errors import ConfigError
-from heron.models.encoder import Encoder, find_layers
 
 
-def freeze_parts(encoder: Encoder, freeze: str) -> list[nn.Module]:
+def find_layers(model: nn.Module) -> nn.ModuleList:
+    """Find the stack of transformer layers: the longest list of modules of one class.
+
+    Lists of what transformers itself takes for layers come first.
+    """
+    stacks = [
+        module
+        for module in model.modules()
+        if isinstance(module, nn.ModuleList) and len({type(inner) for inner in module}) == 1
+    ]
+    if not stacks:
+        raise ConfigError(f"{type(model).__name__}: no stack of transformer layers found")
+    return max(
+        stacks, key=lambda stack: (isinstance(stack[0], GradientCheckpointingLayer), len(stack))
+    )
+
+
+def encode_ids(model: PreTrainedModel, ids: Sequence[int], padding: int = 0) -> Tensor:
+    """Encode a text of token ids in evaluation mode; returns states_LD, without the padding's.
+
+    Mode and random numbers stay as they were.
+    """
+    training, length = model.training, len(ids)
+    padded = [*ids, *[model.config.pad_token_id or 0] * padding]
+    tokens_1L = torch.tensor([padded], device=model.device)
+    mask_1L = torch.tensor([[1] * length + [0] * padding], device=model.device)
+    with torch.random.fork_rng(devices=[]):
+        output = model.eval()(input_ids=tokens_1L, attention_mask=mask_1L)
+    model.train(training)
+    return output.last_hidden_state[0, :length]
+
+
+def freeze_parts(encoder: Any, freeze: str) -> list[nn.Module]:
     """Stop gradients as `EncoderConfig.freeze` says; returns the frozen modules."""
     if freeze == "all":
         encoder.inner.requires_grad_(False)
@@ -84,21 +113,6 @@ def find_levels(model: PreTrainedModel) -> dict[nn.Parameter, int]:
             for level, layer in enumerate(stack, 1):
                 levels = {**dict.fromkeys(layer.parameters(), level), **levels}
     return {p: levels.get(p, len(layers) + 1) for p in model.parameters()}
-
-
-def encode_ids(model: PreTrainedModel, ids: Sequence[int], padding: int = 0) -> Tensor:
-    """Encode a text of token ids in evaluation mode; returns states_LD, without the padding's.
-
-    Mode and random numbers stay as they were.
-    """
-    training, length = model.training, len(ids)
-    padded = [*ids, *[model.config.pad_token_id or 0] * padding]
-    tokens_1L = torch.tensor([padded], device=model.device)
-    mask_1L = torch.tensor([[1] * length + [0] * padding], device=model.device)
-    with torch.random.fork_rng(devices=[]):
-        output = model.eval()(input_ids=tokens_1L, attention_mask=mask_1L)
-    model.train(training)
-    return output.last_hidden_state[0, :length]
 
 
 def _modules_of(module: nn.Module, parameters: set[nn.Parameter]) -> Iterator[nn.Module]:

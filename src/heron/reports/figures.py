@@ -1,23 +1,64 @@
-"""The figure of a run as PNG bytes; see `heron.base.plots`."""
+"""The figures of a run and of a sweep as PNG bytes; drawn without pyplot or a display.
 
-from typing import Any
+Letters are Latin throughout: the default fonts draw Hebrew, but not from right to left.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from heron.base.cells import with_synthetic
-from heron.base.plots import BLUE, FAINT, INK, ORANGE, QUIET, STYLE, png
 from heron.metrics.calibration import ReliabilityBins
-from heron.metrics.names import signed, with_copied
-from heron.results.artefacts import Artefacts, Curve, confusion_counts, predicted_names
-from heron.results.collect import RunRecord
+from heron.metrics.names import is_copied, signed, with_copied
+from heron.reports.artefacts import Artefacts, Curve
+from heron.results.collect import RunRecord, headline_metrics
 from heron.results.frame import Frame
 
+if TYPE_CHECKING:
+    from heron.results.systems import System
+
+# Okabe and Ito's palette: distinguishable with any kind of colour vision, and in grey.
+BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+INK, QUIET, FAINT = "#1f2937", "#6b7280", "#e5e7eb"
+PALETTE = (BLUE, ORANGE, GREEN, PURPLE)
+
+STYLE: Any = {
+    "font.size": 9,
+    "text.color": INK,
+    "axes.labelcolor": QUIET,
+    "axes.edgecolor": "#9ca3af",
+    "axes.linewidth": 0.8,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.color": QUIET,
+    "ytick.color": QUIET,
+    "legend.frameon": False,
+    "figure.facecolor": "white",
+}
+_DPI = 150
 _LOSSES = (("train/loss", "train", QUIET, "--"), ("validation/loss", "validation", BLUE, "-"))
 _MAP_POINTS = 20_000  # more points than this only hide each other
+
+
+def png(figure: Figure) -> bytes:
+    """Save a figure; the same figure gives the same bytes."""
+    image = io.BytesIO()
+    figure.set_dpi(_DPI)
+    # `Figure.savefig` draws twice. Without the software's name, the same run gives the same bytes.
+    FigureCanvasAgg(figure).print_png(image, metadata={"Software": None})
+    return image.getvalue()
 
 
 def run_figure(run: RunRecord, artefacts: Artefacts) -> bytes:
@@ -59,10 +100,9 @@ def _draw_confusion(axes: Axes, artefacts: Artefacts) -> None:
     title, classes = f"Confusion, {artefacts.split}", artefacts.classes
     if not artefacts.predictions or not classes:
         return say_missing(axes, title, "no predictions of classes")
-    counts_CC = confusion_counts(artefacts.predictions, classes)
+    counts_CC, columns = artefacts.confusion
     share_CC = counts_CC / np.maximum(counts_CC.sum(axis=1, keepdims=True), 1)
     axes.imshow(share_CC, cmap="Blues", vmin=0, vmax=1)
-    columns = predicted_names(counts_CC, classes)
     axes.set_xticks(range(len(columns)), columns, rotation=30, ha="right")
     axes.set_yticks(range(len(classes)), classes)
     axes.set(title=title, xlabel="predicted", ylabel="gold")
@@ -166,7 +206,7 @@ def _draw_reliability(axes: Axes, lower: Axes, bins: ReliabilityBins, split: str
 
 def _draw_balance(axes: Axes, artefacts: Artefacts) -> None:
     """Draw how often each class is the gold one, and how often it is predicted."""
-    counts_CC = confusion_counts(artefacts.predictions, artefacts.classes)
+    counts_CC, _ = artefacts.confusion
     total = max(counts_CC.sum(), 1)
     places = np.arange(len(artefacts.classes))
     gold = (-0.2, counts_CC.sum(axis=1), "gold", QUIET)
@@ -178,3 +218,62 @@ def _draw_balance(axes: Axes, artefacts: Artefacts) -> None:
     axes.set(title=f"Class balance, {artefacts.split}", ylabel="share of rows")
     axes.margins(y=0.25)  # room for the legend above the bars
     axes.legend(loc="upper right", ncols=2)
+
+
+def sweep_figure(runs: Sequence[RunRecord], split: str = "test") -> bytes:
+    """Draw mean ± sample sd and the runs of each group, a panel for each of four scores.
+
+    Returns PNG bytes.
+    """
+    from heron.results.systems import group_runs  # a run's figure needs it not
+
+    groups = group_runs(runs)
+    present = headline_metrics(runs)
+    metrics = [metric for metric in present if not is_copied(metric)][:4]
+    with matplotlib.rc_context(STYLE):
+        height = 1.3 + 0.42 * len(groups)
+        figure = Figure(figsize=(2.2 + 2.9 * max(len(metrics), 1), height), layout="constrained")
+        panels = figure.subplots(1, max(len(metrics), 1), sharey=True, squeeze=False)[0]
+        if not metrics:
+            say_missing(panels[0], f"{split}: scores", "no run has scores yet")
+        for axes, metric in zip(panels, metrics, strict=False):
+            _draw_groups(axes, groups, split, metric)
+            _draw_copied(axes, groups, split, with_copied([metric], present)[1:])
+        title = with_synthetic(
+            f"{split}: mean ± sd over seeds (diamonds), each run below it (dots)",
+            any(run.synthetic for run in runs),
+        )
+        figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=QUIET)
+        return png(figure)
+
+
+def _draw_groups(axes: Axes, groups: Sequence[System], split: str, metric: str) -> None:
+    for row, group in enumerate(groups):
+        values, summary = group.values(split, metric), group.summary(split, metric)
+        if summary is None:
+            continue
+        below = [row + 0.24] * len(values)
+        axes.plot(values, below, "o", color=BLUE, alpha=0.45, markersize=4, mew=0)
+        axes.errorbar(
+            summary.mean, row, xerr=summary.sd or 0, fmt="D", color=BLUE, markersize=5, capsize=3
+        )
+    axes.xaxis.set_major_locator(MaxNLocator(4))  # the labels of more ticks would overlap
+    axes.set_yticks(range(len(groups)), [group.label for group in groups])
+    axes.set(title=metric, ylim=(len(groups) - 0.5, -0.5))
+    axes.grid(axis="x", color=FAINT, linewidth=0.8)
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    axes.set_axisbelow(True)
+
+
+def _draw_copied(axes: Axes, groups: Sequence[System], split: str, names: Sequence[str]) -> None:
+    """Draw a line in each group's row at the score of each baseline that copies sentences."""
+    for name, style in zip(names, ("--", ":"), strict=False):
+        label: str | None = name
+        for row, group in enumerate(groups):
+            if summary := group.summary(split, name):
+                place = [row - 0.5, row + 0.5]
+                axes.plot([summary.mean] * 2, place, style, color=QUIET, linewidth=1.2, label=label)
+                label = None  # one line in the legend for all rows
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.35 / len(groups)), fontsize=7)

@@ -5,7 +5,8 @@ Shape suffixes: E records, N examples, C classes.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,18 +15,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heron.base.cells import SYNTHETIC
-from heron.base.errors import ConfigError, DataError, HeronError, Problem, nearest
-from heron.base.tables import cell_text, is_missing, read_table, table_stem
+from heron.base.errors import ConfigError, DataError, HeronError, nearest
+from heron.base.table_formats import table_stem
+from heron.base.tables import cell_text, is_missing
 from heron.data.config import TRAIN, DataConfig
 from heron.data.examples import Example
 from heron.data.markers import event_markers, mark
-from heron.dynamics.cartography import NEVER_LEARNT, Statistics, forgetting, statistics
+from heron.dynamics.cartography import (
+    NEVER_LEARNT,
+    Groups,
+    Statistics,
+    allenai,
+    forgetting,
+    statistics,
+    tercile_partition,
+)
 from heron.dynamics.difficulty import difficulty
 from heron.dynamics.files import Dynamics, read_dynamics, records
-from heron.dynamics.groups import Groups, allenai, tercile_partition
 from heron.languages import LANGUAGES
 from heron.results.collect import collect, is_run
-from heron.results.shipped import data_of, read_shipped
+from heron.results.frame import Frame, read_keyed
+from heron.results.shipped import data_of, known_examples
 from heron.training.stored import read_stored
 
 # A column of numbers with at most this many distinct values is shown value by value.
@@ -113,7 +123,7 @@ def read_logits(folder: Path | str, record: int) -> tuple[list[str], np.ndarray]
     tables = list(records(folder, ("guid", "logits")))
     if not -len(tables) <= record < len(tables):
         fix = f"there are {len(tables)}: 0 to {len(tables) - 1}"
-        raise DataError(Problem(str(folder), f"no record {record}", fix))
+        raise DataError(str(folder), f"no record {record}", fix)
     logits = tables[record]["logits"].combine_chunks()
     width = logits.type.list_size
     return tables[record]["guid"].to_pylist(), logits.flatten().to_numpy().reshape(-1, width)
@@ -147,28 +157,20 @@ def shown_statistics(of: Statistics) -> dict[str, NDArray[np.float64]]:
 
 def map_run(mapped: Mapped, guids: Sequence[str] | None = None) -> MapRun:
     """Bring a run's statistics into the order of `guids` (default: the run's own)."""
-    rows_N = rows_of(mapped.statistics.guids, guids or mapped.statistics.guids)
-    found = shown_statistics(mapped.statistics).items()
-    taken = {name: take_rows(one, rows_N, np.nan).astype(np.float32) for name, one in found}
+    guids = guids or mapped.dynamics.guids
+    own: dict[str, Any] = {"guid": mapped.dynamics.guids, **shown_statistics(mapped.statistics)}
+    frame = Frame(mapped.folder, own).beside(guids)
+    taken = {name: np.array(frame[name], np.float32) for name in own if name != "guid"}
     # A task without classes has no margins: no column is clearer than an empty one.
     values = {name: one for name, one in taken.items() if not len(one) or not np.isnan(one).all()}
-    predicted = _predicted(mapped)
-    if predicted is not None:
-        predicted = predicted._replace(codes_N=take_rows(predicted.codes_N, rows_N, -1))
+    labels, predicted = mapped.dynamics.labels, None
+    with suppress(DataError):  # there are no logits
+        if labels:
+            seen, logits_NC = read_logits(mapped.folder, mapped.records - 1)
+            chosen = Frame(mapped.folder, {"guid": seen, "class": logits_NC.argmax(axis=1)})
+            codes = (-1 if code is None else code for code in chosen.beside(guids)["class"])
+            predicted = Categories("predicted", labels, np.fromiter(codes, np.int32, len(guids)))
     return MapRun(mapped.name, mapped.records, values, predicted)
-
-
-def _predicted(mapped: Mapped) -> Categories | None:
-    """Find the predicted labels in the last record before burn-out; None without logits."""
-    if not mapped.dynamics.labels:
-        return None
-    try:
-        guids, logits_NC = read_logits(mapped.folder, mapped.records - 1)
-    except DataError:
-        return None
-    rows_N = rows_of(guids, mapped.dynamics.guids)
-    codes_N = take_rows(logits_NC.argmax(axis=1).astype(np.int32), rows_N, -1)
-    return Categories("predicted", mapped.dynamics.labels, codes_N)
 
 
 def labels_of(mapped: Mapped) -> Categories | None:
@@ -246,24 +248,25 @@ def map_table(mapped: Mapped, groups: Groups) -> dict[str, Any]:
 
 def _compare(mapped: Mapped, other: Mapped) -> list[str]:
     """Say how far two runs are about the same examples, of which they must share one."""
-    rows_N = rows_of(other.dynamics.guids, mapped.dynamics.guids)
-    common_N = rows_N >= 0
-    common = int(common_N.sum())
-    if not common:
-        mine, theirs = mapped.dynamics.guids[:1], other.dynamics.guids[:1]
-        what = f"no example in common with {mapped.folder}: guids like {theirs} and {mine}"
-        raise DataError(Problem(str(other.folder), what, "compare two runs over the same data"))
+    mine, theirs = mapped.dynamics, other.dynamics
+    golds = theirs.gold_N.tolist()
+    beside = Frame(other.folder, {"guid": theirs.guids, "gold": golds}).beside(mine.guids)
+    pairs = zip(mine.gold_N, beside["gold"], strict=True)
+    shared = [(gold, its) for gold, its in pairs if its is not None]
+    if not shared:
+        guids = f"guids like {theirs.guids[:1]} and {mine.guids[:1]}"
+        what = f"no example in common with {mapped.folder}: {guids}"
+        raise DataError(str(other.folder), what, "compare two runs over the same data")
     notes = []
-    only_a, only_b = len(common_N) - common, len(other.dynamics.guids) - common
+    only_a, only_b = len(mine.guids) - len(shared), len(theirs.guids) - len(shared)
     if only_a or only_b:
         notes.append(
-            f"{common:,} examples are in both runs; {only_a:,} are only in A ({mapped.name}), "
+            f"{len(shared):,} examples are in both runs; {only_a:,} are only in A ({mapped.name}), "
             f"{only_b:,} only in B ({other.name}), which the map leaves out"
         )
-    gold_N, other_N = mapped.dynamics.gold_N[common_N], other.dynamics.gold_N[rows_N[common_N]]
-    if mapped.dynamics.labels != other.dynamics.labels:
+    if mine.labels != theirs.labels:
         notes.append("the two runs have different classes: predictions cannot be compared")
-    elif changed := int((other_N != gold_N).sum()):
+    elif changed := sum(gold != its for gold, its in shared):
         notes.append(f"{changed:,} examples have another gold label in B; those of A are shown")
     return notes
 
@@ -275,24 +278,9 @@ def find_colour(data: MapData, name: str) -> Column:
         statistic: Numbers(statistic, values_N) for statistic, values_N in shown.values.items()
     }
     found |= {column.name: column for column in (*data.columns, shown.predicted) if column}
-    if name in found:
-        return found[name]
-    if name == "label":
-        raise ConfigError("colour=label: this run's task has no classes")
-    raise ConfigError(f"colour={name}: there is no such column.{nearest(name, found)}")
-
-
-def rows_of(guids: Sequence[str], wanted: Iterable[str]) -> NDArray[np.int64]:
-    """Find the row of each wanted guid in `guids`; -1 where it is absent."""
-    row = {guid: number for number, guid in enumerate(guids)}
-    return np.fromiter((row.get(guid, -1) for guid in wanted), np.int64)
-
-
-def take_rows(values_M: NDArray[Any], rows_N: NDArray[np.int64], absent: Any) -> NDArray[Any]:
-    """Take values by row; a row of -1 gets `absent`."""
-    if not len(values_M):
-        return np.full(len(rows_N), absent, values_M.dtype)
-    return np.where(rows_N >= 0, values_M[rows_N], np.asarray(absent, values_M.dtype))
+    if name not in found:
+        raise ConfigError(f"colour={name}: there is no such column.{nearest(name, found)}")
+    return found[name]
 
 
 def as_column(name: str, values: Sequence[Any]) -> Column:
@@ -326,24 +314,11 @@ def _finite(value: Any) -> float | None:
 
 def _read_columns(path: Path, guids: Sequence[str], notes: list[str]) -> list[Column]:
     """Read further columns in the order of `guids`; notes guids that are not among them."""
-    table = read_table(path, own=True)
-    table.require("guid")
-    if problems := table.missing_values("guid") + table.duplicates("guid"):
-        raise DataError(problems)
-    named = [cell_text(value) for value in table.values("guid")]
-    rows_N = rows_of(named, guids)
-    unknown = len(named) - int((rows_N >= 0).sum())
-    if unknown == len(named):
-        fix = f"the run's look like '{guids[0]}'" if guids else ""
-        what = f"none of its {len(named):,} guids has dynamics, for example '{named[0]}'"
-        raise DataError(Problem(str(path), what, fix))
-    if unknown:
-        notes.append(f"{path.name}: {unknown:,} of {len(named):,} guids have no dynamics")
-    cells = {name: table.values(name) for name in table.columns if name != "guid"}
-    return [
-        as_column(name, [values[row] if row >= 0 else None for row in rows_N])
-        for name, values in cells.items()
-    ]
+    table = read_keyed(path)
+    if unknown := len(table.rows.keys() - {*guids}):
+        notes.append(f"{path.name}: {unknown:,} of {len(table):,} guids have no dynamics")
+    found = table.beside(guids)
+    return [as_column(name, found[name]) for name in table.columns if name != "guid"]
 
 
 def _find_texts(
@@ -361,20 +336,14 @@ def _find_texts(
         config = read_stored(path)
         data_dir, cache_dir = places[0] or config.paths.data, places[1] or config.paths.cache
         data, _ = data_of(config, TRAIN)
-        splits = read_shipped(data, Path(data_dir), Path(cache_dir)).splits
+        examples = known_examples(guids, TRAIN, data, Path(data_dir), Path(cache_dir))
     except (HeronError, OSError) as error:
         notes.append(f"no texts: {str(error).splitlines()[0]}")
         return None
-    by_guid: dict[str, Example] = {}
-    for split in sorted(splits, key=lambda name: name == TRAIN):  # train last: its rows stand
-        by_guid.update((example.guid, example) for example in splits[split])
-    examples = [by_guid.get(guid) for guid in guids]
-    missing = examples.count(None)
-    if missing == len(examples):
-        notes.append(f"no texts: none of the examples is in {data.name}")
-        return None
-    if missing:
+    if missing := examples.count(None):
         notes.append(f"{missing:,} examples are not in {data.name}: no texts")
+    if missing == len(examples):
+        return None
     columns += _example_columns(examples)
     return texts_of(examples, data)
 

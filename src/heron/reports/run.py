@@ -11,12 +11,12 @@ from markupsafe import Markup
 
 from heron.base.cells import SYNTHETIC, Cell, Formatted, Interval, Table
 from heron.base.files import write_file
-from heron.base.pages import clean_text, escape_json, render
 from heron.base.secrets import redact
 from heron.base.terminal import print_lines, print_tables
 from heron.languages import LANGUAGES
 from heron.metrics.names import COPIED_NOTE, is_copied, with_copied
-from heron.results.artefacts import Artefacts, confusion_counts, predicted_names, read_artefacts
+from heron.reports.artefacts import Artefacts, read_artefacts
+from heron.reports.pages import clean_text, escape_json, render
 from heron.results.collect import SPLITS, RunRecord, cell_of, headline_metrics, is_whole
 from heron.results.frame import Frame
 from heron.tasks import BASELINES
@@ -221,10 +221,9 @@ def _confusion(artefacts: Artefacts) -> dict[str, Any] | None:
     classes = artefacts.classes
     if not classes or not artefacts.predictions:
         return None
-    counts_CC = confusion_counts(artefacts.predictions, classes)
+    counts_CC, columns = artefacts.confusion
     share_CC = counts_CC / np.maximum(counts_CC.sum(axis=1, keepdims=True), 1)
     rows = zip(classes, counts_CC.tolist(), share_CC.tolist(), strict=True)
-    columns = predicted_names(counts_CC, classes)
     cells = [(gold, list(zip(columns, *row, strict=True))) for gold, *row in rows]
     return {"classes": columns, "rows": cells}
 

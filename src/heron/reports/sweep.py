@@ -1,20 +1,19 @@
 """The report of a sweep: scores by group, budgets, tests, a paper's numbers, and a page."""
 
+import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from heron.base.cells import SYNTHETIC, Cell, Table, summarize
-from heron.base.errors import ConfigError, first_line
+from heron.base.cells import SYNTHETIC, Cell, Table, summarize, to_csv, to_markdown
+from heron.base.errors import HeronError, first_line
 from heron.base.files import write_file
-from heron.base.pages import render
-from heron.base.table_files import to_csv, to_markdown
 from heron.base.terminal import print_lines, print_tables
 from heron.metrics.names import COPIED_NOTE, is_copied
-from heron.reports.papers import PaperView, paper_view
+from heron.reports.pages import render
 from heron.reports.run import (
     SPENT,
     ReportFiles,
@@ -24,7 +23,6 @@ from heron.reports.run import (
     spent_cells,
     write_run_report,
 )
-from heron.reports.significance import significance_tables
 from heron.results.collect import (
     SPLITS,
     RunRecord,
@@ -33,14 +31,17 @@ from heron.results.collect import (
     headline_metrics,
     is_run,
 )
-from heron.results.groups import (
-    Group,
+from heron.results.systems import (
+    System,
     count_states,
     differing_settings,
     group_runs,
+    match_systems,
+    settings_line,
+    split_systems,
     without_first_runs,
 )
-from heron.results.published import find_published
+from heron.tasks import FORK_ANALYSES
 
 _MOST_PAGES = 60  # each takes most of a second; a grid of hundreds trains in less
 _FIRST = "learnt from"
@@ -52,53 +53,37 @@ Totals = list[Mapping[str, Any]]
 def write_report(
     folder: Path, out: Path | None = None, published: Path | None = None, against: str | None = None
 ) -> ReportFiles:
-    """Write the report of a run or a sweep and print its tables.
+    """Write the report of a run, or of a sweep and its runs, and print its tables.
 
-    `out` is where the files go, by default into `folder`. Of a sweep, `published` are a paper's
-    numbers (YAML), and `against` is the baseline that its systems are tested against.
+    Args:
+        folder: of the run or the sweep.
+        out: where the files go, by default into `folder`; only then the runs get pages, too.
+        published: of a sweep, a paper's numbers (YAML).
+        against: of a sweep, the baseline that its systems are tested against.
+
+    Returns:
+        Paths of `report.html`, `report.png`; of a sweep also `table.csv`, `table.md` and CSV files:
+        one for each table of the paper, `spent.csv`, `significance.csv`.
 
     Raises:
         ConfigError: `folder` holds no run, or none as `against` says.
     """
     folder = Path(folder)
-    runs = collect(folder)
+    runs, target = collect(folder), Path(out) if out else folder
     if is_run(folder):
-        if against:
-            raise ConfigError(f"against={against} needs a sweep, and {folder} is one run")
-        return write_run_report(runs[0], Path(out) if out else folder)
-    files = write_sweep_report(folder, runs, out, published, against)
-    print_lines(*(f"missing: {line}" for line in files.missing))
-    return files
-
-
-def write_sweep_report(
-    folder: Path,
-    runs: Sequence[RunRecord],
-    out: Path | None = None,
-    published: Path | None = None,
-    against: str | None = None,
-) -> ReportFiles:
-    """Write the report of a sweep, and the pages of its runs; prints the tables.
-
-    Args: as for `write_report`; `runs` are all of the sweep. Only without `out` the runs get pages.
-
-    Returns:
-        Paths of `report.html`, `report.png`, `table.csv`, `table.md` and CSV files: one for each
-        table of the paper, `spent.csv`, `significance.csv`.
-    """
+        return write_run_report(runs[0], target)
     # Start-up time: matplotlib.
-    from heron.reports.sweep_figures import fraction_figure, sweep_figure
+    from heron.reports.figures import sweep_figure
 
-    target = Path(out) if out else folder
     splits = [name for name in SPLITS if any(name in run.scores for run in runs)] or ["test"]
     tested, untested = significance_tables(runs, splits[0], against)
     unpaged = _write_run_pages(runs) if out is None else []
     states = {run.job: first_line(run.status.get("error")) for run in runs if run.state == "broken"}
     unfinished = (f"{r.job}: {states.get(r.job, r.state)}" for r in runs if not r.done)
     missing = [*unfinished, *untested, *unpaged]
-    view = _paper_view(runs, published, missing)
+    of_paper, drawn = _paper_view(runs, published, missing)
     groups = [group_table(runs, split) for split in splits]
-    named = dict(view.tables)
+    named = dict(of_paper)
     for where, table in tested.items():
         name = f"significance {where}".strip()
         named["".join(c if c.isalnum() or c in "=,._-" else "_" for c in name)] = table
@@ -106,7 +91,7 @@ def write_sweep_report(
         named["spent"] = spent
     shown = [*groups, *named.values()]
     print_tables(shown)
-    figure = fraction_figure(view) if view.curves else sweep_figure(runs)
+    figure = drawn or sweep_figure(runs)
     page = render(
         "sweep.html.j2",
         title=folder.resolve().name,
@@ -124,6 +109,7 @@ def write_sweep_report(
     ]
     html = write_file(target / "report.html", page)
     image = write_file(target / "report.png", figure)
+    print_lines(*(f"missing: {line}" for line in missing))
     return ReportFiles(html, image, tuple(files), tuple(missing))
 
 
@@ -143,16 +129,16 @@ def _write_run_pages(runs: Sequence[RunRecord]) -> list[str]:
     return []
 
 
-def _paper_view(runs: Sequence[RunRecord], published: Path | None, missing: list[str]) -> PaperView:
-    """Set the runs beside the paper's numbers, if their configuration asks for it."""
+def _paper_view(
+    runs: Sequence[RunRecord], published: Path | None, missing: list[str]
+) -> tuple[Mapping[str, Table], bytes | None]:
+    """Set the runs beside a paper's numbers if their key `report` asks for it: tables, a figure."""
     wanted = next((str(run.setting("report")) for run in runs if run.setting("report")), "")
-    if not wanted:
-        return PaperView({})
-    path = published or find_published(wanted)
-    if path is None:
+    find = FORK_ANALYSES.find("report_view") if wanted else None
+    view = find(wanted, runs, published) if find else None
+    if wanted and view is None:
         missing.append(f"{wanted}: no published numbers found; name them with published=FILE")
-        return PaperView({})
-    return paper_view(wanted, runs, path)
+    return view or ({}, None)
 
 
 def page_links(runs: Sequence[RunRecord], folder: Path) -> dict[str, str]:
@@ -172,7 +158,7 @@ def group_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
     """Compare the groups of a sweep on one split: mean ± sample sd (n) of each headline score."""
     groups, metrics = group_runs(runs), headline_metrics(runs)
 
-    def cell(group: Group, metric: str) -> Cell:
+    def cell(group: System, metric: str) -> Cell:
         """Summarize; the score of copied sentences is the same for all systems."""
         values = group.values(split, metric)
         return values[0] if is_copied(metric) and len(set(values)) == 1 else summarize(values)
@@ -245,7 +231,7 @@ def spent_table(runs: Sequence[RunRecord]) -> Table | None:
     return Table("Spent", (*keys, "runs", *SPENT), tuple(rows), " ".join(notes))
 
 
-def _spent(runs: Sequence[RunRecord]) -> list[tuple[Group, Totals]]:
+def _spent(runs: Sequence[RunRecord]) -> list[tuple[System, Totals]]:
     """Group the finished runs that left a ledger: baselines and older runs have none."""
     found = []
     for group in group_runs(runs):
@@ -257,3 +243,112 @@ def _spent(runs: Sequence[RunRecord]) -> list[tuple[Group, Totals]]:
         ]
         found += [(group, totals)] if totals else []
     return found
+
+
+DRAWS = 2_000  # a report of a hundred runs must not take a minute
+
+
+class Match(NamedTuple):
+    """Systems that differ only in the settings that are compared."""
+
+    where: str  # the settings that set this match apart from others, `encoder.freeze=4`
+    baseline: System  # that the others are compared with
+    systems: Sequence[System]  # all, with the baseline
+
+
+def significance_tables(
+    runs: Sequence[RunRecord], split: str, against: str | None = None
+) -> tuple[dict[str, Table], list[str]]:
+    """Test a sweep's systems against a baseline.
+
+    The baseline is named by `against`: settings (`curriculum=none`), a run's name or its path.
+    Default: the runs without a curriculum and with the curricula's oversampling.
+
+    Returns:
+        Tables by their systems' shared settings (empty where there is one table), and the reasons
+        why others could not be compared.
+
+    Raises:
+        ConfigError: no run is as `against` says.
+    """
+    systems = group_runs(without_first_runs(runs))
+    missing: list[str] = []
+    matches = _named(systems, against) if against else _by_curriculum(systems, missing)
+    tables = {}
+    for match in matches:
+        found = _compare(match, split)
+        if isinstance(found, str):
+            where = f" ({match.where})" if match.where else ""
+            missing.append(f"significance{where} against {match.baseline.label}: {found}")
+        else:
+            tables[match.where] = found
+    return tables, missing
+
+
+def _named(systems: Sequence[System], against: str) -> list[Match]:
+    """Find the named baseline; if it fits several systems, make a table for each."""
+    fitting = [systems[n] for n in match_systems(against, systems)]
+    if len(fitting) == 1:
+        return [Match("", fitting[0], systems)]
+    compared = {part.strip().partition("=")[0] for part in against.split(",")}
+    return [
+        Match(settings_line(settings), baseline, same)
+        for settings, same in split_systems(systems, lambda key: key not in compared)
+        for baseline in same
+        if baseline in fitting
+    ]
+
+
+def _by_curriculum(systems: Sequence[System], missing: list[str]) -> list[Match]:
+    """Match curricula with the one system without, trained on the same rows."""
+    trained = [one for one in systems if one.runs[0].setting("baseline.name", "none") == "none"]
+    matches = []
+    named = ("curriculum", "experiment")
+    for settings, same in split_systems(
+        trained, lambda key: key not in named and not key.startswith("curriculum.")
+    ):
+        # Oversampling makes another baseline, whether or not it was swept over.
+        for rows in dict.fromkeys(map(_oversampling, same)):
+            alike = [one for one in same if _oversampling(one) == rows]
+            curricula = [one for one in alike if one.runs[0].curriculum != "none"]
+            without = [one for one in alike if one not in curricula]
+            if curricula and len(without) == 1:
+                matches.append(Match(settings_line(settings), without[0], (*without, *curricula)))
+            elif curricula and without:
+                labels = "; ".join(one.label for one in without)
+                missing.append(
+                    f"significance: several groups have no curriculum ({labels}); "
+                    "name one with against="
+                )
+    return matches
+
+
+def _oversampling(system: System) -> str:
+    run = system.runs[0]
+    how = str(run.setting("batching.oversample", "none"))
+    return how if how == "none" else f"{how} {run.setting('batching.multipliers')}"
+
+
+def _compare(match: Match, split: str) -> Table | str:
+    """Compare one match, or say why not."""
+    # Start-up time: most reports compare nothing.
+    from heron.results.comparing import CompareOptions, compare_runs
+    from heron.results.comparison import systems_table
+
+    baseline, *_ = match.baseline.done or match.baseline.runs
+    runs = [run for system in match.systems for run in system.done]
+    try:
+        options = CompareOptions(split=split, draws=DRAWS)
+        comparison = compare_runs(runs, against=baseline.job, options=options)
+    except HeronError as error:
+        return first_line(error)
+    table = systems_table(comparison, split)
+    notes = [table.note]
+    if found := comparison.cochran_q:
+        notes.append(
+            "Cochran's Q over the best runs of all systems, right or wrong: "
+            f"Q({found.degrees}) = {found.statistic:.1f}, p = {found.p:.2g}."
+        )
+    notes.append("heron compare shows the tests over seeds as well, with more draws.")
+    title = f"{table.title}, where {match.where}" if match.where else table.title
+    return dataclasses.replace(table, title=title, note=" ".join(notes))

@@ -9,6 +9,7 @@ from typing import Any
 from heron.base.cells import Cell, Interval
 from heron.base.errors import ConfigError
 from heron.base.run_folder import GONE, RunFolder, read_record
+from heron.base.table_formats import table_stem
 from heron.base.terminal import say
 from heron.metrics.names import with_copied
 
@@ -79,6 +80,15 @@ class RunRecord:
         return {key: value for key, _, value in pairs}
 
 
+class PredictionFile(RunRecord):
+    """A file of any system's predictions, as a finished run of which nothing else is known."""
+
+    @property
+    def job(self) -> str:
+        """The file's name, without its suffix."""
+        return table_stem(self.path)
+
+
 def collect(folder: Path) -> list[RunRecord]:
     """Read a run folder, or every run of a sweep folder by name, unfinished ones included.
 
@@ -123,7 +133,7 @@ def _read_run(path: Path) -> RunRecord:
         changed := [n for n in folder.changed(missing=False) if not n.startswith("model/")]
     ):
         what = f"{', '.join(changed)} changed after the run had ended: its scores and its"
-        say(f"{path}: {what} predictions may contradict each other", who="heron")
+        say(f"{path}: {what} predictions may contradict each other")
     if errors:
         status |= {"state": "broken", "error": "; ".join(errors)}
     return RunRecord(path, config, status, scores, ledger)

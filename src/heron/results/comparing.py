@@ -3,13 +3,14 @@
 import dataclasses
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from heron.base.errors import ConfigError, DataError, HeronError, Problem
+from annotated_types import Gt, Lt
+
+from heron.base.errors import ConfigError, DataError, HeronError, first_line
 from heron.base.run_folder import RunFolder
-from heron.base.tables import cell_text, is_missing, read_table
 from heron.config.constraints import Count, OneOf, Seed
 from heron.data.config import VALIDATION
 from heron.languages.spelling import coarsest
@@ -19,11 +20,25 @@ from heron.metrics.config import Relaxed
 from heron.metrics.names import copied_names
 from heron.results.collect import RunRecord
 from heron.results.comparison import Comparison, compare_systems
-from heron.results.finding import System, find_baseline, records_of, systems_of
-from heron.results.frame import GOLDS, Frame, joined, on_shared_rows, read_frame
-from heron.results.groups import copied_scores
-from heron.results.outcomes import Settings, score_rows, with_groups
+from heron.results.frame import (
+    GOLDS,
+    Frame,
+    joined,
+    on_shared_rows,
+    predictions_file,
+    read_frame,
+    read_keyed,
+)
+from heron.results.outcomes import Settings, score_rows
 from heron.results.shipped import data_of, find_examples
+from heron.results.systems import (
+    FOLD,
+    System,
+    copied_scores,
+    match_systems,
+    named_systems,
+    natural,
+)
 from heron.tasks.task import CLASSES, scores_of, text_scores
 from heron.training.stored import read_stored
 
@@ -56,7 +71,8 @@ class CompareOptions:
     # draws, seed: of the bootstrap and of the randomisation.
     draws: Count = 10_000
     seed: Seed = 0
-    alpha: float = 0.05  # how large a corrected p may be; also sets the intervals' width
+    # How large a corrected p may be; also sets the intervals' width.
+    alpha: Annotated[float, Gt(0), Lt(1)] = 0.05
     # `row`, or `group`: whole documents; default: the runs' `task.resample`.
     resample: Annotated[str | None, OneOf("row", "group")] = None
     groups: Path | None = None  # a table with the columns `guid` and `group`, for `resample=group`
@@ -77,18 +93,30 @@ class CompareOptions:
 def compare_runs(
     runs: Sequence[RunRecord], *, against: str | None = None, options: CompareOptions | None = None
 ) -> Comparison:
-    """Compare the systems of a sweep, as a report needs it; `against` as in the options."""
+    """Compare the systems of a sweep; `against` as in the options."""
     options = dataclasses.replace(options or CompareOptions(), against=against)
+    return compare(named_systems(runs) if runs else [], options)
+
+
+def compare(systems: Sequence[System], options: CompareOptions) -> Comparison:
+    """Compare the finished runs of systems; runs that are left out are named in the notes.
+
+    Raises:
+        ConfigError: there are no two systems with a finished run, or options do not fit the runs.
+        DataError: what is wrong with any of the prediction files.
+    """
     notes: list[str] = []
-    return compare(systems_of(runs, options.split, notes), notes, options)
-
-
-def compare(systems: Sequence[System], notes: list[str], options: CompareOptions) -> Comparison:
-    """Compare systems; `notes` are shown below the tables."""
+    finished = [_finished(system, options.split, notes) for system in systems]
+    systems = [system for system, _ in finished if system.runs]
     if not systems:
-        raise ConfigError(f"no run has finished: {'; '.join(notes) or 'there are none'}")
-    against = find_baseline(systems, options.against)
-    records = records_of(systems)
+        raise ConfigError(f"no finished run: {'; '.join(notes) or 'there are none'}")
+    against = match_systems(options.against, systems) if options.against else [0]
+    if len(against) > 1:
+        several = "; ".join(systems[n].label for n in against)
+        raise ConfigError(
+            f"against={options.against} fits several systems: {several}; name one in full"
+        )
+    records = [run for system in systems for run in system.runs if run.config]
     settings = _settings(records, options, notes)
     notes.extend(_precisions(systems))
     copied = copied_scores(records, options.split, settings.metric)
@@ -96,41 +124,66 @@ def compare(systems: Sequence[System], notes: list[str], options: CompareOptions
         notes.append(_COPIED_UNKNOWN)
     known = [run.setting("data.label_order") or () for run in records]
     labels = options.labels or list(dict.fromkeys(str(n) for order in known for n in order))
-    frames, left_out = on_shared_rows(
-        _read_all(systems, settings, labels), allowed=options.rows == "shared"
-    )
+    frames = [_read(paths, settings, labels) for _, files in finished for paths in files]
+    frames, left_out = on_shared_rows(frames, allowed=options.rows == "shared")
     if left_out:
         count = len(frames[0]) + left_out
         notes.append(f"{left_out} of {count} rows are left out: not every system has them.")
     outcomes = score_rows(frames, settings, labels)
     groups = _groups(outcomes.guids, frames, records, options, notes)
-    comparison = compare_systems(systems, with_groups(outcomes, groups), settings, against)
+    # Groups of one row each are rows, which are drawn faster.
+    whole = groups if groups and len({*groups}) < len(groups) else None
+    outcomes = replace(outcomes, groups=whole)
+    comparison = compare_systems(systems, outcomes, settings, against[0])
     chosen = any(len(one.scores) > 1 and one.validation is not None for one in comparison.systems)
     if options.split == VALIDATION and chosen:
         notes.append(_CHOSEN_HERE)
     return dataclasses.replace(comparison, notes=(*notes, *comparison.notes), copied=copied)
 
 
-def _read_all(systems: Sequence[System], settings: Settings, labels: Sequence[str]) -> list[Frame]:
-    """Read the labelled rows of all files, one file after the other."""
+def _finished(system: System, split: str, notes: list[str]) -> tuple[System, list[list[Path]]]:
+    """Keep a system's finished runs, ordered by seed and fold, and find their prediction files.
+
+    Runs without such a file are left out as well. Runs on validation that differ in nothing but
+    their fold are one run with several files: all their rows together. A validation score of their
+    own they have none.
+    """
+    files: dict[Path, Path] = {}
+    for run in system.runs:
+        try:
+            files |= {run.path: predictions_file(run.path, split)} if run.done else {}
+            notes += [] if run.done else [f"{run.job} is left out: {run.state}"]
+        except ConfigError as error:
+            notes.append(f"{run.job} is left out: {error}")
+
+    def place(named: tuple[str, RunRecord]) -> tuple[Any, int]:
+        return [natural(part) for part in named[0].split("/")], int(named[1].setting(FOLD) or 0)
+
+    pairs = zip(system.seeds, system.runs, strict=True)
+    found: dict[tuple[str, int], list[RunRecord]] = {}
+    used = sorted((pair for pair in pairs if pair[1].path in files), key=place)
+    for number, (seed, run) in enumerate(used):
+        count = int(run.setting("data.folds.count") or 0) if split == VALIDATION else 0
+        found.setdefault((seed, -count or number), []).append(run)
+    for (_, number), runs in found.items():
+        if absent := {*range(-number)} - {run.setting(FOLD) for run in runs}:
+            listed = ", ".join(map(str, sorted(absent)))
+            notes.append(f"{runs[0].job}: of its {-number} folds there is none of {listed}.")
+    runs = [replace(one, scores={}) if rest else one for one, *rest in found.values()]
+    paths = [[files[run.path] for run in each] for each in found.values()]
+    return replace(system, runs=tuple(runs)), paths
+
+
+def _read(paths: Sequence[Path], settings: Settings, labels: Sequence[str]) -> Frame:
+    """Read the labelled rows of a run, whose files (folds) are put below one another."""
     texts = settings.texts
     empty = texts is not None and texts.can_be_empty(labels) is not False
     # A fork's metric may read any column.
     only = None if settings.metric in METRICS else (GOLDS, "group")
-    problems: list[Problem] = []
-    frames: list[Frame] = []
-    for source in (source for system in systems for source in system.sources):
-        try:
-            parts = [read_frame(path, only=only) for path in (source.path, *source.folds)]
-        except DataError as error:
-            problems += error.problems
-            continue
-        frames.append(joined(parts).labelled(empty=empty))
-        if not len(frames[-1]):
-            problems.append(Problem(str(source.path), "no row has a gold label"))
-    if problems:
-        raise DataError(problems)
-    return frames
+    frame = joined([read_frame(path, only=only) for path in paths]).labelled(empty=empty)
+    if not len(frame):
+        raise DataError(str(paths[0]), "no row has a gold label")
+    return frame
 
 
 def _settings(records: Sequence[RunRecord], options: CompareOptions, notes: list[str]) -> Settings:
@@ -172,7 +225,7 @@ def _precisions(systems: Sequence[System]) -> list[str]:
     """Name the precisions of the systems where they differ."""
     used: dict[str, dict[str, None]] = {}
     for system in systems:
-        for run in records_of([system]):
+        for run in system.runs:
             if run.setting("trainer.precision") not in (None, "auto"):  # left open by baselines
                 used.setdefault(run.setting("trainer.precision"), {})[system.label] = None
     listed = "; ".join(f"{name}: {', '.join(labels)}" for name, labels in sorted(used.items()))
@@ -208,7 +261,7 @@ def _groups(
     try:
         return _find_groups(guids, frames, records, options)
     except HeronError as error:
-        why = first_problem(error)
+        why = first_line(error)
         if wanted == "group":
             fix = "name a table of guid and group with groups=FILE, or draw rows with resample=row"
             raise ConfigError(f"resample=group: {why}; {fix}") from error
@@ -217,12 +270,6 @@ def _groups(
             "several rows, intervals are too narrow and p-values too small."
         )
         return None
-
-
-def first_problem(error: HeronError) -> str:
-    """Give the first problem of an error with several, else its message."""
-    problems = error.problems if isinstance(error, DataError) else [error]
-    return str(problems[0] if problems else error)
 
 
 def _find_groups(
@@ -235,25 +282,22 @@ def _find_groups(
 
     There, a row without a document is grouped by its text.
     """
-    path, named = options.groups, dict[str, str]()
+    path = options.groups
     if path is not None:
-        table = read_table(path)
-        table.require("guid", "group")
-        if problems := [*table.missing_values("guid"), *table.duplicates("guid")]:
-            raise DataError(problems)
-        guid_of = {cell_text(row["guid"]): row["group"] for row in table.rows}
+        table = read_keyed(path, "group")
         # A row without a group stands alone; its id is a name that no group has.
-        named = {g: f"\0{g}" if is_missing(of) else cell_text(of) for g, of in guid_of.items()}
+        alone = [f"\0{guid}" if guid in table.rows else "" for guid in guids]
+        columns = [table.beside(guids).texts("group"), alone]
     else:
-        for frame in frames:
-            pairs = zip(frame["guid"], frame.texts("group"), strict=True)
-            named |= {guid: group for guid, group in pairs if group}
-    absent = [guid for guid in guids if guid not in named]
-    if not absent:
-        return [named[guid] for guid in guids]
+        columns = [frame.at(guids).texts("group") for frame in frames]
+    found = [next(filter(None, cells), "") for cells in zip(*columns, strict=True)]
+    if all(found):
+        return found
     if path is not None or not records:
         where = path or "the files (a column `group`)"
-        raise ConfigError(f"{len(absent)} rows have no group in {where}, such as '{absent[0]}'")
+        raise ConfigError(
+            f"{found.count('')} rows have no group in {where}, such as '{guids[found.index('')]}'"
+        )
     config = read_stored(RunFolder(records[0].path).config)
     data, inner = data_of(config, options.split)
     places = Path(config.paths.data), Path(config.paths.cache)

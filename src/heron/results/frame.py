@@ -15,9 +15,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.run_folder import RunFolder
-from heron.base.tables import Table, cell_text, is_missing, read_table
+from heron.base.tables import cell_text, is_missing, read_table
 
 GOLDS = "golds"  # the column with all right texts of a row
 # Accepted names of the columns that a frame has under the first of them.
@@ -89,6 +89,15 @@ class Frame:
         """Select rows by their guids, in this order."""
         return self.take(self.rows[guid] for guid in guids)
 
+    def beside(self, guids: Sequence[str]) -> Frame:
+        """Select rows by their guids, in this order; where one is absent, all cells are None."""
+        rows = [self.rows.get(guid) for guid in guids]
+        columns = {
+            name: [None if row is None else cells[row] for row in rows]
+            for name, cells in self.columns.items()
+        }
+        return Frame(self.path, {**columns, "guid": guids})
+
     def labelled(self, *, empty: bool = False) -> Frame:
         """Leave out rows without a gold; with `empty`, an empty text is one ("no answer")."""
         return self.take(
@@ -103,12 +112,33 @@ class Frame:
 
 
 def predictions_file(folder: Path, split: str) -> Path:
-    """Find a run's predictions of a split; a ConfigError says which splits it has."""
-    path = RunFolder(folder).predictions(split)
+    """Find a run's predictions of a split (a file is them); a ConfigError says which it has."""
+    path = folder if folder.is_file() else RunFolder(folder).predictions(split)
     if path.is_file():
         return path
     have = ", ".join(sorted(file.stem for file in path.parent.glob("*.parquet"))) or "none"
     raise ConfigError(f"split={split}: {folder} has no such predictions; the run has: {have}")
+
+
+def read_keyed(path: Path, *columns: str, only: Collection[str] | None = None) -> Frame:
+    """Read any table whose column guid (or id) names each row once.
+
+    Args:
+        path: the file.
+        columns: that it must have.
+        only: the columns to read of a Parquet file; None: all.
+
+    Raises:
+        DataError: unreadable rows, missing columns, guids that are empty or repeated.
+    """
+    table = read_table(path, own=True, only=only)
+    found = Frame(table.path, {name: table.values(name) for name in table.columns})
+    guid = table.find(NAMES["guid"]) or "guid"
+    found.require(guid, *columns)
+    if problems := [*table.missing_values(guid), *table.duplicates(guid)]:
+        raise DataError(problems)
+    cells = {name: values for name, values in found.columns.items() if name != guid}
+    return Frame(table.path, {"guid": list(map(cell_text, found[guid])), **cells})
 
 
 def read_frame(
@@ -122,52 +152,40 @@ def read_frame(
         needs_gold: whether a file without a gold column is refused.
 
     Raises:
-        DataError: everything wrong with the file: unreadable rows, missing columns, guids that are
-            empty or repeated, golds that are no list.
+        DataError: as `read_keyed`; golds that are no list.
     """
     known = [name for names in NAMES.values() for name in names]
-    table = read_table(path, own=True, only=None if only is None else (*known, *only))
-    found = {name: table.find(names) for name, names in NAMES.items()}
-    needed = {name for name in found if needs_gold or name != "gold"}
-    if lacking := [name for name in needed if found[name] is None]:
-        raise DataError([_lacking(table, name) for name in sorted(lacking)])
-    problems = [*table.missing_values(str(found["guid"])), *table.duplicates(str(found["guid"]))]
-    columns = {name: table.values(name) for name in table.columns if name not in found.values()}
-    own = {n: table.values(c) if c else [None] * len(table) for n, c in found.items()}
-    columns = {
-        "guid": list(map(cell_text, own["guid"])),
-        "gold": list(map(_text, own["gold"])),
-        "prediction": [_text(cell) or "" for cell in own["prediction"]],
-        **columns,
+    table = read_keyed(path, only=None if only is None else (*known, *only))
+    own = {name: next((n for n in names if n in table), name) for name, names in NAMES.items()}
+    table.require(*([own["gold"]] if needs_gold else []), own["prediction"])
+    golds = table.columns.get(own["gold"], [None] * len(table))
+    columns: dict[str, Sequence[Any]] = {
+        "guid": table["guid"],
+        "gold": list(map(text_of, golds)),
+        "prediction": [text_of(cell) or "" for cell in table[own["prediction"]]],
     }
-    for row, cell in enumerate(columns.get(GOLDS, ())):
-        try:
-            columns[GOLDS][row] = _text_list(cell)
-        except ValueError:
-            what = f"golds is '{cell_text(cell):.60}', no list of texts"
-            fix = 'a JSON list: ["one", "another"]'
-            problems.append(Problem(f"{table.where(row)}, {columns['guid'][row]}", what, fix))
-    if problems:
-        raise DataError(problems)
-    return Frame(table.path, columns)
+    columns |= {n: cells for n, cells in table.columns.items() if n not in own.values()}
+    if GOLDS in columns:
+        pairs = zip(columns["guid"], columns[GOLDS], strict=True)
+        columns[GOLDS] = [_text_list(f"{path}, {guid}", cell) for guid, cell in pairs]
+    return Frame(path, columns)
 
 
-def _lacking(table: Table, name: str) -> Problem:
-    named = " or ".join(f"'{each}'" for each in NAMES[name])
-    return Problem(str(table.path), f"no column {named}.{nearest(name, table.columns)}")
-
-
-def _text(cell: Any) -> str | None:
+def text_of(cell: Any) -> str | None:
     """Read a cell as text, for metrics as it stands; None for an empty cell, no empty text."""
     is_text = isinstance(cell, str)
     return cell.strip() if is_text else None if cell is None or cell != cell else cell_text(cell)
 
 
-def _text_list(cell: Any) -> list[str]:
-    """Read a list of texts, or JSON that holds one; raises ValueError if it is neither."""
-    found = json.loads(cell) if isinstance(cell, str) and cell.strip() else cell or []
+def _text_list(where: str, cell: Any) -> list[str]:
+    """Read a list of texts, or JSON that holds one."""
+    try:
+        found = json.loads(cell) if isinstance(cell, str) and cell.strip() else cell or []
+    except ValueError:
+        found = None
     if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
-        raise ValueError(cell)
+        what = f"golds is '{cell_text(cell):.60}', no list of texts"
+        raise DataError(where, what, 'a JSON list: ["one", "another"]')
     return [text.strip() for text in found]
 
 

@@ -4,7 +4,7 @@ Legend: N rows, F files (runs of all systems), K and J runs of two systems.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +21,9 @@ from heron.metrics.names import row_values
 from heron.metrics.paired import PairedUnits, mean_value, paired_counts, paired_values
 from heron.metrics.significance import Booleans
 from heron.results.frame import GOLDS, Frame
-from heron.tasks.task import CLASSES, ClassScores, TextScores, scores_of, text_scores
+from heron.tasks.task import CLASSES, ClassScores, TextScores, text_scores
 
 Golds = list[tuple[str, ...]]  # all right texts of each row, or its label
-
-_NAMED = 20  # labels in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +40,6 @@ class Settings:
     language: str | None = None  # ISO 639 code of the texts, for scores such as `he_f1`
     # Which Unicode variants count as one; see `heron.languages.spelling`.
     unicode: UnicodeOptions = field(default_factory=UnicodeOptions)
-
-    def __post_init__(self) -> None:
-        if not 0 < self.alpha < 1:
-            raise ConfigError(f"alpha={self.alpha}: expected a number between 0 and 1")
-        scores_of(self.task)
 
     @property
     def texts(self) -> TextScores | None:
@@ -180,7 +173,7 @@ def _score_texts(
     right_FN = items[task.right].reshape(value_FN.shape) == 1 if task.right else None
     counts_N: Booleans = np.logical_and.reduce(np.isfinite(value_FN), axis=0)
     if not counts_N.any():
-        raise DataError(Problem(metric, "no row counts in it", "compare by another metric"))
+        raise DataError(metric, "no row counts in it", "compare by another metric")
     notes = []
     if left := int((~counts_N).sum()):
         notes.append(f"{left} of {len(counts_N)} rows do not count in {metric}.")
@@ -211,20 +204,14 @@ def _check_labels(frame: Frame, kind: str, labels: Sequence[str], known: dict[st
     """Refuse labels that are no classes."""
     wrong = [(guid, n) for guid, n in zip(frame["guid"], labels, strict=True) if n not in known]
     if wrong:
-        names = [name if len(name) <= 40 else f"{name[:40]}..." for name in [*known][:_NAMED]]
-        names += ["..."] if len(known) > _NAMED else []
         of_texts = " and ".join(f"task={name}" for name in TASKS if text_scores(name))
-        listed = ", ".join(filter(None, names))
-        fix = f"allowed: {listed}; labels=A,B,... sets them, {of_texts} compare texts"
+        fix = f"labels=A,B,... sets the classes, {of_texts} compare texts"
         raise DataError(
-            [Problem(f"{frame.path}, {guid}", f"unknown {kind} '{n}'", fix) for guid, n in wrong]
+            [
+                Problem(f"{frame.path}, {guid}", f"unknown {kind} '{n}'.{nearest(n, known)}", fix)
+                for guid, n in wrong
+            ]
         )
-
-
-def with_groups(outcomes: Outcomes, groups: Sequence[str] | None) -> Outcomes:
-    """Let whole groups be drawn; groups of one row each are rows, which are drawn faster."""
-    whole = groups if groups and len(set(groups)) < len(groups) else None
-    return replace(outcomes, groups=whole)
 
 
 def score_function(

@@ -10,17 +10,10 @@ import numpy as np
 from annotated_types import Ge
 
 from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.files import parse_json
 from heron.base.folders import data_set_file, default_cache_dir, default_data_dir
-from heron.base.table_formats import content_format
-from heron.base.tables import (
-    SUFFIXES,
-    Table,
-    cell_text,
-    is_missing,
-    read_table,
-    table_format,
-    table_stem,
-)
+from heron.base.table_formats import SUFFIXES, content_format, read_bytes, table_format, table_stem
+from heron.base.tables import Table, cell_text, is_missing, read_table
 from heron.config.constraints import OneOf, Seed
 from heron.data.config import JOIN, DataConfig, read_config
 from heron.data.rows import Joined, LabelError, LabelReader, Rows, read_join, read_labels
@@ -37,8 +30,8 @@ from heron.metrics.config import Relaxed
 from heron.metrics.intervals import score_intervals
 from heron.metrics.names import further_scores
 from heron.metrics.span import mean_scores
-from heron.results.score_rows import match_rows, read_predicted
-from heron.tasks.summarization.bertscore import BertScoreOptions, compute_asked, require_asked
+from heron.results.frame import Frame, text_of
+from heron.tasks.summarization.scores import BertScoreOptions, compute_asked, require_asked
 from heron.tasks.task import ClassScores, TextScores, scores_of
 
 GUIDS = ("guid", "id")
@@ -50,7 +43,7 @@ PREDICTION_COLUMNS = ("prediction", "pred", "predicted_label", "label")
 
 @dataclass(kw_only=True)
 class ScoreOptions(BertScoreOptions):
-    """Options of `heron score`; it also takes keys, see `heron.training.overrides`.
+    """Options of `heron score`; it also takes keys, see `heron.training.stored`.
 
     With a column `p/<label>` for every label, such as heron's own predictions have, calibration is
     scored as well. An empty answer is "no answer". All texts are scored as they stand; `*_heron`
@@ -107,7 +100,7 @@ def score_files(options: ScoreOptions, words: Sequence[str]) -> Scored:
 
     Raises:
         ConfigError: unknown data set, or options that the task does not have.
-        DataError: unreadable rows; gold rows without a prediction, predictions without a gold row.
+        DataError: unreadable rows; gold rows without a prediction, or with several.
     """
     kind = scores_of(options.task)
     config = _data_set(options, kind, words)
@@ -132,7 +125,7 @@ def _data_set(
     config.columns.side = []  # which scoring does not need
     config.language = options.language or config.language
     if words:
-        from heron.training.overrides import override  # start-up time: Hydra
+        from heron.data.overrides import override  # start-up time: Hydra
 
         config = override(config, words)
     return config
@@ -142,12 +135,11 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
     """Score labels: the confusion matrix, headline scores, calibration, intervals."""
     gold = read_table(options.gold, bad_rows="report", quoting=config.quoting)
     gold.require(*filter(None, (options.guid_column, options.group_column)))
-    predictions = read_predicted(options.predictions)
+    predictions = _read_predicted(options.predictions)
     label = _gold_column(options, config, gold)
     column = _column(
         predictions, options.prediction_column, PREDICTION_COLUMNS, "prediction_column"
     )
-    _refuse_itself(predictions, column, options.gold, (label,))
     config = _with_labels(options, config, gold, label)
     usual, group = config.columns, options.group_column or config.columns.group
     named = gold.find((usual.guid, *GUIDS)) or "guid"
@@ -158,21 +150,33 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
     columns = replace(usual, label=label, guid=guid, group=group, truth=None, side=[])
     config = replace(config, columns=columns, label_field={})
     rows = read_labels(gold, config, _joined(gold, config))
-    order, how = _match(options, config, predictions, rows)
+    found, notes = _align(options, config, predictions, column, rows, (label,))
     reader = LabelReader(config, column)
-    predicted = _read_labels(predictions, reader, order, options)
-    golds, guids = ([str(e.label) for e in rows.examples], [e.guid for e in rows.examples])
-    classes, shares = list(config.label_order), _probabilities(predictions, config, order)
+    predicted = _read_labels(found, reader, options)
+    golds, classes = [str(example.label) for example in rows.examples], list(config.label_order)
     matrix = confusion_matrix(golds, predicted, classes)
     scores = score_matrix(options.task, matrix, classes, relaxed=options.relaxed)
-    if shares:
-        numbers = {name: number for number, name in enumerate(shares)}
-        rows_NC, gold_N = np.transpose([*shares.values()]), [numbers[name] for name in golds]
+    table: dict[str, Any] = {"guid": found["guid"], "gold": golds, "prediction": predicted}
+    names = [name.removeprefix("p/") for name in found.columns if name.startswith("p/")]
+    if {*classes} <= {*names}:
+        try:
+            rows_NC = np.array([found[f"p/{name}"] for name in names], dtype=np.float64).T
+        except ValueError as error:
+            raise DataError(str(predictions.path), f"probabilities p/...: {error}") from error
+        table |= {f"p/{name}": rows_NC[:, number] for number, name in enumerate(names)}
+        gold_N = [names.index(name) for name in golds]
         # Rows may be rounded to two decimals; sums of floats miss the border itself.
-        tolerance = max(TOLERANCE, 0.005 * len(shares)) + 1e-9
+        tolerance = max(TOLERANCE, 0.005 * len(names)) + 1e-9
         scores |= calibration_scores(rows_NC, gold_N, tolerance=tolerance)
-    table: dict[str, Any] = {"guid": guids, "gold": golds, "prediction": predicted}
-    table |= {f"p/{name}": values for name, values in shares.items()}
+        chosen_N = rows_NC[range(len(golds)), [names.index(name) for name in predicted]]
+        if against := int((chosen_N < rows_NC.max(axis=1)).sum()):
+            notes.append(
+                f"{against} of {len(predicted)} predictions are not the label of the largest "
+                "probability: ece, mce and brier judge the probabilities, all else the predictions"
+            )
+    elif names:
+        absent = ", ".join(f"p/{name}" for name in classes if name not in names)
+        notes.append(f"{predictions.path} has no {absent}: calibration is not scored")
     scores |= further_scores(options.metrics, table, options.task)
     if options.resamples:
         # A row without a group stands alone; its id is a name that no group has.
@@ -187,19 +191,9 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
             resamples=options.resamples,
             seed=options.seed,
         )
-    left_out = sum(rows.unlabelled.values())
-    notes = [
-        f"{gold.path} ({label}), {predictions.path} ({column}): rows joined {how}",
-        *([f"{gold.path}: rows without a gold label, left out: {left_out}"] if left_out else []),
-        *_read_as(gold, LabelReader(config, label)),
-        *_read_as(predictions, reader),
-    ]
-    likeliest = [max(each) for each in zip(*shares.values(), strict=True)]
-    if against := sum(shares[predicted[row]][row] < most for row, most in enumerate(likeliest)):
-        notes.append(
-            f"{against} of {len(predicted)} predictions are not the label of the largest "
-            "probability: ece, mce and brier judge the probabilities, all else the predictions"
-        )
+    if left_out := sum(rows.unlabelled.values()):
+        notes.append(f"{gold.path}: rows without a gold label, left out: {left_out}")
+    notes += [*_read_as(gold, LabelReader(config, label)), *_read_as(predictions, reader)]
     return Scored(len(golds), scores, notes, classes, matrix)
 
 
@@ -209,30 +203,22 @@ def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) ->
     require_asked(by_encoder)
     config = _with_columns(options, config)
     rows = kind.read(options.gold, config)
-    table = read_predicted(options.predictions)
+    table = _read_predicted(options.predictions)
     column = _column(table, options.prediction_column, kind.columns, "prediction_column")
     own = (config.columns.answer, config.columns.target, "answers")
-    _refuse_itself(table, column, options.gold, own)
-    names = kind.predicts, kind.predicted_for
-    order, how = _match(options, config, table, rows, names)
-    cells, examples = table.values(column), rows.examples
-    if wrong := [row for row in order if not isinstance(cells[row], str)]:
-        what = f"its {kind.predicts} is no text; an empty one means none"
-        guid = table.find((config.columns.guid, *GUIDS)) or ""
-        ids = [table.rows[row].get(guid, table.lines[row]) for row in wrong]
-        raise DataError([Problem(f"{table.path}: {one}", what) for one in ids])
-    texts = [cells[row].strip() for row in order]
+    found, notes = _align(options, config, table, column, rows, own)
+    examples, texts = rows.examples, [text_of(cell) or "" for cell in found["prediction"]]
     golds = [kind.golds(example) for example in examples]
     items = kind.items(texts, golds, get_language(config.language), None)
     rest = kind.rest(examples, texts, config)
     scores, signature = mean_scores(items), None
     if by_encoder:
-        found = compute_asked(texts, [gold for (gold,) in golds], by_encoder)
-        items, scores = items | found.known(), scores | found.means()
-        signature = found.signature
+        computed = compute_asked(texts, [gold for (gold,) in golds], by_encoder)
+        items, scores = items | computed.known(), scores | computed.means()
+        signature = computed.signature
     scores |= rest
     columns: dict[str, Sequence[Any]] = {
-        "guid": [example.guid for example in examples],
+        "guid": found["guid"],
         "gold": [gold[0] if gold else "" for gold in golds],
         "prediction": texts,
         "golds": [json.dumps(gold, ensure_ascii=False) for gold in golds],
@@ -241,28 +227,91 @@ def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) ->
     if options.resamples:
         groups = [e.group or getattr(e, kind.group) or e.guid for e in examples]
         scores |= score_intervals(items, groups, resamples=options.resamples, seed=options.seed)
-    left_out = len(rows.guids) - len(examples)
-    notes = [
-        *([f"{options.gold}: rows left out: {left_out}"] if left_out else []),
-        *(f"{options.gold}: {note}" for note in kind.notes(examples)),
-        f"{table.path} ({column}): rows joined {how}",
-    ]
+    if left_out := len(rows.guids) - len(examples):
+        notes.append(f"{options.gold}: rows left out: {left_out}")
+    if absent := sum(cell is None for cell in found["prediction"]):
+        notes.append(f"{table.path}: absent {column}, taken for an empty one: {absent}")
+    notes += (f"{options.gold}: {note}" for note in kind.notes(examples))
     return Scored(len(examples), scores, notes, signature=signature)
 
 
-def _match(
-    options: ScoreOptions, config: DataConfig, table: Table, rows: Rows, *names: tuple[str, str]
-) -> tuple[list[int], str]:
+def _read_predicted(path: Path) -> Table:
+    """Read a table, or a JSON object `{guid: prediction}` as one with these two columns."""
+    if content_format(path) != "object":
+        return read_table(path, own=True)
+    try:
+        pairs = parse_json(read_bytes(path).decode("utf-8-sig"), object_pairs_hook=list)
+    except (OSError, ValueError) as error:
+        raise DataError(str(path), f"cannot be read: {error}") from error
+    rows = [{"guid": guid, "prediction": value} for guid, value in pairs]
+    return Table(path, ("guid", "prediction"), rows, list(range(1, len(rows) + 1)), [])
+
+
+def _align(
+    options: ScoreOptions,
+    config: DataConfig,
+    table: Table,
+    column: str,
+    rows: Rows,
+    own: Sequence[str],
+) -> tuple[Frame, list[str]]:
+    """Find the prediction of each gold row that counts; there may be others, too.
+
+    Args:
+        options, config: as for the scores.
+        table, column: the predictions.
+        rows: of the gold file.
+        own: names of its gold columns.
+
+    Returns:
+        A row for each of `rows.examples`: guid, prediction, its line, probabilities; and notes.
+
+    Raises:
+        ConfigError: ids in the gold file alone; a gold column as predictions.
+        DataError: bad gold rows, or none; ids that are missing or repeated; another number of rows.
+    """
+    gold, guids = options.gold, [example.guid for example in rows.examples]
+    if column in own and table.path.resolve() == gold.resolve():
+        raise ConfigError(f"{gold}: its column '{column}' is the gold one: name other predictions")
+    if rows.problems:
+        raise DataError(rows.problems)
+    if not guids:
+        raise DataError(str(gold), "no row can be scored: all are left out")
     if options.guid_column:
         table.require(options.guid_column)
-    guids, by_position = (config.columns.guid, *GUIDS), options.join is not None
-    return match_rows(table, rows, options.gold, guids, by_position, *names)
-
-
-def _refuse_itself(table: Table, column: str, gold: Path, gold_columns: Sequence[str]) -> None:
-    """Refuse to score a gold file's own gold column as predictions."""
-    if column in gold_columns and table.path.resolve() == gold.resolve():
-        raise ConfigError(f"{gold}: its column '{column}' is the gold one: name other predictions")
+    id_column = None if options.join else table.find((config.columns.guid, *GUIDS))
+    if id_column is None:
+        if rows.has_ids and not options.join:
+            raise ConfigError(
+                f"{gold} has ids, {table.path} has none: add a column guid there, or say "
+                "join=position if the rows of both files stand in the same order"
+            )
+        named = rows.guids if len(table) == len(rows.guids) else guids
+        if len(table) != len(named):
+            what = f"{len(table)} rows for the {len(rows.guids)} of {gold}, {len(guids)} scored"
+            raise DataError(str(table.path), what, "a column guid joins rows by name")
+    else:
+        named = [cell_text(value) for value in table.values(id_column)]
+    kept: dict[str, Sequence[Any]]
+    kept = {"guid": named, "prediction": table.values(column), "line": table.lines}
+    kept |= {name: table.values(name) for name in table.columns if name.startswith("p/")}
+    found = Frame(table.path, kept)
+    fix = "" if rows.has_ids else f"{gold} has no ids; join=position joins rows by order"
+    problems = table.duplicates(id_column) if id_column else []
+    problems += [
+        Problem(f"{gold}: {guid}", f"no prediction to it in {table.path}", fix)
+        for guid in guids
+        if guid not in found.rows
+    ]
+    if problems:
+        raise DataError(problems)
+    how = "by position" if id_column is None else f"on {id_column}"
+    named_gold = f"{gold} ({own[0]})" if len(own) == 1 else gold
+    notes = [f"{named_gold}, {table.path} ({column}): rows joined {how}"]
+    if others := sorted(found.rows.keys() - {*rows.guids}):
+        few = ", ".join(others[:3]) + ", ..." * (len(others) > 3)
+        notes.append(f"{table.path}: {len(others)} predictions are of no gold row: {few}")
+    return found.at(guids), notes
 
 
 def _column(table: Table, chosen: str | None, known: Sequence[str], option: str) -> str:
@@ -272,7 +321,7 @@ def _column(table: Table, chosen: str | None, known: Sequence[str], option: str)
     if found := chosen or table.find(known):
         return found
     what = f"none of the columns {', '.join(known)}; it has {', '.join(table.columns)}"
-    raise DataError(Problem(str(table.path), what, f"name one with {option}=..."))
+    raise DataError(str(table.path), what, f"name one with {option}=...")
 
 
 def _gold_column(options: ScoreOptions, config: DataConfig, gold: Table) -> str:
@@ -287,18 +336,18 @@ def _gold_column(options: ScoreOptions, config: DataConfig, gold: Table) -> str:
     present = [column for column in several if column in gold.columns]
     if len(present) > 1 and not options.gold_column:
         what = f"has several label columns: {', '.join(present)}"
-        raise DataError(Problem(str(gold.path), what, "gold_column=... says which"))
+        raise DataError(str(gold.path), what, "gold_column=... says which")
     return _column(gold, options.gold_column, present or GOLD_COLUMNS, "gold_column")
 
 
 def _with_labels(options: ScoreOptions, config: DataConfig, gold: Table, column: str) -> DataConfig:
     """Add the labels where no data set names them; with `labels=` also their positions."""
-    if not options.data or not config.label_order:
-        labels = list(dict.fromkeys(options.labels or _labels_found(gold, column, options.task)))
-        ordered = options.labels and not any(label.isdecimal() for label in labels)
-        aliases = {str(place): name for place, name in enumerate(labels)} if ordered else {}
-        config = replace(config, label_order=labels, label_aliases=aliases)
-    return config
+    if options.data and config.label_order:
+        return config
+    labels = list(dict.fromkeys(options.labels or _labels_found(gold, column, options.task)))
+    ordered = options.labels and not any(label.isdecimal() for label in labels)
+    aliases = {str(place): name for place, name in enumerate(labels)} if ordered else {}
+    return replace(config, label_order=labels, label_aliases=aliases)
 
 
 def _labels_found(gold: Table, column: str, task: str) -> list[str]:
@@ -321,27 +370,23 @@ def _joined(gold: Table, config: DataConfig) -> Joined | None:
     return read_join(source.path, config.join) if at_hand else None
 
 
-def _read_labels(
-    table: Table, reader: LabelReader, order: Sequence[int], options: ScoreOptions
-) -> list[str]:
-    """Read the predicted classes of some rows; a DataError names all that are none."""
+def _read_labels(found: Frame, reader: LabelReader, options: ScoreOptions) -> list[str]:
+    """Read the predicted classes; a DataError names all cells that are none."""
     names, problems = list[str](), list[Problem]()
-    fixes = ["labels=A,B,... names all labels, whose positions whole numbers then are, from 0"]
-    fixes.append("data=NAME reads what a data set's files call them")
-    for row in order:
-        value = table.rows[row][reader.column]
+    ways = (
+        "labels=A,B,... names all labels, whose positions whole numbers then are, from 0",
+        "data=NAME reads what a data set's files call them",
+    )
+    for cell, line in zip(found["prediction"], found["line"], strict=True):
+        what, fix = f"'{reader.column}' is no label", tuple[str, ...]()
         try:
-            name, what, fix = (
-                reader.read(value),
-                f"'{reader.column}' is no label",
-                ("one label a row",),
-            )
+            name = reader.read(cell)
         except LabelError as error:
             name, (what, fix) = None, error.args
-            fix = (*fix, *fixes) if not options.data else fix
         names.append(name or "")
         if not name:
-            problems.append(Problem(table.where(row), what, fix))
+            fix = fix if options.data else (*fix, *ways)
+            problems.append(Problem(f"{found.path}:{line}", what, fix))
     if problems:
         raise DataError(problems)
     return names
@@ -357,25 +402,6 @@ def _read_as(table: Table, reader: LabelReader) -> list[str]:
             continue
     read = sorted(f"{cell} = {name}" for cell, name in found.items() if name not in (None, cell))
     return [f"{table.path}: {reader.column} read as {', '.join(read)}"] if read else []
-
-
-def _probabilities(
-    predictions: Table, config: DataConfig, order: Sequence[int]
-) -> dict[str, np.ndarray]:
-    """Read the columns `p/<label>` in the gold rows' order; empty where there are none."""
-    names = [column.removeprefix("p/") for column in predictions.columns if column.startswith("p/")]
-    if names and (absent := [label for label in config.label_order if label not in names]):
-        what = f"has probabilities, but none of {', '.join(absent)}"
-        fix = "add p/<label> for every label, or rename the others"
-        raise DataError(Problem(str(predictions.path), what, fix))
-    found = {}
-    for name in names:
-        cells = [predictions.rows[row][f"p/{name}"] for row in order]
-        try:
-            found[name] = np.array(cells, dtype=np.float64)
-        except ValueError as error:
-            raise DataError(Problem(str(predictions.path), f"p/{name}: {error}")) from error
-    return found
 
 
 def _with_columns(options: ScoreOptions, config: DataConfig) -> DataConfig:

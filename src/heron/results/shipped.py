@@ -20,7 +20,6 @@ from heron.data.examples import Example
 from heron.data.readers import data_set, load_with_report
 from heron.data.sources import State, inspect, locate
 from heron.tasks.config import Config
-from heron.training.overrides import configure
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,30 +70,34 @@ def read_shipped(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shipped
     return Shipped(config, loaded.examples, missing, sha256, loaded.dropped)
 
 
-def choose_present(name: str, substitute: str, data_dir: Path, cache_dir: Path) -> DataConfig:
-    """Configure a data set, or its substitute where only files of that one are there."""
-    for config in (configure(name, []), configure(substitute, [])):
-        sources = inspect(config, data_dir, cache_dir).values()
-        if any(source.state is not State.MISSING for source in sources):
-            return config
-    return configure(name, [])
+def known_examples(
+    guids: Sequence[str], split: str, data: DataConfig, data_dir: Path, cache_dir: Path
+) -> list[Example | None]:
+    """Find examples by guid, None for those that are not there: all in one of the files.
+
+    A split that was carved out is a part of another's file.
+    """
+    splits = read_shipped(data, data_dir, cache_dir).splits
+    best: list[Example | None] = []
+    for name in sorted(splits, key=lambda name: name != split):
+        by_guid = {example.guid: example for example in splits[name]}
+        found = [by_guid.get(guid) for guid in guids]
+        if not best or found.count(None) < best.count(None):
+            best = found
+    return best
 
 
 def find_examples(
     guids: Sequence[str], split: str, data: DataConfig, data_dir: Path, cache_dir: Path
 ) -> list[Example]:
-    """Find examples by guid in the files that are there; a DataError names missing ones."""
-    splits = read_shipped(data, data_dir, cache_dir).splits
-    # A split that was carved out is a part of another's file.
-    missing: list[str] = list(guids)
-    for name in sorted(splits, key=lambda name: name != split):
-        by_guid = {example.guid: example for example in splits[name]}
-        absent = [guid for guid in guids if guid not in by_guid]
-        if not absent:
-            return [by_guid[guid] for guid in guids]
-        missing = min(missing, absent, key=len)
+    """Find examples as `known_examples` does; a DataError names those that are not there."""
+    found = known_examples(guids, split, data, data_dir, cache_dir)
     fix = "is this the data that the run was scored on? paths.data=DIR says where it lies"
-    raise DataError([Problem(guid, f"predicted, but not in {data.name}", fix) for guid in missing])
+    pairs = zip(guids, found, strict=True)
+    if missing := [guid for guid, example in pairs if example is None]:
+        what = f"predicted, but not in {data.name}"
+        raise DataError([Problem(guid, what, fix) for guid in missing])
+    return [example for example in found if example is not None]
 
 
 def data_of(config: Config, split: str) -> tuple[DataConfig, str]:

@@ -23,10 +23,9 @@ from heron.base.errors import ConfigError
 from heron.base.files import locked
 from heron.base.ranks import count_cores
 from heron.base.secrets import redacted
-from heron.base.signals import INTERRUPTED
-from heron.base.workers import end_with_parent
-from heron.sweeps.isolation import JobProcess, train_beside
-from heron.sweeps.ledger import killed
+from heron.base.signals import INTERRUPTED, end_with_parent
+from heron.base.terminal import say
+from heron.sweeps.isolation import JobProcess, killed, train_beside
 from heron.tasks.config import Config
 from heron.training.run import BUSY, DONE, FAILED, BusyError, Run, count_ranks, job_exit_code
 from heron.training.status import Clock, failure, try_update
@@ -41,38 +40,20 @@ def start_job(job: Run, n_jobs: int = 1) -> JobProcess:
     return (JobProcess if count_ranks(job.config) == 1 else RanksProcess)(job, n_jobs)
 
 
-def check_start(config: Config, isolate: bool) -> None:
-    """Make sure that this command can start what a run needs.
-
-    Raises:
-        ConfigError: the run needs several processes although `run.isolate` is false, or more
-            devices than this machine has.
-    """
-    if count_ranks(config) == 1:
+def check_devices(config: Config) -> None:
+    """Raise a ConfigError where a run needs more devices than this machine has."""
+    wanted = count_ranks(config)
+    if wanted == 1:
         return
-    if not isolate:
-        raise ConfigError(
-            f"trainer.devices={config.trainer.devices} needs processes of its own: "
-            "set run.isolate=null"
-        )
-    _check_devices(config)
-
-
-def _check_devices(config: Config) -> None:
-    """Refuse more devices than this machine has."""
     import torch  # start-up time
 
-    wanted = config.trainer.devices
     on_cpu = config.trainer.accelerator == "cpu" or not torch.cuda.is_available()
     present = count_cores() if on_cpu else torch.cuda.device_count()
-    if wanted <= present or (on_cpu and config.run.oversubscribe):
-        return
-    what = "processor core" if on_cpu else "GPU"
-    forced = ", or run.oversubscribe=true to have processes share cores" if on_cpu else ""
-    raise ConfigError(
-        f"trainer.devices={wanted}: this machine has {present} {what}{'s' * (present != 1)}; set "
-        f"trainer.devices to at most {present}{forced}"
-    )
+    if wanted > present:
+        what = f"trainer.devices={wanted}: this machine has {present} "
+        if not on_cpu:
+            raise ConfigError(f"{what}GPUs")
+        say(f"{what}cores, which processes share")
 
 
 class RanksProcess(JobProcess):

@@ -22,12 +22,10 @@ from typing import Any, cast
 
 from heron.base import terminal
 from heron.base.files import known_hashes, remember_hashes
-from heron.base.folders import experiment_roots, named_forks, set_named_forks
-from heron.base.forks import load_forks
+from heron.base.folders import VARIABLE, experiment_roots, load_forks
 from heron.base.ranks import threads
 from heron.base.secrets import redact
-from heron.base.signals import hold_sigterm, let_sigterm_through, raise_at_sigterm
-from heron.base.workers import end_with_parent
+from heron.base.signals import end_with_parent, hold_sigterm, let_sigterm_through, raise_at_sigterm
 from heron.training.run import Run
 from heron.training.status import Clock
 
@@ -61,7 +59,7 @@ class JobProcess:
             args=(
                 pickle.dumps(job),
                 n_jobs,
-                (os.getcwd(), named_forks()),
+                (os.getcwd(), os.environ.get(VARIABLE, "")),
                 known,
                 theirs,
                 run or _run,
@@ -149,6 +147,14 @@ def wait_for_any(processes: list[JobProcess], seconds: float) -> None:
         process.receive()
 
 
+def killed(code: int) -> str:
+    """Describe an exit code, for the `error` of a killed process; a negative one is a signal's."""
+    if code >= 0:
+        return f"Killed: exit code {code}"
+    memory = ", perhaps because memory ran out" if -code == signal.SIGKILL else ""
+    return f"Killed: by {signal.Signals(-code).name}{memory}"
+
+
 @contextmanager
 def _without_main() -> Iterator[None]:
     """Keep a new process from importing the program that was started, as it otherwise would.
@@ -181,7 +187,9 @@ def _work(
     signal.signal(signal.SIGINT, signal.default_int_handler)
     raise_at_sigterm()
     os.chdir(place[0])
-    set_named_forks(place[1])  # the server may have been started before the command named its forks
+    os.environ[VARIABLE] = place[
+        1
+    ]  # the server may have been started before the command named its forks
     job = _unpickled(pickled)
     print_to(job.folder.log)
     remember_hashes(known[0])
@@ -203,19 +211,21 @@ def _unpickled(job: bytes) -> Run:
 
 def _run(job: Run, processes: int) -> tuple[int, None]:
     end_with_parent()
-    return job.attempt(lambda: train_beside(job, processes)), None
+    return job.attempt(lambda: train_beside(job, processes), is_alone=True), None
 
 
 def train_beside(job: Run, processes: int) -> None:
     """Train in this process, one of several that share the cores."""
     import torch  # start-up time: the parent, which imports this module, does without
 
+    from heron.training.job import train
+
     if processes > 1:
         torch.set_num_threads(threads(processes))
     # The parent has cleared the folder where asked to.
     config = dataclasses.replace(job.config, run=dataclasses.replace(job.config.run, resume=True))
     let_sigterm_through()  # the server holds it back
-    dataclasses.replace(job, config=config).train()
+    train(dataclasses.replace(job, config=config))
 
 
 def print_to(log: Path) -> None:

@@ -16,16 +16,14 @@ from hydra.types import HydraContext
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from heron.base.errors import ConfigError, HeronError, first_line
+from heron.base.files import dump_yaml, parse_yaml
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact, redacted
 from heron.base.signals import TERMINATED
-from heron.base.yaml_files import dump_yaml, parse_yaml
 from heron.config.compose import explained
-from heron.sweeps.devices import check_start
-from heron.sweeps.ledger import Best, Outcome
-from heron.sweeps.sweep import Sweep
-from heron.training.compose import Composition
-from heron.training.jobs import JobComposer, grid
+from heron.sweeps.devices import check_devices
+from heron.sweeps.sweep import Outcome, Sweep
+from heron.training.compose import Composition, JobComposer, grid
 from heron.training.run import Run
 from heron.training.run_names import config_key
 
@@ -69,7 +67,7 @@ class Plan:
             )
         job = Run(config, folder, composition.overrides, composition.whole)
         if not job.is_kept():
-            check_start(config, config.run.isolate is not False)
+            check_devices(config)
             job.check(self._mistakes, read=several)
         self.by_folder[folder.path] = job
         return job
@@ -97,12 +95,9 @@ class Launch:
     """Runs batches of a sweep's jobs for Hydra; keeps what the progress lines show of all."""
 
     def __init__(self, context: HydraContext, master: DictConfig, n_jobs: int):
-        self.context, self.master, self.n_jobs = context, master, n_jobs
+        self.context, self.master = context, master
         self.plan = Plan()
-        self.ended: list[Outcome] = []
-        self.best: Best | None = None  # for a search
-        self.preload: tuple[str, ...] = ()
-        self.total = 0  # how many jobs there are to be, where a sweeper knows
+        self.sweep = Sweep(n_jobs)
 
     def __call__(self, job_overrides: Sequence[Sequence[str]], first: int) -> list[JobReturn]:
         """Run one batch; `first` is the number of its first job."""
@@ -114,35 +109,21 @@ class Launch:
                     whole = make(words)
                     with open_dict(whole.hydra):
                         whole.hydra.job.id, whole.hydra.job.num = str(number), number
-                    several = max(self.total, len(job_overrides)) > 1
+                    several = max(self.sweep.total, len(job_overrides)) > 1
                     planned.append(self.plan.add(Composition(whole), several))
             except HeronError as error:
                 self.plan.refuse(words, error)
                 planned.append(error)
         jobs = {each.folder.path: each for each in planned if isinstance(each, Run)}
-        outcomes = self._run(list(jobs.values())) if jobs else []
+        outcomes = self.sweep.run(list(jobs.values())) if jobs else []
         by_path = {each.job.folder.path: each for each in outcomes}
         return [
-            _returned(words, by_path.get(job.folder.path) if isinstance(job, Run) else job)
+            returned(words, by_path.get(job.folder.path) if isinstance(job, Run) else job)
             for words, job in zip(job_overrides, planned, strict=True)
         ]
 
-    def _run(self, jobs: Sequence[Run]) -> list[Outcome]:
-        settings = jobs[0].config.run
-        isolate = settings.isolate is not False
-        if self.n_jobs > 1 and not isolate:
-            raise ConfigError("hydra.launcher.n_jobs above 1 needs processes: run.isolate=null")
-        retry = "failed" if max(len(jobs), self.total) == 1 else settings.retry
-        sweep = Sweep(jobs, isolate, self.n_jobs, retry)
-        sweep.preload, sweep.best = self.preload, self.best
-        sweep.before, sweep.total = self.ended, max(self.total, len(self.ended) + len(jobs))
-        outcomes = sweep.run()
-        paths = {each.job.folder.path for each in outcomes}
-        self.ended[:] = [e for e in self.ended if e.job.folder.path not in paths] + outcomes
-        return outcomes
 
-
-def _returned(words: Sequence[str], outcome: Outcome | HeronError | None) -> JobReturn:
+def returned(words: Sequence[str], outcome: Outcome | HeronError | None) -> JobReturn:
     """Tell Hydra how a job ended: with its score on validation, or an error."""
     found = JobReturn(overrides=list(words))
     if isinstance(outcome, Outcome) and outcome.state in ("done", "pruned"):
@@ -159,8 +140,8 @@ def _returned(words: Sequence[str], outcome: Outcome | HeronError | None) -> Job
 
 def run_grid(sweeper: Any) -> list[list[JobReturn]]:
     """Launch every point of a grid."""
-    loader = sweeper.hydra_context.config_loader
-    jobs, config = grid(loader, sweeper.config)
+    loader, config = sweeper.hydra_context.config_loader, sweeper.config
+    jobs = grid(loader, config)
     begin_sweep(loader, config, jobs[0])
     size, found = sweeper.max_batch_size or len(jobs), []
     for start in range(0, len(jobs), size):
@@ -199,7 +180,7 @@ def end_sweep(folder: Path, batch: Launch | None) -> None:
 
 def run_apart(job: Run) -> Outcome:
     """Run one job in processes of its own; it is tried again where it has failed."""
-    (outcome,) = Sweep([job], isolate=True, retry="failed").run()
+    (outcome,) = Sweep().run([job])
     if outcome.state == "failed":
         print(redact(f"heron train: {outcome.error}"), file=sys.stderr)
     return outcome
@@ -209,12 +190,10 @@ def run_planned(
     jobs: Sequence[Run], refused: Sequence[tuple[str, str]], report: Callable[[Path], Any]
 ) -> int:
     """Run jobs that a command has planned itself; returns its exit code."""
-    settings = jobs[0].config.run
-    retry = "failed" if len(jobs) == 1 else settings.retry
-    outcomes = Sweep(jobs, settings.isolate is not False, retry=retry).run()
+    outcomes = Sweep().run(jobs)
     if any(each.state == "done" for each in outcomes):
         report(outcomes[0].job.folder.path.parent)
-    found = [_returned(each.job.overrides, each) for each in outcomes]
+    found = [returned(each.job.overrides, each) for each in outcomes]
     return conclude(found, refused)
 
 
@@ -231,22 +210,17 @@ def conclude(found: Sequence[JobReturn], refused: Sequence[tuple[str, str]] = ()
         ),
     ]
     jobs = len(found) + len(refused)
-    said = not any(isinstance(each._return_value, JobError) for each in bad)
-    if len(failed) == jobs and said:  # none was run: why is printed
-        return 2
+    if len(failed) == jobs and not any(isinstance(each._return_value, JobError) for each in bad):
+        return 2  # none was run: why is printed
     if failed:
-        print(f"heron train: {len(failed)} of {jobs} jobs failed:", file=sys.stderr)
-        for overrides, error in failed:
-            print(redact(f"  {overrides}: {error}"), file=sys.stderr)
-        print(
+        said = [
+            f"{len(failed)} of {jobs} jobs failed:",
+            *(f"  {overrides}: {error}" for overrides, error in failed),
             "The same command resumes what was interrupted (killed, out of memory, disk full); "
             "run.retry=failed tries the others again, too. What a job printed is in its log.txt.",
-            file=sys.stderr,
-        )
-        return 2
-    if cut:
-        print(
-            f"heron train: {len(cut)} of {jobs} jobs interrupted; the same command resumes them",
-            file=sys.stderr,
-        )
-    return TERMINATED if cut else 0
+        ]
+    else:
+        said = [f"{len(cut)} of {jobs} jobs interrupted; the same command resumes them"]
+    if failed or cut:
+        print(redact("heron train: " + "\n".join(said)), file=sys.stderr)
+    return 2 if failed else TERMINATED if cut else 0

@@ -5,13 +5,15 @@ A job's result is in its folder, as for any sweep, and interrupted trials are re
 """
 
 import math
+from ast import literal_eval
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any
 
-from hydra.core.override_parser.overrides_parser import OverridesParser
+import optuna
 from hydra.core.override_parser.types import IntervalSweep, Override
 from hydra.core.utils import JobReturn, JobStatus
 from optuna.distributions import (
@@ -19,7 +21,9 @@ from optuna.distributions import (
     CategoricalDistribution,
     FloatDistribution,
     IntDistribution,
+    distribution_to_json,
 )
+from optuna.samplers import BaseSampler, GPSampler, RandomSampler, TPESampler
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from heron.base.errors import ConfigError, HeronError, first_line
@@ -27,14 +31,14 @@ from heron.base.files import fingerprint, locked
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact
 from heron.config.compose import explained, typed_words
-from heron.config.words import job_words, key_of
-from heron.sweeps.launch import begin_sweep
-from heron.sweeps.ledger import Best
+from heron.config.constraints import Count, OneOf, Seed, key_of
+from heron.config.parsing import parse
+from heron.config.words import job_words
+from heron.sweeps.launch import begin_sweep, returned
 from heron.tasks.config import Config, SweeperConfig
-from heron.training.compose import Composition
-from heron.training.jobs import JobComposer
+from heron.training.compose import Composition, JobComposer, sweep_rows, vary
 from heron.training.run_names import identifying
-from heron.training.study import forget_study, open_study, seed_sampler, settings_of, trial_of
+from heron.training.study import open_storage, open_study, trial_of
 
 _MOST_CUTS = 3  # interruptions of one job in one command; then the search continues without it
 _MOST_REPEATS = 1000  # points in a row that were tried already
@@ -47,72 +51,67 @@ _REFUSED = {
 }
 
 
-class Dimension(NamedTuple):
-    """One swept key: values as typed, or the ends of an interval, both included."""
+@dataclass
+class SearchConfig(SweeperConfig):
+    """The keys of `hydra.sweeper`; a trial has those of its pruner."""
 
-    key: str
-    values: tuple[str, ...] = ()
-    low: float = 0.0
-    high: float = 0.0
-    log: bool = False
-    integer: bool = False
-    ordered: bool = False  # whether the values are numbers in order (`range`)
-
-    @property
-    def distribution(self) -> BaseDistribution:
-        """The key's distribution, for Optuna."""
-        if self.ordered:
-            numbers = sorted(map(_number, self.values))
-            step = numbers[1] - numbers[0] if len(numbers) > 1 else 1
-            kind = IntDistribution if all(isinstance(n, int) for n in numbers) else None
-            return (kind or FloatDistribution)(numbers[0], numbers[-1], step=step)
-        if self.values:
-            return CategoricalDistribution(list(dict.fromkeys(self.values)))
-        if self.integer:
-            return IntDistribution(round(self.low), round(self.high), self.log)
-        return FloatDistribution(self.low, self.high, self.log)
-
-    def word(self, value: Any) -> str:
-        """Write a drawn value as on the command line, numbers to six digits."""
-        if self.ordered:  # steps of fractions add up with errors in the last digit
-            return min(self.values, key=lambda word: abs(float(word) - value))
-        if self.values or self.integer:
-            return str(value)
-        # Rounding must not leave the interval.
-        return repr(min(max(float(f"{value:.{_DIGITS}g}"), self.low), self.high))
-
-    @property
-    def first(self) -> str:
-        """The first value, or an interval's lower end."""
-        return self.values[0] if self.values else self.word(self.low)
-
-    @property
-    def size(self) -> float:
-        """Number of values; infinite for an interval of fractions."""
-        if self.values:
-            return len(set(self.values))
-        return self.high - self.low + 1 if self.integer else math.inf
+    n_trials: Count = 20  # number of points
+    seed: Seed = 0  # of the sampler
+    # of the points: Optuna's name
+    sampler: Annotated[str, OneOf("tpe", "gp", "random")] = "tpe"
 
 
-def dimension(override: Override) -> Dimension:
-    """Read one swept override; raises ConfigError for an empty interval or a log of 0."""
-    key, swept = override.get_key_element(), override.value()
-    if not isinstance(swept, IntervalSweep):
-        values = tuple(override.sweep_string_iterator())
-        secret = next((word for word in values if redact(word) != word), None)
-        if secret is not None:
-            raise ConfigError(
-                f"{key}: {redact(secret)} holds a secret, which a search would write into its "
-                "journal. Give the key one value, or sweep over it with hydra/sweeper=grid"
-            )
-        return Dimension(key, values, ordered=override.is_range_sweep())
-    low, high, log = swept.start, swept.end, "log" in swept.tags
-    if low is None or high is None or not -math.inf < low <= high < math.inf:
-        raise ConfigError(f"{override.input_line}: the first number must not be above the second")
-    if log and low <= 0:
-        raise ConfigError(f"{override.input_line}: a logarithmic interval begins above 0")
-    integer = isinstance(low, int) and isinstance(high, int)
-    return Dimension(key, (), low, high, log, integer)
+def settings_of(sweeper: Mapping[str, Any]) -> SearchConfig:
+    """Read the keys of `hydra.sweeper`; a ConfigError names one that cannot be."""
+    own = {each.name for each in fields(SearchConfig)} - {"study", "trial"}
+    return parse(SearchConfig, {key: sweeper[key] for key in own}, "hydra.sweeper.")
+
+
+def distribution(override: Override) -> BaseDistribution:
+    """Read the values or the interval of a swept override as Optuna has them.
+
+    Raises:
+        ConfigError: a value holds a secret.
+    """
+    swept = override.value()
+    if isinstance(swept, IntervalSweep):
+        low, high = swept.start or 0, swept.end or 0
+        whole = isinstance(low, int) and isinstance(high, int)
+        return (IntDistribution if whole else FloatDistribution)(low, high, "log" in swept.tags)
+    values = list(dict.fromkeys(override.sweep_string_iterator()))
+    if override.is_range_sweep():
+        numbers = sorted(map(literal_eval, values))
+        step = numbers[1] - numbers[0] if len(numbers) > 1 else 1
+        whole = all(isinstance(each, int) for each in numbers)
+        kind = IntDistribution if whole else FloatDistribution
+        return kind(numbers[0], numbers[-1], step=step)
+    secret = next((word for word in values if redact(word) != word), None)
+    if secret is not None:
+        raise ConfigError(
+            f"{override.get_key_element()}: {redact(secret)} holds a secret, which a search would "
+            "write into its journal. Give the key one value, or take hydra/sweeper=grid"
+        )
+    return CategoricalDistribution(values)
+
+
+def _word(of: Any, value: Any) -> str:
+    """Write a drawn value as on the command line, numbers to six digits."""
+    if not isinstance(of, FloatDistribution):
+        return str(value)
+    # Rounding must not leave the interval.
+    return repr(min(max(float(f"{value:.{_DIGITS}g}"), of.low), of.high))
+
+
+def _first(of: Any) -> str:
+    """Write the first value, or the lower end of an interval."""
+    return str(of.choices[0]) if isinstance(of, CategoricalDistribution) else _word(of, of.low)
+
+
+def _size(of: Any) -> float:
+    """Count the values; infinite for an interval of fractions."""
+    if isinstance(of, CategoricalDistribution):
+        return len(of.choices)
+    return math.inf if of.step is None else round((of.high - of.low) / of.step) + 1
 
 
 def run_search(sweeper: Any) -> list[list[JobReturn]]:
@@ -148,29 +147,19 @@ class Search:
 
     def __init__(self, sweeper: Any):
         config, loader = sweeper.config, sweeper.hydra_context.config_loader
-        typed = typed_words(config)
-        params = {k: str(v) for k, v in (config.hydra.sweeper.params or {}).items()}
-        named = set(map(key_of, typed))
-        added = [f"{key}={value}" for key, value in params.items() if key not in named]
-        rows = OverridesParser.create(loader).parse_overrides([*added, *typed])
-        rows = list({each.get_key_element(): each for each in rows}.values())
-        self.rows = [dimension(r) if r.is_sweep_override() else str(r.input_line) for r in rows]
-        self.space = [row for row in self.rows if isinstance(row, Dimension)]
-        if not self.space:
-            raise ConfigError(
-                "hydra/sweeper=optuna has nothing to choose from: give keys several values or an "
-                "interval, such as 'optim.lr=tag(log,interval(1e-5,1e-3))'"
-            )
+        rows = sweep_rows(loader, typed_words(config), config.hydra.sweeper.params)
+        self.rows = {each.get_key_element(): str(each.input_line) for each in rows}
+        self.space = {
+            each.get_key_element(): distribution(each) for each in rows if each.is_sweep_override()
+        }
         for row in rows:
             why = _REFUSED.get(key := key_of(row.get_key_element()))
             if why and (row.is_sweep_override() or key == "run.job"):
                 raise ConfigError(f"{key}: {why}; give it one value, or take hydra/sweeper=grid")
-        swept = [key_of(each.key) for each in self.space]
-        config.hydra.sweeper.swept = swept
-        config.hydra.overrides.hydra.append(f"++hydra.sweeper.swept=[{','.join(swept)}]")
+        vary(config, map(key_of, self.space))
         self.settings = settings_of(config.hydra.sweeper)
         self.refused: list[JobReturn] = []
-        first = begin_sweep(loader, config, self._words([each.first for each in self.space]))
+        first = begin_sweep(loader, config, self._words(map(_first, self.space.values())))
         resolved = first.resolved()
         if wrong := list(problems(resolved)):
             raise ConfigError("\n".join(wrong))
@@ -180,18 +169,17 @@ class Search:
         if not resolved.run.resume:
             forget_study(self.folder, self.name)
         self._study = open_study(self.folder, self.name, self.settings, self.epochs, self.monitor)
-        fixed = [row for row in self.rows if isinstance(row, str)]
+        fixed = [line for key, line in self.rows.items() if key not in self.space]
         self._compose = JobComposer(loader, config, [fixed])
         self.launcher = sweeper.launcher
         self.n_jobs = max(1, int(getattr(self.launcher, "n_jobs", None) or 1))
         self._cuts, self._launched = Counter[int](), 0
         self._asked: set[int] | None = None  # by this command, and those that were there
-        self.total = int(min(self.settings.n_trials, math.prod(d.size for d in self.space)))
+        self.total = int(min(self.settings.n_trials, math.prod(map(_size, self.space.values()))))
         batch = getattr(self.launcher, "batch", None)
         if batch is not None:  # heron's own: it counts, and its server imports Optuna once
-            batch.total = self.total
-            batch.best = Best()
-            batch.preload = ("optuna",) if self.settings.pruner != "none" else ()
+            batch.sweep.total = self.total
+            batch.sweep.preload = ("optuna",) if self.settings.pruner != "none" else ()
 
     def ask(self) -> list[int]:
         """Choose the next trials, at most `n_jobs`; at first all that there are."""
@@ -236,7 +224,7 @@ class Search:
     def tell(self, number: int, ended: JobReturn) -> None:
         """Tell the study how a trial's job ended; one that the same command tries again is open."""
         with self._lock():
-            (trial,) = (each for each in self._all() if each.number == number)
+            trial = self._all()[number]
             status = self._folder(trial).read_status()
             state = status.get("state")
             self._cuts[number] += state not in ("done", "pruned")
@@ -257,8 +245,8 @@ class Search:
     def _ask(self) -> int | None:
         """Ask for one point; None where it makes no new job. The lock is held."""
         seed_sampler(self._study, self.settings)
-        trial = self._study.ask({each.key: each.distribution for each in self.space})
-        point = [each.word(trial.params[each.key]) for each in self.space]
+        trial = self._study.ask(self.space)
+        point = [_word(of, trial.params[key]) for key, of in self.space.items()]
         others = self._trials()
         before = [t.number for t in others if t.user_attrs.get("point") == point]
         trial.set_user_attr("point", point)
@@ -271,7 +259,7 @@ class Search:
                 print(f"heron train: {error}", flush=True)
                 trial.set_user_attr("refused", redact(first_line(error)))
                 self._study.tell(trial.number, state=TrialState.FAIL)
-                self.refused.append(_refused(words, error))
+                self.refused.append(returned(job_words(words), error))
                 return None
             before = [t.number for t in others if t.user_attrs.get("job") == name]
             if not before:
@@ -298,10 +286,10 @@ class Search:
             )
         )
 
-    def _words(self, point: Sequence[str]) -> list[str]:
+    def _words(self, point: Iterable[str]) -> list[str]:
         """Write out one trial's overrides."""
-        values = iter(point)
-        return [row if isinstance(row, str) else f"{row.key}={next(values)}" for row in self.rows]
+        drawn = {key: f"{key}={value}" for key, value in zip(self.space, point, strict=True)}
+        return list({**self.rows, **drawn}.values())
 
     def _trials(self) -> list[FrozenTrial]:
         """List the trials that count: not those that turned out to repeat another."""
@@ -317,19 +305,35 @@ class Search:
         return locked(self.folder / ".search.lock")
 
 
-def _refused(words: Sequence[str], error: HeronError) -> JobReturn:
-    found = JobReturn(overrides=job_words(words))
-    found.return_value, found.status = error, JobStatus.FAILED
-    return found
-
-
-def _number(word: str) -> Any:
-    return int(word) if word.lstrip("-").isdigit() else float(word)
-
-
-def _study_name(first: Config, space: Sequence[Dimension]) -> str:
+def _study_name(first: Config, space: Mapping[str, BaseDistribution]) -> str:
     """Name a search by the fixed settings and the space: only then are its scores comparable."""
-    keys = {each.key.lstrip("+") for each in space}
+    keys = set(map(key_of, space))
     fixed = {key: value for key, value in identifying(first).items() if key not in keys}
-    described = [[d.key, list(d.values), d.low, d.high, d.log, d.integer] for d in space]
+    described = {key: distribution_to_json(of) for key, of in space.items()}
     return f"search-{fingerprint(fixed, described)[:8]}"
+
+
+def forget_study(folder: Path, name: str) -> None:
+    """Remove a study, where there is one."""
+    with suppress(KeyError):
+        optuna.delete_study(study_name=name, storage=open_storage(folder))
+
+
+def seed_sampler(study: optuna.Study, settings: SearchConfig) -> None:
+    """Seed the sampler by its seed and the number of trials, whichever process asks.
+
+    Trials that a killed process had only asked for do not count: without them, the points are the
+    same. After a point that was tried before, the next one is drawn at random.
+    """
+    trials = study.get_trials(deepcopy=False)
+    counted = [each for each in trials if each.user_attrs.get("repeats") != each.number]
+    last = counted[-1] if counted else None
+    seed = (settings.seed * 100_003 + len(counted)) % 2**32
+    sampler: BaseSampler = RandomSampler(seed=seed)
+    if last is not None and last.state == TrialState.FAIL and "repeats" in last.user_attrs:
+        pass
+    elif settings.sampler == "tpe":
+        sampler = TPESampler(seed=seed, n_startup_trials=settings.startup_trials)
+    elif settings.sampler == "gp":
+        sampler = GPSampler(seed=seed, n_startup_trials=max(1, settings.startup_trials))
+    study.sampler = sampler

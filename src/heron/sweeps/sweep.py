@@ -9,15 +9,17 @@ import time
 from collections import deque
 from collections.abc import Generator, Sequence
 from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from heron.base.errors import HeronError, first_line, visible
 from heron.base.files import locked
 from heron.base.signals import INTERRUPTED
-from heron.sweeps.devices import check_start, start_job
-from heron.sweeps.isolation import JobProcess, start_server, wait_for_any
-from heron.sweeps.ledger import Best, Outcome, killed, progress_line
-from heron.training.run import BUSY, DONE, BusyError, Run
+from heron.metrics.names import signed
+from heron.sweeps.devices import check_devices, start_job
+from heron.sweeps.isolation import JobProcess, killed, start_server, wait_for_any
+from heron.training.run import BUSY, DONE, BusyError, Run, count_ranks
 from heron.training.status import try_update
 
 _POLL = 0.1  # seconds between looks at what jobs print
@@ -25,46 +27,69 @@ _LOOK = 1.0  # seconds between looks at jobs that another command works on
 _GRACE = 30.0  # seconds that a stopped job has to finish what it is writing
 
 
-class Sweep:
-    """Runs jobs, `n_jobs` side by side, and counts how they end.
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a job ended, or that it was not run."""
 
-    With `retry=failed`, whatever failed is tried again, too.
+    job: Run  # the job
+    # `done`, `pruned` (ended early by its search), `failed`, or `interrupted` (by somebody else
+    # than the command).
+    state: str
+    error: str = ""  # first line of what went wrong; empty when nothing did
+    seconds: float = 0.0  # spent on it in this command
+    score: float | None = None  # on validation, of a search's job that is done
+    kept: bool = False  # nothing was run: the state was left by an earlier command or another one
+
+
+class Sweep:
+    """Runs the jobs of a command, `n_jobs` side by side, and counts how they end.
+
+    They are in processes of their own unless `run.isolate` is false; so are always several jobs at
+    once, and a job on several devices.
+
+    Args:
+        n_jobs: how many run at once.
+        total: how many jobs a search is to have, which come in batches.
     """
 
-    preload: tuple[str, ...] = ()  # modules that the jobs' server imports besides its own
-
-    def __init__(self, jobs: Sequence[Run], isolate: bool, n_jobs: int = 1, retry: str = "cut"):
-        for job in jobs:
-            check_start(job.config, isolate)
-        self.jobs, self.isolate, self.n_jobs, self.retry = list(jobs), isolate, n_jobs, retry
-        self.outcomes: list[Outcome] = []
-        self.before: Sequence[Outcome] = ()  # of the same command's earlier batches
-        self.total = len(self.jobs)
-        self.best: Best | None = None
+    def __init__(self, n_jobs: int = 1, total: int = 0):
+        self.n_jobs, self.total = n_jobs, total
+        self.preload: tuple[str, ...] = ()  # modules that the jobs' server imports besides its own
+        self.isolate = True
+        self._jobs: Sequence[Run] = ()  # of the last batch
+        self._ended: dict[Path, Outcome] = {}  # of all batches
         self._waiting = deque[Run]()
-        self._planned = set[Path]()
 
-    def run(self) -> list[Outcome]:
+    def run(self, jobs: Sequence[Run]) -> list[Outcome]:
         """Run every job that is not done, those that another command works on included."""
+        several = any(count_ranks(job.config) > 1 for job in jobs)
+        self.isolate = jobs[0].config.run.isolate is not False or self.n_jobs > 1 or several
         if self.isolate:
             start_server(self.preload)  # imports while jobs are planned
-        self.plan()
+        self._waiting.extend(self.plan(jobs))
         while True:
             self.work()
             busy, free = self._open_jobs(), list[Run]()
             if not busy:
-                return self.outcomes
+                return self._own()
             _print_waiting(len(busy))
             while busy and not free:
                 time.sleep(_LOOK)
                 busy, free = self._look()
             self._waiting.extend([*free, *busy])
 
-    def plan(self) -> list[Run]:
-        """Claim the folders of all jobs that there are so far; returns those to be run."""
-        todo = [job for job in self.jobs if self._must_run(job)]
+    def plan(self, jobs: Sequence[Run]) -> list[Run]:
+        """Claim the folders of all jobs; returns those to be run.
+
+        A failed one that is the command's only job is tried again unasked.
+        """
+        for job in jobs:
+            check_devices(job.config)
+            self._ended.pop(job.folder.path, None)
+        self._jobs = jobs
+        retry = "failed" if max(len(jobs), self.total) == 1 else jobs[0].config.run.retry
+        todo = [job for job in jobs if self._must_run(job, retry)]
         self._print_kept()
-        self._waiting.extend(todo)
         return todo
 
     def work(self) -> None:
@@ -76,8 +101,16 @@ class Sweep:
 
     def _open_jobs(self) -> list[Run]:
         """List the jobs that are not counted as ended."""
-        counted = {each.job.folder.path for each in self.outcomes}
-        return [job for job in self.jobs if job.folder.path not in counted]
+        return [job for job in self._jobs if job.folder.path not in self._ended]
+
+    def _own(self) -> list[Outcome]:
+        """List how those jobs ended that are counted."""
+        paths = {job.folder.path for job in self._jobs}
+        return [outcome for path, outcome in self._ended.items() if path in paths]
+
+    def _of(self) -> int:
+        """Count the jobs that there are to be, as far as is known."""
+        return max(self.total, len(self._ended) + len(self._open_jobs()))
 
     def _look(self) -> tuple[list[Run], list[Run]]:
         """Count in the jobs that others have ended; returns those they work on, and the rest."""
@@ -101,12 +134,11 @@ class Sweep:
         print(self._line(), flush=True)
         return "ended"
 
-    def _must_run(self, job: Run) -> bool:
+    def _must_run(self, job: Run, retry: str) -> bool:
         """Claim a job's folder; tell whether the job has to be run, and count it if not."""
-        self._planned.add(job.folder.path)
         job.folder.path.mkdir(parents=True, exist_ok=True)
         try:
-            if status := job.plan(self.retry):
+            if status := job.plan(retry):
                 state = str(status["state"])
                 error = str(status.get("error")) if state == "failed" else ""
                 return self._keep(job, state, error)
@@ -122,16 +154,16 @@ class Sweep:
         return False
 
     def _add(self, outcome: Outcome) -> None:
-        self.outcomes.append(outcome)
-        if self.best is not None and outcome.state == "done":
-            self.best.add(outcome.job)
+        if self.total and outcome.state == "done":
+            outcome = replace(outcome, score=outcome.job.score())
+        self._ended[outcome.job.folder.path] = outcome
 
     def _print_kept(self) -> None:
-        states = [each.state for each in self.outcomes]
+        states = [each.state for each in self._own()]
         done, pruned = states.count("done"), states.count("pruned")
         if done or pruned:
             print(
-                f"heron train: {done} of {self.total} jobs done already"
+                f"heron train: {done} of {self._of()} jobs done already"
                 + (f", {pruned} pruned" if pruned else "")
                 + "; run.resume=false starts over",
                 flush=True,
@@ -141,9 +173,7 @@ class Sweep:
         """Take the next job that nobody works on and nobody has ended in the meantime."""
         while self._waiting:
             job = self._waiting.popleft()
-            if job.folder.path not in self._planned and not self._must_run(job):
-                print(self._line(), flush=True)
-            elif self._state(job) == "free":
+            if self._state(job) == "free":
                 return job
         return None
 
@@ -174,9 +204,11 @@ class Sweep:
 
     def _here(self) -> Generator[tuple[Run, int, float], None, None]:
         """Run jobs in this process, one after the other."""
+        from heron.training.job import train  # start-up time
+
         while (job := self._next()) is not None:
             started = time.monotonic()
-            code = job.attempt()
+            code = job.attempt(partial(train, job))
             yield job, code, time.monotonic() - started
 
     def _record(self, job: Run, code: int, seconds: float) -> None:
@@ -197,12 +229,11 @@ class Sweep:
         elif code == INTERRUPTED:
             state, error = "interrupted", ""
         self._add(Outcome(job, state, error, seconds))
-        if self.isolate or self.total > len(self.jobs):
+        if self.isolate or self._of() > len(self._jobs):
             print(self._line(), flush=True)
 
     def _line(self) -> str:
-        ended = [*self.before, *self.outcomes]
-        return progress_line(ended, self.total, self.n_jobs, self.best or "")
+        return progress_line(list(self._ended.values()), self._of(), self.n_jobs)
 
 
 def _print_waiting(jobs: int) -> None:
@@ -216,3 +247,40 @@ def _stop(working: Sequence[JobProcess]) -> None:
         process.interrupt()
     for process in working:
         process.end(until - time.monotonic())
+
+
+def best_so_far(outcomes: Sequence[Outcome]) -> str:
+    """Show the best score on validation of a search, and what sets its job apart; empty without."""
+    scored = [each for each in outcomes if each.score is not None]
+    if not scored:
+        return ""
+    best = max(scored, key=lambda each: signed(each.job.config.trainer.monitor, each.score or 0.0))
+    common = set[str].intersection(*(set(each.job.overrides) for each in scored))
+    own = [word for word in best.job.overrides if word not in common]
+    return f"; best so far {best.score:.4f}" + (f" with {' '.join(own)}" if own else "")
+
+
+def progress_line(outcomes: Sequence[Outcome], total: int, at_once: int) -> str:
+    """Show the job that has ended last and the total on one line; `at_once` run side by side."""
+    last, states = outcomes[-1], [each.state for each in outcomes]
+    of = max(total, len(states))
+    left = of - len(states)
+    took = [each.seconds for each in outcomes if not each.kept]
+    about = sum(took) / max(1, len(took)) * left / at_once
+    how = "by another command" if last.kept else f"in {last.seconds:.1f} s"
+    what = f"{last.state} {how}" + (f": {last.error}" if last.error else "")
+    counts = [f"{states.count('done')} done", f"{states.count('failed')} failed"]
+    for state in ("interrupted", "pruned"):
+        if state in states:
+            counts.insert(1, f"{states.count(state)} {state}")
+    counted = ", ".join([*counts, f"{left} left"])
+    time_left = f", about {duration(about)}" if left else ""
+    name = last.job.folder.path.name
+    return f"[{len(states)}/{of}] {name}: {what} ({counted}{time_left}{best_so_far(outcomes)})"
+
+
+def duration(seconds: float) -> str:
+    """Show seconds as people say them: `40 s`, `12 min`, `3.5 h`."""
+    if seconds < 90:
+        return f"{max(0.0, seconds):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"

@@ -1,4 +1,4 @@
-"""The base classes and protocols of all tasks: `TaskModule`, `Output`, `Predictions`, `Baseline`.
+"""The base classes of all tasks: `TaskModule`, `Output`, `Baseline`.
 
 Shape suffixes: R rows, K recorded values.
 """
@@ -20,7 +20,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from torchmetrics import Metric
 
 from heron.base.errors import ConfigError, HeronError
-from heron.base.random_state import random_state, restore_random_state
+from heron.base.libraries import random_state, restore_random_state
 from heron.base.registry import ABOVE
 from heron.base.secrets import redacted
 from heron.data.collate import Batch
@@ -31,29 +31,10 @@ from heron.data.readers import of_split
 from heron.models.encoder import Encoder
 from heron.models.optim import build_optimizer, build_schedule
 from heron.tasks.config import Config
+from heron.tasks.predictions import Predictions
 
 # What every task records of a training row; classification adds its logits.
 OBSERVED = ("p_gold", "correct", "margin")
-
-
-class Predictions(Protocol):
-    """A split's predictions, in the order of its file; refused rows are absent."""
-
-    @property
-    def guids(self) -> list[str]:
-        """One per row."""
-
-    def scores(self, config: Config) -> dict[str, float]:
-        """Score the labelled rows: `{"<metric>": fraction}`, intervals as configured."""
-
-    def columns(self, examples: Sequence[Example], config: Config) -> dict[str, Any]:
-        """Lay out `predictions/<split>.parquet`; `examples` hold the texts."""
-
-    def answers(self, config: Config) -> dict[str, list[Any]]:
-        """Lay out the columns that `heron predict` writes for a file."""
-
-    def lines(self, config: Config) -> list[str]:
-        """Format the prediction of one example, as `heron predict text=...` prints it."""
 
 
 class Baseline(Protocol):
@@ -109,45 +90,6 @@ def in_file_order(data: DataModule, split: str) -> tuple[list[Example], np.ndarr
     rows = {guid: row for row, guid in enumerate(data.features[split].guids)}
     examples = [example for example in data.examples[split] if example.guid in rows]
     return examples, np.asarray([rows[example.guid] for example in examples], dtype=np.int64)
-
-
-def group_column(examples: Sequence[Example]) -> dict[str, list[str | None]]:
-    """Lay out the column `group` of a predictions file; empty where no example has a document.
-
-    A group that is the example's own text is none.
-    """
-    groups = [e.group if e.group and e.group != e.text else None for e in examples]
-    return {"group": groups} if any(groups) else {}
-
-
-@dataclass(frozen=True, slots=True)
-class TextPredictions:
-    """A text for each example, whose gold one is its `target`; see `Predictions`.
-
-    A task adds `scores`.
-    """
-
-    examples: list[Example]
-    texts: list[str]
-
-    @property
-    def guids(self) -> list[str]:
-        """See `Predictions`."""
-        return [example.guid for example in self.examples]
-
-    def columns(self, examples: Sequence[Example], config: Config) -> dict[str, Any]:
-        """See `Predictions`: guid, gold, prediction, text, group."""
-        columns = {"gold": [e.target for e in self.examples], "prediction": self.texts}
-        texts = [example.text for example in self.examples]
-        return {"guid": self.guids, **columns, "text": texts, **group_column(self.examples)}
-
-    def answers(self, config: Config) -> dict[str, list[Any]]:
-        """See `Predictions`: guid, prediction."""
-        return {"guid": self.guids, "prediction": self.texts}
-
-    def lines(self, config: Config) -> list[str]:
-        """Format the first text."""
-        return self.texts[:1]
 
 
 class TaskModule(pl.LightningModule):

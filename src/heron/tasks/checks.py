@@ -1,26 +1,15 @@
 """What cannot work together in a run with a baseline or a curriculum."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from heron.data import TASKS
 from heron.tasks import BASELINES
-from heron.tasks.config import Config
 
 
-def baseline_problems(config: Config) -> Iterator[str]:
-    """Check that a baseline fits the task, and that nothing needs an encoder."""
-    name, task, fitting = (
-        config.baseline.name,
-        config.task.name,
-        tasks_of_baseline(config.baseline.name),
-    )
-    keys = {**dict.fromkeys(config.optim.target_options(), "empty"), "stages": "[]"}
-    if not config.stages:
-        del keys["stages"]
-    if config.curriculum.name != "none":
-        keys["curriculum"] = "none"
-    for key, value in keys.items():
-        yield f"{key} changes how an encoder is trained; baseline={name} has none: make it {value}"
+def baseline_problems(config: Any) -> Iterator[str]:
+    """Check that a baseline fits the task."""
+    name, task = config.baseline.name, config.task.name
     if task not in (fitting := tasks_of_baseline(name)):
         yield f"baseline={name} needs task={' or '.join(fitting)}, not task={task}"
     else:
@@ -37,7 +26,7 @@ def tasks_of_baseline(name: str) -> list[str]:
     ]
 
 
-def curriculum_problems(config: Config) -> Iterator[str]:
+def curriculum_problems(config: Any) -> Iterator[str]:
     """Check that the task and the dynamics have what a curriculum orders by."""
     curriculum, dynamics = config.curriculum, config.dynamics
     if curriculum.difficulty == "sts" and "pair" not in TASKS[config.task.name].forms:

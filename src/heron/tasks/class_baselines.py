@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from heron.base.errors import ConfigError
 from heron.base.files import write_file
 from heron.data.batching import copies
 from heron.data.config import TRAIN
@@ -18,7 +17,7 @@ from heron.data.features import UNLABELLED
 from heron.data.readers import no_rows
 from heron.tasks import Baseline
 from heron.tasks.config import Config
-from heron.tasks.labels import LabelPredictions, decode
+from heron.tasks.predictions import ClassPredictions
 
 WEIGHTS = "classifier.safetensors"
 
@@ -36,16 +35,9 @@ class ClassBaseline(ABC):
     def save(self, folder: Path) -> None:
         """See `Baseline`."""
 
-    def predict(self, examples: Sequence[Example], config: Config) -> LabelPredictions:
+    def predict(self, examples: Sequence[Example], config: Config) -> ClassPredictions:
         """See `Baseline`."""
-        probabilities_RC = self.probabilities(examples)
-        return LabelPredictions(
-            guids=[example.guid for example in examples],
-            probabilities_RC=probabilities_RC,
-            gold_R=label_ids(examples, config.data.label_order),
-            groups=[example.group or example.text for example in examples],
-            decoded_R=decode(examples, probabilities_RC, config),
-        )
+        return ClassPredictions.most_probable(examples, self.probabilities(examples), config)
 
 
 @dataclass(frozen=True)
@@ -80,15 +72,10 @@ def fit_majority(config: Config, examples: Sequence[Example]) -> Majority:
 
 
 def load_majority(config: Config, folder: Path) -> Majority:
-    """Open what `Majority.save` wrote; raises a ConfigError if the file holds something else."""
-    from safetensors import SafetensorError  # start-up time
-    from safetensors.numpy import load_file
+    """Open what `Majority.save` wrote."""
+    from safetensors.numpy import load_file  # start-up time
 
-    try:
-        return Majority(load_file(folder / WEIGHTS)["bias_C"])
-    except (OSError, SafetensorError, KeyError) as error:
-        what = f"{folder / WEIGHTS}: holds no classifier of this version of heron"
-        raise ConfigError(what) from error
+    return Majority(load_file(folder / WEIGHTS)["bias_C"])
 
 
 MAJORITY = Baseline(fit_majority, load_majority)

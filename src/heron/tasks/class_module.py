@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -24,9 +23,7 @@ from heron.models.encoder import Encoder
 from heron.models.heads import Head, events_swapped
 from heron.tasks.base import Output, TaskModule, in_file_order
 from heron.tasks.config import Config
-from heron.tasks.labels import LabelPredictions, decode
-
-# Few trainings have soft targets.
+from heron.tasks.predictions import ClassPredictions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +143,7 @@ class ClassificationModule(TaskModule):
         self.validation_scores.update(output.logits_RC, output.labels_R)
         self.log_validation_loss(output)
 
-    def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> LabelPredictions:
+    def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> ClassPredictions:
         """See `TaskModule.collect`."""
         features = data.features[split]
         logits_RC = torch.zeros(len(features), len(data.config.data.label_order))
@@ -154,13 +151,7 @@ class ClassificationModule(TaskModule):
             logits_RC[output.rows_R] = output.logits_RC.cpu()
         examples, order_R = in_file_order(data, split)
         probabilities_RC = logits_RC.softmax(dim=1).numpy()[order_R]
-        return LabelPredictions(
-            guids=[example.guid for example in examples],
-            probabilities_RC=probabilities_RC,
-            gold_R=np.asarray(features.labels_R)[order_R],
-            groups=[example.group or example.text for example in examples],
-            decoded_R=decode(examples, probabilities_RC, self.config),
-        )
+        return ClassPredictions.most_probable(examples, probabilities_RC, self.config)
 
 
 def _output(loss: Tensor, weight: Tensor, logits_RC: Tensor, batch: Batch) -> StepOutput:

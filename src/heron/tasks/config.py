@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from annotated_types import Ge, Interval
 
 from heron.base.errors import ConfigError, nearest
+from heron.base.terminal import say
 from heron.config.constraints import (
     PARTS,
     AsWritten,
@@ -25,7 +26,6 @@ from heron.config.constraints import (
     Count,
     Natural,
     OneOf,
-    Parts,
     Seed,
     Unnamed,
 )
@@ -88,9 +88,6 @@ class TaskConfig:
     # unit of a resample: `group` (documents; texts where there are none) or `row`. Pairs of one
     # document are not independent, so `row` gives intervals that are too narrow.
     resample: Annotated[str, OneOf("group", "row")] = "group"
-    # of `relation`, once the epoch is chosen: null takes each pair's most probable class;
-    # `transitive` the most probable classes of a window's pairs that do not contradict each other
-    decoding: Annotated[str | None, OneOf("transitive")] = None
     max_answer_tokens: Count = 30  # of `qa`: longest answer, in tokens
     n_best: Count = 20  # of `qa`: spans kept for each window and each question
     # of `summarization`: reference summaries are cut to this many tokens in training
@@ -106,8 +103,19 @@ class TaskConfig:
     metrics: list[Annotated[str, OneOf(registry=METRICS)]] = field(default_factory=list)
 
 
-# See `Rules.keys`.
-_KEYS_OF_TASKS = ("head.distance", "task.bertscore.model", "task.decoding", "optim.soft.answers")
+# What a baseline ignores, see `Rules.ignores`.
+_TRAINING = (
+    *("stages", "curriculum.name", "optim.soft.columns", "optim.soft.predictions"),
+    "optim.suspects.dynamics",
+)
+
+
+class Parts(Unnamed):
+    """Parts by their key in `PARTS`."""
+
+    def check(self, value: Mapping[str, Any]) -> dict[str, Any]:
+        """Read each by its dataclass; raises a ConfigError with its keys."""
+        return {name: parse(PARTS[name], part, f"{name}.") for name, part in value.items()}
 
 
 class TrainerFlags(Unnamed):
@@ -132,7 +140,7 @@ class TrainerConfig(Checked):
     # optimizer steps, in place of `max_epochs`; the last epoch is cut short. null: `max_epochs`
     # decides.
     max_steps: Count | None = None
-    # the validation score, without `task.decoding`, that chooses the best epoch (the highest), or
+    # the validation score that chooses the best epoch (the highest), or
     # `loss` (the lowest)
     monitor: str = "macro_f1"
     # `best` epoch (by `monitor`, needs a validation split), `last`, or the `mean` of the weights
@@ -217,7 +225,6 @@ class RunConfig:
     # which ended jobs the same command trains again: `cut` (stopped, killed, out of memory, disk
     # full) or `failed` (all that failed)
     retry: Annotated[str, OneOf("cut", "failed")] = "cut"
-    oversubscribe: bool = False  # allow more `trainer.devices` than processor cores
     # under `run.from=DIR`, make the classes that the run's config.yaml names, of any package
     trust: bool = False
 
@@ -328,14 +335,6 @@ class Config(Checked):
             )
             return  # head and settings may be the other task's, too
         own = TASKS[task.name]
-        for key in _KEYS_OF_TASKS:
-            if key.startswith("head.") and self.baseline.name != "none":
-                continue  # no head is built
-            if attrgetter(key)(self) and key not in own.rules.keys:
-                fitting = [other for other in TASKS if key in TASKS[other].rules.keys]
-                yield f"{key} needs task={' or '.join(fitting)}"
-        for key in () if own.has_classes else self.optim.target_options():
-            yield f"{key} needs a task with classes, not task={task.name}"
         for label in sorted(set(self.batching.multipliers) - set(data.label_order)):
             hint = nearest(label, data.label_order)
             yield f"batching.multipliers.{label}: no such class.{hint}"
@@ -355,6 +354,17 @@ class Config(Checked):
                 yield from curriculum_problems(self)
             yield from _selection_problems(self)
         yield from own.rules.problems(self)
+
+    def without_effect(self) -> list[str]:
+        """List the keys that are set, and that neither the task nor the baseline reads."""
+        default, found = Config(data=DataConfig()), []
+        baseline = () if self.baseline.name == "none" else _TRAINING
+        for word in (*TASKS[self.task.name].rules.ignores, *baseline):
+            key, _, only = word.partition("=")
+            value = attrgetter(key)(self)
+            if str(value) == only if only else value != attrgetter(key)(default):
+                found.append(word)
+        return found
 
     def read_stages(self) -> list[StageConfig]:
         """Read `stages`; a ConfigError names the number of a wrong one, from 0, and its key."""
@@ -382,11 +392,14 @@ def resolve(config: DictConfig) -> Config:
     try:
         values = OmegaConf.to_container(config, resolve=True)
     except OmegaConfBaseException as error:
-        from heron.config.errors import explain
+        from heron.config.parsing import explain
 
         raise ConfigError(explain(error)) from error
     assert isinstance(values, dict)
-    return read(values, composed=True)
+    checked = read(values, composed=True)
+    if unread := checked.without_effect():
+        say(f"no effect with task={checked.task.name}: {', '.join(unread)}")
+    return checked
 
 
 def read(values: Mapping[Any, Any], composed: bool = False) -> Config:
@@ -441,10 +454,19 @@ def _form_problem(config: Config) -> str:
 
 def _head_problems(config: Config) -> Iterator[str]:
     head, encoder, task = config.head, config.encoder, config.task.name
-    if head.classifier not in TASKS[task].rules.classifiers and head.classifier not in CLASSIFIERS:
+    own = TASKS[task].rules.classifiers
+    if own and (head.pooling != "tokens" or head.classifier not in own):
+        yield (
+            f"head.pooling={head.pooling}, head.classifier={head.classifier}: task={task} needs "
+            f"head.pooling=tokens and head.classifier={' or '.join(own)}, as "
+            f"head={TASKS[task].head} has"
+        )
+    elif head.classifier not in own and head.classifier not in CLASSIFIERS:
         fitting = [other for other in TASKS if head.classifier in TASKS[other].rules.classifiers]
         if fitting:
             yield f"head.classifier={head.classifier} needs task={' or '.join(fitting)}"
+    if head.distance and head.input not in ("marked", "window"):
+        yield "head.distance needs head.input=marked or head.input=window"
     if head.both_ways and (head.input != "window" or not config.data.inverse):
         yield "head.both_ways=true needs head.input=window and data.inverse"
     if encoder.overflow == "windows" and head.input not in (long := TASKS[task].rules.long_forms):

@@ -10,18 +10,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError
+from heron.base.files import fingerprint, read_yaml, sha256_file
+from heron.base.run_folder import RunFolder
 from heron.base.tables import Table, cell_text, is_missing, read_table
-from heron.data.config import TRAIN, VALIDATION
+from heron.config.parsing import parse
+from heron.data.config import TRAIN, VALIDATION, DataConfig
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
 from heron.data.rows import LabelError, LabelReader
-from heron.dynamics.cartography import Statistics, statistics
+from heron.dynamics.cartography import rank, statistics
 from heron.dynamics.difficulty import difficulty
-from heron.dynamics.files import read_dynamics
-from heron.dynamics.groups import rank
+from heron.dynamics.files import read_dynamics, record_paths
 from heron.tasks.config import Config
-from heron.tasks.teachers import files, runs
 
 
 def soft_targets(config: Config, data: DataModule) -> Tensor:
@@ -93,19 +94,13 @@ def _add_labels(
 ) -> None:
     """Count one annotator's labels; cells without a label do not count."""
     labels, reader = config.data.label_order, LabelReader(config.data, name)
-    problems = []
     for example in data.examples[TRAIN]:
-        said = example.side.get(name)
         try:
-            label = reader.read(said)
-        except LabelError:
-            what = f"{name} is '{said}', not one of {', '.join(labels)}"
-            problems.append(Problem(example.guid, what, "map it by data.label_aliases"))
-        else:
-            if label is not None and example.guid in rows:
-                sum_RC[rows[example.guid], labels.index(label)] += 1
-    if problems:
-        raise DataError(problems)
+            label = reader.read(example.side.get(name))
+        except LabelError as error:
+            raise DataError(example.guid, *error.args) from error
+        if label is not None and example.guid in rows:
+            sum_RC[rows[example.guid], labels.index(label)] += 1
 
 
 def _add_predictions(
@@ -114,7 +109,6 @@ def _add_predictions(
     """Add a teacher's probabilities of the rows that it has predicted; empty rows do not count."""
     columns = [f"p/{label}" for label in labels]
     table.require("guid", *columns)
-    problems = []
     for number, row in enumerate(table.rows):
         place, cells = rows.get(cell_text(row["guid"])), [row[column] for column in columns]
         if place is None or all(map(is_missing, cells)):
@@ -123,58 +117,102 @@ def _add_predictions(
             shares = np.array(cells, dtype=float)
         except (TypeError, ValueError):
             shares = np.array([np.nan])
-        if np.isfinite(shares).all() and (shares >= 0).all():
-            sum_RC[place] += shares
-        else:
-            found = Problem(table.where(number), f"p/<class> is {cells}", "a probability per class")
-            problems.append(found)
-    if problems:
-        raise DataError(problems)
+        if not (np.isfinite(shares) & (shares >= 0)).all():
+            raise DataError(table.where(number), f"p/<class> is {cells}, no probabilities")
+        sum_RC[place] += shares
 
 
 def _weights(config: Config, data: DataModule) -> np.ndarray:
     """Give the most suspicious share of the labelled train rows the weight of suspects; [R]."""
     settings, features = config.optim.suspects, data.features[TRAIN]
-    gold_R = np.asarray(features.labels_R)
+    order, gold_R = config.data.label_order, np.asarray(features.labels_R)
     labelled_K = np.flatnonzero(gold_R != UNLABELLED)
-    golds = {features.guids[row]: gold_R[row] for row in labelled_K}
-    guids = list(golds)
-    held_out = data.features[VALIDATION].guids if VALIDATION in data.features else []
+    golds = {features.guids[row]: order[gold_R[row]] for row in labelled_K}
+    held_out = set(data.features[VALIDATION].guids) if VALIDATION in data.features else set()
     scores = []
     for folder in (folder for word in settings.dynamics for folder in runs(word, config)):
         known = statistics(read_dynamics(folder))
+        labels = known.labels or tuple(order)
+        # Other tools number the classes, in the order that the data have for them.
+        if labels == tuple(map(str, range(len(order)))) and set(labels) != set(order):
+            labels = tuple(order)
         places = {guid: place for place, guid in enumerate(known.guids)}
-        _check(folder, known, places, golds, config)
-        if seen := sorted((set(held_out) - set(guids)) & places.keys()):
-            what = f"it has trained on {len(seen)} validation rows of this run, first {seen[0]}"
-            raise DataError([Problem(str(folder), what, "give both the same data.*")])
+        what = {
+            "its dynamics lack {} train rows": golds.keys() - places.keys(),
+            "it has trained on {} validation rows of this run": (held_out - golds.keys())
+            & places.keys(),
+            "the labels of {} train rows have changed since": {
+                guid
+                for guid in golds.keys() & places
+                if labels[known.gold_N[places[guid]]] != golds[guid]
+            },
+        }
+        for said, found in what.items():
+            if found:
+                fix = "give both the same data.* and encoder.max_length, or train it again"
+                said = f"{said.format(len(found))}, such as {min(found)}"
+                raise DataError(str(folder), said, fix)
         score_N = difficulty(settings.score, known)
-        scores.append(score_N[[places[guid] for guid in guids]])
+        scores.append(score_N[[places[guid] for guid in golds]])
     weight_R = np.ones(len(features))
-    suspects_K = rank(-np.mean(scores, axis=0), guids)[: round(settings.share * len(guids))]
+    suspects_K = rank(-np.mean(scores, axis=0), list(golds))[: round(settings.share * len(golds))]
     weight_R[labelled_K[suspects_K]] = settings.weight
     return weight_R
 
 
-def _check(
-    folder: Path,
-    known: Statistics,
-    places: dict[str, int],
-    golds: dict[str, int],
-    config: Config,
-) -> None:
-    """Check that dynamics have each train row, with the label that it has now."""
-    if absent := [guid for guid in golds if guid not in places]:
-        what = f"its dynamics lack {len(absent)} of {len(golds)} train rows, first {absent[0]}"
-        fix = "give both the same data.* and encoder.max_length"
-        raise DataError([Problem(str(folder), what, fix)])
-    order = config.data.label_order
-    labels = known.labels or tuple(order)
-    # Other tools number the classes, in the order that the data have for them.
-    if labels == tuple(map(str, range(len(order)))) and set(labels) != set(order):
-        labels = tuple(order)
-    if changed := [
-        guid for guid, gold in golds.items() if labels[known.gold_N[places[guid]]] != order[gold]
-    ]:
-        what = f"the labels of {len(changed)} train rows have changed since, first {changed[0]}"
-        raise DataError([Problem(str(folder), what, "train it again with the labels of now")])
+def target_sources(config: Config) -> dict[str, str]:
+    """Hash the predictions and dynamics that targets are made from, for `status.json`.
+
+    Raises:
+        DataError: there are none.
+    """
+    optim = config.optim
+    read = {
+        "optim.soft.predictions": [file for word in optim.soft.predictions for file in files(word)],
+        "optim.suspects.dynamics": [
+            record
+            for word in optim.suspects.dynamics
+            for run in runs(word, config)
+            for record in record_paths(run)
+        ],
+    }
+    return {key: fingerprint(map(sha256_file, paths)) for key, paths in read.items() if paths}
+
+
+def files(word: str) -> list[Path]:
+    """Find the predictions that a value of `optim.soft.predictions` names, of a run on validation.
+
+    Raises:
+        DataError: there are none.
+    """
+    path, pattern = Path(word), f"predictions/{VALIDATION}.parquet"
+    found = [path] if path.is_file() else sorted([*path.glob(pattern), *path.glob(f"*/{pattern}")])
+    if not found:
+        what = "no file, run or sweep with predictions on validation"
+        raise DataError(word, what, "correct optim.soft.predictions")
+    return found
+
+
+def runs(word: str, config: Config) -> list[Path]:
+    """Find the run that a value names, or the runs of a sweep with this run's data and fold.
+
+    Runs of the sweep that have not ended, and those that learned from others, do not count.
+
+    Raises:
+        DataError: the sweep has none.
+    """
+    folders = sorted(dynamics.parent for dynamics in Path(word).glob("*/dynamics"))
+    if not folders:
+        return [Path(word)]  # a run, or a folder of another tool
+    done = [each for each in folders if RunFolder(each).state() == "done"]
+    stored = {folder: read_yaml(RunFolder(folder).config) for folder in done}
+    found = [
+        folder
+        for folder, other in stored.items()
+        if parse(DataConfig, other["data"], "data.") == config.data
+        and not other["optim"].get("suspects", {}).get("dynamics")
+    ]
+    if not found:
+        what = f"none of the {len(done)} finished runs there has the data and the fold of this run"
+        raise DataError(word, what, "give both the same data.*, or name one run")
+    return found

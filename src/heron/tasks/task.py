@@ -32,8 +32,9 @@ if TYPE_CHECKING:  # these load torch, or much of it
     from heron.languages.language import Language
     from heron.metrics.paired import Floats
     from heron.models.encoder import Encoder
-    from heron.tasks.base import Predictions, TaskModule
+    from heron.tasks.base import TaskModule
     from heron.tasks.exported_heads import HeadWeights
+    from heron.tasks.predictions import Predictions
 
     ItemScores = Callable[
         [Sequence[str], Sequence[Sequence[str]], Language | None, bool | None], dict[str, Floats]
@@ -41,6 +42,13 @@ if TYPE_CHECKING:  # these load torch, or much of it
 
 __all__ = ["CLASS_FORMATS", "TASKS", "Task", "task_of"]
 
+# What tasks with classes ignore, and what those without them do, see `Rules.ignores`.
+FOR_TEXTS = ("optim.soft.answers", "task.bertscore.model")
+FOR_CLASSES = (
+    *("optim.class_weights", "optim.soft.columns", "optim.soft.predictions"),
+    *("optim.suspects.dynamics", "data.columns.truth", "data.join", "data.label_field"),
+    *("data.phrases", "data.normalize_case"),
+)
 CLASSES = "classification"  # also scores rows of any other task with classes
 
 
@@ -51,9 +59,6 @@ class ClassScores:
     metric: str = "macro_f1"  # the metric that `heron compare` compares by default
     right: str = "accuracy"  # the score whose value for a row is 1 where the row is right
     usual_labels: tuple[str, ...] = ()  # classes with these names in every data set, in order
-    # Chooses classes for all rows together (`task.decoding`): gets examples, probabilities_RC and
-    # the names of the classes; returns class ids [R].
-    decode: Callable[[Sequence[Example], Any, Sequence[str]], Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +76,6 @@ class TextScores:
     # labels.
     can_be_empty: Callable[[Sequence[str]], bool | None] = lambda labels: False
     predicts: str  # what a system predicts, such as `answer`
-    predicted_for: str  # what it predicts that for, such as `question`
     data: str  # the data set whose file format gold files have by default
     columns: tuple[str, ...]  # names that the column of predictions may have
     group: str  # the column whose rows a bootstrap keeps together where a row has no group
@@ -212,7 +216,9 @@ def _text_features(*given: Any) -> Any:
 class ClassTask(Task):
     """A task that gives each row one class; see `Task`."""
 
-    rules: Rules = field(default_factory=lambda: Rules(data_problems=class_data_problems))
+    rules: Rules = field(
+        default_factory=lambda: Rules(data_problems=class_data_problems, ignores=FOR_TEXTS)
+    )
     model: ModelParts = ModelParts(
         module=_class_module,
         in_transformers=class_head_in_transformers,

@@ -4,14 +4,13 @@ Shape suffixes: S sequences, R rows.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from heron.base.errors import ConfigError, Problem
 from heron.data.examples import Example
 from heron.data.features import FeatureOptions, Features, flatten, token_ids
-from heron.tasks.word_pieces import WordPieces, second_start
 
 _CHUNK = 4096  # examples tokenized at once; more would need more memory and save no time
 
@@ -30,20 +29,27 @@ def text_features(examples: Sequence[Example], tokenizer: Any, options: FeatureO
         The features. `truncated_R` marks rows that the length limit cuts; a pair whose second text
         leaves no room for the first is in `refused`.
     """
-    words = WordPieces(tokenizer)
-    refused = _too_long(examples, words, options)
-    left_out = {problem.where for problem in refused}
-    kept = [example for example in examples if example.guid not in left_out]
+    kept: list[Example] = []
+    refused: list[Problem] = []
     sequences: list[np.ndarray] = []
     second: list[int] = []
     first_R: list[int] = []
     truncated_R: list[bool] = []
-    for start in range(0, len(kept), _CHUNK):
-        for parts, cut in _encode(kept[start : start + _CHUNK], words, options):
+    forms = ("premise", "hypothesis") if options.input == "separate" else (options.input,)
+    for start in range(0, len(examples), _CHUNK):
+        chunk = examples[start : start + _CHUNK]
+        found = [_encode(chunk, tokenizer, options, form) for form in forms]
+        for example, parts in zip(chunk, zip(*found, strict=True), strict=True):
+            problems = [part for part in parts if isinstance(part, Problem)]
+            if problems:
+                refused += problems
+                continue
+            kept.append(example)
             first_R.append(len(sequences))
-            truncated_R.append(cut)
-            sequences += [ids for ids, _ in parts]
-            second += [begin for _, begin in parts]
+            truncated_R.append(any(part.cut for part in parts))
+            for ids, begin in (each for part in parts for each in part.sequences):
+                sequences.append(ids)
+                second.append(begin)
     tokens_T, offsets_S = flatten(sequences)
     return Features(
         tokens_T=tokens_T,
@@ -57,44 +63,49 @@ def text_features(examples: Sequence[Example], tokenizer: Any, options: FeatureO
     )
 
 
-# One row: its sequences, each with the start of its second text; and whether it was cut.
-_Row = tuple[list[tuple[np.ndarray, int]], bool]
+class _Row(NamedTuple):
+    """One text or pair: token ids and start of the second text of each sequence; whether cut."""
+
+    sequences: list[tuple[np.ndarray, int]]
+    cut: bool
 
 
-def _encode(examples: Sequence[Example], words: WordPieces, options: FeatureOptions) -> list[_Row]:
-    if options.input == "separate":
-        premises = _encode_texts(examples, words, options, "premise")
-        hypotheses = _encode_texts(examples, words, options, "hypothesis")
-        return [(a + b, c or d) for (a, c), (b, d) in zip(premises, hypotheses, strict=True)]
-    return _encode_texts(examples, words, options, options.input)
+def second_start(encoding: Any) -> int:
+    """Find the first token of segment 1; -1 for tokenizers with one segment."""
+    types = encoding.type_ids
+    return types.index(1) if 1 in types else -1
 
 
-def _encode_texts(
-    examples: Sequence[Example], words: WordPieces, options: FeatureOptions, form: str
-) -> list[_Row]:
+def _encode(
+    examples: Sequence[Example], tokenizer: Any, options: FeatureOptions, form: str
+) -> list[Any]:
+    """Encode each whole, and again what is too long: a `_Row`, or a `Problem`."""
     texts = [_texts(example, options, form) for example in examples]
-    known = words.sequences(texts, options.max_length)
-    rows: list[_Row] = [([], False) if one is None else ([one], False) for one in known]
-    left = [row for row, one in enumerate(known) if one is None]
+    whole = tokenizer(*map(list, zip(*texts, strict=True)), verbose=False).encodings
+    rows: list[Any] = [_Row([(token_ids(e.ids), second_start(e))], False) for e in whole]
+    left = [row for row, each in enumerate(whole) if len(each) > options.max_length]
+    # A single text is always cut at its end.
+    truncation = "longest_first" if len(texts[0]) == 1 else options.truncation
+    for row in left:
+        if problem := _no_room(examples[row], whole[row], truncation, options):
+            rows[row] = problem
+    left = [row for row in left if isinstance(rows[row], _Row)]
     if not left:
         return rows
     windows = options.overflow == "windows"
-    encoded = words.tokenizer(
+    encoded = tokenizer(
         *map(list, zip(*(texts[row] for row in left), strict=True)),
-        # A single text is always cut at its end.
-        truncation="longest_first" if len(texts[0]) == 1 else options.truncation,
+        truncation=truncation,
         max_length=options.max_length,
         return_overflowing_tokens=windows,
         stride=options.stride if windows else 0,
     )
     sources = encoded["overflow_to_sample_mapping"] if windows else range(len(left))
+    for row in left:  # with windows nothing is cut: the overflow is the next window
+        rows[row] = _Row([], not windows)
     for encoding, source in zip(encoded.encodings, sources, strict=True):
-        parts, cut = rows[left[source]]
-        # With windows nothing is cut: the overflow is the next window.
-        rows[left[source]] = (
-            [*parts, (token_ids(encoding.ids), second_start(encoding))],
-            cut or (bool(encoding.overflowing) and not windows),
-        )
+        sequence = token_ids(encoding.ids), second_start(encoding)
+        rows[left[source]].sequences.append(sequence)
     return rows
 
 
@@ -113,36 +124,28 @@ def _texts(example: Example, options: FeatureOptions, form: str) -> tuple[str, .
     return example.text, hypothesis
 
 
-def _too_long(
-    examples: Sequence[Example], words: WordPieces, options: FeatureOptions
-) -> list[Problem]:
-    """Find pairs in which the text that is never cut leaves no room for the other one."""
-    whole = {"only_first": "hypothesis", "only_second": "premise"}.get(options.truncation)
-    if options.input != "pair" or options.separator is not None or not whole:
-        return []
-    tokenizer = words.tokenizer
-    room = options.max_length - tokenizer.num_special_tokens_to_add(pair=True) - 1
-    also = ""
+def _no_room(
+    example: Example, encoding: Any, truncation: str, options: FeatureOptions
+) -> Problem | None:
+    """Find a pair in which the text that is never cut leaves no room for the other one."""
+    if truncation == "longest_first":
+        return None
+    sources, whole = (
+        encoding.sequence_ids,
+        "hypothesis" if truncation == "only_first" else "premise",
+    )
+    length = sources.count(int(whole == "hypothesis"))
+    room, also = options.max_length - sources.count(None) - 1, ""
     fix = ("encoder.truncation=longest_first cuts both", "encoder.max_length allows more")
     if options.overflow == "windows":
         room -= options.stride  # each window needs a new token
         also = f", after the {options.stride} that windows share,"
         fix = ("a smaller encoder.stride allows more", "a larger encoder.max_length allows more")
-    problems = []
-    for start in range(0, len(examples), _CHUNK):
-        chunk = examples[start : start + _CHUNK]
-        texts = [_texts(example, options, whole)[0] for example in chunk]
-        for example, ids in zip(chunk, words.texts(texts), strict=True):
-            if len(ids) <= room:
-                continue
-            pair = tokenizer(*_texts(example, options, "pair"))["input_ids"]
-            if len(pair) > options.max_length:
-                problems.append(
-                    Problem(
-                        example.guid,
-                        f"its {whole} has {len(ids)} tokens and leaves none of "
-                        f"{options.max_length}{also} for the other text",
-                        (*fix, "data.on_cut=drop leaves such rows out"),
-                    )
-                )
-    return problems
+    if length <= room:
+        return None
+    return Problem(
+        example.guid,
+        f"its {whole} has {length} tokens and leaves none of {options.max_length}{also} for the "
+        "other text",
+        (*fix, "data.on_cut=drop leaves such rows out"),
+    )

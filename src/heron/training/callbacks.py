@@ -3,35 +3,51 @@
 Shape suffixes: B batches of an epoch, U units.
 """
 
-import sys
 import time
 from typing import Any
 
 import numpy as np
 import pytorch_lightning as pl
 import torch
-from pytorch_lightning.callbacks import EarlyStopping, RichProgressBar
+from pytorch_lightning.callbacks import EarlyStopping
 from torch import Tensor
 from torchmetrics import MeanMetric
 
-from heron.base.errors import ConfigError
 from heron.base.files import write_json
 from heron.base.run_folder import RunFolder
+from heron.base.terminal import say
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.metrics.names import copied_names, is_minimised
 from heron.training.status import BEAT, try_update
 
 COUNTS = ("steps", "batches", "samples", "tokens", "padded")
+_LINE = 30.0  # seconds between lines within an epoch
 
 
-class Ledger(pl.Callback):
+class Kept(pl.Callback):
+    """A callback whose attributes `kept` are in checkpoints, so that a resumed run goes on."""
+
+    kept: tuple[str, ...]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Collect them."""
+        return {name: getattr(self, name) for name in self.kept}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take them back."""
+        self.__dict__.update(state_dict)
+
+
+class Ledger(Kept):
     """Counts optimizer steps, batches, samples, tokens and different examples of every stage.
 
     Samples are rows, oversampled ones as often as they were seen; tokens are those of their
     sequences without padding, `padded` with it; `unique` counts different rows. A run without
     curriculum has one stage. `ledger.json` is up to date at the end of every epoch.
     """
+
+    kept = ("counts", "seen")
 
     def __init__(self, folder: RunFolder, data: DataModule):
         self.folder, self.data = folder, data
@@ -40,27 +56,17 @@ class Ledger(pl.Callback):
         self.counts = torch.zeros(len(self.names), len(COUNTS), dtype=torch.int64)
         self.seen = torch.zeros(len(self.names), len(data.units[TRAIN]), dtype=torch.bool)
 
-    def state_dict(self) -> dict[str, Any]:
-        """Keep the finished epochs."""
-        return {"counts": self.counts, "seen": self.seen}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on after the finished epochs."""
-        self.counts, self.seen = state_dict["counts"], state_dict["seen"]
-
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Add the batches of the epoch's plan that were trained on."""
         done = trainer.fit_loop.epoch_loop.batch_progress.current.ready
-        plan = self.data.plan(trainer.current_epoch)[:done]
-        curriculum = self.data.curriculum
-        stages_B = np.zeros(len(plan), dtype=np.int64)
-        if curriculum:
-            stages_B = curriculum.stages_of(trainer.current_epoch)[:done]
-        begins_step_B = np.arange(len(plan)) % trainer.accumulate_grad_batches == 0
+        plan, stages_B = self.data.plan(trainer.current_epoch)[:done], np.zeros(done, np.int64)
+        if self.data.curriculum:
+            stages_B = self.data.curriculum.stages_of(trainer.current_epoch)[:done]
         rows_U, tokens_U = self.data.unit_sizes(TRAIN)
         longest_U, sizes_U = self.data.units[TRAIN].longest_U, self.data.units[TRAIN].sizes_U
-        for stage, begins_step, units in zip(stages_B, begins_step_B, plan, strict=True):
-            padded = int(longest_U[units].max()) * int(sizes_U[units].sum())
+        for batch, (stage, units) in enumerate(zip(stages_B, plan, strict=True)):
+            begins_step = batch % trainer.accumulate_grad_batches == 0
+            padded = longest_U[units].max() * sizes_U[units].sum()
             spent = (begins_step, 1, rows_U[units].sum(), tokens_U[units].sum(), padded)
             self.counts[stage] += torch.as_tensor([int(count) for count in spent])
             self.seen[stage, torch.from_numpy(units)] = True
@@ -70,86 +76,44 @@ class Ledger(pl.Callback):
 
     def _write(self) -> None:
         rows_U = torch.from_numpy(self.data.unit_sizes(TRAIN)[0])
-        stages = [
-            {
-                "stage": name,
-                **dict(zip(COUNTS, counts.tolist(), strict=True)),
-                "unique": int(rows_U[seen].sum()),
-            }
-            for name, counts, seen in zip(self.names, self.counts, self.seen, strict=True)
-        ]
-        total: dict[str, int] = dict(zip(COUNTS, self.counts.sum(dim=0).tolist(), strict=True))
-        total["unique"] = int(rows_U[self.seen.any(dim=0)].sum())
-        planned = sum(self.data.steps_per_epoch())
-        value = {"planned_steps": planned, "total": total, "stages": stages}
+
+        def counted(counts: Tensor, seen_U: Tensor) -> dict[str, int]:
+            unique = int(rows_U[seen_U].sum())
+            return {**dict(zip(COUNTS, counts.tolist(), strict=True)), "unique": unique}
+
+        stages = zip(self.names, self.counts, self.seen, strict=True)
+        value = {
+            "planned_steps": sum(self.data.steps_per_epoch()),
+            "total": counted(self.counts.sum(dim=0), self.seen.any(dim=0)),
+            "stages": [{"stage": name, **counted(*each)} for name, *each in stages],
+        }
         write_json(self.folder.ledger, value)
 
 
-_LINE = 30.0  # seconds between lines within an epoch
+class Progress(pl.Callback):
+    """Prints a line when an epoch and its validation are done, and says within one how far it is.
 
-
-def progress_bar(wanted: bool | None) -> list[pl.Callback]:
-    """Make Lightning's progress bar; None shows it when standard output is a terminal."""
-    shown = sys.stdout.isatty() if wanted is None else wanted
-    return [RichProgressBar()] if shown else []
-
-
-class EpochLines(pl.Callback):
-    """Prints one line when an epoch and its validation are done.
-
-    It shows `monitor` on validation; of summaries, what copying reaches in it as well.
+    The line shows `monitor` on validation; of summaries, what copying reaches in it as well. Within
+    an epoch, `steps` in `status.json` is `{done, of}`, optimizer steps; where there is no bar, a
+    line says so twice a minute.
     """
 
-    def __init__(self, monitor: str):
+    def __init__(self, folder: RunFolder, monitor: str):
+        self.folder = folder
         self.shown = [f"validation/{name}" for name in (monitor, *copied_names(monitor))]
-        self._started = time.monotonic()
+        self._begun = self._written = self._said = time.monotonic()
         self._loss = MeanMetric()
 
     def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Start the clock, and the mean."""
-        self._started = time.monotonic()
+        self._begun = time.monotonic()
         self._loss = MeanMetric()
 
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
-        """Add the batch's loss."""
-        loss = self._loss.to(pl_module.device)
-        loss.update(outputs["output"].loss, outputs["output"].weight)
-
-    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Print epoch, losses (of training: the mean over all rows or tokens), score, seconds."""
-        # Of a resumed epoch: since then.
-        loss = self._loss.compute() if self._loss.update_called else None
-        if not trainer.is_global_zero:
-            return
-        shown = {
-            "train loss": loss,
-            "validation loss": trainer.callback_metrics.get("validation/loss"),
-            **{name.replace("/", " "): trainer.callback_metrics.get(name) for name in self.shown},
-        }
-        values = [
-            f"{name} {float(value):.3f}" for name, value in shown.items() if value is not None
-        ]
-        seconds = time.monotonic() - self._started
-        epoch = f"epoch {trainer.current_epoch + 1}/{trainer.max_epochs}"
-        print("  ".join([epoch, *values, f"{seconds:.0f} s"]), flush=True)
-
-
-class StepCount(pl.Callback):
-    """Says within an epoch how far a run is: in `status.json`, and on a line where there is no bar.
-
-    `steps` in the status is `{done, of}`, optimizer steps.
-    """
-
-    def __init__(self, folder: RunFolder):
-        self.folder = folder
-        self._written = self._said = time.monotonic()
-
-    def on_train_batch_end(
-        self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
-    ) -> None:
-        """Write every few seconds, and print twice a minute."""
+        """Add the batch's loss; write every few seconds, and print twice a minute."""
+        self._loss.to(pl_module.device).update(outputs["output"].loss, outputs["output"].weight)
         now = time.monotonic()
         if not trainer.is_global_zero or now - self._written < BEAT:
             return
@@ -157,8 +121,24 @@ class StepCount(pl.Callback):
         try_update(self.folder, steps={"done": done, "of": of})
         if trainer.progress_bar_callback is None and now - self._said >= _LINE:
             self._said = now
-            epoch = f"epoch {trainer.current_epoch + 1}/{trainer.max_epochs}"
-            print(f"{epoch}  step {done}/{of}", flush=True)
+            print(f"{_epoch(trainer)}  step {done}/{of}", flush=True)
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Print epoch, losses (of training: the mean over all rows or tokens), score, seconds."""
+        # Of a resumed epoch: since then.
+        loss = self._loss.compute() if self._loss.update_called else None
+        if not trainer.is_global_zero:
+            return
+        known = trainer.callback_metrics
+        shown = {"train loss": loss, "validation loss": known.get("validation/loss")}
+        shown |= {name.replace("/", " "): known.get(name) for name in self.shown}
+        values = [f"{name} {float(each):.3f}" for name, each in shown.items() if each is not None]
+        seconds = f"{time.monotonic() - self._begun:.0f} s"
+        print("  ".join([_epoch(trainer), *values, seconds]), flush=True)
+
+
+def _epoch(trainer: pl.Trainer) -> str:
+    return f"epoch {trainer.current_epoch + 1}/{trainer.max_epochs}"
 
 
 class StopEarly(EarlyStopping):
@@ -183,12 +163,14 @@ class StopEarly(EarlyStopping):
             super().on_validation_end(trainer, pl_module)
 
 
-class MeanOfEpochs(pl.Callback):
+class MeanOfEpochs(Kept):
     """Adds up the trained weights after each of the last `epochs` epochs.
 
     Source: the averages of stochastic weight averaging (Izmailov et al., 2018), without its
     learning rate: the run's own schedule continues.
     """
+
+    kept = ("added", "sums")
 
     def __init__(self, epochs: int):
         self.epochs = epochs
@@ -196,16 +178,13 @@ class MeanOfEpochs(pl.Callback):
         self.sums: dict[str, Tensor] = {}
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Forget the mean of a run that is trained on; refuse to mix both."""
+        """Begin again in a run that is trained on, where the mean before is of other epochs."""
         assert trainer.max_epochs is not None
         wanted = max(0, trainer.current_epoch - max(0, trainer.max_epochs - self.epochs))
-        if not wanted:
+        if self.added != wanted:
             self.added, self.sums = 0, {}
-        elif self.added != wanted:
-            raise ConfigError(
-                f"trainer.mean_of={self.epochs}: the mean of the run to train on has other epochs; "
-                f"set trainer.mean_of to at most {trainer.max_epochs - trainer.current_epoch}"
-            )
+            if wanted:
+                say(f"trainer.mean_of={self.epochs}: the mean is of the epochs from here on")
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Add the epoch's weights if it is one of the last."""
@@ -217,14 +196,6 @@ class MeanOfEpochs(pl.Callback):
                 now = weights.detach()
                 self.sums[name] = self.sums[name] + now if self.added else now.clone()
         self.added += 1
-
-    def state_dict(self) -> dict[str, Any]:
-        """Keep the sums in checkpoints: a resumed run ends with the same weights."""
-        return {"added": self.added, "sums": self.sums}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Continue from a checkpoint."""
-        self.added, self.sums = state_dict["added"], state_dict["sums"]
 
     def load_into(self, module: pl.LightningModule) -> None:
         """Replace a module's trained weights by the mean."""

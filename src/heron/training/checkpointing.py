@@ -221,17 +221,17 @@ def resume_from(folder: RunFolder, config: Config) -> Path | None:
     last, best = folder.last, folder.best
     if last.is_file():
         found = {path: damage(path) for path in (last, best) if path.is_file()}
-        if not any(found.values()) and best not in found:
+        if best not in found and not found[last]:
             states = _stored(last)["callbacks"].values()
-            if any(state.get("best_model_path") for state in states):
-                found[best] = "it is missing, though an epoch has been chosen"
+            chosen = any(state.get("best_model_path") for state in states)
+            found[best] = "it is missing, though an epoch has been chosen" if chosen else None
         if not any(found.values()):
             return last
         for path, what in found.items():
             if what:
                 say(f"{path} is damaged ({what}); starting over")
             if path.is_file():
-                os.replace(path, path.with_suffix(".corrupt" if what else ".aside"))
+                os.replace(path, path.with_suffix(".corrupt"))
     return None if config.ckpt_path is None else _train_on(folder, config)
 
 
@@ -247,8 +247,7 @@ def _train_on(folder: RunFolder, config: Config) -> Path:
             another model, or it has no epoch left to train.
     """
     path, epochs = checkpoint_to_train_on(config), 0
-    why = damage(path) if path.is_file() else "there is no such file"
-    if not why:
+    if not (why := damage(path)):
         stored, now = _stored(path), redacted(config.values())
         known = stored.get("hyper_parameters", {}).get("config")
         before = read(known).values() if known else now
@@ -287,11 +286,9 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
 
 def load_weights(module: pl.LightningModule, checkpoint: Mapping[str, Any]) -> None:
     """Load the weights of a checkpoint that is read."""
-    stored = checkpoint["state_dict"]
-    # A checkpoint has no weights of an encoder whose vectors are stored: they are as loaded.
+    # It has none of an encoder whose vectors are stored: these are as loaded.
     own = {k: v for k, v in module.state_dict().items() if k.startswith("encoder.")}
-    has_encoder = any(key.startswith("encoder.") for key in stored)
-    module.load_state_dict(stored if has_encoder else {**own, **stored})
+    module.load_state_dict({**own, **checkpoint["state_dict"]})
 
 
 def ended_early(trainer: pl.Trainer) -> dict[str, Any] | None:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Sequence
+import pickle
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar
 
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra.core.config_loader import ConfigLoader
 from hydra.core.config_store import ConfigStore
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 
@@ -17,7 +24,8 @@ from heron.base.errors import ConfigError
 from heron.base.folders import add_forks, conf_dirs, data_set_file, data_sets
 from heron.base.terminal import say
 from heron.config.compose import composed, explained, open_hydra, read_flags, shown, typed_words
-from heron.config.words import job_words, key_of, not_swept
+from heron.config.constraints import key_of
+from heron.config.words import job_words, not_swept
 from heron.data.config import data_values, read_config
 from heron.tasks.config import Config, resolve
 from heron.training.run_names import base_name, run_path, sweep_name
@@ -53,11 +61,12 @@ class Composition:
         return job_words(typed_words(self.whole))
 
     @property
-    def choices(self) -> dict[str, Any]:
-        """The option chosen in each group."""
-        return dict(self.whole.hydra.runtime.choices)
+    def experiment(self) -> str | None:
+        """The chosen experiment."""
+        name = self.whole.hydra.runtime.choices.get("experiment")
+        return None if name is None else str(name)
 
-    @cached_property
+    @property
     def swept(self) -> tuple[str, ...]:
         """The keys that the sweep varies, as far as its sweeper says so."""
         return tuple(self.whole.hydra.sweeper.get("swept") or ())
@@ -77,7 +86,7 @@ class Composition:
         folders = self._folders()
         add_forks(folders)
         config = resolve(self.config)
-        config.experiment = self.choices.get("experiment")
+        config.experiment = self.experiment
         config.run.sweep = self._sweep()
         _check_length(config, self.overrides)
         if folders:
@@ -94,15 +103,12 @@ class Composition:
         return [folder for folder in found if folder not in conf_dirs()]
 
     def _sweep(self) -> str:
-        run = self.config.run
-        if run.sweep is not None:
-            return str(run.sweep)
-        named = self.choices.get("experiment")
-        base = base_name(named, self.config.data.name, self.config.task.name)
-        if run.job:  # a job that has a name stays in the plain folder
-            return base
-        if self.whole.hydra.mode == RunMode.MULTIRUN and "swept" not in self.whole.hydra.sweeper:
-            return base  # a sweeper of others: nobody knows which words it varies
+        run, hydra = self.config.run, self.whole.hydra
+        base = base_name(self.experiment, self.config.data.name, self.config.task.name)
+        # Of a sweeper of others, nobody knows which words it varies.
+        unknown = hydra.mode == RunMode.MULTIRUN and "swept" not in hydra.sweeper
+        if run.sweep is not None or run.job or unknown:  # a named job stays in the plain folder
+            return base if run.sweep is None else str(run.sweep)
         fixed = not_swept(self.overrides)
         return sweep_name(base, [word for word in fixed if key_of(word) not in self.swept])
 
@@ -110,9 +116,10 @@ class Composition:
         """Name the sweep's folder."""
         return Path(self.config.paths.runs) / self._sweep()
 
-    def run_path(self) -> Path:
-        """Name the run's folder, by what can change its result."""
-        return run_path(self._resolved, self.overrides, self.swept)
+    def job(self) -> str:
+        """Name the run's folder in the sweep's, by what can change its result."""
+        path = run_path(self._resolved, self.overrides, self.swept)
+        return os.path.relpath(path, self.sweep_path())
 
     def place(self) -> Path:
         """Name the folder of a sweep's job, as `hydra.sweep` says."""
@@ -129,8 +136,7 @@ def compose(overrides: Sequence[str]) -> Config:
     Raises:
         ConfigError: an override that does not fit, a value out of range, or a sweep.
     """
-    found: list[Composition] = []
-    compose_and_run("train", overrides, found.append)
+    found = compose_jobs(overrides)
     if len(found) != 1:
         raise ConfigError(
             f"{' '.join(overrides)}: this is not one run; leave out -m, --cfg, lists of values"
@@ -138,29 +144,23 @@ def compose(overrides: Sequence[str]) -> Config:
     return found[0].resolved()
 
 
-def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composition], Any]) -> None:
-    """Compose what a command line would run, a grid's jobs included; `job` is called once per job.
-
-    Nothing is written and no launcher is asked.
+def compose_jobs(arguments: Sequence[str]) -> list[Composition]:
+    """Compose what `heron train` would run, each of a grid's jobs; nothing is run or written.
 
     Raises:
         ConfigError: an override that does not fit; names the nearest key, group or option.
     """
     flags = read_flags(arguments)
-    with open_hydra(flags.config_name or name, flags.folders) as hydra, explained(flags.overrides):
-        if shown(hydra, flags, flags.config_name or name):
-            return
-        config = composed(hydra, flags, flags.config_name or name)
-        from heron.training.jobs import JobComposer, grid  # start-up time: for sweeps only
-
+    name = flags.config_name or "train"
+    with open_hydra(name, flags.folders) as hydra, explained(flags.overrides):
+        if shown(hydra, flags, name):
+            return []
+        config = composed(hydra, flags, name)
         if config.hydra.mode != RunMode.MULTIRUN:
-            found = [Composition(config)]
-        else:
-            jobs, config = grid(hydra.config_loader, config)
-            make = JobComposer(hydra.config_loader, config, jobs)
-            found = [Composition(make(words)) for words in jobs]
-    for composition in found:
-        job(composition)
+            return [Composition(config)]
+        jobs = grid(hydra.config_loader, config)
+        make = JobComposer(hydra.config_loader, config, jobs)
+        return [Composition(make(words)) for words in jobs]
 
 
 def _check_length(config: Config, overrides: Sequence[str]) -> None:
@@ -170,14 +170,120 @@ def _check_length(config: Config, overrides: Sequence[str]) -> None:
         say(f"trainer.max_epochs has no effect beside trainer.max_steps={steps}; set it to null")
 
 
-def _job(_root_: DictConfig) -> str:
-    of = Composition.of(_root_)
-    return os.path.relpath(of.run_path(), of.sweep_path())
-
-
 def _changed_data(name: str, changes: Any) -> Any:
     """Read a data set's YAML with changes, as `others` may have it."""
     return OmegaConf.merge(data_values(data_set_file(name)), changes)
+
+
+class JobComposer:
+    """Composes the jobs of a sweep as Hydra's `load_sweep_config` would.
+
+    That takes a fifth of a second. Jobs differ in few plain keys, so each choice of groups is
+    composed once, and the keys are set in copies of it.
+    """
+
+    def __init__(self, loader: ConfigLoader, master: DictConfig, jobs: Sequence[Sequence[str]]):
+        self.loader, self.master = loader, master
+        self._common = set(jobs[0]).intersection(*jobs) if jobs else set[str]()
+        # Hydra writes this one from all words.
+        self._whole = "override_dirname}" in OmegaConf.to_yaml(master)
+        self._groups = set(loader.list_groups(""))
+        self._parser = OverridesParser.create(loader)
+        self._bases: dict[tuple[str, ...], bytes] = {}
+
+    def __call__(self, words: Sequence[str]) -> DictConfig:
+        """Compose one job from its overrides."""
+        own = [] if self._whole else [word for word in words if word not in self._common]
+        plain = [word for word in own if self._is_plain(word)]
+        base = tuple(word for word in words if word not in plain)
+        if base not in self._bases:
+            composed = self.loader.load_sweep_config(self.master, list(base))
+            self._bases[base] = pickle.dumps(composed)
+        config: DictConfig = pickle.loads(self._bases[base])  # much faster than a deep copy
+        ConfigLoaderImpl._apply_overrides_to_config(self._parser.parse_overrides(plain), config)
+        with open_dict(config.hydra):
+            config.hydra.overrides.task = [word for word in words if word[:6] != "hydra."]
+        return config
+
+    def _is_plain(self, word: str) -> bool:
+        key = word.partition("=")[0]
+        return key[0].isalpha() and "/" not in key and key not in self._groups
+
+
+def grid(loader: ConfigLoader, master: DictConfig) -> list[list[str]]:
+    """List the overrides of a sweep's jobs, in the order of Hydra's own sweeper.
+
+    What Hydra cannot: an experiment may sweep over other experiments (a paper's table), and each
+    experiment of several brings its own grid.
+    """
+    rows = list(_experiments(loader, master, typed_words(master)))
+    jobs = [list(job) for each in rows for job in product(*map(_words, each))]
+    common = set(jobs[0]).intersection(*jobs)
+    vary(master, (key_of(word) for job in jobs for word in job if word not in common))
+    return jobs
+
+
+def vary(master: DictConfig, keys: Iterable[str]) -> None:
+    """Note in the configuration that a sweep's jobs share which keys vary."""
+    swept = list(dict.fromkeys(keys))
+    with open_dict(master.hydra):
+        master.hydra.sweeper.swept = swept
+    master.hydra.overrides.hydra.append(f"++hydra.sweeper.swept=[{','.join(swept)}]")
+
+
+def sweep_rows(loader: ConfigLoader, typed: Sequence[str], params: Any) -> list[Override]:
+    """Parse a sweep's overrides, the last of each key: what is typed comes after `params`."""
+    named = set(map(key_of, typed))
+    added = [f"{key}={value}" for key, value in (params or {}).items() if key not in named]
+    rows = OverridesParser.create(loader).parse_overrides([*added, *typed])
+    return list({each.get_key_element(): each for each in rows}.values())
+
+
+def _experiments(
+    loader: ConfigLoader, master: DictConfig, typed: list[str]
+) -> Iterator[list[Override]]:
+    """List the overrides of each experiment that a sweep is over, with its own grid."""
+    params = master.hydra.sweeper.params or {}
+    if "experiment" in params:
+        typed, params = _unfolded(master, typed), {}
+    rows = sweep_rows(loader, typed, params)
+    names = [
+        name
+        for each in rows
+        if each.key_or_group == "experiment" and each.is_sweep_override()
+        for name in each.sweep_string_iterator()
+    ]
+    if not names:
+        yield rows
+    for name in names:
+        one = [f"experiment={name}" if key_of(word) == "experiment" else word for word in typed]
+        words = [*master.hydra.overrides.hydra, *one]
+        config = loader.load_configuration(master.hydra.job.config_name, words, RunMode.MULTIRUN)
+        yield from _experiments(loader, config, one)
+
+
+def _unfolded(master: DictConfig, typed: Sequence[str]) -> list[str]:
+    """Write out a table of experiments: its sweep, its name and its report for each of them."""
+    name = str(master.hydra.runtime.choices["experiment"])
+    others = [word for word in typed if key_of(word) != "experiment"]
+    words = {
+        "experiment": "",
+        "report": str(master.report or "null"),
+        **master.hydra.sweeper.params,
+        "run.sweep": f"'{sweep_name(name.replace('/', '-'), not_swept(others))}'",
+    }
+    named = set(map(key_of, others))
+    return [*(f"{key}={value}" for key, value in words.items() if key not in named), *others]
+
+
+def _words(override: Override) -> list[str]:
+    if not override.is_sweep_override():
+        return [str(override.input_line)]
+    if not override.is_discrete_sweep():
+        raise HydraException(
+            f"{override.input_line}: a grid has no intervals; hydra/sweeper=optuna"
+        )
+    return [f"{override.get_key_element()}={each}" for each in override.sweep_string_iterator()]
 
 
 _schema = OmegaConf.structured(Config)
@@ -186,9 +292,9 @@ for _part in (_schema, _schema.trainer, _schema.task, _schema.baseline):
     OmegaConf.set_struct(_part, False)
 ConfigStore.instance().store(name="schema", node=_schema)
 OmegaConf.register_new_resolver("heron.data", _changed_data, replace=True)
-for _name, _resolver in {
-    "heron.run_dir": lambda _root_: str(Composition.of(_root_).run_path()),
-    "heron.sweep_dir": lambda _root_: str(Composition.of(_root_).sweep_path()),
-    "heron.job": _job,
-}.items():
-    OmegaConf.register_new_resolver(_name, _resolver, replace=True)
+OmegaConf.register_new_resolver(
+    "heron.sweep_dir", lambda _root_: str(Composition.of(_root_).sweep_path()), replace=True
+)
+OmegaConf.register_new_resolver(
+    "heron.job", lambda _root_: Composition.of(_root_).job(), replace=True
+)

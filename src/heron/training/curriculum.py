@@ -12,11 +12,12 @@ import torch
 
 from heron.base.files import fingerprint, sha256_file
 from heron.base.run_folder import RunFolder, open_run
+from heron.config.constraints import key_of
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
-from heron.dynamics.cartography import statistics
-from heron.dynamics.config import CurriculumConfig, compares_trained, needs_dynamics
+from heron.dynamics.cartography import read_statistics, statistics
+from heron.dynamics.config import compares_trained, needs_dynamics
 from heron.dynamics.curriculum import Curriculum, Pool
 from heron.dynamics.difficulty import cosine, rank_units
 from heron.dynamics.files import read_dynamics, record_paths
@@ -24,11 +25,10 @@ from heron.models.config import HeadConfig
 from heron.models.encoder import Encoder, load_encoder
 from heron.models.feature_cache import load_vectors
 from heron.models.heads import Head
-from heron.tasks.config import Config, SweeperConfig
+from heron.tasks.config import Config
 from heron.training.exported import trained_encoder
-from heron.training.overrides import set_keys
 from heron.training.run_names import run_path
-from heron.training.stored import from_yaml, to_yaml
+from heron.training.stored import derive
 
 RunJob = Callable[[Config, RunFolder, list[str]], Any]
 
@@ -62,22 +62,20 @@ def first_run(config: Config, run_job: RunJob, overrides: Sequence[str] = ()) ->
 
 
 def without_curriculum(config: Config) -> Config:
-    """Make the configuration of the run that a curriculum learns from."""
-    first = copy.deepcopy(config)
-    first.curriculum = CurriculumConfig()
-    first.experiment = first.ckpt_path = None
-    first.trainer.flags = {}  # it has to see all rows
-    first.dynamics.enabled = True
-    first.sweeper = SweeperConfig()  # it is no trial: nothing may end it early
-    first.run = dataclasses.replace(
-        config.run,
-        job=None,
-        sweep=str(run_path(config, ()).parent.relative_to(config.paths.runs)),
-        resume=True,  # other curricula learn from it: starting over is for this run alone
-        export=config.run.export or compares_trained(config.curriculum),
-    )
-    set_keys(first, config.curriculum.changes, "curriculum.changes")
-    return from_yaml(to_yaml(first))
+    """Derive the configuration of the run that a curriculum learns from."""
+    changes: dict[str, Any] = {
+        "curriculum": {},
+        "experiment": None,
+        "ckpt_path": None,
+        "trainer.flags": {},  # it has to see all rows
+        "dynamics.enabled": True,
+        "sweeper": {},  # it is no trial: nothing may end it early
+        "run.job": None,
+        "run.sweep": str(run_path(config, ()).parent.relative_to(config.paths.runs)),
+        "run.resume": True,  # other curricula learn from it: only this run is started over
+        "run.export": config.run.export or compares_trained(config.curriculum),
+    }
+    return derive(config, changes | config.curriculum.changes)
 
 
 def build_curriculum(config: Config, data: DataModule, first: RunFolder | None) -> Curriculum:
@@ -85,7 +83,8 @@ def build_curriculum(config: Config, data: DataModule, first: RunFolder | None) 
     settings, features, units = config.curriculum, data.features[TRAIN], data.units[TRAIN]
     known = None
     if first is not None and needs_dynamics(settings):
-        known = statistics(read_dynamics(first.path))
+        is_table = first.path.is_file()
+        known = read_statistics(first.path) if is_table else statistics(read_dynamics(first.path))
     similarity_R = None
     if settings.difficulty == "sts":
         similarity_R = similarities(config, data, first)
@@ -173,7 +172,7 @@ def _models(config: Config, tokenizer: Any) -> tuple[Encoder, Head]:
 
 def _key(override: str) -> str:
     """Name what an override sets; all keys of the curriculum count as one."""
-    key = override.lstrip("+").partition("=")[0]
+    key = key_of(override)
     return "curriculum" if key.startswith("curriculum.") else key
 
 

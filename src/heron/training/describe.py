@@ -54,41 +54,35 @@ def describe(
         counted), `dropped`, `shared`: how many examples two splits have in common, and `repairs`
         of answers, where there are any.
     """
-    splits = {
-        split: {"rows": len(rows), **(_sizes(features[split]) if features else {})}
-        for split, rows in examples.items()
-    }
-    for split, sizes in splits.items():
-        if cut := sizes.get("truncated"):
-            share = cut / max(sizes["rows"], 1)
-            say(f"{split}: {cut} of {sizes['rows']} texts ({share:.0%}) are cut at max_length")
-        if refused := sizes.get("refused"):
-            assert features is not None
-            named = ", ".join(problem.where for problem in features[split].refused[:3])
-            more = ", ..." if refused > 3 else ""
-            say(f"{split}: left out {refused} that max_length does not hold: {named}{more}")
-        for number, warning in features[split].counts.values() if features else ():
+    splits = {split: {"rows": len(rows)} for split, rows in examples.items()}
+    for split, found in (features or {}).items():
+        rows, cut, left_out = len(found), int(found.truncated_R.sum()), found.refused
+        sizes = {"sequences": len(found.lengths_S), "refused": len(left_out), "truncated": cut}
+        counted = {name: number for name, (number, _) in found.counts.items()}
+        splits[split] = {"rows": rows, **sizes, **counted}
+        if cut:
+            say(f"{split}: {cut} of {rows} texts ({cut / rows:.0%}) are cut at max_length")
+        if left_out:
+            named = ", ".join(each.where for each in left_out[:3]) + ", ..." * (len(left_out) > 3)
+            say(f"{split}: left out {len(left_out)} that max_length does not hold: {named}")
+        for number, warning in found.counts.values():
             if number and warning:
                 say(f"{split}: {number} {warning}")
-    repairs = {s: counts for s, rows in examples.items() if (counts := count_repairs(rows))}
-    for split, counts in repairs.items():
-        say(f"{split}: answers {', '.join(f'{n} {deed}' for deed, n in counts.items())}")
-    keys = {split: {text_key(e) for e in rows} for split, rows in examples.items()}
+    repairs = {s: counts for s, each in examples.items() if (counts := count_repairs(each))}
+    for what, by_split in (("answers", repairs), ("left out", dropped)):
+        for split, reasons in by_split.items():
+            say(f"{split}: {what} {', '.join(f'{n} {why}' for why, n in reasons.items())}")
+    keys = {split: {text_key(each) for each in rows} for split, rows in examples.items()}
     shared = {
         f"{later} and {earlier}": len(keys[earlier] & keys[later])
         for earlier, later in combinations(keys, 2)
     }
-    for both, rows in shared.items():
-        if rows:
-            say(f"{rows} examples are in both {both}")
-    for split, reasons in dropped.items():
-        say(f"{split}: left out {', '.join(f'{n} {reason}' for reason, n in reasons.items())}")
-    return {
-        "splits": splits,
-        "shared": shared,
-        "dropped": {k: dict(v) for k, v in dropped.items()},
-        **({"repairs": repairs} if repairs else {}),
-    }
+    for both, number in shared.items():
+        if number:
+            say(f"{number} examples are in both {both}")
+    left = {split: dict(reasons) for split, reasons in dropped.items()}
+    found_repairs = {"repairs": repairs} if repairs else {}
+    return {"splits": splits, "shared": shared, "dropped": left, **found_repairs}
 
 
 def describe_training(data: DataModule) -> dict[str, Any]:
@@ -98,12 +92,11 @@ def describe_training(data: DataModule) -> dict[str, Any]:
         `unknown`: share of the train split's tokens that the tokenizer does not know; `steps`:
         optimizer steps of the first epoch; under `bucket`, `batch_tokens`: padded tokens a batch.
     """
-    config, features, batching = data.config, data.features[TRAIN], data.batching
-    rows, steps = len(features), data.steps_per_epoch()[0]
-    known: dict[str, Any] = {"unknown": _unknown(data), "steps": steps}
-    if known["unknown"] >= _MOST_UNKNOWN:
+    config, batching = data.config, data.batching
+    rows, steps, unknown = len(data.features[TRAIN]), data.steps_per_epoch()[0], _unknown(data)
+    if unknown >= _MOST_UNKNOWN:
         say(
-            f"train: {known['unknown']:.0%} of the tokens are {data.tokenizer.unk_token}: the "
+            f"train: {unknown:.0%} of the tokens are {data.tokenizer.unk_token}: the "
             f"tokenizer of encoder.name={config.encoder.name} does not know this script; set "
             "encoder= to one of the data's language"
         )
@@ -117,13 +110,14 @@ def describe_training(data: DataModule) -> dict[str, Any]:
             "data.columns.label, data.label_aliases and data.label_order"
         )
     by_size = batching.plan == "shuffle"
-    if known["steps"] <= _FEWEST_STEPS:
+    if steps <= _FEWEST_STEPS:
         word = f"size={batching.size}" if by_size else f"tokens={batching.tokens}"
         say(
             f"train: {steps} optimizer steps an epoch: lower batching.{word} or "
             "trainer.accumulate_grad_batches, or raise trainer.max_epochs"
         )
-    return known if by_size else {**known, "batch_tokens": batching.tokens}
+    tokens = {} if by_size else {"batch_tokens": batching.tokens}
+    return {"unknown": unknown, "steps": steps, **tokens}
 
 
 def _unknown(data: DataModule) -> float:
@@ -134,14 +128,3 @@ def _unknown(data: DataModule) -> float:
     if unknown in (None, tokenizer.eos_token_id, tokenizer.bos_token_id) or not len(tokens_T):
         return 0.0
     return round(float(np.mean(np.asarray(tokens_T) == unknown)), 4)
-
-
-def _sizes(features: Features) -> dict[str, int]:
-    """Count rows, and what the task counts."""
-    return {
-        "rows": len(features),
-        "sequences": len(features.lengths_S),
-        "refused": len(features.refused),
-        "truncated": int(features.truncated_R.sum()),
-        **{name: number for name, (number, _) in features.counts.items()},
-    }

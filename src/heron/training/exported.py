@@ -1,14 +1,33 @@
-"""Load what `heron.training.export` has written to a run's `model/`."""
+"""`model/`: a trained run in Hugging Face form, that plain `transformers` loads as well.
 
+- `config.json`, `model.safetensors`, `tokenizer.json` and so on: for AutoModel and AutoTokenizer;
+  by `architectures` in `config.json` for AutoModelForSequenceClassification,
+  ...ForQuestionAnswering or ...ForSeq2SeqLM, too.
+- `head.safetensors`: the head's weights; `config.yaml` has its shape.
+- `checksums.json`: SHA-256 of each of these files.
+
+A head that has no such class in transformers is in `head.safetensors` alone. `config.json` then
+has an empty `id2label`, so that transformers cannot answer from a head drawn at random.
+
+A run on a frozen pretrained encoder holds `encoder.json` instead, which names that encoder; a
+baseline its own files and `baseline.json`.
+"""
+
+from __future__ import annotations
+
+import copy
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from torch import nn
 
 from heron.base.errors import ConfigError
-from heron.base.files import SEAL, damaged_files
+from heron.base.files import SEAL, damaged_files, seal, write_json
 from heron.base.run_folder import HEAD, RunFolder, read_record
 from heron.base.terminal import say
 from heron.data.hub import identity
@@ -16,8 +35,55 @@ from heron.models.config import EncoderConfig
 from heron.models.encoder import Encoder
 from heron.tasks.config import Config
 from heron.tasks.task import new_head, task_of
-from heron.training.export import POINTER
-from heron.training.stored import read_stored
+
+if TYPE_CHECKING:
+    from heron.tasks.exported_heads import HeadWeights
+
+POINTER = "encoder.json"
+
+
+def export(
+    folder: Path,
+    encoder: Encoder | None,
+    head: nn.Module,
+    tokenizer: Any,
+    config: Config,
+    known: HeadWeights | None = None,
+) -> None:
+    """Write encoder, tokenizer, label names and head, `known` under other names, to a folder.
+
+    Without an encoder, the run names the pretrained one that was frozen instead of copying it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if encoder is None:
+        pointer = {"name": config.encoder.name, "files": identity(config.encoder)}
+        write_json(folder / POINTER, pointer)
+    else:
+        in_task = task_of(config).model.in_transformers
+        _save_model(folder, encoder, known or in_task(head, encoder, tokenizer, config))
+        tokenizer.save_pretrained(folder)
+    save_file({k: v.contiguous() for k, v in head.state_dict().items()}, folder / HEAD)
+    seal(folder)
+
+
+def _save_model(folder: Path, encoder: Encoder, known: HeadWeights | None) -> None:
+    """Write the encoder, with the head where there is a class for both."""
+    if known is None:
+        _name_classes(encoder.model.config, [])
+        return encoder.model.save_pretrained(folder)
+    settings = copy.deepcopy(encoder.model.config)
+    _name_classes(settings, known.labels)
+    settings.update(known.settings)
+    settings._attn_implementation = "eager"  # nothing is computed with it
+    with torch.device("meta"):
+        whole = known.auto.from_config(settings, dtype=encoder.model.dtype)
+    inner = {f"{whole.base_model_prefix}.{k}": v for k, v in encoder.model.state_dict().items()}
+    whole.save_pretrained(folder, state_dict={**inner, **known.layers})
+
+
+def _name_classes(settings: Any, labels: Sequence[str]) -> None:
+    settings.id2label = dict(enumerate(labels))
+    settings.label2id = {label: index for index, label in enumerate(labels)}
 
 
 def load_exported(folder: RunFolder, run_code: bool = False) -> tuple[Config, Encoder, nn.Module]:
@@ -30,11 +96,17 @@ def load_exported(folder: RunFolder, run_code: bool = False) -> tuple[Config, En
         ConfigError: the weights are damaged or do not fit this version of heron, or the encoder
             that the run points to has changed.
     """
+    from heron.training.stored import read_stored  # to train needs it not
+
     config = read_stored(folder.config, run_code)
     exported = dataclasses.replace(trained_encoder(config.encoder, folder.model), freeze="none")
     config = dataclasses.replace(config, encoder=exported)
-    if (folder.model / POINTER).is_file():
-        _check_pointer(folder, config)
+    pointer = folder.model / POINTER
+    if pointer.is_file() and read_record(pointer)["files"] != identity(exported):
+        raise ConfigError(
+            f"{folder.path}: was trained on the frozen encoder {exported.name}, whose files "
+            "have changed or are gone; put them back"
+        )
     encoder = task_of(config).model.encoder(config, None)
     head = new_head(config, encoder)
     load_head(head, folder.model)
@@ -59,33 +131,19 @@ def trained_encoder(config: EncoderConfig, model: Path) -> EncoderConfig:
 
 
 def load_head(head: nn.Module, model: Path) -> None:
-    """Load an exported head's weights from `model/` into a head of the same shape.
-
-    Raises:
-        ConfigError: they are damaged, or do not fit.
-    """
-    path = model / HEAD
+    """Load an exported head's weights; a ConfigError where they are damaged or do not fit."""
     require_whole(model)
     try:
-        head.load_state_dict(load_file(path))
+        head.load_state_dict(load_file(model / HEAD))
     except (SafetensorError, RuntimeError) as error:
-        raise ConfigError(f"{path}: {error}") from error
-
-
-def _check_pointer(folder: RunFolder, config: Config) -> None:
-    pointer = read_record(folder.model / POINTER)
-    if pointer["files"] != identity(config.encoder):
-        raise ConfigError(
-            f"{folder.path}: was trained on the frozen encoder {pointer['name']}, whose files "
-            "have changed or are gone; put them back"
-        )
+        raise ConfigError(f"{model / HEAD}: {error}") from error
 
 
 def require_whole(model: Path) -> None:
     """Raise a ConfigError where files of `RunFolder.model` are missing or have changed."""
     damaged = damaged_files(model)
     if damaged is None:
-        say(f"{model} has no {SEAL}: its files cannot be checked for damage", who="heron")
+        say(f"{model} has no {SEAL}: its files cannot be checked for damage")
     elif damaged:
         what = f"{', '.join(damaged)}: damaged, missing or changed since the run wrote it"
         raise ConfigError(f"{model}: {what}; copy the folder again, or remove {SEAL} to use it")

@@ -8,13 +8,14 @@ import pytorch_lightning as pl
 from heron.base import ranks
 from heron.base.libraries import own_threads, silence_libraries
 from heron.base.run_folder import RunFolder, Scores
+from heron.config.compose import run_in_hydra
 from heron.data.datamodule import DataModule
 from heron.models.precision import with_precision
 from heron.tasks.config import Config
 from heron.tasks.task import text_scores
 from heron.training.checkpointing import ended_early
 from heron.training.describe import describe_run, say_findings
-from heron.training.outcome import leave_outcome
+from heron.training.outcome import leave_outcome, train_baseline
 from heron.training.run import Run
 from heron.training.targets import check_classes
 from heron.training.trainer import build_module, fit
@@ -57,6 +58,13 @@ def run_job(
     return scores or {}
 
 
+def train(run: Run) -> Scores:
+    """Run the job that a command asks for, as Hydra composed it; returns its scores."""
+    task = partial(run_job, run.config, run.folder, run.overrides)
+    scores: Scores = task() if run.whole is None else run_in_hydra(run.whole, task)
+    return scores
+
+
 def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores | None:
     """Do the work; None if a search has ended the training early."""
     if config.stages:
@@ -65,8 +73,6 @@ def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]
         return run_stages(with_precision(config, folder), folder, run_job)
     say_findings(config, folder)
     if config.baseline.name != "none":
-        from heron.training.baseline_job import train_baseline
-
         return train_baseline(config, folder)
     first = None
     if config.curriculum.name != "none":

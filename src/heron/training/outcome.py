@@ -1,6 +1,7 @@
 """Predictions over a whole split, and what a run leaves: predictions, scores and the model."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -8,23 +9,25 @@ import pytorch_lightning as pl
 from pytorch_lightning.strategies import FSDPStrategy
 
 from heron.base import ranks
-from heron.base.files import write_json
-from heron.base.run_folder import RunFolder, Scores
+from heron.base.files import seal, write_json
+from heron.base.run_folder import BASELINE, RunFolder, Scores
 from heron.base.tables import write_table
 from heron.base.terminal import say
 from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
-from heron.data.examples import Example
-from heron.data.readers import of_split
+from heron.data.readers import load_run_data, of_split
 from heron.metrics.names import LOSS, further_scores
 from heron.models.encoder import Encoder
-from heron.tasks.base import Predictions, TaskModule
+from heron.tasks import BASELINES
+from heron.tasks.base import Baseline, TaskModule
 from heron.tasks.config import Config
+from heron.tasks.predictions import Predictions
 from heron.training.checkpointing import History, load_weights, read_checkpoint
-from heron.training.export import export
-from heron.training.trainer import build_encoder, build_module, devices
+from heron.training.describe import describe
+from heron.training.exported import export
+from heron.training.trainer import build_encoder, build_module, prediction_trainer
 
-# `heron.training.inference` builds on this module.
+_PACKAGES = ("scikit-learn", "gensim")  # of baselines
 
 
 def _choose_weights(
@@ -37,9 +40,7 @@ def _choose_weights(
         module = build_module(config, data)
         load_weights(module, read_checkpoint(folder.last))
         limits = {name: each for name, each in vars(trainer).items() if name.startswith("limit_")}
-        from heron.training.inference import prediction_trainer
-
-        trainer = prediction_trainer(config, folder.path, **devices(config, sharded=False))
+        trainer = prediction_trainer(config, folder.path)
         vars(trainer).update(limits)
     if config.trainer.select == "best" and not is_chosen:
         if not trainer.fast_dev_run:
@@ -68,7 +69,7 @@ def leave_outcome(
             if split == VALIDATION:
                 predictions = module.tune(predictions)
             if ranks.is_first():
-                scores[split] = score(config, folder, split, predictions, data.examples[split])
+                scores[split] = score(config, folder, split, predictions)
                 scores[split]["refused"] = len(data.features[split].refused)
     if ranks.is_first():
         select = config.trainer.select
@@ -85,13 +86,41 @@ def score(
     folder: RunFolder,
     split: str,
     predictions: Predictions,
-    examples: Sequence[Example],
 ) -> dict[str, float]:
     """Write the predictions for a split; returns their scores."""
-    columns = predictions.columns(examples, config)
+    columns = predictions.columns(config)
     write_table(folder.predictions(split), columns)
     scores = predictions.scores(of_split(config, split))
     return scores | further_scores(config.task.metrics, columns, config.task.name)
+
+
+def train_baseline(config: Config, folder: RunFolder) -> Scores:
+    """Fit on train, predict and score the other splits, keep the model; returns `scores.json`.
+
+    Settings such as `baseline.C` are tuned by a sweep, on validation. A run that was cut starts
+    over; word vectors and features, which take time, are in the cache.
+    """
+    loaded = load_run_data(config)
+    folder.update_status(data=describe(loaded.examples, loaded.dropped))
+    entry = BASELINES[config.baseline.name]
+    baseline: Baseline = entry.fit(config, loaded.examples.get(TRAIN, []))
+    for warning in baseline.notes.get("warnings", ()):
+        say(warning)
+    scores = {}
+    for split in entry.splits(config, list(loaded.examples)):
+        rows = loaded.examples[split]
+        scores[split] = score(config, folder, split, baseline.predict(rows, config))
+        scores[split]["refused"] = 0
+    for name, columns in entry.tables(baseline).items():
+        write_table(folder.path / name, columns)
+    write_json(folder.scores, scores)
+    if config.run.export:
+        baseline.save(folder.model)
+        write_json(folder.model / BASELINE, {"baseline": config.baseline.name})  # all is written
+        seal(folder.model)
+    versions = {package: metadata.version(package) for package in _PACKAGES}
+    folder.update_status(baseline={**baseline.notes, "versions": versions})
+    return scores
 
 
 def _export(config: Config, folder: RunFolder, module: TaskModule, data: DataModule) -> None:

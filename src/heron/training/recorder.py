@@ -14,7 +14,6 @@ import torch
 from torch import Tensor
 
 from heron.base import ranks
-from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
@@ -82,15 +81,6 @@ class Recorder(pl.Callback):
         losses = state_dict["losses"]
         if self.data.curriculum is not None and losses is not None:
             self.data.curriculum.losses_U = losses.numpy()
-
-    def on_train_start(self, trainer: pl.Trainer, pl_module: Any) -> None:
-        """Refuse to resume a run that has lost records; a ConfigError names the missing files."""
-        # A short epoch may have no batch for each of its parts; the last one is always there.
-        is_own = trainer.is_global_zero and self.config.ckpt_path is None
-        epochs = range(trainer.current_epoch if is_own else 0)
-        files = [self._path(epoch, self.parts - 1) for epoch in epochs]
-        if missing := [str(path) for path in files if not path.is_file()]:
-            raise ConfigError(f"missing: {', '.join(missing)}; start over with run.resume=false")
 
     def _path(self, epoch: int, part: int) -> Path:
         return self.folder.dynamics(epoch, part if self.parts > 1 else None)

@@ -29,7 +29,7 @@ from heron.data.readers import every_set, load_with_report
 from heron.data.sources import locate
 from heron.tasks.config import Config
 from heron.tasks.task import task_of
-from heron.training.run_names import config_key, identifying, path_words
+from heron.training.run_names import identifying
 from heron.training.status import (
     Clock,
     failure,
@@ -41,7 +41,6 @@ from heron.training.status import (
     source_hashes,
     try_update,
 )
-from heron.training.stored import read_own
 from heron.training.targets import wandb_options
 
 DONE, FAILED, BUSY = 0, 1, 75  # exit codes of a job's process, beside `INTERRUPTED`
@@ -73,15 +72,15 @@ class Run:
             ConfigError: `trainer.monitor` is no score, or a data set cannot be used.
             DataError: files that are missing; with `read`, columns and rows that are wrong.
         """
-        config = self.config
-        _check_monitor(config)
-        files = [each for each in every_set(config).values() if not each.generator]
-        key = fingerprint(list(map(asdict, files)), config.paths.data, config.paths.cache)
+        _check_monitor(self.config)
+        files = [each for each in every_set(self.config).values() if not each.generator]
+        places = Path(self.config.paths.data), Path(self.config.paths.cache)
+        key = fingerprint(list(map(asdict, files)), *map(str, places))
         if key not in known:
-            known[key], look = None, load_with_report if read else locate
+            known[key] = None
             try:
                 for each in files:
-                    look(each, Path(config.paths.data), Path(config.paths.cache))
+                    (load_with_report if read else locate)(each, *places)
             except HeronError as error:
                 known[key] = error
         if found := known[key]:
@@ -143,11 +142,11 @@ class Run:
                 f"{folder.last.name}; nothing says whether its data has changed since"
             )
         if folder.config.is_file():
-            found = folder.config.read_text(encoding="utf-8", errors="replace")
-            if found == config_text(config):
+            if folder.config.read_text(encoding="utf-8", errors="replace") == config_text(config):
                 return
-            if found.strip() or not folder.path.name.endswith(config_key(config)):
-                config = self._as_before(read_own(folder.config))
+            from heron.training.stored import read_own  # a new run needs it not
+
+            config = self._as_before(read_own(folder.config))
         folder.write_config(config)
 
     def _as_before(self, before: Config) -> Config:
@@ -215,8 +214,6 @@ class Run:
 
     def begin(self) -> bool:
         """Say that the claimed run is running; False, in all its processes, where it has ended."""
-        if (wanted := count_ranks(self.config)) != ranks.ranks():
-            say(f"trainer.devices={wanted} in one of {ranks.ranks()} processes: the results agree")
         if not ranks.is_first():
             return ranks.from_first(False)
         status, sources = self.folder.read_status(), self.check_sources()
@@ -227,18 +224,11 @@ class Run:
 
                 record_again(self.config, self.folder)
         else:
-            self.folder.update_status(
-                state="running",
-                seed=self.config.seed,
-                overrides=list(self.overrides),
-                error=None,
-                traceback=None,
-                retry=None,
-                heartbeat=heartbeat(),
-                sources=sources,
-                **provenance(),
-                **{key: None for key in ("pruned", "pruned_by") if key in status},
-            )
+            begun = {"seed": self.config.seed, "overrides": list(self.overrides)}
+            begun |= dict.fromkeys(("error", "traceback", "retry"))
+            begun |= dict.fromkeys({"pruned", "pruned_by"} & status.keys())
+            begun |= {"heartbeat": heartbeat(), "sources": sources, **provenance()}
+            self.folder.update_status(state="running", **begun)
         return ranks.from_first(not ended)
 
     @contextmanager
@@ -281,52 +271,40 @@ class Run:
         """Read what the ended run has scored on validation, by its `trainer.monitor`."""
         return self.folder.read_score(self.config.trainer.monitor)
 
-    def train(self) -> Scores:
-        """Run the job in this process; returns its scores."""
-        from heron.training.job import run_job
-
-        words = self.config, self.folder, self.overrides
-        if self.whole is None:
-            return run_job(*words)
-        from heron.config.compose import run_in_hydra
-
-        scores: Scores = run_in_hydra(self.whole, lambda: run_job(*words))
-        return scores
-
-    def attempt(self, train: Callable[[], Any] | None = None, in_sweep: bool = True) -> int:
+    def attempt(
+        self, train: Callable[[], Any], in_sweep: bool = True, is_alone: bool = False
+    ) -> int:
         """Train in this process; print the error that ends it, and return the job's exit code.
 
         In a sweep, the error is also written to `status.json`, and a busy run is none. Ctrl+C and
-        SIGTERM are raised, except from `train`, which has a process of its own.
+        SIGTERM are raised, except in a process that `is_alone`: the job's own.
         """
         note = ": done already; run.resume=false starts over" if self.is_kept() else ""
         print(f"heron train: {self.folder.path}{note}", flush=True)
         clock = Clock()
         try:
-            (train or self.train)()
+            train()
         except (Exception, KeyboardInterrupt) as error:
-            if isinstance(error, KeyboardInterrupt) and train is None:
+            if isinstance(error, KeyboardInterrupt) and not is_alone:
                 raise
-            if isinstance(error, Exception) and not (in_sweep and isinstance(error, BusyError)):
+            is_busy = in_sweep and isinstance(error, BusyError)
+            if isinstance(error, Exception) and not is_busy:
                 self.print_error(error)
-            if in_sweep and not isinstance(error, BusyError):
-                self.note_failure(error, clock)
+            status, found = self.folder.read_status(), failure(error, clock.seconds())
+            is_written = status.get("error") == found["error"]  # by its training
+            is_over = is_written or status.get("state") in ("done", "pruned")
+            if in_sweep and not is_busy and not is_over:
+                try_update(self.folder, **found)
             return job_exit_code(error)
         return DONE
 
     def print_error(self, error: BaseException) -> None:
         """Print an error, with its traceback unless it is the user's or the machine's."""
-        words, trace = path_words(self.config), ""
+        words, trace = [f"paths.{name}={at}" for name, at in vars(self.config.paths).items()], ""
         text = os_error_text(error, words) if isinstance(error, OSError) else str(error)
         if not isinstance(error, HeronError) and not is_machine_error(error):
             trace = "".join(traceback.format_exception(error))
         print(visible(redact(f"{trace}heron train: {text}")), file=sys.stderr, flush=True)
-
-    def note_failure(self, error: BaseException, clock: Clock) -> None:
-        """Write the error that ended a sweep's job, unless its training has written it."""
-        status, found = self.folder.read_status(), failure(error, clock.seconds())
-        if status.get("state") not in ("done", "pruned") and status.get("error") != found["error"]:
-            try_update(self.folder, **found)
 
     def _wandb_run(self) -> Any:
         if not wandb_options(self.config):

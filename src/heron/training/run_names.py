@@ -1,20 +1,22 @@
 """A run's identity: the keys that can change its result, and the names of its folders."""
 
+import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from heron.base.errors import ConfigError
 from heron.base.files import fingerprint
 from heron.base.secrets import redact
-from heron.config.constraints import PARTS, flatten, is_under
+from heron.config.constraints import PARTS, flatten, is_under, key_of
 from heron.tasks.config import Config, TrainerConfig
 
 # Keys of places and of display, which cannot change a result.
 NEUTRAL = (*("paths", "run", "logger", "report", "trainer.enable_progress_bar", "sweeper"),)
 # Trainer keys that spread one training over devices; they change no result.
 SPREAD = ("devices", "strategy")
-_LONGEST = 200  # characters of a folder's name before its hash; file systems allow 255 bytes
+_LONGEST = 60  # characters of a folder's name; only swept values make it longer
+_MOST = 200  # then; file systems allow 255 bytes
+_QUOTES = "'\""
 # Runs that differ in these keys, in their data or their task are not compared with each other.
 _APART = ("protocol", "also_test", "trainer.max_epochs", "trainer.max_steps")
 
@@ -48,29 +50,18 @@ def config_key(config: Config) -> str:
     return fingerprint(identifying(config))[:8]
 
 
-def path_words(config: Config) -> list[str]:
-    """List a run's folders as `paths.<name>=<folder>`."""
-    return [f"paths.{name}={value}" for name, value in vars(config.paths).items()]
-
-
 def run_path(config: Config, overrides: Sequence[str], swept: Sequence[str] = ()) -> Path:
-    """Name the run folder: readable overrides and a hash of all that can change the result.
-
-    The values of `swept` keys come first.
-
-    Raises:
-        ConfigError: `run.sweep` or `run.job` leads out of `paths.runs`.
-    """
-    _check_names(config)
+    """Name the run folder: what was chosen, and a hash of all that can change the result."""
     base = base_name(config.experiment, config.data.name, config.task.name)
-    sweep = config.run.sweep or base
-    folder = Path(config.paths.runs) / sweep
+    folder = Path(config.paths.runs, config.run.sweep or base)
     if config.run.job:
         return folder / config.run.job
     key = config_key(config)
+    # The sweep's name has the experiment already.
+    hidden = ["experiment"] if config.experiment and folder.name.startswith(base) else []
+    words = [word for word in overrides if key_of(word) not in hidden]
+    name = readable_name(words, swept, _LONGEST - len(f"-{key}")) or "default"
     # The same configuration in other words (a default spelt out) keeps its folder.
-    said = config.experiment is not None and f"{sweep},".startswith(f"{base},")
-    name = readable_name(overrides, ("experiment",) if said else (), swept)
     return next(iter(sorted(folder.glob(f"*-{key}"))), folder / f"{name}-{key}")
 
 
@@ -83,15 +74,12 @@ def sweep_name(base: str, fixed: Sequence[str]) -> str:
     """Name the sweep folder of a command, so that only runs that can be compared share one.
 
     Overrides of all jobs that change the rows, their scores or the length of training are added to
-    `base`.
+    `base`; a hash of them where the name does not hold them all.
     """
     apart = sorted(word for word in fixed if _sets_apart(word, base))
-    if not apart:
-        return base
-    name = readable_name(apart)
-    if len(name) > 80 or name != ",".join(apart):  # cut short: a hash keeps it unique
-        name = f"{name[:80]}-{fingerprint(apart)[:4]}"
-    return f"{base},{name}"
+    name = readable_name(apart, most=_LONGEST - len(f"{base},-1234"))
+    missing = fingerprint(apart)[:4] if name != ",".join(apart) else ""
+    return ",".join(filter(None, (base, "-".join(filter(None, (name, missing))))))
 
 
 def _sets_apart(word: str, base: str) -> bool:
@@ -101,36 +89,25 @@ def _sets_apart(word: str, base: str) -> bool:
     return key in _APART or key.startswith(("data.", "task.", "trainer.limit_", "trainer.fast_"))
 
 
-def _check_names(config: Config) -> None:
-    """Refuse a sweep's name that leads out of `paths.runs`, and a job's out of its sweep."""
-    for key, most in (("sweep", 99), ("job", 1)):
-        name = getattr(config.run, key)
-        parts = Path(name or "_").parts
-        if not 0 < len(parts) <= most or ".." in parts or parts[0] == "/":
-            raise ConfigError(
-                f"run.{key}={name}: a name inside paths.runs is needed (run.job: without '/'); "
-                "paths.runs=DIR says where sweeps lie"
-            )
+def readable_name(overrides: Sequence[str], swept: Sequence[str] = (), most: int = _LONGEST) -> str:
+    """Join the overrides that can change a result, as many as `most` characters hold.
 
-
-def readable_name(
-    overrides: Sequence[str], hidden: Sequence[str] = (), swept: Sequence[str] = ()
-) -> str:
-    """Join the overrides that can change a result; paths are reduced to their last part.
-
-    A long name is cut at its end, after what is `swept`; then come groups and seed.
+    What is `swept` comes first, and is never cut; then come groups and seed. A value that is a path
+    is reduced to its last part, and files of a data set are not named.
     """
-    words: list[str] = []
-    rows = [(override.lstrip("+").partition("="), override) for override in overrides]
-    length = 0
-    for (key, _, value), _ in sorted(
-        rows, key=lambda row: (row[0][0] not in swept, "." in row[0][0], row[1])
-    ):
-        if is_neutral(key) or any(is_under(key, each) for each in hidden):
+    chosen: list[str] = []
+    rows = [(key_of(word), word.partition("=")[2]) for word in overrides]
+    for key, value in sorted(rows, key=lambda row: (row[0] not in swept, "." in row[0], row)):
+        is_file = is_under(key, "data.files") and key not in swept
+        if is_neutral(key) or is_file:
             continue
         # Masked whole: of an address without a path, the last part is the user's name.
-        words.append(f"{key}={redact(value).rstrip('/').rsplit('/', 1)[-1]}")
-        length = len(",".join(words)) if key in swept else length
-    name = ",".join(words) or "default"
-    short = name[: min(max(100, length), _LONGEST)]
-    return "".join(c if c.isalnum() or c in "=,._-" else "_" for c in short)
+        word = f"{key}={redact(value).strip(_QUOTES).rstrip('/').rsplit('/', 1)[-1]}"
+        if key in swept or len(",".join([*chosen, word])) <= most:
+            chosen.append(word)
+    return "".join(c if _is_plain(c) else "_" for c in ",".join(chosen)[:_MOST])
+
+
+def _is_plain(c: str) -> bool:
+    """Tell whether a name may have a character: letters of every script, with their marks."""
+    return c.isalnum() or c in "=,._-" or unicodedata.category(c).startswith("M")

@@ -8,9 +8,9 @@ be of another task, such as raw text: it has that task's head and settings.
 Source: LCHAIM section 4 (HebNLI, then LCHAIM; for Table 4 first LCHAIM, then HebNLI).
 """
 
-import copy
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,20 +18,16 @@ from typing import Any
 
 from heron.base import ranks
 from heron.base.errors import ConfigError
-from heron.base.files import write_json
+from heron.base.files import read_yaml, write_json
 from heron.base.run_folder import RunFolder, Scores, read_record
-from heron.base.yaml_files import read_yaml
 from heron.config.constraints import flatten
 from heron.config.describe import group_options
 from heron.data import TASKS
 from heron.data.readers import data_set, every_set
 from heron.data.sources import locate
-from heron.dynamics.config import CurriculumConfig
-from heron.models.config import HeadConfig, SoftConfig, SuspectsConfig
-from heron.tasks.config import Config, StageConfig, TaskConfig, TrainerConfig
+from heron.tasks.config import Config, StageConfig, TrainerConfig
 from heron.training.exported import trained_encoder
-from heron.training.overrides import set_keys
-from heron.training.stored import from_yaml, read_own, to_yaml
+from heron.training.stored import derive, read_own
 
 RunJob = Callable[[Config, RunFolder], Scores]
 
@@ -49,10 +45,33 @@ def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
         DataError: the data of a stage are missing (before any training).
     """
     stages = config.read_stages()
+    _check(config, stages)
+    for each in every_set(config).values():
+        locate(each, Path(config.paths.data), Path(config.paths.cache))
+    every: Scores = {}
+    last: Scores = {}
+    done: list[RunFolder] = []
+    for number, stage in enumerate(stages, 1):
+        inner = RunFolder(folder.stages / f"{number}-{stage.data}")
+        inner.path.mkdir(parents=True, exist_ok=True)
+        print(f"heron train: stage {number} of {len(stages)}: {stage.data}", flush=True)
+        last = run_job(stage_config(config, stages, stage, *done[-1:]), inner)
+        every |= {f"{inner.path.name}/{split}": scores for split, scores in last.items()}
+        done.append(inner)
+    if ranks.is_first():
+        _link_last_stage(done[-1], folder)
+        folder.update_status(data=done[-1].read_status().get("data"))
+        _join_ledgers(stages, done, folder)
+        write_json(folder.scores, {**last, **every})
+    return {**last, **every}
+
+
+def _check(config: Config, stages: list[StageConfig]) -> None:
+    """Refuse what would fail, or make another model, once earlier stages are trained."""
     earlier: Config | None = None
     for number, stage in enumerate(stages, 1):
         try:
-            whole = stage_config(config, stages, stage, None)
+            whole = stage_config(config, stages, stage)
             # Without the settings that do not change the shapes of the weights.
             whole.head = replace(whole.head, name="", dropout=0.0, start=None, over_windows="")
             if earlier and _keeps_head(stage, whole, earlier) and earlier.head != whole.head:
@@ -67,32 +86,12 @@ def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
         except ConfigError as error:
             raise ConfigError(f"stage {number} ({stage.data}): {error}") from error
         earlier = whole
-    for each in every_set(config).values():
-        locate(each, Path(config.paths.data), Path(config.paths.cache))
-    every: Scores = {}
-    last: Scores = {}
-    done: RunFolder | None = None
-    for number, stage in enumerate(stages, 1):
-        name = f"{number}-{stage.data}"
-        inner = RunFolder(folder.stages / name)
-        inner.path.mkdir(parents=True, exist_ok=True)
-        print(f"heron train: stage {number} of {len(stages)}: {stage.data}", flush=True)
-        last = run_job(stage_config(config, stages, stage, done), inner)
-        every |= {f"{name}/{split}": scores for split, scores in last.items()}
-        done = inner
-    assert done is not None
-    if ranks.is_first():
-        _link_last_stage(done, folder)
-        folder.update_status(data=done.read_status().get("data"))
-        _join_ledgers(stages, folder)
-        write_json(folder.scores, {**last, **every})
-    return {**last, **every}
 
 
 def stage_config(
-    config: Config, stages: list[StageConfig], stage: StageConfig, before: RunFolder | None
+    config: Config, stages: list[StageConfig], stage: StageConfig, before: RunFolder | None = None
 ) -> Config:
-    """Compose one stage: the run's configuration with the stage's data and settings.
+    """Derive one stage: the run's configuration with the stage's data and settings.
 
     The stage is tested on the data of all stages with its task and classes. It starts from the
     model in `before`, the folder of the stage before it.
@@ -100,59 +99,50 @@ def stage_config(
     Raises:
         ConfigError: `changes` of the stage has an unknown key or an invalid value.
     """
-    inner = copy.deepcopy(config)
-    inner.stages = []
-    inner.data = copy.deepcopy(data_set(config, stage.data, of_stage=True))
-    if inner.data.task != config.task.name:
-        _follow_task(inner)
-    if stage.data != config.data.name:
-        inner.optim.suspects = SuspectsConfig()  # they are rows of the run's own data
-        inner.others = {**inner.others, config.data.name: config.data}
+    data = data_set(config, stage.data, of_stage=True)
     named = dict.fromkeys([*(each.data for each in stages), *config.also_test])
     sets = {name: data_set(config, name, of_stage=True) for name in named if name != stage.data}
-    own = inner.data.task, inner.data.label_order
-    inner.also_test = [name for name, each in sets.items() if (each.task, each.label_order) == own]
-    settings: list[tuple[Any, str, Any]] = [
-        (inner.trainer, "max_epochs", stage.max_epochs),
-        (inner.optim, "lr", stage.lr),
-        (inner.optim, "head_lr", stage.head_lr),
-        (inner.encoder, "freeze", stage.freeze),
-    ]
-    for part, key, value in settings:
-        if value is not None:
-            setattr(part, key, value)
+    own = data.task, data.label_order
+    alike = [name for name, each in sets.items() if (each.task, each.label_order) == own]
+    # The next stage loads the exported model.
+    changes = {"stages": [], "data": data, "also_test": alike, "run.export": True}
+    if data.task != config.task.name:
+        changes |= _of_task(config, data.task)
+    if stage.data != config.data.name:
+        changes["optim.suspects"] = {}  # they are rows of the run's own data
+        changes["others"] = {**config.others, config.data.name: config.data}
+    settings = {
+        "trainer.max_epochs": stage.max_epochs,
+        "optim.lr": stage.lr,
+        "optim.head_lr": stage.head_lr,
+        "encoder.freeze": stage.freeze,
+    }
+    changes |= {key: value for key, value in settings.items() if value is not None}
     if stage.max_epochs is not None:
-        inner.trainer.max_steps = None  # the run's must not override the stage's epochs
-    set_keys(inner, stage.changes, "changes")
-    inner.run.export = True  # the next stage loads the exported model
+        changes["trainer.max_steps"] = None  # the run's must not override the stage's epochs
+    inner = derive(config, changes | stage.changes)
     if before is not None:
         before.require_model()
         inner.encoder = trained_encoder(inner.encoder, before.model)
         kept = _keeps_head(stage, inner, read_own(before.config))
         inner.head.start = str(before.model) if kept else None
-    return from_yaml(to_yaml(inner))
+    return inner
 
 
-def _follow_task(inner: Config) -> None:
+def _of_task(config: Config, name: str) -> dict[str, Any]:
     """Replace what belongs to the run's own task by the defaults of the data set's task."""
-    name = inner.data.task
-    kind = TASKS[name].options or TaskConfig
-    inner.task = kind(bootstrap=inner.task.bootstrap, resample=inner.task.resample)
-    inner.head, inner.curriculum = HeadConfig(), CurriculumConfig()
-    inner.trainer.monitor = TrainerConfig().monitor
-    inner.optim = replace(
-        inner.optim,
-        class_weights="none",
-        loss="cross_entropy",
-        soft=SoftConfig(),
-        suspects=SuspectsConfig(),
-    )
-    inner.batching = replace(inner.batching, oversample="none", multipliers={})
+    kept = {"bootstrap": config.task.bootstrap, "resample": config.task.resample}
+    changes: dict[str, Any] = {
+        **{"task": {"name": name, **kept}, "head": {}, "curriculum": {}},
+        "trainer.monitor": TrainerConfig().monitor,
+        **{"optim.class_weights": "none", "optim.loss": "cross_entropy", "optim.soft": {}},
+        **{"optim.suspects": {}, "batching.oversample": "none", "batching.multipliers": {}},
+    }
     for group, option in (("task", name), ("head", TASKS[name].head)):
         path = group_options(group)[option]
         is_global = path.read_text(encoding="utf-8").startswith("# @package _global_")
-        values = read_yaml(path) if is_global else {group: read_yaml(path)}
-        set_keys(inner, dict(flatten(values)), str(path))
+        changes |= flatten(read_yaml(path), "" if is_global else f"{group}.")
+    return changes
 
 
 def _keeps_head(stage: StageConfig, inner: Config, before: Config) -> bool:
@@ -160,26 +150,22 @@ def _keeps_head(stage: StageConfig, inner: Config, before: Config) -> bool:
     return is_same if stage.keep_head is None else stage.keep_head
 
 
-def _join_ledgers(stages: list[StageConfig], folder: RunFolder) -> None:
+def _join_ledgers(stages: list[StageConfig], done: list[RunFolder], folder: RunFolder) -> None:
     """Add up what the stages have spent; `unique` counts a data set of two stages once."""
-    names = [f"{number}-{stage.data}" for number, stage in enumerate(stages, 1)]
-    ledgers = [read_record(RunFolder(folder.stages / name).ledger) for name in names]
-    totals = [ledger["total"] for ledger in ledgers]
-    unique: dict[str, int] = {}
+    ledgers = {each.path.name: read_record(each.ledger) for each in done}
+    totals = [ledger["total"] for ledger in ledgers.values()]
+    unique = Counter[str]()
     for stage, total in zip(stages, totals, strict=True):
-        unique[stage.data] = max(unique.get(stage.data, 0), total["unique"])
+        unique |= Counter({stage.data: total["unique"]})  # the larger of two
     rows = [
         {**row, "stage": name if row["stage"] == "everything" else f"{name}: {row['stage']}"}
-        for name, ledger in zip(names, ledgers, strict=True)
+        for name, ledger in ledgers.items()
         for row in ledger["stages"]
     ]
     total = {name: sum(each[name] for each in totals) for name in totals[0]}
-    value = {
-        "planned_steps": sum(ledger["planned_steps"] for ledger in ledgers),
-        "total": {**total, "unique": sum(unique.values())},
-        "stages": rows,
-    }
-    write_json(folder.ledger, value)
+    planned = sum(ledger["planned_steps"] for ledger in ledgers.values())
+    whole = {**total, "unique": unique.total()}
+    write_json(folder.ledger, {"planned_steps": planned, "total": whole, "stages": rows})
 
 
 def _link_last_stage(last: RunFolder, folder: RunFolder) -> None:

@@ -12,6 +12,7 @@ import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -64,27 +65,28 @@ def source_hashes(config: Config) -> dict[str, str]:
         paths |= BASELINES[config.baseline.name].sources(config)
     else:
         models["encoder"] = config.encoder
-    models = {name: each for name, each in models.items() if each.name and Path(each.name).is_dir()}
-    hashes = {}
-    if models:
-        from heron.data.hub import identity  # start-up time, as below
-
-        hashes = {name: fingerprint(identity(each)) for name, each in models.items()}
     if config.task.bertscore.baseline:
         paths["bertscore.baseline"] = Path(config.task.bertscore.baseline)
     if config.ckpt_path:
         paths["ckpt_path"] = checkpoint_to_train_on(config)
     if config.head.start:
         paths["head"] = Path(config.head.start) / HEAD
+    hashes = {name: sha256_file(path) for name, path in paths.items() if path.is_file()}
+    # What follows takes time to import.
+    models = {name: each for name, each in models.items() if each.name and Path(each.name).is_dir()}
+    if models:
+        from heron.data.hub import identity
+
+        hashes |= {name: fingerprint(identity(each)) for name, each in models.items()}
     if config.curriculum.dynamics is not None or config.curriculum.scores is not None:
         from heron.training.curriculum import dynamics_sources
 
         hashes |= dynamics_sources(config)
     if config.optim.soft.predictions or config.optim.suspects.dynamics:
-        from heron.tasks.teachers import target_sources
+        from heron.tasks.soft_targets import target_sources
 
         hashes |= target_sources(config)
-    return {name: sha256_file(path) for name, path in paths.items() if path.is_file()} | hashes
+    return hashes
 
 
 def checkpoint_to_train_on(config: Config) -> Path:
@@ -108,7 +110,7 @@ def provenance() -> dict[str, Any]:
         "machine": {
             "processor": processor(),
             "cores": os.cpu_count(),
-            "memory_gb": _memory_gb(),
+            "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
             "gpus": [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())],
             "system": platform.system(),
         },
@@ -124,29 +126,15 @@ def git_state() -> dict[str, Any] | None:
     """
     if conf_dir().parent == package():
         return None  # installed; a repository around its environment is not heron's
+    quiet: dict[str, Any] = {"text": True, "stderr": subprocess.DEVNULL, "timeout": 10}
+    git: Any = partial(subprocess.check_output, cwd=package(), **quiet)
+    questions = ("rev-parse HEAD", "status --porcelain", "diff HEAD")
     try:
-        commit, changes, diff = map(_git, ("rev-parse HEAD", "status --porcelain", "diff HEAD"))
+        commit, changes, diff = (git(["git", *words.split()]) for words in questions)
     except (OSError, subprocess.SubprocessError):
         return None
-    return {
-        "commit": commit.strip(),
-        "dirty": bool(changes.strip()),
-        "diff": fingerprint(diff) if diff else None,
-    }
-
-
-def _git(words: str) -> str:
-    folder = Path(__file__).parent
-    return subprocess.run(
-        ["git", *words.split()], cwd=folder, capture_output=True, text=True, check=True, timeout=10
-    ).stdout
-
-
-def _memory_gb() -> float | None:
-    try:
-        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**3, 1)
-    except (OSError, ValueError):
-        return None
+    diff = fingerprint(diff) if diff else None
+    return {"commit": commit.strip(), "dirty": bool(changes.strip()), "diff": diff}
 
 
 @contextmanager

@@ -1,16 +1,27 @@
-"""`config.yaml`: write a configuration, and read it back."""
+"""A run's configuration read back from `config.yaml`, or derived from another run's.
+
+Commands on finished runs take overrides in Hydra's grammar: `data.<key>=value` is laid over a data
+set (`heron.data.overrides`), a few keys of prediction (`SETTINGS`) are changed in the run's own
+configuration.
+"""
 
 import os
+from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from heron.base.errors import ConfigError
+from heron.base.files import parse_yaml, read_yaml
 from heron.base.folders import default_cache_dir
-from heron.base.yaml_files import dump_yaml, parse_yaml
 from heron.config.constraints import is_under
 from heron.tasks.config import Config, read
 
-# Groups that every version of heron has written; a truncated file lacks the last of them.
-_ALWAYS = ("data", "task", "encoder", "head", "optim", "batching", "trainer", "paths", "run")
+# The search for answers (the threshold of "no answer" stays the one that training tuned), further
+# scores, and the tokens of a batch, which decide how much memory is taken.
+SETTINGS = ("task.max_answer_tokens", "task.metrics", "encoder.stride", "batching.tokens")
+# Whether code that comes with a run's weights may run.
+RUN_CODE = "encoder.trust_remote_code"
 # Keys that `changes` in a stored configuration may not hold: they would undo `read_stored`.
 _UNCHANGED = (
     *("encoder.trust_remote_code", "paths", "data.files", "data.join", "data.phrases"),
@@ -20,22 +31,47 @@ _UNCHANGED = (
 _CACHED = ("features", "tokenizers", "chronicle", "vectors", "word-vectors")
 
 
-def to_yaml(config: Config) -> str:
-    """Write a configuration as YAML, every key with its value."""
-    return dump_yaml(config.values())
+def derive(config: Config, changes: Mapping[str, Any], composed: bool = False) -> Config:
+    """Copy a configuration with some keys changed, checked as a whole.
 
+    A stage, the run that a curriculum learns from, a repeated run and a run that predicts under
+    other settings are each derived from a run; `heron.training.run_names` names and hashes them all
+    alike.
 
-def from_yaml(text: str) -> Config:
-    """Read what `to_yaml` wrote; `${...}` in it stays text.
+    Args:
+        config: stays as it is.
+        changes: by dotted key; a mapping replaces a part, whose other keys get their defaults.
+        composed: see `heron.tasks.config.read`.
 
     Raises:
-        ConfigError: it is not a mapping, lacks keys that every version has written, or has keys or
-            values that this version does not know.
+        ConfigError: unknown keys, and values that are wrong or do not work together.
     """
-    values = parse_yaml(text)
-    if missing := [key for key in _ALWAYS if not isinstance(values, dict) or key not in values]:
-        raise ConfigError(f"it has no {', '.join(missing)}")
-    return read(values)
+    values = config.values()
+    for key, value in changes.items():
+        *parents, name = key.split(".")
+        part = values
+        for parent in parents:
+            if not isinstance(part.get(parent), dict):  # not a part: the check says so
+                part[parent] = {}
+            part = part[parent]
+        part[name] = value
+    return read(values, composed)
+
+
+def read_own(path: Path) -> Config:
+    """Read the `config.yaml` of this command's own run, unchanged; `${...}` in it stays text.
+
+    Raises:
+        ConfigError: the file is damaged or of another version; names it, and what is wrong.
+    """
+    try:
+        values = read_yaml(path)
+        if not isinstance(values, dict) or "run" not in values:  # one of the last
+            raise ConfigError("its end is missing")
+        return read(values)
+    except ConfigError as error:
+        what = f"{path} is damaged, or of another version of heron: {error}"
+        raise ConfigError(f"{what}; copy it again, or train again (run.resume=false)") from error
 
 
 def read_stored(path: Path, run_code: bool = False) -> Config:
@@ -69,10 +105,33 @@ def read_stored(path: Path, run_code: bool = False) -> Config:
     return config
 
 
-def read_own(path: Path) -> Config:
-    """Read the `config.yaml` of this command's own run, unchanged."""
-    try:
-        return from_yaml(path.read_text(encoding="utf-8"))
-    except (ConfigError, UnicodeDecodeError) as error:
-        what = f"{path} is damaged, or of another version of heron: {error}"
-        raise ConfigError(f"{what}; copy it again, or train again (run.resume=false)") from error
+class Words(NamedTuple):
+    """A command's overrides by kind."""
+
+    options: list[str]  # the command's own; `paths.data=DIR` is one of them as `data=DIR`
+    settings: list[str]  # overrides of keys in `SETTINGS`
+    data: list[str]  # overrides of the data set
+    run_code: bool = False  # whether `encoder.trust_remote_code=true` is given
+
+
+def sort_words(arguments: Sequence[str]) -> Words:
+    """Separate a command's own options from overrides."""
+    found = Words([], [], [])
+    for word in arguments:
+        key, _, value = word.partition("=")
+        if key == RUN_CODE:
+            found = found._replace(run_code=value.lower() == "true")
+        elif key in SETTINGS:
+            found.settings.append(word)
+        elif key.startswith("data."):
+            found.data.append(word)
+        else:
+            found.options.append(f"data={value}" if key == "paths.data" else word)
+    return found
+
+
+def read_points(words: Sequence[str]) -> list[dict[str, int | str | None]]:
+    """List all combinations of the values of `SETTINGS` in overrides such as `key=10,20,30`."""
+    given = {key: value.split(",") for key, _, value in (word.partition("=") for word in words)}
+    values = [dict.fromkeys(map(parse_yaml, each)) for each in given.values()]
+    return [dict(zip(given, point, strict=True)) for point in product(*values)]

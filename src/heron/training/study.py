@@ -6,44 +6,23 @@ with another space or other settings is another study in the same file.
 
 import os
 import warnings
-from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import optuna
 import pytorch_lightning as pl
 from optuna.pruners import BasePruner, HyperbandPruner, MedianPruner, NopPruner
-from optuna.samplers import BaseSampler, GPSampler, RandomSampler, TPESampler
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
-from optuna.trial import FrozenTrial, Trial, TrialState
+from optuna.trial import Trial
 from pytorch_lightning.callbacks import Checkpoint
 
 from heron.base.files import locked
 from heron.base.run_folder import JOURNAL
-from heron.config.constraints import Count, OneOf, Seed
-from heron.config.parsing import parse
 from heron.data.datamodule import DataModule
 from heron.metrics.names import is_minimised
 from heron.tasks.config import Config, SweeperConfig
-
-
-@dataclass
-class SearchConfig(SweeperConfig):
-    """The keys of `hydra.sweeper`; a trial has those of its pruner."""
-
-    n_trials: Count = 20  # number of points
-    seed: Seed = 0  # of the sampler
-    # of the points: Optuna's name
-    sampler: Annotated[str, OneOf("tpe", "gp", "random")] = "tpe"
-
-
-def settings_of(sweeper: Mapping[str, Any]) -> SearchConfig:
-    """Read the keys of `hydra.sweeper`; a ConfigError names one that cannot be."""
-    own = {each.name for each in fields(SearchConfig)} - {"study", "trial"}
-    return parse(SearchConfig, {key: sweeper[key] for key in own}, "hydra.sweeper.")
 
 
 def open_study(
@@ -51,7 +30,7 @@ def open_study(
 ) -> optuna.Study:
     """Open a study, or begin it; `epochs` are those of a training that is not ended early."""
     return optuna.create_study(
-        storage=_storage(folder),
+        storage=open_storage(folder),
         study_name=name,
         pruner=_pruner(settings, epochs),
         direction="minimize" if is_minimised(monitor) else "maximize",
@@ -59,47 +38,9 @@ def open_study(
     )
 
 
-def forget_study(folder: Path, name: str) -> None:
-    """Remove a study, where there is one."""
-    if (folder / JOURNAL).is_file():
-        storage = _storage(folder)
-        if name in optuna.get_all_study_names(storage):
-            optuna.delete_study(study_name=name, storage=storage)
-
-
-def seed_sampler(study: optuna.Study, settings: SearchConfig) -> None:
-    """Seed the sampler by its seed and the number of trials, whichever process asks.
-
-    Trials that a killed process had only asked for do not count: without them, the points are the
-    same. After a point that was tried before, the next one is drawn at random.
-    """
-    trials = study.get_trials(deepcopy=False)
-    counted = [each for each in trials if each.user_attrs.get("repeats") != each.number]
-    last = counted[-1] if counted else None
-    seed = (settings.seed * 100_003 + len(counted)) % 2**32
-    sampler: BaseSampler = RandomSampler(seed=seed)
-    if last is not None and last.state == TrialState.FAIL and "repeats" in last.user_attrs:
-        pass
-    elif settings.sampler == "tpe":
-        sampler = TPESampler(seed=seed, n_startup_trials=settings.startup_trials)
-    elif settings.sampler == "gp":
-        sampler = GPSampler(seed=seed, n_startup_trials=max(1, settings.startup_trials))
-    study.sampler = sampler
-
-
 def trial_of(study: optuna.Study, number: int) -> Trial:
     """Open a trial that another process has asked for."""
-    return Trial(study, _frozen(study, number)._trial_id)
-
-
-def is_over(study: optuna.Study, number: int) -> bool:
-    """Tell whether the study has been told how a trial ended."""
-    return _frozen(study, number).state.is_finished()
-
-
-def _frozen(study: optuna.Study, number: int) -> FrozenTrial:
-    (frozen,) = (each for each in study.get_trials(deepcopy=False) if each.number == number)
-    return frozen
+    return Trial(study, study.get_trials(deepcopy=False)[number]._trial_id)
 
 
 def _pruner(settings: SweeperConfig, epochs: int) -> BasePruner:
@@ -112,7 +53,8 @@ def _pruner(settings: SweeperConfig, epochs: int) -> BasePruner:
     return NopPruner()
 
 
-def _storage(folder: Path) -> JournalStorage:
+def open_storage(folder: Path) -> JournalStorage:
+    """Open the journal of a sweep's folder; its warnings are switched off."""
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
     path = folder / JOURNAL
@@ -184,7 +126,7 @@ class Pruning(Checkpoint):
             monitor = self.config.trainer.monitor
             self._study = open_study(self.sweep, settings.study, settings, most, monitor)
             self._trial = trial_of(self._study, settings.trial)
-        if is_over(self._study, self._trial.number):
+        if self._study.get_trials(deepcopy=False)[self._trial.number].state.is_finished():
             return False  # a failure that is tried again: Optuna takes no reports for it
         self._trial.report(score, epochs)
         return bool(self._trial.should_prune())

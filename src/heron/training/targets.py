@@ -49,7 +49,7 @@ def check_classes(config: Config) -> None:
             _find(key, options["_target_"])
 
 
-def make(key: str, options: Mapping[str, Any], folder: RunFolder, **more: Any) -> Any:
+def make(key: str, options: Mapping[str, Any], folder: RunFolder) -> Any:
     """Make one logger or callback; its `save_dir` is the run folder unless it is given.
 
     Raises:
@@ -58,18 +58,14 @@ def make(key: str, options: Mapping[str, Any], folder: RunFolder, **more: Any) -
     takes = inspect.signature(_find(key, options["_target_"])).parameters
     place = {"save_dir": str(folder.path)} if "save_dir" in takes else {}
     try:
-        return instantiate({**place, **options}, **more, _convert_="all")
+        return instantiate({**place, **options}, _convert_="all")
     except InstantiationException as error:
-        said = first_line(cause := error.__cause__ or error)
-        if isinstance(cause, ImportError):
-            package = cause.name or key.rpartition(".")[2]
-            said = f"a package is missing: python -m pip install {package}"
-        raise ConfigError(f"{key}: {said}") from error
+        raise ConfigError(f"{key}: {first_line(error.__cause__ or error)}") from error
 
 
 def _find(key: str, target: str) -> Any:
     """Import a class, also of a fork or of the working folder, where a script would find it."""
-    from heron.base.forks import load_forks  # few runs need it
+    from heron.base.folders import load_forks  # few runs need it
 
     load_forks(experiment_roots())
     if (here := os.getcwd()) not in sys.path:

@@ -1,10 +1,12 @@
 """From a configuration to what Lightning runs: the module, and the Trainer as heron uses it."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
 import torch
+from pytorch_lightning.callbacks import ProgressBar
 from pytorch_lightning.plugins.precision.fsdp import FSDPPrecision
 from pytorch_lightning.strategies import DDPStrategy, FSDPStrategy, Strategy
 from pytorch_lightning.utilities.exceptions import MisconfigurationException
@@ -12,6 +14,7 @@ from torch import nn
 
 from heron.base import ranks
 from heron.base.errors import ConfigError
+from heron.base.libraries import has_accelerator
 from heron.base.run_folder import RunFolder
 from heron.base.signals import leave_signals_alone
 from heron.data.datamodule import DataModule
@@ -22,12 +25,10 @@ from heron.tasks.base import TaskModule
 from heron.tasks.config import Config
 from heron.tasks.task import new_head, task_of
 from heron.training.callbacks import (
-    EpochLines,
     Ledger,
     MeanOfEpochs,
-    StepCount,
+    Progress,
     StopEarly,
-    progress_bar,
 )
 from heron.training.checkpointing import (
     LOG_EVERY,
@@ -53,8 +54,7 @@ def fit(config: Config, folder: RunFolder, module: TaskModule, data: DataModule)
     if ranks.is_first():  # their number changes the order of additions
         folder.update_status(threads=torch.get_num_threads())
     history = History(folder.metrics)
-    begun = ranks.is_first() and (config.ckpt_path or folder.last.is_file())
-    checkpoint = ranks.from_first(resume_from(folder, config) if begun else None)
+    checkpoint = ranks.from_first(resume_from(folder, config) if ranks.is_first() else None)
     try:
         trainer = build_trainer(config, folder, data, history)
         trainer.fit(module, datamodule=data, ckpt_path=checkpoint, weights_only=True)
@@ -78,7 +78,7 @@ def count_weights(module: TaskModule) -> int:
 def build_trainer(
     config: Config, folder: RunFolder, data: DataModule, history: History
 ) -> pl.Trainer:
-    """Assemble Lightning's Trainer: precision, callbacks, loggers."""
+    """Assemble the Trainer of a run: precision, callbacks, loggers."""
     settings = config.trainer
     callbacks: list[pl.Callback] = [LastCheckpoint(folder, settings, history)]
     if settings.select == "best":
@@ -94,30 +94,44 @@ def build_trainer(
         from heron.training.curriculum import Restart
 
         callbacks.append(Restart(data))
-    own = [make(key, each, folder) for key, each in chosen(config, "callbacks").items()]
-    has_bar = any(isinstance(each, pl.callbacks.ProgressBar) for each in own)
-    callbacks += [StepCount(folder), EpochLines(settings.monitor)]
-    callbacks += [] if has_bar else progress_bar(settings.enable_progress_bar)
+    callbacks.append(Progress(folder, settings.monitor))
     if config.sweeper.trial is not None and config.sweeper.pruner != "none":
         from heron.training.study import Pruning
 
         callbacks.append(Pruning(config, folder.path.parent, data))
-    callbacks += own
+    callbacks += [make(key, each, folder) for key, each in chosen(config, "callbacks").items()]
     arguments = {
         "max_epochs": len(data.batches_per_epoch()),
         **devices(config),
         "accumulate_grad_batches": settings.accumulate_grad_batches,
         "gradient_clip_val": settings.gradient_clip_val or None,
         "logger": [history, *_loggers(config, folder)],
-        "callbacks": callbacks,
-        "default_root_dir": folder.path,
-        "enable_model_summary": False,
-        "enable_progress_bar": any(isinstance(c, pl.callbacks.ProgressBar) for c in callbacks),
         "num_sanity_val_steps": 0,
         "log_every_n_steps": LOG_EVERY,
         **settings.flags,
     }
-    return leave_signals_alone(pl.Trainer(**arguments))
+    return _trainer(config, folder.path, callbacks, **arguments)
+
+
+def prediction_trainer(config: Config, folder: Path) -> pl.Trainer:
+    """Assemble a Trainer that only predicts; every device has the whole model."""
+    machine = devices(config, sharded=False)
+    if not has_accelerator(machine["accelerator"]):  # it was trained on another machine
+        machine["accelerator"] = "auto"
+    nothing = {"logger": False, "enable_checkpointing": False, "use_distributed_sampler": False}
+    return _trainer(config, folder, [], **machine, **nothing)
+
+
+def _trainer(
+    config: Config, folder: Path, callbacks: list[pl.Callback], **arguments: Any
+) -> pl.Trainer:
+    """Make a Trainer, with a progress bar if asked for, or by default on a terminal."""
+    has_bar = any(isinstance(each, ProgressBar) for each in callbacks)  # which is then shown
+    if (wanted := config.trainer.enable_progress_bar) is None:
+        wanted = sys.stdout.isatty()
+    arguments = {"enable_model_summary": False, "default_root_dir": folder, **arguments}
+    trainer = pl.Trainer(callbacks=callbacks, enable_progress_bar=wanted or has_bar, **arguments)
+    return leave_signals_alone(trainer)
 
 
 def devices(config: Config, sharded: bool = True) -> dict[str, Any]:

@@ -15,19 +15,16 @@ from pathlib import Path
 from typing import Any
 
 import wandb
-from pytorch_lightning.utilities.rank_zero import rank_zero_only
 from wandb.errors import UsageError
 
 from heron.base.errors import ConfigError, first_line
-from heron.base.files import read_json, write_json
+from heron.base.files import read_json, read_yaml, write_json
 from heron.base.registry import ABOVE
 from heron.base.run_folder import RunFolder, read_record
 from heron.base.secrets import redacted
 from heron.base.tables import read_table
 from heron.base.terminal import said, say
-from heron.base.yaml_files import read_yaml
-from heron.config.constraints import all_keys
-from heron.config.words import key_of
+from heron.config.constraints import all_keys, key_of
 from heron.metrics.names import is_minimised
 from heron.tasks.config import Config
 from heron.training.run_names import readable_name
@@ -54,8 +51,7 @@ def wandb_logger(config: Config, folder: RunFolder) -> list[Any]:
     """
     if _training and _training[-1] != folder:
         return []
-    first_run = len(_training) > 1 and folder.path.parent.name != folder.stages.name
-    named = identity(config, folder, first_run)
+    named = identity(config, folder)
     unreachable = f"W&B cannot be reached for {named['project']}"
     if unreachable in said():
         named["mode"] = "offline"
@@ -64,7 +60,7 @@ def wandb_logger(config: Config, folder: RunFolder) -> list[Any]:
     except UsageError as error:
         raise ConfigError(f"logger.wandb: {first_line(error)}") from error
     except wandb.Error as error:
-        why = first_line(error).replace(_run_id(config, folder), "<id>")
+        why = first_line(error).replace(_run_id(config, folder, named["project"]), "<id>")
         say(
             f"W&B cannot be reached ({why}); this command's runs are recorded on disk instead, and "
             "`wandb sync <run folder>/wandb/offline-run-*` uploads them. "
@@ -101,16 +97,13 @@ def wandb_run(config: Config, folder: RunFolder) -> Iterator[None]:
         yield
         return
     _training.append(folder)
+    exit_code = 1
     try:
         yield
-    except BaseException:
-        _close(1)
-        raise
-    else:
-        if not getattr(rank_zero_only, "rank", 0):  # only the first process talks to W&B
-            _attempt("scores and artifacts", _complete, config, folder)
-            _close(0)
+        _attempt("scores and artifacts", _complete, config, folder)
+        exit_code = 0
     finally:
+        _close(exit_code)
         _training.pop()
 
 
@@ -119,13 +112,10 @@ def _open(config: Config, folder: RunFolder, named: dict[str, Any]) -> Any:
     options = {k: v for k, v in wandb_options(config).items() if k not in ("artifacts", *named)}
     options.setdefault("save_dir", os.environ.get("WANDB_DIR", str(folder.path)))
     logger = make("logger.wandb", options, folder)
-    status, varied = folder.read_status(), _swept(folder) & set(all_keys())
-    swept = {key: attrgetter(key)(config) for key in varied}
-    recorded = {
-        **config.values(),
-        **{key: each for key, each in swept.items() if not is_dataclass(each)},  # flat
-        "provenance": {key: status.get(key) for key in ("heron", "git", "sources", "overrides")},
-    }
+    status, keys = folder.read_status(), _swept(folder) & set(all_keys())
+    swept = {key: each for key in keys if not is_dataclass(each := attrgetter(key)(config))}
+    provenance = {key: status.get(key) for key in ("heron", "git", "sources", "overrides")}
+    recorded = redacted({**config.values(), **swept, "provenance": provenance})
     settings = wandb.Settings(
         init_timeout=INIT_SECONDS,
         finish_timeout=FINISH_SECONDS,
@@ -139,8 +129,8 @@ def _open(config: Config, folder: RunFolder, named: dict[str, Any]) -> Any:
         x_disable_meta=True,
         x_save_requirements=False,
     )
-    words = {"id": _run_id(config, folder), "config": redacted(recorded), "settings": settings}
-    logger._wandb_init |= named | words
+    run_id = _run_id(config, folder, named["project"])
+    logger._wandb_init |= named | {"id": run_id, "config": recorded, "settings": settings}
     assert logger.experiment is not None
     return logger
 
@@ -150,21 +140,20 @@ def _stored(folder: RunFolder) -> dict[str, Any]:
     return dict(read_json(path)) if path.is_file() else {}
 
 
-def _run_id(config: Config, folder: RunFolder) -> str:
+def _run_id(config: Config, folder: RunFolder, project: str) -> str:
     """Choose the run's id: that of W&B's environment, else the one that is stored, or draw one.
 
     It lies beside `last.ckpt`: starting over removes both.
     """
     options, stored = wandb_options(config), _stored(folder)
-    project = identity(config, folder)["project"]
     known = stored.get("id") if stored.get("project") == project else None
     given = options.get("id") or options.get("version") or os.environ.get("WANDB_RUN_ID")
-    found = {"project": project, "id": known or secrets.token_hex(8)}
-    if given and len(_training) < 2:  # of the whole, not of a stage
-        found["id"] = str(given)
+    if len(_training) > 1:  # it is that of the whole, not of a stage
+        given = None
+    found = {"project": project, "id": str(given or known or secrets.token_hex(8))}
     if found != stored:
         write_json(folder.last.parent / "wandb.json", found)
-    return str(found["id"])
+    return found["id"]
 
 
 def _swept(folder: RunFolder) -> set[str]:
@@ -209,25 +198,24 @@ def _attempt(what: str, action: Callable[..., Any], *words: Any, **more: Any) ->
         say(f"W&B lacks {what}: {type(error).__name__}: {why}. The run folder has everything")
 
 
-def identity(config: Config, folder: RunFolder, first_run: bool = False) -> dict[str, Any]:
+def identity(config: Config, folder: RunFolder) -> dict[str, Any]:
     """Name a run in W&B: `group` (the sweep), `name` (what a sweep varies, else the job) and more.
 
     What W&B's environment says wins over that, and what its logger says wins over both. By default
     the job's type is train, baseline, stages, stage or first-run, which a curriculum learns from.
     """
     options, job, kind = wandb_options(config), folder.path.resolve(), "train"
-    words, varied = folder.read_status().get("overrides", []), _swept(folder)
-    varying = [word for word in words if key_of(word) in varied]
-    name = readable_name(varying) if varying and not first_run else job.name
+    name, varied = job.name, _swept(folder)
     if job.parent.name == folder.stages.name:
         job, kind = job.parents[1], "stage"
         name = f"{job.name}/{folder.path.name}"
-    elif first_run:
+    elif len(_training) > 1:
         kind = "first-run"
-    elif config.stages:
-        kind = "stages"
-    elif config.baseline.name != "none":
-        kind = "baseline"
+    else:
+        words = folder.read_status().get("overrides", [])
+        name = readable_name([word for word in words if key_of(word) in varied]) or name
+        kind = "stages" if config.stages else kind
+        kind = kind if config.baseline.name == "none" else "baseline"
     mode = "online" if os.environ.get("WANDB_SWEEP_ID") else "offline"
     own = {"project": "heron", "mode": mode, "name": name, "job_type": kind}
     own |= {"group": job.parent.name[:128], "tags": ",".join(_tags(config))}

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from heron.base.errors import ConfigError
 from heron.base.registry import Registry
-from heron.commands.listing import FORK_COMMANDS, Command
+from heron.commands import COMMANDS, Command
 from heron.tasks import FORK_ANALYSES
 
 if TYPE_CHECKING:  # start-up time
     from heron.base.cells import Table
     from heron.data.config import DataConfig
     from heron.results.shipped import Shipped
-    from heron_tools.analysis.options import AnalyzeOptions
-    from heron_tools.analysis.outcome import Outcome
     from heron_tools.analysis.slicing import Slicer, Split
+    from heron_tools.statistics.options import AnalyzeOptions
+    from heron_tools.statistics.outcome import Outcome
 
     Describe = Callable[[Shipped, AnalyzeOptions], Outcome]
 
@@ -48,7 +48,7 @@ def statistics_of(config: DataConfig, options: AnalyzeOptions) -> Describe:
     Raises:
         ConfigError: an option has no meaning for the task.
     """
-    from heron_tools.analysis.label_statistics import describe_labels
+    from heron_tools.statistics.labels import describe_labels
 
     return STATISTICS.find(config.task) or describe_labels
 
@@ -69,14 +69,14 @@ def _summaries() -> Callable[[Split], Slicer]:
 
 @STATISTICS.late("qa")
 def _questions() -> Describe:
-    from heron_tools.analysis.question_statistics import describe_questions
+    from heron_tools.statistics.questions import describe_questions
 
     return describe_questions
 
 
 @STATISTICS.late("summarization")
 def _articles() -> Describe:
-    from heron_tools.analysis.summary_statistics import describe_summaries
+    from heron_tools.statistics.summaries import describe_summaries
 
     return describe_summaries
 
@@ -84,11 +84,11 @@ def _articles() -> Describe:
 @FORK_ANALYSES.registered("statistics")
 def tables(shipped: Shipped) -> Sequence[Table]:
     """Describe a data set with the default options, for its card."""
-    from heron_tools.analysis.options import AnalyzeOptions
+    from heron_tools.statistics.options import AnalyzeOptions
 
     options = AnalyzeOptions(data=shipped.config.name)
     return statistics_of(shipped.config, options)(shipped, options).tables
 
 
 _HELP = Path(__file__).with_name("analyze.txt")
-FORK_COMMANDS.register("analyze", Command(f"{__name__}.command", _HELP))
+COMMANDS.register("analyze", Command(f"{__name__}.command", _HELP))

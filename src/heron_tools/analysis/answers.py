@@ -13,32 +13,39 @@ import numpy as np
 
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.pages import clean_text
-from heron.base.plots import BLUE, GREEN
 from heron.base.tables import is_missing
 from heron.data.examples import Example, Span
-from heron.metrics import span_classes as kinds
-from heron.metrics.span import item_scores, language_profile
+from heron.metrics.span import (
+    CLUSTERS,
+    OTHER,
+    item_scores,
+    language_profile,
+    question_clusters,
+)
+from heron.reports.figures import BLUE, GREEN
+from heron.reports.pages import clean_text
 from heron.tasks.qa.answers import spans_as_given
 from heron.tasks.qa.reader import given_context, normaliser
-from heron_tools.analysis.options import say_unused
-from heron_tools.analysis.outcome import Drawn, Outcome, cards_page
-from heron_tools.analysis.rates import group_ids, share
+from heron_tools.analysis import answer_kinds as kinds
 from heron_tools.analysis.slicing import (
     Column,
     Floats,
     Slicer,
     Split,
+    cards_page,
     mean_scores,
     page_name,
     texts_facts,
     with_columns,
 )
+from heron_tools.statistics.options import say_unused
+from heron_tools.statistics.outcome import Drawn, Outcome
+from heron_tools.statistics.rates import group_ids, share
 
 REACH = 3  # the question word is looked for among so many words
 NO_ANSWER = "(no answer)"
 CLASSES = (*kinds.OVERLAPS, kinds.MISSED, kinds.UNANSWERABLE)
-QUESTION_WORDS = (*kinds.CLUSTERS, kinds.OTHER)
+QUESTION_WORDS = (*CLUSTERS, OTHER)
 DRAWN = (
     Drawn("f1", "F1", "D", BLUE, -0.14),
     Drawn("exact_match", "exact match", "o", GREEN, 0.14),
@@ -68,7 +75,7 @@ def slice_answers(split: Split) -> Slicer:
         split,
         place=places,
         question=questions,
-        question_word=kinds.question_clusters(questions, split.language, reach=REACH),
+        question_word=question_clusters(questions, split.language, reach=REACH),
         overlap_class=kinds.overlap_classes(found, [example.spans for example in examples]),
     )
     return Slicer(

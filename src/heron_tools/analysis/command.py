@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heron.base.cells import with_synthetic
+from heron.base.cells import to_markdown, with_synthetic
 from heron.base.files import write_file
-from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.run_folder import folder_inside, open_run
-from heron.base.table_files import to_markdown
 from heron.base.terminal import print_lines, print_tables
-from heron_tools.analysis.options import AnalyzeOptions, parse
+from heron_tools.statistics.options import AnalyzeOptions, parse
 
 if TYPE_CHECKING:  # start-up time
     from heron_tools.analysis.slicing import Slicer
@@ -48,7 +46,7 @@ def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]
         DataError: unreadable files, or files of other data.
     """
     from heron_tools.analysis import figures
-    from heron_tools.analysis.outcome import write_outcome
+    from heron_tools.statistics.outcome import write_outcome
 
     assert options.run is not None
     slicer = open_slicer(options, overrides)
@@ -77,10 +75,10 @@ def open_slicer(options: AnalyzeOptions, overrides: Sequence[str] = ()) -> Slice
     Raises:
         ConfigError: a wrong option, or no such run.
     """
+    from heron.data.overrides import override
     from heron.results.frame import predictions_file, read_frame
     from heron.results.shipped import data_of, find_examples
     from heron.tasks.task import TextScores, scores_of
-    from heron.training.overrides import override
     from heron.training.stored import read_stored
     from heron_tools.analysis import slicer_of
     from heron_tools.analysis.slicing import Split
@@ -116,18 +114,17 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
         The files written: `statistics.md`, `statistics.json` and those of the task; the statistics
         that a paper printed beside them.
     """
-    from heron.results.published import STATISTICS
+    from heron.data.overrides import configure
+    from heron.results import STATISTICS
     from heron.results.shipped import read_shipped
     from heron.tasks import FORK_ANALYSES
-    from heron.training.overrides import configure
     from heron_tools.analysis import statistics_of
-    from heron_tools.analysis.outcome import write_outcome
+    from heron_tools.statistics.outcome import write_outcome
 
     assert options.data is not None
     config = configure(options.data, overrides)
     describe = statistics_of(config, options)
-    cache = options.paths_cache or default_cache_dir()
-    shipped = read_shipped(config, options.paths_data or default_data_dir(), cache)
+    shipped = read_shipped(config, *options.folders)
     if options.sheet is not None:
         return list(FORK_ANALYSES["draw_sheet"](options, shipped))
     found = describe(shipped, options)

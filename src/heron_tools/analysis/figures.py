@@ -1,19 +1,16 @@
-"""The figures of an analysis: scores by slice, and lengths and shares of texts."""
+"""The figure of an analysis: scores by slice."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import matplotlib
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from heron.base.cells import Cell, Interval
-from heron.base.plots import FAINT, ORANGE, PALETTE, QUIET, STYLE, png
-from heron_tools.analysis.outcome import Drawn, Slicing
+from heron.reports.figures import FAINT, ORANGE, QUIET, STYLE, png
+from heron_tools.statistics.outcome import Drawn, Slicing
 
-_TAIL = 0.99  # share of values at their place; the rest is in the last bin
-_BINS = 30
 _LINE = 95  # characters of the title in one line
 
 
@@ -95,41 +92,3 @@ def _label(axes: Axes, slicing: Slicing, largest: float) -> None:
     axes.set_axisbelow(True)
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
-
-
-def histograms(
-    panels: Mapping[str, tuple[str, Mapping[str, Sequence[float] | np.ndarray]]], title: str
-) -> bytes:
-    """Draw how numbers are distributed, one panel by title, as PNG.
-
-    A panel has a label of its axis and values by name, of which the first four are drawn, as shares
-    of their own number with their mean. Empty labels are shares of at most 1, with the tail below.
-    """
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(4 * len(panels), 3.6), layout="constrained")
-        for axes, (name, (label, values)) in zip(
-            figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True
-        ):
-            drawn = {n: np.asarray(one) for n, one in list(values.items())[: len(PALETTE)]}
-            _draw_histogram(axes, label, {n: one for n, one in drawn.items() if one.size})
-            axes.set_title(name)
-        handles, labels = axes.get_legend_handles_labels()
-        if len(labels) > 1:
-            figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
-        figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=QUIET)
-        return png(figure)
-
-
-def _draw_histogram(axes: Axes, label: str, values: Mapping[str, np.ndarray]) -> None:
-    every = np.concatenate([*values.values(), np.zeros(0 if values else 1)])
-    low, high = (0.0, np.quantile(every, _TAIL)) if label else (np.quantile(every, 1 - _TAIL), 1.0)
-    edges = np.linspace(low, max(high, low + 1e-6), _BINS + 1)
-    if label and high <= 2 * _BINS:  # each number of words has a bar of its own
-        edges = np.arange(0.5, max(high, 1) + 1.5)
-    for (name, one), colour in zip(values.items(), PALETTE, strict=False):
-        counts, _ = np.histogram(np.clip(one, edges[0], edges[-1]), edges)
-        axes.stairs(counts / len(one), edges, color=colour, label=f"{name} (n={len(one):,})")
-        axes.axvline(float(np.mean(one)), color=colour, linewidth=0.8, linestyle="--")
-    axes.set(xlabel=f"{label or '1 - summary / article'} (dashed: mean)", ylabel="share")
-    axes.grid(axis="y", color=FAINT, linewidth=0.8)
-    axes.set_axisbelow(True)

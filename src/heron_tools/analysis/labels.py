@@ -12,13 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from heron.base.cells import Cell, Table
-from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.plots import BLUE, QUIET
+from heron.base.errors import ConfigError, DataError
 from heron.base.tables import cell_text, read_table
-from heron_tools.analysis.label_statistics import Shape, measure_diversity, shape
-from heron_tools.analysis.options import say_unused
-from heron_tools.analysis.outcome import Drawn, Outcome, Rows
-from heron_tools.analysis.rates import group_ids, rank_correlation, share
+from heron.reports.figures import BLUE, QUIET
 from heron_tools.analysis.slicing import (
     Analysis,
     Column,
@@ -29,7 +25,11 @@ from heron_tools.analysis.slicing import (
     split_categories,
 )
 from heron_tools.morphology.backends import load_morphology
-from heron_tools.morphology.diversity import WINDOW, Diversity
+from heron_tools.morphology.diversity import WINDOW, Diversity, ratio_name
+from heron_tools.statistics.labels import Shape, measure_diversity, shape
+from heron_tools.statistics.options import say_unused
+from heron_tools.statistics.outcome import Drawn, Outcome, Rows
+from heron_tools.statistics.rates import group_ids, rank_correlation, share
 
 DRAWN = (
     Drawn("accuracy", "accuracy", "D", BLUE),
@@ -139,22 +139,24 @@ def by_diversity(slicer: Slicer) -> Outcome:
     ttr_N = np.asarray([one.ttr for one in measured])
     tokens_N = np.asarray([one.tokens for one in measured])
     lemmas = f"Lemmas by {backend.name}."
-    sliced = slicer.slice(Column("type-token ratio", ttr_N, note=lemmas))
+    name = ratio_name(measured)
+    sliced = slicer.slice(Column(name, ttr_N, note=lemmas))
     facts = {
         "morphology": backend.name,
-        "ttr": "lemma term alone" if measured and measured[0].pos is None else "mean of both terms",
+        "ttr": name,
         "mattr_window": WINDOW,
         "shorter_than_window": int((tokens_N < WINDOW).sum()),
     }
     note = f"{lemmas} {slicer.note}"
-    more = _correlations(slicer, measured, note), _inside_lengths(slicer, ttr_N, tokens_N, note)
+    inside = _inside_lengths(slicer, name, ttr_N, tokens_N, note)
+    more = _correlations(slicer, measured, note), inside
     return replace(sliced, tables=(*sliced.tables, *more), facts={**sliced.facts, **facts})
 
 
 def _correlations(slicer: Slicer, measured: Sequence[Diversity], note: str) -> Table:
     tokens = [one.tokens for one in measured]
     values: dict[str, list[float]] = {
-        "type-token ratio": [one.ttr for one in measured],
+        ratio_name(measured): [one.ttr for one in measured],
         f"moving average, {WINDOW} tokens": [one.mattr for one in measured],
     }
     if measured and measured[0].pos is not None:
@@ -177,16 +179,20 @@ def _correlations(slicer: Slicer, measured: Sequence[Diversity], note: str) -> T
 
 
 def _inside_lengths(
-    slicer: Slicer, ttr_N: npt.NDArray[np.float64], tokens_N: npt.NDArray[np.int64], note: str
+    slicer: Slicer,
+    name: str,
+    ttr_N: npt.NDArray[np.float64],
+    tokens_N: npt.NDArray[np.int64],
+    note: str,
 ) -> Table:
     """Slice by ratio in each third of lengths, so that length is about equal."""
     rows: list[tuple[Cell, ...]] = []
     for length, members in quantile_bins(tokens_N, 3):
-        for name, inside in quantile_bins(ttr_N[members], 3):
+        for part, inside in quantile_bins(ttr_N[members], 3):
             chosen = members[inside]
             cells = measure(slicer, chosen).values()
-            rows.append((length, name, *cells, float(tokens_N[chosen].mean())))
-    columns = ("tokens", "type-token ratio", "rows", "accuracy", "largest class", "mean tokens")
+            rows.append((length, part, *cells, float(tokens_N[chosen].mean())))
+    columns = ("tokens", name, "rows", "accuracy", "largest class", "mean tokens")
     return Table("Accuracy by ratio inside thirds of length", columns, tuple(rows), note)
 
 
@@ -199,5 +205,5 @@ def read_types(path: Path, guids: Sequence[str]) -> list[list[str]]:
     types = {cell_text(row["guid"]): split_categories(row["types"]) for row in table.rows}
     if not types.keys() & set(guids):
         what = "none of its guids is among the predictions'"
-        raise DataError(Problem(str(path), what, f"those look like '{guids[0]}'" if guids else ""))
+        raise DataError(str(path), what, f"those look like '{guids[0]}'" if guids else "")
     return [types.get(guid, []) for guid in guids]

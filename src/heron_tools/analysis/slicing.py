@@ -9,26 +9,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from markupsafe import Markup
 
-from heron.base.cells import Cell, Interval, Table
+from heron.base.cells import SYNTHETIC, Cell, Interval, Table
 from heron.base.errors import ConfigError, nearest
 from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.languages.language import Language
+from heron.reports.pages import escape_json, render
 from heron.results.frame import Frame
-from heron_tools.analysis.options import AnalyzeOptions
-from heron_tools.analysis.outcome import Drawn, Outcome, Rows, Slice, Slicing
-from heron_tools.analysis.rates import RESAMPLES, group_means
+from heron_tools.statistics.options import ALWAYS, AnalyzeOptions
+from heron_tools.statistics.outcome import Drawn, Outcome, Rows, Slice, Slicing
+from heron_tools.statistics.rates import RESAMPLES, group_means
 
 Floats = npt.NDArray[np.float64]
 Parts = Sequence[tuple[str, Rows]]
 
-ALWAYS = ("file", "line")  # side columns of every data set
 TEXTS_NOTE = f"[low, high]: 95 %, bootstrap of whole articles ({RESAMPLES:,} resamples)."
 
 
@@ -191,6 +193,18 @@ def texts_facts(options: AnalyzeOptions) -> dict[str, Any]:
 def page_name(split: Split, stem: str) -> str:
     """Name the page of all texts of a split."""
     return f"{stem}.html" if split.name == "test" else f"{split.name}-{stem}.html"
+
+
+def cards_page(
+    template: str, title: str, synthetic: bool, content: Mapping[str, Any], **values: Any
+) -> str:
+    """Build a page that shows each row of a split as a card, and says if texts are synthetic.
+
+    The template extends `cards.html.j2`; its script shows `content`, in JSON's types.
+    """
+    banner, data = SYNTHETIC if synthetic else "", Markup(escape_json(content))
+    templates = Path(__file__).parent / "templates"
+    return render(template, templates, title=title, synthetic=banner, data=data, **values)
 
 
 def quantile_bins(values_N: npt.ArrayLike, bins: int, unknown: str = "") -> list[tuple[str, Rows]]:

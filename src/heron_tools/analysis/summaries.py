@@ -12,31 +12,32 @@ import numpy as np
 
 from heron.base.cells import Cell, Interval, with_synthetic
 from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.pages import clean_text, cut_text, fit_length
-from heron.base.plots import BLUE, GREEN, QUIET
-from heron.languages.spelling import KEPT_APART, are_variants, around_difference, speller
+from heron.languages.spelling import KEPT_APART, around_difference, speller
+from heron.languages.unicode import UNIFY_ALL
 from heron.languages.words import folded_words, word_places
 from heron.metrics.names import COPIED_NOTE, COPIES, MEASURES, copied_names, is_copied, rouge_names
-from heron.metrics.summary import extractive_texts, item_rouge
-from heron.metrics.summary_statistics import Tally, by_whitespace, by_words
-from heron_tools.analysis.options import say_unused
-from heron_tools.analysis.outcome import Drawn, Outcome, Rows, cards_page
+from heron.metrics.summary import Tally, by_whitespace, by_words, extractive_texts, item_rouge
+from heron.reports.figures import BLUE, GREEN, QUIET
+from heron.reports.pages import clean_text, cut_text, fit_length
 from heron_tools.analysis.slicing import (
     TEXTS_NOTE,
     Column,
     Floats,
     Slicer,
     Split,
+    cards_page,
     mean_scores,
     page_name,
     texts_facts,
     with_columns,
 )
-from heron_tools.analysis.summary_profile import Pair
-from heron_tools.analysis.summary_statistics import describe_system, open_tools
 from heron_tools.analysis.systems import read_systems
+from heron_tools.statistics.options import say_unused
+from heron_tools.statistics.outcome import Drawn, Outcome, Rows
+from heron_tools.statistics.profiles import Pair
+from heron_tools.statistics.summaries import describe_system, open_tools
 
-# The name in tables, and in `heron.metrics.summary_statistics`, of the numbers to slice by.
+# The name in tables, and in `heron.metrics.summary`, of the numbers to slice by.
 _STATISTICS = {
     "article_length": ("words of the article", "article_length"),
     "summary_length": ("words of the gold summary", "summary_length"),
@@ -69,7 +70,7 @@ def slice_summaries(split: Split) -> Slicer:
     """Make the slicer of a run that writes summaries.
 
     Its frame has the column `article`, and the numbers to slice by under their names in
-    `heron.metrics.summary_statistics`; NaN where a text is too short.
+    `heron.metrics.summary`; NaN where a text is too short.
     """
     say_unused(split.options, ("types", "texts", "sample"))
     split.frame.require("text")
@@ -162,6 +163,7 @@ def _check_golds(split: Split, others: Sequence[Any]) -> None:
     """Refuse systems without a common article, or with another gold summary."""
     golds, problems = dict(zip(split.frame["guid"], split.frame["gold"], strict=True)), []
     spell = speller(split.data.language, split.data.unicode)
+    plain = speller(split.data.language, UNIFY_ALL)
     for other in others:
         if not golds.keys() & other.summaries.keys():
             what = "none of its guids is among the run's predictions"
@@ -170,7 +172,7 @@ def _check_golds(split: Split, others: Sequence[Any]) -> None:
         references = other.references
         for guid in golds.keys() & references.keys():
             if (read := spell(references[guid])) != (right := spell(golds[guid])):
-                variants = are_variants(references[guid], golds[guid], split.data.language)
+                variants = plain(references[guid]) == plain(golds[guid])
                 fix = KEPT_APART if variants else "is it of the same data?"
                 here, there = around_difference(read, right)
                 own = f"in {split.frame.path} '{there}'"

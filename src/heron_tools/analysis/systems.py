@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError
 from heron.base.run_folder import open_run
-from heron.base.tables import table_stem
+from heron.base.table_formats import table_stem
 from heron.languages.unicode import UnicodeOptions
 from heron.results.frame import Frame, predictions_file, read_frame
 from heron.results.shipped import data_of
-from heron.tasks.task import text_scores
 from heron.training.stored import read_stored
 
 
@@ -46,23 +45,13 @@ def read_systems(words: Sequence[str], split: str, option: str = "systems") -> l
 
     Raises:
         ConfigError: no such file, or two systems of one name.
-        DataError: files without the columns, or with a guid twice; of all files at once.
+        DataError: files without the columns, or with a guid twice.
     """
-    systems: list[SummarySystem] = []
-    problems: list[Problem] = []
-    for name, path in named_paths(words, option):
-        try:
-            systems.append(_read(name, path, split))
-        except DataError as error:
-            problems += error.problems
-    if problems:
-        raise DataError(problems)
+    systems = [_read(name, path, split) for name, path in named_paths(words, option)]
     names = [system.name for system in systems]
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         fix = f"name them: {option}=first:PATH,second:PATH"
         raise ConfigError(f"{option}: two are called {', '.join(repeated)}; {fix}")
-    if not systems:
-        raise ConfigError(f"{option}=: name at least one run folder or table")
     return systems
 
 
@@ -98,12 +87,6 @@ def _read(name: str, path: Path, split: str) -> SummarySystem:
         return _from_table(name or table_stem(path), path)
     run = open_run(path)
     config = read_stored(run.config)
-    scores = text_scores(config.task.name)
-    if scores is None or scores.right is not None:
-        raise ConfigError(
-            f"{path} is a run of task={config.task.name}, which writes no summaries to judge: "
-            "name runs of task=summarization, or tables with a column 'summary'"
-        )
     file = predictions_file(path, split)
     data, _ = data_of(config, split)
     system = _from_table(name or path.resolve().name, file)
@@ -114,5 +97,5 @@ def _from_table(name: str, path: Path) -> SummarySystem:
     found = read_frame(path, needs_gold=False)
     if any(column.startswith("p/") for column in found.columns):
         labels = "its predictions are labels: it has columns of their probabilities (p/...)"
-        raise DataError(Problem(str(path), labels, "name predictions of task=summarization"))
+        raise DataError(str(path), labels, "name predictions of task=summarization")
     return SummarySystem(name, found)

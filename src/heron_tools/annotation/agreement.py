@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Annotated
 
 from heron.base.cells import Table
-from heron.base.errors import ConfigError, nearest
 from heron.base.tables import write_table
 from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Natural, OneOf, Seed
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 from heron_tools.annotation.labels import Labels, Layout, read_labels
 from heron_tools.annotation.measures import (
     agreement_table,
@@ -44,15 +43,6 @@ def run(arguments: Sequence[str]) -> int:
     """Print measures of agreement and write lists; returns the exit code."""
     options = parse_options(AgreementOptions, arguments)
     labels = read_labels(options.files, options)
-    if all(sum(map(bool, said)) < 2 for said in labels.values):
-        raise ConfigError(
-            f"no item is labelled by two of {', '.join(labels.raters)}, such as "
-            f"'{labels.items[0]}': key=COLUMN says which column names an item"
-        )
-    given = {label for said in labels.values for label in said if label}
-    if options.relaxed and options.relaxed not in given:
-        near = nearest(options.relaxed, given)
-        raise ConfigError(f"relaxed={options.relaxed}: nobody gave this label.{near}")
     parts = [("all", labels)]
     if options.by:
         parts += [(group, labels.of_group(group)) for group in sorted({*labels.groups} - {""})]

@@ -10,17 +10,16 @@ from pathlib import Path
 
 from heron.base.cells import Table, summarize
 from heron.base.errors import ConfigError, nearest
-from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.tables import cell_text, write_table
 from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Count, Seed
-from heron.config.options import DataFolders, parse_options, parse_with_data
+from heron.config.parsing import DataFolders, parse_options, parse_with_data
 from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.data.markers import with_markers
+from heron.data.overrides import configure
 from heron.results.shipped import read_shipped
 from heron.tasks.task import task_of, text_scores
-from heron.training.overrides import configure
 from heron_tools.annotation.labels import Labels
 from heron_tools.annotation.measures import (
     agreement_table,
@@ -79,8 +78,7 @@ def run(arguments: Sequence[str]) -> int:
 def _draw(arguments: Sequence[str]) -> int:
     options, words = parse_with_data(DrawOptions, arguments)
     config = configure(options.data, words)
-    data, cache = options.paths_data or default_data_dir(), options.paths_cache
-    shipped = read_shipped(config, data, cache or default_cache_dir())
+    shipped = read_shipped(config, *options.folders)
     if options.split not in shipped.splits:
         near = nearest(options.split, shipped.splits)
         raise ConfigError(f"split={options.split}: {config.name} has no such split here.{near}")

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.tables import cell_text, is_missing, read_table, table_stem
+from heron.base.table_formats import table_stem
+from heron.base.tables import cell_text, is_missing, read_table
 from heron.base.terminal import say
 from heron.languages import get_language
 from heron.languages.unicode import UnicodeOptions, normalise
@@ -104,7 +105,7 @@ def _unified(values: Sequence[Sequence[str]]) -> list[list[str]]:
     for best, *others in same.values():
         for label in others:
             what = f"'{label}' ({counts[label]:,}) counts as '{best}' ({counts[best]:,})"
-            say(what, who="heron agreement")
+            say(what)
     return [[same[_folded(label)][0] if label else "" for label in said] for said in values]
 
 

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from heron.base.errors import DataError, Problem
+from heron.base.cells import as_text
+from heron.base.errors import DataError
 from heron.base.files import atomic_open
-from heron.base.tables import Table, as_text, is_missing, read_table, write_table
+from heron.base.tables import Table, is_missing, read_table, write_table
 
 
 def write_for_people(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
@@ -41,6 +42,6 @@ def filled_rows(table: Table) -> Table:
     """Leave out rows without any content, which spreadsheet programs write below the last one."""
     kept = [n for n, row in enumerate(table.rows) if not all(map(is_missing, row.values()))]
     if not kept:
-        raise DataError(Problem(str(table.path), "has no rows", "at least one is needed"))
+        raise DataError(str(table.path), "has no rows", "at least one is needed")
     rows, lines = [table.rows[n] for n in kept], [table.lines[n] for n in kept]
     return dataclasses.replace(table, rows=rows, lines=lines)

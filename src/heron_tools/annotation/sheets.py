@@ -19,7 +19,8 @@ import numpy as np
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import read_json, write_json
-from heron.base.tables import Table, cell_text, table_stem
+from heron.base.table_formats import table_stem
+from heron.base.tables import Table, cell_text
 from heron.data.examples import Example
 from heron_tools.annotation.people import read_from_people, write_for_people
 
@@ -166,7 +167,7 @@ def read_key(path: Path) -> Key:
         return Key(**read_json(path))
     except (ValueError, TypeError) as error:
         fix = "the key.json that `heron annotate draw` wrote beside the sheets"
-        raise DataError(Problem(str(path), "is no key of sheets", fix)) from error
+        raise DataError(str(path), "is no key of sheets", fix) from error
 
 
 @dataclass(frozen=True, slots=True)

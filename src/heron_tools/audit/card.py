@@ -7,11 +7,10 @@ from pathlib import Path
 from huggingface_hub import DatasetCardData
 
 from heron import __version__
-from heron.base.cells import Cell, Table
+from heron.base.cells import Cell, Table, to_markdown
 from heron.base.files import write_file
-from heron.base.pages import render
-from heron.base.table_files import to_markdown
 from heron.languages import get_language
+from heron.reports.pages import render
 from heron.results.shipped import Shipped
 from heron.tasks import FORK_ANALYSES
 from heron.tasks.task import task_of

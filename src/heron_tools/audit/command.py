@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.terminal import print_lines
 from heron.config.constraints import Share
-from heron.config.options import DataFolders, parse_with_data
-from heron.training.overrides import configure
+from heron.config.parsing import DataFolders, parse_with_data
+from heron.data.overrides import configure
 
 
 @dataclass
@@ -34,14 +33,13 @@ def run(arguments: Sequence[str]) -> int:
     from heron_tools.audit.report import Report, print_summary, write
 
     config = configure(options.data, overrides)
-    cache = options.paths_cache or default_cache_dir()
-    shipped = read_shipped(config, options.paths_data or default_data_dir(), cache)
+    shipped = read_shipped(config, *options.folders)
     findings = in_order(list(audit(shipped, options.near)))
     report = Report(shipped, findings, [f"data={options.data}", *overrides])
     files = write(report, options.out or Path("runs") / "audit" / config.name)
     if options.near == AuditOptions.near:  # `heron train` prints the near copies of the default
         found = [finding.as_json(rows=False) for finding in findings]
-        store(shipped.config, shipped.sha256, found, cache)
+        store(shipped.config, shipped.sha256, found, options.folders[1])
     if options.card is not None:
         files = [*files, write_card(shipped, findings, options.card)]
     print_summary(report)

@@ -41,11 +41,6 @@ class Feature(NamedTuple):
     values_N: Values  # float (rules have a threshold), or text (rules have a class for each value)
 
 
-def later_capital(text: str) -> bool:
-    """Whether there is an upper-case letter after the first character."""
-    return any(character.isupper() for character in text[1:])
-
-
 def overlap(one: str, other: str) -> float:
     """Jaccard overlap of the words of two texts, a fraction."""
     first, second = set(words(one)), set(words(other))
@@ -66,7 +61,11 @@ def _last(text: str) -> str:
 
 # Family, name and value of the features of one text, and of a premise and its hypothesis.
 _OF_TEXT: tuple[tuple[str, str, Callable[[str], object]], ...] = (
-    ("casing", "upper-case letter after the first character", later_capital),
+    (
+        "casing",
+        "upper-case letter after the first character",
+        lambda text: any(c.isupper() for c in text[1:]),
+    ),
     ("casing", "begins with an upper-case letter", lambda text: text[:1].isupper()),
     ("length", "characters", lambda text: float(len(text))),
     ("length", "words", lambda text: float(len(text.split()))),

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from datasketch import MinHash, MinHashLSH
 
-from heron.base.progress import tracked
+from heron.base.terminal import tracked
 from heron.data.examples import Example
 from heron_tools.audit.findings import Finding, Row, grouped
 from heron_tools.audit.texts import WINDOW, Splits, every, loose, names_of

@@ -16,7 +16,7 @@ from scipy.sparse import hstack
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from heron.base.progress import tracked
+from heron.base.terminal import tracked
 from heron_tools.audit.findings import Finding, severity
 from heron_tools.audit.rules import (
     FOLDS,

@@ -1,11 +1,10 @@
-"""The report of an audit: a page, the same in Markdown, `findings.json`, a printed summary."""
+"""The report of an audit: a page, `findings.json`, a printed summary."""
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape as escape_markdown
 from pathlib import Path
 
 from markupsafe import Markup, escape
@@ -16,19 +15,18 @@ from heron import __version__
 from heron.base.cells import Cell, Formatted, Table
 from heron.base.errors import visible
 from heron.base.files import write_file, write_json
-from heron.base.pages import cut_text, render
-from heron.base.table_files import to_markdown
 from heron.base.terminal import gather, output
 from heron.data.examples import Example
 from heron.data.findings import text_options
 from heron.data.markers import event_markers, mark
 from heron.languages import get_language
+from heron.reports.pages import cut_text, render
 from heron.results.shipped import Shipped
 from heron_tools.audit.findings import SEVERITIES, Finding, Row
 from heron_tools.audit.texts import WINDOW, names_of, sides
 
-_MARKDOWN_ROWS, _HTML_ROWS = 20, 200  # of one finding; findings.json has all
-_MARKDOWN_TEXT, _HTML_TEXT = 160, 1_200  # characters
+_ROWS = 200  # of one finding; findings.json has all
+_TEXT = 1_200  # characters
 _TINY = 0.0005  # would be shown as 0.000
 
 
@@ -88,7 +86,7 @@ class Report:
 
 
 def write(report: Report, folder: Path) -> list[Path]:
-    """Write the three files into `folder`; returns their paths."""
+    """Write both files into `folder`; returns their paths."""
     config, language = report.shipped.config, get_language(report.shipped.config.language)
     page = render(
         "audit.html.j2",
@@ -98,12 +96,12 @@ def write(report: Report, folder: Path) -> list[Path]:
         synthetic="Synthetic data: not a research result." if config.synthetic else "",
         counts=report.counts,
         facts=report.facts,
-        findings=[(f, measure_table(f), report.rows(f, _HTML_ROWS)) for f in report.findings],
+        findings=[(f, measure_table(f), report.rows(f, _ROWS)) for f in report.findings],
         columns=report.columns,
         language=language.code,
         direction=language.direction,
         markers=tuple(event_markers(config)),
-        width=_HTML_TEXT,
+        width=_TEXT,
         shorten=cut_text,
     )
     stored = {
@@ -117,9 +115,7 @@ def write(report: Report, folder: Path) -> list[Path]:
         "findings": [finding.as_json() for finding in report.findings],
     }
     write_json(folder / "findings.json", stored)
-    text = "\n".join(_markdown(report))
-    pages = [write_file(folder / "audit.html", page), write_file(folder / "audit.md", text)]
-    return [*pages, folder / "findings.json"]
+    return [write_file(folder / "audit.html", page), folder / "findings.json"]
 
 
 def print_summary(report: Report) -> None:
@@ -153,32 +149,6 @@ def measure_table(finding: Finding) -> Table | None:
 def _cell(value: str | int | float | None) -> Cell:
     is_tiny = isinstance(value, float) and 0 < abs(value) < _TINY
     return Formatted(value, ".1e") if is_tiny else value  # type: ignore[arg-type]
-
-
-def _markdown(report: Report) -> Iterator[str]:
-    yield f"# {escape_markdown(report.title, quote=False)}\n"
-    yield f"{report.counts}.\n"
-    yield from (f"- {name}: `{value}`" for name, value in report.facts.items())
-    yield ""
-    for finding in report.findings:
-        yield f"## {finding.severity}: {finding.id}\n"
-        yield f"{escape_markdown(finding.title, quote=False)}.\n"
-        if finding.advice:
-            yield f"What to do: {escape_markdown(finding.advice, quote=False)}.\n"
-        if table := measure_table(finding):
-            yield to_markdown(table)
-        if finding.rows:
-            yield to_markdown(_rows_table(report, finding))
-
-
-def _rows_table(report: Report, finding: Finding) -> Table:
-    rows = tuple(
-        (row.group, row.split, row.guid, row.label, *(cut_text(t, _MARKDOWN_TEXT) for t in texts))
-        for row, texts in report.rows(finding, _MARKDOWN_ROWS)
-    )
-    more = len(finding.rows) - len(rows)
-    note = f"{more:,} more in findings.json." if more else ""
-    return Table("Rows", ("group", "split", "guid", "label", *report.columns), rows, note)
 
 
 def highlight(text: str, markers: Sequence[str]) -> Markup:

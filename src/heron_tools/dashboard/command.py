@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heron.base.terminal import print_lines
-from heron.config.options import parse_folder
+from heron.config.parsing import parse_options
 from heron.results.collect import collect
 from heron_tools.dashboard.page import write_dashboard
 
@@ -22,8 +22,7 @@ class DashboardOptions:
 
 def run(arguments: Sequence[str]) -> int:
     """Run `heron dashboard DIR [out=DIR] [wandb=true] [entity=NAME]`; returns the exit code."""
-    missing = "name a sweep: heron dashboard runs/<sweep>"
-    options = parse_folder(DashboardOptions, arguments, missing)
+    options = parse_options(DashboardOptions, arguments, "folder")
     print_lines(write_dashboard(options.folder, options.out))
     if options.wandb:
         from heron_tools.dashboard.workspace import save_workspace  # start-up time

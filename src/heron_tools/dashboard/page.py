@@ -15,14 +15,14 @@ from markupsafe import Markup
 from heron.base.cells import SYNTHETIC, Summary, show
 from heron.base.errors import ConfigError
 from heron.base.files import write_file
-from heron.base.pages import escape_json, render
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact, redacted
 from heron.metrics.names import is_minimised, signed, with_copied
+from heron.reports.pages import escape_json, render
 from heron.reports.sweep import page_links, spent_table
-from heron.results.collect import RunRecord, collect, headline_metrics, is_run
-from heron.results.groups import (
-    Group,
+from heron.results.collect import RunRecord, collect, headline_metrics
+from heron.results.systems import (
+    System,
     copied_scores,
     count_states,
     group_runs,
@@ -30,9 +30,9 @@ from heron.results.groups import (
     natural,
     values_of,
     varying_keys,
-    watched_score,
     without_first_runs,
 )
+from heron_tools.dashboard.workspace import watched_score
 
 SPLITS = ("validation", "test")
 POINTS = 120  # of a curve, at most; a screen shows no more
@@ -46,11 +46,6 @@ def write_dashboard(folder: Path, out: Path | None = None) -> Path:
     """Write `dashboard.html` for a sweep, by default into its folder; returns the page's path."""
     folder = Path(folder)
     runs = collect(folder)
-    if is_run(folder):
-        raise ConfigError(
-            f"{folder} is one run; a dashboard compares the runs of a sweep. Name the folder above "
-            "it, or see `heron report` for this one"
-        )
     target = Path(out) if out else folder
     chosen, title = without_first_runs(runs), folder.resolve().name
     content = dashboard_data(title, chosen, target)
@@ -146,7 +141,7 @@ def curves(path: Path, metrics: Sequence[str]) -> dict[str, list[list[float | No
     return {name: points for name, points in found.items() if points}
 
 
-def repeat_command(title: str, group: Group) -> str:
+def repeat_command(title: str, group: System) -> str:
     """Write the command that trains a group's runs again, in a sweep beside the old one.
 
     Only typed overrides are repeated; secrets in them are masked and must be filled in.
@@ -189,7 +184,7 @@ def _run(run: RunRecord, metrics: Sequence[str]) -> dict[str, Any]:
 
 
 def _best(
-    title: str, groups: Sequence[Group], runs: Sequence[RunRecord], monitor: str
+    title: str, groups: Sequence[System], runs: Sequence[RunRecord], monitor: str
 ) -> dict[str, Any] | None:
     """Choose by the mean of the watched score on validation; ties go to the first group."""
     found = [(group.summary("validation", monitor), number) for number, group in enumerate(groups)]

@@ -10,7 +10,7 @@ from typing import Any
 from heron.base.errors import ConfigError, first_line
 from heron.metrics.names import copied_names, is_copied, is_minimised, with_copied
 from heron.results.collect import RunRecord, headline_metrics
-from heron.results.groups import is_seed, varying_keys, watched_score
+from heron.results.systems import is_seed, varying_keys
 
 PACKAGE = "wandb-workspaces==0.4.13"
 
@@ -94,7 +94,7 @@ def build_workspace(sweep: str, runs: Sequence[RunRecord], entity: str) -> Any:
         name=f"heron: {sweep}",
         sections=sections,
         runset_settings=views.RunsetSettings(
-            filters=[views.Metric("Group") == (_named(runs, "group") or sweep)],
+            filters=[views.Metric("System") == (_named(runs, "group") or sweep)],
             order=[views.Ordering(views.Summary(chosen), ascending=is_minimised(monitor))],
             pinned_columns=[f"summary:{chosen}", *(f"config:{_path(runs, key)}" for key in keys)],
         ),
@@ -110,3 +110,9 @@ def _path(runs: Sequence[RunRecord], key: str) -> str:
     """Name a setting as W&B does; of a config group (`head=ess`), its name is shown."""
     group = any(isinstance(run.setting(key), dict) for run in runs)
     return f"{key}.name" if group else key
+
+
+def watched_score(runs: Sequence[RunRecord]) -> str:
+    """Name the score of `trainer.monitor`; the first headline score where no run names one."""
+    named = (str(run.setting("trainer.monitor") or "") for run in runs)
+    return next((name for name in named if name), next(iter(headline_metrics(runs)), ""))

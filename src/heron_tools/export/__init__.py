@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from heron.commands.listing import FORK_COMMANDS, Command
+from heron.commands import COMMANDS, Command
 
 _HELP = Path(__file__).with_name("export.txt")
-FORK_COMMANDS.register("export", Command(f"{__name__}.command", _HELP))
+COMMANDS.register("export", Command(f"{__name__}.command", _HELP))

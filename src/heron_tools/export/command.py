@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heron.base.cells import Table
-from heron.base.columns import aligned
 from heron.base.errors import ConfigError
 from heron.base.files import atomic_folder
 from heron.base.run_folder import open_run
-from heron.base.terminal import print_lines
-from heron.config.options import parse_options
+from heron.base.terminal import print_lines, print_tables
+from heron.config.parsing import parse_options
 
 
 @dataclass
@@ -27,8 +26,6 @@ class ExportOptions:
 def run(arguments: Sequence[str]) -> int:
     """Write the folder and list its files; returns the exit code."""
     options = parse_options(ExportOptions, arguments)
-    if options.dry_run and options.push is None:
-        raise ConfigError("dry_run=true lists what push=OWNER/NAME would upload; name one")
     folder = open_run(options.run)
     if options.out.exists() and (not options.out.is_dir() or any(options.out.iterdir())):
         raise ConfigError(f"out={options.out} is not empty: name a new folder, or remove it")
@@ -48,8 +45,8 @@ def run(arguments: Sequence[str]) -> int:
     write_card(folder, plain, options.out, name, options.push or PLACE)
     written = [(path.stat().st_size, path) for path in sorted(options.out.iterdir())]
     table = Table("files", ("bytes", "path"), tuple((size, str(path)) for size, path in written))
-    shown = aligned([(f"{size:>14,}", str(path)) for size, path in written])
-    print_lines(*shown, tables=[table], files=[path for _, path in written])
+    print_tables([table])
+    print_lines(files=[path for _, path in written])
     lines.append(f"loads as {plain.loads_as}; {options.out / 'README.md'} has the code")
     if options.push is not None and not options.dry_run:
         lines.append(_upload(options.out, options.push))

@@ -8,17 +8,17 @@ from pathlib import Path
 
 from huggingface_hub import EvalResult, ModelCardData
 
+from heron.base.cells import to_markdown
 from heron.base.files import write_file
 from heron.base.folders import data_sets
-from heron.base.pages import render
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact
-from heron.base.table_files import to_markdown
 from heron.data.config import TEST, VALIDATION, read_config
 from heron.data.markers import event_markers
 from heron.data.readers import data_set
 from heron.languages import get_language
 from heron.reports.map import draw_map
+from heron.reports.pages import render
 from heron.reports.run import score_table
 from heron.results.collect import RunRecord, collect, headline_metrics
 from heron.results.shipped import data_of
@@ -195,9 +195,6 @@ def _limits(run: RunRecord, plain: Plain) -> Iterator[str]:
     if data.phrases != "none":
         how = f"data.phrases={data.phrases}"
         yield f"Its hypotheses had linking phrases removed ({how}); remove them first."
-    if config.task.decoding:
-        how = f"task.decoding={config.task.decoding}"
-        yield f"Scores are of labels chosen together ({how}); the code chooses each by itself."
     if plain.loads_as == OWN_CLASS:
         return
     yield (

@@ -61,13 +61,11 @@ def export_onnx(plain: Plain, folder: Path) -> str:
     """
     if plain.loads_as == "AutoModelForSeq2SeqLM":
         raise ConfigError("onnx=true: summaries are written token by token; leave it out")
-    if plain.loads_as == OWN_CLASS and plain.config.encoder.overflow == "windows":
-        raise ConfigError("onnx=true: this model joins the windows of a text; leave it out")
-    if plain.loads_as == OWN_CLASS and plain.config.head.both_ways:
-        raise ConfigError("onnx=true: head.both_ways reads each pair twice; leave it out")
     import onnxruntime  # an optional dependency
 
-    own = plain.loads_as == OWN_CLASS
+    own, config = plain.loads_as == OWN_CLASS, plain.config
+    if own and (config.encoder.overflow == "windows" or config.head.both_ways):
+        raise ConfigError("onnx=true: this model reads a text or pair more than once; leave it out")
     loader: Any = HeronModel if own else getattr(transformers, plain.loads_as)
     model, path = _Logits(loader.from_pretrained(folder)).eval(), folder / FILE
     encoder: Any = model.model.encoder.config if own else model.model.config

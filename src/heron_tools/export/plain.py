@@ -14,11 +14,12 @@ from heron.languages import get_language
 from heron.languages.unicode import normalise
 from heron.models.encoder import Encoder
 from heron.models.heads import Head
+from heron.tasks.base import TaskModule
 from heron.tasks.config import Config
 from heron.tasks.exported_heads import HeadWeights
 from heron.tasks.task import task_of
-from heron.training.export import export
-from heron.training.inference import TrainedEncoder, open_trained
+from heron.training.exported import export
+from heron.training.inference import open_trained
 from heron_tools.export.heron_model import HeronModel
 
 # The class that loads the folder, where it is none of transformers.
@@ -47,9 +48,9 @@ def write_plain(run: RunFolder, folder: Path) -> Plain:
         ConfigError: the run has no encoder, or a head that neither can load.
     """
     trained = open_trained(run)
-    if not isinstance(trained, TrainedEncoder):
+    if not isinstance(trained.system, TaskModule):
         raise ConfigError(f"{run.path}: a baseline has no encoder to export")
-    config, module = trained.config, trained.module
+    config, module = trained.config, trained.system
     encoder, head, tokenizer = module.encoder, module.head, trained.tokenizer
     known = task_of(config).model.in_transformers(head, encoder, tokenizer, config)
     if known is None and not task_of(config).about.writes:

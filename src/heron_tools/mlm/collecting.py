@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from heron.base.errors import DataError, Problem
+from heron.base.errors import DataError
 from heron.base.files import fingerprint, sha256_file, stored_folder
 from heron.base.folders import data_set_file
-from heron.base.tables import table_stem, write_table
+from heron.base.table_formats import table_stem
+from heron.base.tables import write_table
 from heron.data.config import TEST, TRAIN, VALIDATION, DataConfig, read_config
 from heron.data.examples import Example
 from heron.data.readers import load
@@ -122,7 +123,7 @@ def _columns(
             rows.append((f"{source}:{number}", "" if reason else text, group, source, told))
     if not rows:
         fix = "name data.files.train.path, or data sets in data.texts.sets"
-        raise DataError(Problem("data.texts", "there is no text to train on", fix))
+        raise DataError("data.texts", "there is no text to train on", fix)
     guid, text, group = config.columns.guid, config.columns.text, config.columns.group or "group"
     names = (guid, text, group, "source", LEFT_OUT)
     return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))

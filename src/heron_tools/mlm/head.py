@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from transformers import AutoModelForMaskedLM, PreTrainedModel
 
 from heron.base.errors import ConfigError
-from heron.data.tokenizer import load_tokenizer
+from heron.data.hub import load_tokenizer
 from heron.models.config import HeadConfig
 from heron.models.encoder import Encoder, build_encoder
 from heron.tasks.config import Config

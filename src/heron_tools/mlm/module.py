@@ -161,4 +161,4 @@ class MaskedModule(TaskModule):
             [" ".join(tokenizer.convert_ids_to_tokens(pair[side])) for pair in tokens]
             for side in (0, 1)
         )
-        return MaskedPredictions(examples, sums_T4, gold, best)
+        return MaskedPredictions(examples, best, gold, sums_T4)

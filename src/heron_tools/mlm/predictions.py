@@ -14,12 +14,11 @@ import numpy as np
 
 from heron.base.errors import ConfigError
 from heron.data.config import DataConfig
-from heron.data.examples import Example
 from heron.data.rows import Rows
 from heron.languages.language import Language
 from heron.metrics.paired import Floats
-from heron.tasks.base import group_column
 from heron.tasks.config import Config
+from heron.tasks.predictions import Predictions
 from heron.tasks.task import TextScores
 
 
@@ -37,41 +36,36 @@ def score_sums(sums: np.ndarray) -> dict[str, float]:
     return {"loss": loss, "perplexity": float(np.exp(loss)), "accuracy": float(right / count)}
 
 
-@dataclass(frozen=True, slots=True)
-class MaskedPredictions:
-    """See `Predictions`; the sequences of a text are one row."""
+@dataclass(frozen=True)
+class MaskedPredictions(Predictions):
+    """The most probable tokens of each text; its sequences are one row. See `Predictions`."""
 
-    examples: list[Example]
-    sums_T4: np.ndarray  # as `MaskedOutput.sums_R4`
     gold: list[str]  # each text's masked tokens, between spaces
-    best: list[str]  # the most probable token for each
+    sums_T4: np.ndarray  # as `MaskedOutput.sums_R4`
 
     @property
-    def guids(self) -> list[str]:
+    def golds(self) -> list[str | None]:
         """See `Predictions`."""
-        return [example.guid for example in self.examples]
+        return [*self.gold]
 
     def scores(self, config: Config) -> dict[str, float]:
         """Score all masked tokens together; there are no intervals."""
         return score_sums(self.sums_T4.sum(axis=0))
 
-    def columns(self, examples: Sequence[Example], config: Config) -> dict[str, Any]:
-        """See `Predictions`."""
-        texts = [example.text for example in self.examples]
-        columns = {"guid": self.guids, "gold": self.gold, "prediction": self.best}
-        return columns | self._means() | {"text": texts} | group_column(self.examples)
+    def details(self, config: Config) -> dict[str, list[Any]]:
+        """See `Predictions`: loss in nats and accuracy of each text's masked tokens."""
+        found = [score_sums(sums) for sums in self.sums_T4]
+        return {name: [scores.get(name) for scores in found] for name in ("loss", "accuracy")}
 
     def answers(self, config: Config) -> dict[str, list[Any]]:
-        """See `Predictions`: guid, loss in nats and accuracy of each text's masked tokens."""
-        return {"guid": self.guids, **self._means()}
+        """See `Predictions`: the means, without the tokens."""
+        return {"guid": self.guids, **self.details(config)}
 
     def lines(self, config: Config) -> list[str]:
         """Format the scores of the first text."""
-        return [f"{name} {values[0]:.3f}" for name, values in self._means().items() if values]
-
-    def _means(self) -> dict[str, list[Any]]:
-        found = [score_sums(sums) for sums in self.sums_T4]
-        return {name: [scores.get(name) for scores in found] for name in ("loss", "accuracy")}
+        return [
+            f"{name} {values[0]:.3f}" for name, values in self.details(config).items() if values
+        ]
 
 
 def _items(
@@ -107,7 +101,6 @@ def text_scores() -> TextScores:
         metric="accuracy",
         right="exact_match",
         predicts="masked tokens",
-        predicted_for="text",
         data="own_text",
         columns=("prediction",),
         group="guid",

@@ -5,16 +5,8 @@ from pathlib import Path
 
 from heron.base.errors import DataError, Problem
 from heron.base.registry import on_demand
-from heron.base.tables import (
-    Table,
-    is_missing,
-    number_text,
-    open_text,
-    opened,
-    read_table,
-    table_format,
-    undecodable,
-)
+from heron.base.table_formats import open_text, opened, table_format, undecodable
+from heron.base.tables import Table, is_missing, number_text, read_table
 from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader
@@ -93,12 +85,12 @@ def text_table(path: Path, config: DataConfig) -> Table:
                 lines = enumerate(open_text(file, "\n"), 1)
                 found = [(n, line.rstrip("\n")) for n, line in lines if line.strip()]
         except OSError as error:
-            raise DataError(Problem(str(path), f"cannot be read: {error}")) from error
-    bad = [Problem(f"{path}:{n}", *what) for n, text in found if (what := undecodable(text))]
+            raise DataError(str(path), f"cannot be read: {error}") from error
+    problems = [bad for n, text in found if (bad := undecodable(f"{path}:{n}", text))]
     if not found:
-        bad = [Problem(str(path), "has no texts", "at least one is needed")]
+        problems = [Problem(str(path), "has no texts", "at least one is needed")]
     rows = [{column: text} for _, text in found]
-    return Table(path, (column,), rows, [number for number, _ in found], bad)
+    return Table(path, (column,), rows, [number for number, _ in found], problems)
 
 
 TEXTS = Format(

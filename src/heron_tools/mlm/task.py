@@ -9,29 +9,21 @@ from dataclasses import dataclass
 from heron.base.registry import Registry, on_demand
 from heron.config.constraints import Share
 from heron.data import Rules
-from heron.data.config import LABEL_KEYS, DataConfig, changed_keys
+from heron.data.config import DataConfig, second_text_problems
 from heron.tasks.config import Config, TaskConfig
-from heron.tasks.task import About, ModelParts, Task
+from heron.tasks.task import FOR_CLASSES, FOR_TEXTS, About, ModelParts, Task
 
 TEXT = "text"  # the one class
 
 
 def problems(config: Config) -> Iterator[str]:
     """List settings of a run that do not work with this task."""
-    head = config.head
     if config.baseline.name != "none":
         return  # encoder and head are not used
-    if config.optim.class_weights != "none":
-        yield "optim.class_weights weighs classes; task=mlm has one"
     if config.trainer.strategy == "fsdp":
         yield (
             "trainer.strategy=fsdp gives no process the whole word embeddings, which task=mlm "
             "predicts with: use trainer.strategy=ddp"
-        )
-    if head.pooling != "tokens" or head.classifier != "mlm":
-        yield (
-            f"head.pooling={head.pooling}, head.classifier={head.classifier}: task=mlm needs "
-            "head.pooling=tokens and head.classifier=mlm, as head=mlm has"
         )
 
 
@@ -39,8 +31,9 @@ def data_problems(config: DataConfig) -> Iterator[str]:
     """List settings of a data set that do not work with raw texts."""
     if config.label_order not in ([], [TEXT]):
         yield f"data.label_order={config.label_order}: data.task=mlm has the one class [{TEXT}]"
-    for key in changed_keys(config, *LABEL_KEYS, "generator"):
-        yield f"{key}: not for data.task=mlm"
+    yield from second_text_problems(config, is_needed=False)
+    if config.generator:
+        yield "data.generator: data.task=mlm reads files"
     if config.name in (*config.texts.sets, *config.texts.unseen):
         yield f"data.texts: {config.name} is this data set itself: name others"
 
@@ -70,6 +63,7 @@ TASK = Task(
     rules=Rules(
         long_forms=("masked",),
         classifiers=("mlm",),
+        ignores=(*FOR_CLASSES, *FOR_TEXTS, "data.label_aliases"),
         problems=problems,
         data_problems=data_problems,
     ),

@@ -4,6 +4,7 @@ Figures that rest on morphology (lexical diversity above all) differ between lib
 between data sets, so all of them are stored with the name and version of their backend.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,11 +16,12 @@ from typing import Any
 from heron.base.errors import ConfigError, first_line, nearest
 from heron.base.registry import Registry
 from heron.languages.language import Language, Prefixes
-from heron.languages.words import words_and_marks
+from heron.languages.words import WORD
 from heron_tools.morphology.analyses import Analysis, Token, Word, analysis_of
 from heron_tools.morphology.conllu import StoredAnalyses
 
 _STORED = "conllu"  # as in conllu:FILE
+_WORD_OR_MARK = re.compile(rf"{WORD.pattern}|(?P<mark>\S)")
 
 
 @dataclass(frozen=True)
@@ -212,3 +214,19 @@ def splits(word: str, prefixes: Prefixes) -> list[Split]:
 
     take(0, (), word)
     return found
+
+
+def words_and_marks(text: str) -> tuple[list[str], list[tuple[int, str]]]:
+    """Split a text into `folded_words` and other characters.
+
+    Returns:
+        The words, and every other character but white space with the number of words before it.
+    """
+    found: list[str] = []
+    marks: list[tuple[int, str]] = []
+    for match in _WORD_OR_MARK.finditer(text.casefold()):
+        if match["mark"]:
+            marks.append((len(found), match["mark"]))
+        else:
+            found.append(match[0])
+    return found, marks

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from itertools import accumulate, groupby
 from pathlib import Path
 
-from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.base.errors import ConfigError, DataError, nearest
 from heron.base.files import fingerprint, sha256_file
-from heron.base.tables import open_text, opened
+from heron.base.table_formats import open_text, opened
 from heron_tools.morphology.analyses import Analysis, Token, Word, analysis_of, join
 
 _COLUMNS = 10
@@ -44,7 +44,7 @@ def read_conllu(path: Path) -> Iterator[Sentence]:
                 if is_sentence:
                     yield from _sentence(path, list(block))
     except OSError as error:
-        raise DataError(Problem(str(path), f"cannot be read: {error}", _FIX)) from error
+        raise DataError(str(path), f"cannot be read: {error}", _FIX) from error
 
 
 def _sentence(path: Path, block: Sequence[tuple[int, str]]) -> Iterator[Sentence]:
@@ -66,7 +66,7 @@ def _sentence(path: Path, block: Sequence[tuple[int, str]]) -> Iterator[Sentence
         is_next = found and int(found["first"]) == words + 1
         if len(columns) != _COLUMNS or not found or not is_next:
             what = f"not the line of word {words + 1}: {line!r:.60}"
-            raise DataError(Problem(f"{path}:{number}", what, _FIX))
+            raise DataError(f"{path}:{number}", what, _FIX)
         if found["last"]:
             last = int(found["last"])
             tokens.append((columns[1], []))
@@ -77,7 +77,7 @@ def _sentence(path: Path, block: Sequence[tuple[int, str]]) -> Iterator[Sentence
         cells = ("" if cell == "_" else cell for cell in (columns[2], columns[3], columns[5]))
         tokens[-1][1].append(Word(columns[1], *cells))
     if last > words:
-        raise DataError(Problem(where, f"words {words + 1} to {last} of a token are missing", _FIX))
+        raise DataError(where, f"words {words + 1} to {last} of a token are missing", _FIX)
     if tokens:
         text = comments.pop("text", "") or " ".join(form for form, _ in tokens)
         made = tuple(Token(form, tuple(parts)) for form, parts in tokens)
@@ -121,7 +121,7 @@ class StoredAnalyses:
         if missing:
             what = f"no analysis of {len(missing)} of {len(texts)} texts, such as "
             begins = " ".join(missing[0].split())[:60]
-            raise DataError(Problem(str(self._path), f"{what}'{begins}…'", _ABSENT))
+            raise DataError(str(self._path), f"{what}'{begins}…'", _ABSENT)
         return [one for one in found if one is not None]
 
     def _add(self, path: Path) -> None:

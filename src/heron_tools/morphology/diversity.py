@@ -40,6 +40,12 @@ def diversity(analyses: Sequence[Analysis]) -> Diversity:
     return Diversity(ttr, by_lemma, by_pos, mattr(lemmas), len(lemmas))
 
 
+def ratio_name(measured: Sequence[Diversity]) -> str:
+    """Name `ttr` in tables: LCHAIM's, or that of lemmas where the parts of speech are not known."""
+    lemmas_alone = bool(measured) and measured[0].pos is None
+    return "type-token ratio of lemmas" if lemmas_alone else "type-token ratio"
+
+
 def type_token_ratio(tokens_T: Sequence[Hashable]) -> float:
     """Divide distinct tokens by all tokens; 0 for an empty text."""
     return len(set(tokens_T)) / max(len(tokens_T), 1)

@@ -14,13 +14,12 @@ from heron.base.run_folder import folder_inside, open_run
 from heron.base.tables import write_table
 from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Count, OneOf
-from heron.config.options import DataFolders, parse_options
+from heron.config.parsing import DataFolders, parse_options
 from heron.data.config import TRAIN
 from heron.data.readers import load_run_data
-from heron.dynamics.cartography import statistics
+from heron.dynamics.cartography import rank, statistics
 from heron.dynamics.difficulty import SCORES, difficulty
 from heron.dynamics.files import read_dynamics
-from heron.dynamics.groups import rank
 from heron.training.stored import read_stored
 from heron_tools.noise.grading import TRUTH, Detection, grade, scores_of, wrong_labels
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import rankdata
+from sklearn.metrics import roc_auc_score
 
 from heron.base.errors import ConfigError
 from heron.data.examples import Example
@@ -40,19 +40,12 @@ def detection(
     Where examples tie at the edge of the k hardest, their flipped ones are counted in proportion,
     which is the expectation over all ways to break the tie. Examples with NaN are left out, and so
     are `ks` beyond the number of examples; the number of flipped ones is added.
-
-    Raises:
-        ConfigError: nothing to grade, or a k below 1.
     """
     graded_N = ~np.isnan(score_N)
     score, flipped = score_N[graded_N], np.asarray(flipped_N, bool)[graded_N]
     total, found = len(score), int(flipped.sum())
-    if not total or min(ks, default=1) < 1:
-        raise ConfigError(f"detection needs graded examples (here {total}) and every k above 0")
-    auroc = float("nan")
-    if 0 < found < total:
-        above = rankdata(score)[flipped].sum() - found * (found + 1) / 2
-        auroc = float(above / (found * (total - found)))
+    both = 0 < found < total
+    auroc = float(roc_auc_score(flipped, score)) if both else float("nan")
     sizes = sorted({k for k in (*ks, found) if 0 < k <= total})
     decile = -(-total // 10)
     hits = _hits(score, flipped, decile)

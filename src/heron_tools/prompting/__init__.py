@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heron.base.registry import Registry
-from heron.commands.listing import FORK_COMMANDS, Command
+from heron.commands import COMMANDS, Command
 from heron.config.constraints import PARTS
 from heron.tasks import BASELINES, Baseline
 
@@ -46,5 +46,5 @@ def baseline() -> Baseline:
 
 
 _HERE = Path(__file__).parent
-FORK_COMMANDS.register("prompt", Command(f"{__name__}.command", _HERE / "prompt.txt", resumes=True))
-FORK_COMMANDS.register("prompt export", Command(f"{__name__}.export", _HERE / "export.txt"))
+COMMANDS.register("prompt", Command(f"{__name__}.command", _HERE / "prompt.txt", resumes=True))
+COMMANDS.register("prompt export", Command(f"{__name__}.export", _HERE / "export.txt"))

@@ -14,12 +14,17 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from heron.base.files import fingerprint, locked
+from heron.base.terminal import tracked
 from heron.data.hub import identity
 from heron.models.config import EncoderConfig
 from heron_tools.prompting.config import PromptingConfig
 from heron_tools.prompting.prompts import Message
+
+if TYPE_CHECKING:  # it imports this module
+    from heron_tools.prompting.backends import Backend
 
 _TABLE = "create table if not exists answers (key text primary key, value text)"
 
@@ -82,6 +87,19 @@ class Store:
                 if row:
                     values = json.loads(row[0])
                     found[key] = Answer(**{**values, "logprobs": tuple(values["logprobs"])})
+        return found
+
+    def ask(
+        self, requests: Iterable[Request], backend: Backend, what: str, bar: bool | None
+    ) -> dict[str, Answer]:
+        """Get an answer to every request, from here or from a model; by key."""
+        wanted = {each.key: each for each in requests}
+        found = self.find(wanted)
+        left = [each for key, each in wanted.items() if key not in found]
+        if found and left:
+            print(f"{len(found)} of {len(wanted)} answers are in {self.path}", flush=True)
+        arriving = self.keep(backend.answer(left)) if left else iter(())
+        found |= dict(next(arriving) for _ in tracked(range(len(left)), what, bar))
         return found
 
     def keep(self, answers: Iterable[tuple[str, Answer]]) -> Iterator[tuple[str, Answer]]:

@@ -25,13 +25,10 @@ class Backend(Protocol):
             ConfigError: a mistake that repeating does not help, such as a wrong key or model.
         """
 
-    def count_tokens(self, request: Request) -> int:
-        """Count the tokens of a request, or estimate them."""
 
-
-def estimate_tokens(text: str) -> int:
+def estimate_tokens(request: Request) -> int:
     """Estimate tokens from UTF-8 bytes: about four a token, whatever the script."""
-    return -(-len(text.encode()) // 4)
+    return sum(-(-len(message["content"].encode()) // 4) for message in request.messages)
 
 
 def chat_body(request: Request, settings: PromptingConfig) -> dict[str, Any]:
@@ -54,7 +51,8 @@ def read_completion(body: Any) -> Answer:
     """Read a response of OpenAI's interface; a ValueError if it is none."""
     try:
         choice, usage = body["choices"][0], body.get("usage") or {}
-        text, finish = choice["message"].get("content") or "", choice.get("finish_reason")
+        said = choice.get("message") or {"content": choice.get("text")}  # of a completion, no chat
+        text, finish = said.get("content") or "", choice.get("finish_reason")
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise ValueError(f"no completion: {body!s:.80}") from error
     kinds = {"content_filter": "filtered", "length": "length"}
@@ -75,10 +73,6 @@ class BatchFiles:
     def __init__(self, config: Config, settings: PromptingConfig):
         self.settings = settings
         self.folder = Path(config.paths.cache) / "requests"
-
-    def count_tokens(self, request: Request) -> int:
-        """See `Backend`."""
-        return sum(estimate_tokens(message["content"]) for message in request.messages)
 
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[str, Answer]]:
         """See `Backend`; a ConfigError names the file of the requests that have no answer yet."""

@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 from heron.base.terminal import begin, print_tables
 from heron.commands.train import run as train
 from heron.config.constraints import field_types
-from heron.config.options import parse_options
+from heron.config.parsing import parse_options
 from heron.config.words import PARSER, readable
 from heron.tasks.config import Config
-from heron.training.compose import Composition, compose, compose_and_run
+from heron.training.compose import compose, compose_jobs
 from heron_tools.prompting.config import PromptingConfig
 
 _GROUPS = ("model", "prompt")
@@ -33,8 +33,7 @@ def run(arguments: Sequence[str]) -> int:
     from heron_tools.prompting.plan import plan
 
     begin()
-    found: list[Composition] = []
-    compose_and_run("train", words, found.append)
+    found = compose_jobs(words)
     print_tables([plan([each.resolved() for each in found])])
     return 0
 

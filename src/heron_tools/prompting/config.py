@@ -53,8 +53,9 @@ class PromptConfig(Checked):
     answer: str = "{{ words.answer }}:"  # what precedes the answer
     # the answer for each class: null: the language's word for it, else the class's name
     answers: dict[str, str] = field(default_factory=dict)
-    # whether examples are `turns` of a chat, or part of one `text`
-    examples: Annotated[str, OneOf("text", "turns")] = "text"
+    # whether examples are `turns` of a chat, part of one `text`, or written by `item` alone, which
+    # then knows them as `shots`, rows with `answer`, and is all that is sent
+    examples: Annotated[str, OneOf("text", "turns", "item")] = "text"
 
 
 @dataclass
@@ -72,7 +73,6 @@ class TrafficConfig:
     """How a server is asked; nothing here changes an answer."""
 
     concurrency: Count = 8  # requests at a time
-    tokens_per_minute: Count | None = None  # of prompts and answers; null: no limit of heron's
     timeout: Positive = 60.0  # seconds to wait for an answer
     attempts: Count = 6  # at a request, before it counts as failed
     answers: list[str] = field(default_factory=list)  # of `model.backend=batch`: files of answers
@@ -112,9 +112,12 @@ class PromptingConfig(Checked):
     model: ModelConfig = field(default_factory=ModelConfig)
     prompt: PromptConfig = field(default_factory=PromptConfig)
     shots: Natural = 0  # examples in the prompt, in all
-    pool: str | None = None  # the data set whose train split they are drawn from; null: the run's
-    # `random`, or `balanced`: as many of each class, as far as the number allows
-    draw: Annotated[str, OneOf("random", "balanced")] = "random"
+    # the data set whose train split they are drawn from, or a table with the columns of the run's,
+    # below `paths.data`; null: the run's
+    pool: str | None = None
+    # `random`, `balanced` (as many of each class, as far as the number allows) or `first` (in the
+    # order of the pool)
+    draw: Annotated[str, OneOf("random", "balanced", "first")] = "random"
     # whether every question has the same examples; otherwise each has its own
     same: bool = True
     # `generate` (write an answer, which is parsed), `constrained` (write one of the answers), or
@@ -129,8 +132,6 @@ class PromptingConfig(Checked):
 
     def problems(self) -> Iterator[str]:
         """List what cannot work together."""
-        if self.calibrate and self.scoring != "likelihood":
-            yield f"prompting.calibrate needs prompting.scoring=likelihood, not {self.scoring}"
         if self.scoring != "generate" and self.model.backend in ("server", "batch"):
             yield (
                 f"prompting.scoring={self.scoring} needs a local model: a "

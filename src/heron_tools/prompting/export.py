@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.errors import ConfigError
-from heron.base.files import write_file
+from heron.base.files import dump_yaml, write_file
 from heron.base.terminal import print_lines
-from heron.base.yaml_files import dump_yaml
-from heron.config.words import key_of
+from heron.config.constraints import key_of
 from heron.data.config import TRAIN
 from heron.data.examples import Example
 from heron.data.readers import load_run_data
@@ -96,7 +95,9 @@ def _task(
 ) -> dict[str, Any]:
     prompt, answers = settings.prompt, list(prompter.answers.values())
     known = prompter.known.items()
-    before = "".join(f"{{% set {name} = {_literal(value)} %}}" for name, value in known)
+    before = "".join(
+        f"{{% set {name} = {json.dumps(value, ensure_ascii=False)} %}}" for name, value in known
+    )
     lead = _part(prompt.answer) if prompter.lead else ""
     between = '{{ "\\n" }}' if lead else ""
     shown: dict[str, Any] = {
@@ -121,11 +122,6 @@ def _task(
 def _part(template: str) -> str:
     """Strip line breaks at both ends of what a template gives, as heron does."""
     return f'{{% filter trim("\\n") %}}{template}{{% endfilter %}}'
-
-
-def _literal(value: Any) -> str:
-    """Write words as Jinja does: a JSON literal."""
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _scored(answers: Sequence[str], settings: PromptingConfig) -> dict[str, Any]:

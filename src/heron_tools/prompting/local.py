@@ -12,7 +12,6 @@ import copy
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations, takewhile
 from typing import Any, NamedTuple
@@ -34,20 +33,15 @@ from heron_tools.prompting.prompts import as_text
 _LEAST_SHARED = 8  # tokens; fewer are not worth a pass of their own
 
 
+_Row = tuple[int, ...]  # tokens of a prompt, or of a prompt with an answer behind it
+
+
 class _Prompt(NamedTuple):
     """A request to the model."""
 
     key: str  # of the request
     text: str
     ids: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """Token ids of a prompt, or of a prompt with an answer behind it."""
-
-    ids: tuple[int, ...]
-    prompt: _Prompt
 
 
 class LocalModel:
@@ -162,53 +156,33 @@ class LocalModel:
         self, prompts: Sequence[_Prompt], choices: Sequence[str]
     ) -> Iterator[tuple[str, Answer]]:
         """Score every choice: the sum of its tokens' log-probabilities after the prompt."""
-        wanted: dict[_Prompt, list[tuple[_Row, list[int]]]] = {}  # by choice: row, its answer
-        answers: dict[_Row, list[list[int]]] = {}  # of each row, which several choices may share
+        pairs: dict[_Prompt, list[tuple[_Row, list[int]]]] = {}  # by choice: row, its answer
         for prompt in prompts:
             whole = self._with_choices(prompt, choices)
             if not self.settings.calibrate:  # else the longer answer may win
                 _check_beginnings(choices, whole)
-            shared = _count_common([prompt.ids, *map(tuple, whole)])
-            # The last token is predicted, and need not be read.
-            pairs = [(_Row(tuple(ids[:-1]), prompt), ids[shared:]) for ids in whole]
-            wanted[prompt] = pairs
-            for row, answer in pairs:
-                answers.setdefault(row, []).append(answer)
-        left = {prompt: len({row for row, _ in pairs}) for prompt, pairs in wanted.items()}
-        scores: dict[tuple[_Row, tuple[int, ...]], float] = {}
-        for batch, score, seconds in self._read(answers):
-            for row in batch:
-                scores |= {(row, tuple(answer)): score(row, answer) for answer in answers[row]}
-                left[row.prompt] -= 1
-                if left[row.prompt]:
-                    continue
-                found = [scores[each, tuple(answer)] for each, answer in wanted[row.prompt]]
-                yield (
-                    row.prompt.key,
-                    Answer(
-                        choices[int(np.argmax(found))],
-                        logprobs=tuple(found),
-                        input_tokens=len(row.prompt.ids),
-                        seconds=seconds,
-                    ),
-                )
-
-    def _read(self, answers: dict[_Row, list[list[int]]]) -> Iterator[Any]:
-        """Read rows in batches; yields each batch, a look-up of scores, and seconds per row."""
-        rows, longest = list(answers), {row: max(map(len, answers[row])) for row in answers}
+            before = _count_common([prompt.ids, *map(tuple, whole)])
+            # The last token is predicted, and need not be read: choices may share a row.
+            pairs[prompt] = [(tuple(ids[:-1]), ids[before:]) for ids in whole]
+        every = [pair for of in pairs.values() for pair in of]
         # The logits of the tokens before an answer and in it are needed.
-        most = min((len(row.ids) - longest[row] for row in rows), default=0)
-        shared, cache = self._shared(rows, most)
-        for batch in self._batches(rows, shared):
-            begun = time.monotonic()
-            logprobs = self._logprobs(batch, shared, cache, max(longest[row] for row in batch))
-            number = {row: index for index, row in enumerate(batch)}
-
-            def score(row: _Row, answer: list[int]) -> float:
-                found_LV = logprobs[number[row], -len(answer) :]  # noqa: B023
-                return float(found_LV[torch.arange(len(answer)), answer].double().sum())
-
-            yield batch, score, (time.monotonic() - begun) / len(batch)
+        most = min((len(row) - len(answer) for row, answer in every), default=0)
+        shared, cache = self._shared([row for row, _ in every], most)
+        for batch in self._batches(prompts, shared, len(choices)):
+            begun, of = time.monotonic(), [pair for prompt in batch for pair in pairs[prompt]]
+            rows = list(dict.fromkeys(row for row, _ in of))
+            last = max(len(answer) for _, answer in of)
+            logprobs_BLV = self._logprobs(rows, shared, cache, last)
+            seconds = (time.monotonic() - begun) / len(batch)
+            for prompt in batch:
+                found = []
+                for row, answer in pairs[prompt]:
+                    of_LV = logprobs_BLV[rows.index(row), -len(answer) :]
+                    places = torch.arange(len(answer))
+                    found.append(float(of_LV[places, answer].double().sum()))
+                best, tokens = choices[int(np.argmax(found))], len(prompt.ids)
+                answered = Answer(best, logprobs=tuple(found), input_tokens=tokens, seconds=seconds)
+                yield prompt.key, answered
 
     @torch.inference_mode()
     def _logprobs(self, rows: Sequence[_Row], shared: int, cache: Any, last: int) -> Tensor:
@@ -231,25 +205,25 @@ class LocalModel:
         self, prompts: Sequence[_Prompt], choices: Sequence[str]
     ) -> Iterator[tuple[str, Answer]]:
         """Write an answer behind each prompt, token by token; with choices, one of them."""
-        rows = [_Row(prompt.ids, prompt) for prompt in prompts]
-        shared, cache = self._shared(rows, min((len(row.ids) for row in rows), default=1) - 1)
-        for batch in self._batches(rows, shared):
+        ids = [prompt.ids for prompt in prompts]
+        shared, cache = self._shared(ids, min(map(len, ids), default=1) - 1)
+        for batch in self._batches(prompts, shared):
             begun = time.monotonic()
-            allowed = [self._continuations(row.prompt, choices) for row in batch]
-            written = self._generate(batch, shared, cache, allowed)
+            allowed = [self._continuations(prompt, choices) for prompt in batch]
+            written = self._generate([prompt.ids for prompt in batch], shared, cache, allowed)
             seconds = (time.monotonic() - begun) / len(batch)
-            for row, ids, paths in zip(batch, written, allowed, strict=True):
+            for prompt, new, paths in zip(batch, written, allowed, strict=True):
                 if choices:
-                    (place,) = (n for n, p in enumerate(paths) if tuple(ids[: len(p)]) == p)
-                    ids, text, finish = list(paths[place]), choices[place], "stop"
+                    place = next(n for n, p in enumerate(paths) if tuple(new[: len(p)]) == p)
+                    new, text, finish = list(paths[place]), choices[place], "stop"
                 else:
-                    text = self.tokenizer.decode(ids, skip_special_tokens=True)
+                    text = self.tokenizer.decode(new, skip_special_tokens=True)
                     stops = [at for s in self.settings.sampling.stop if (at := text.find(s)) >= 0]
                     text = text[: min(stops)] if stops else text
-                    ends = stops or len(ids) < self.settings.sampling.max_tokens
+                    ends = stops or len(new) < self.settings.sampling.max_tokens
                     finish = "stop" if ends else "length"
-                found = Answer(text.strip(), finish, (), len(row.ids), len(ids), seconds)
-                yield row.prompt.key, found
+                found = Answer(text.strip(), finish, (), len(prompt.ids), len(new), seconds)
+                yield prompt.key, found
 
     def _continuations(self, prompt: _Prompt, choices: Sequence[str]) -> list[tuple[int, ...]]:
         """List the tokens of each choice behind a prompt; empty where anything may be written."""
@@ -310,31 +284,35 @@ class LocalModel:
         At most the first `most`: the logits of those that follow are needed.
         """
         is_shared = len(rows) > 1 and self.shares_prefix
-        count = min(_count_common([row.ids for row in rows]), most) if is_shared else 0
+        count = min(_count_common(rows), most) if is_shared else 0
         if count < _LEAST_SHARED:
             return 0, None
-        tokens_1L = torch.tensor([rows[0].ids[:count]], device=self.model.device)
+        tokens_1L = torch.tensor([rows[0][:count]], device=self.model.device)
         return count, self.model(tokens_1L, use_cache=True, logits_to_keep=1).past_key_values
 
-    def _batches(self, rows: Sequence[_Row], shared: int) -> Iterator[list[_Row]]:
-        """Divide rows into batches of similar length, the longest first, by padded tokens."""
-        batch: list[_Row] = []
-        for row in sorted(rows, key=lambda row: len(row.ids), reverse=True):
-            if batch and (len(batch) + 1) * (len(batch[0].ids) - shared) > self.most_tokens:
+    def _batches(
+        self, prompts: Sequence[_Prompt], shared: int, each: int = 1
+    ) -> Iterator[list[_Prompt]]:
+        """Divide prompts into batches of similar length, the longest first, by padded tokens.
+
+        `each` is the most rows of a prompt.
+        """
+        batch: list[_Prompt] = []
+        for prompt in sorted(prompts, key=lambda prompt: len(prompt.ids), reverse=True):
+            tokens = (len(batch) + 1) * each * (len((batch or [prompt])[0].ids) - shared)
+            if batch and tokens > self.most_tokens:
                 yield batch
                 batch = []
-            batch.append(row)
+            batch.append(prompt)
         if batch:
             yield batch
 
     def _padded(self, rows: Sequence[_Row], shared: int) -> tuple[Tensor, Tensor]:
         """Pad rows between the shared tokens and their own; tokens and mask, int64 [B, L]."""
-        longest, device = max(len(row.ids) for row in rows), self.model.device
-        tokens, mask = [], []
-        for row in rows:
-            padding, own = [0] * (longest - len(row.ids)), len(row.ids) - shared
-            tokens.append([*row.ids[:shared], *padding, *row.ids[shared:]])
-            mask.append([*[1] * shared, *padding, *[1] * own])
+        longest, device = max(map(len, rows)), self.model.device
+        gaps = [[0] * (longest - len(row)) for row in rows]
+        tokens = [[*r[:shared], *gap, *r[shared:]] for r, gap in zip(rows, gaps, strict=True)]
+        mask = [[*[1] * shared, *gap, *[1] * (longest - shared - len(gap))] for gap in gaps]
         return torch.tensor(tokens, device=device), torch.tensor(mask, device=device)
 
 

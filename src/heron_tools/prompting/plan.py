@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
 from pathlib import Path
 
 from heron.base.cells import Cell, Formatted, Table
 from heron.base.errors import ConfigError
-from heron.base.progress import tracked
+from heron.base.terminal import tracked
 from heron.data.examples import Example
 from heron.data.readers import load_run_data
 from heron.tasks.config import Config
-from heron_tools.prompting import BACKENDS
 from heron_tools.prompting.answers import Request, Store
-from heron_tools.prompting.backends import Backend, estimate_tokens
-from heron_tools.prompting.config import ModelConfig, PromptingConfig
+from heron_tools.prompting.backends import estimate_tokens
+from heron_tools.prompting.config import PromptingConfig
 from heron_tools.prompting.system import asked_splits, cost, fit_prompted
 from heron_tools.prompting.translation import Translator
 
@@ -28,48 +28,6 @@ _NOTE = (
 )
 
 
-@dataclass
-class _Asked:
-    """What several runs ask one model."""
-
-    backend: Backend
-    model: ModelConfig
-    runs: int = 0
-    stored: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    seen: set[str] = field(default_factory=set)  # keys of the questions
-    is_estimated: bool = False
-
-    def add(self, requests: Mapping[str, Request], settings: PromptingConfig, store: Store) -> None:
-        """Add a run's questions; those that were there before cost nothing."""
-        new = {key: each for key, each in requests.items() if key not in self.seen}
-        stored = store.find(new)
-        self.runs, self.stored = self.runs + 1, self.stored + len(stored)
-        self.seen |= new.keys()
-        left = [request for key, request in new.items() if key not in stored]
-        self.input_tokens += sum(map(self._count, left))
-        if settings.scoring != "likelihood":
-            self.output_tokens += len(left) * settings.sampling.max_tokens
-
-    def _count(self, request: Request) -> int:
-        if not self.is_estimated:
-            try:
-                return self.backend.count_tokens(request)
-            except ConfigError:  # the model is not on this machine
-                self.is_estimated = True
-        return sum(estimate_tokens(message["content"]) for message in request.messages)
-
-    def row(self) -> tuple[Cell, ...]:
-        """Lay out the model's row."""
-        about = "~" if self.is_estimated or self.model.backend != "local" else ""
-        tokens = f"{about}{self.input_tokens:,}", f"{self.output_tokens:,}"
-        price = cost(self.model, self.input_tokens, self.output_tokens)
-        shown = "-" if price is None else Formatted(price, ",.2f")
-        calls = len(self.seen) - self.stored
-        return self.model.name, self.runs, calls, self.stored, *tokens, shown
-
-
 def plan(configs: Sequence[Config]) -> Table:
     """Count the calls, tokens and costs of runs, by model.
 
@@ -77,36 +35,56 @@ def plan(configs: Sequence[Config]) -> Table:
         ConfigError: a run asks no model.
         DataError: data are missing or wrong.
     """
-    models: dict[str, _Asked] = {}
-    texts: dict[str, str] = {}  # to translate, by key
+    runs = Counter[str]()  # by model
+    models: dict[str, Config] = {}  # a run of each
+    questions: dict[str, dict[str, tuple[Request, int]]] = {}  # by key, with the longest answer
+    texts: dict[str, Request] = {}  # to translate, by key
     for config in tracked(configs, "planning", configs[0].trainer.enable_progress_bar):
         settings: PromptingConfig | None = config.prompting
         if settings is None:
             raise ConfigError(f"baseline={config.baseline.name} asks no model: nothing to plan")
-        model, loaded = settings.model, load_run_data(config).examples
+        name, loaded = settings.model.name, load_run_data(config).examples
+        runs[name] += 1
+        models.setdefault(name, config)
         system = fit_prompted(config, loaded.get("train", []))
         translator, system.translator = system.translator, None  # nothing is sent
-        requests: dict[str, Request] = {}
+        most = 0 if settings.scoring == "likelihood" else settings.sampling.max_tokens
         for split in asked_splits(config, list(loaded)):
             asked = system.questions(loaded[split], config)
-            every = [*asked, *system.calibrating(asked, config)]
-            requests |= {each.request.key: each.request for each in every}
+            for each in (*asked, *system.calibrating(asked, config)):
+                known = questions.setdefault(name, {})
+                known.setdefault(each.request.key, (each.request, most))
             if translator is not None:
                 texts |= _texts(translator, loaded[split])
-        if model.name not in models:
-            models[model.name] = _Asked(BACKENDS[model.backend](config, settings), model)
-        models[model.name].add(requests, settings, Store(Path(config.paths.cache), model.name))
-    rows = [model.row() for model in models.values()]
+    rows = [_row(config, runs[name], questions.get(name, {})) for name, config in models.items()]
     if texts:
         tokens = sum(map(estimate_tokens, texts.values()))
         rows.append(("translator", "", len(texts), "", f"~{tokens:,}", "", "-"))
     return Table("nothing is sent", _COLUMNS, tuple(rows), _NOTE)
 
 
-def _texts(translator: Translator, examples: Sequence[Example]) -> dict[str, str]:
+def _row(config: Config, runs: int, asked: Mapping[str, tuple[Request, int]]) -> tuple[Cell, ...]:
+    """Lay out a model's row; questions with a stored answer cost nothing."""
+    model = config.prompting.model
+    stored = Store(Path(config.paths.cache), model.name).find(asked)
+    left = [each for key, each in asked.items() if key not in stored]
+    about, count = "~", estimate_tokens
+    if model.backend == "local":
+        from heron_tools.prompting.local import LocalModel  # start-up time: torch
+
+        with suppress(ConfigError):  # the model is not on this machine
+            found = LocalModel(config, config.prompting)
+            found.tokenizer  # noqa: B018 (it is loaded)
+            about, count = "", found.count_tokens
+    read, written = sum(count(request) for request, _ in left), sum(most for _, most in left)
+    price = cost(model, read, written)
+    shown = "-" if price is None else Formatted(price, ",.2f")
+    return model.name, runs, len(left), len(stored), f"{about}{read:,}", f"{written:,}", shown
+
+
+def _texts(translator: Translator, examples: Sequence[Example]) -> dict[str, Request]:
     """List the texts of rows that are not translated yet; answers are not known."""
     to = translator.settings.input or translator.home
     texts = [text for row in examples for text in (row.text, row.text_pair or "")]
     asked = {each.key: each for each in translator.requests(texts, translator.home, to)}
-    stored = translator.store.find(asked)
-    return {k: each.messages[0]["content"] for k, each in asked.items() if k not in stored}
+    return {key: asked[key] for key in asked.keys() - translator.store.find(asked).keys()}

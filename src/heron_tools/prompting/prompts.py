@@ -12,8 +12,8 @@ from jinja2 import StrictUndefined, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 
 from heron.base.errors import ConfigError
+from heron.base.files import read_yaml
 from heron.base.terminal import say
-from heron.base.yaml_files import read_yaml
 from heron.data.examples import Example
 from heron.data.markers import with_markers
 from heron.languages import english, get_language
@@ -47,8 +47,7 @@ class Prompter:
         if not words:
             say(
                 f"data.language={code}: no prompts are worded in it, so they are English; its "
-                "Language may name a YAML with `prompting:` (src/heron/languages/english.yaml)",
-                who="heron prompt",
+                "Language may name a YAML with `prompting:` (src/heron/languages/english.yaml)"
             )
             words = read_yaml(Path(english.__file__).with_suffix(".yaml"))["prompting"]
         return {**words, "labels": words.get("labels") or {}}
@@ -110,9 +109,12 @@ class Prompter:
         Args:
             answers: of the examples, where they are not the right answers of their rows.
         """
+        golds = [self.gold(each) for each in answers or map(self.right_answer, shots)]
+        if self.prompt.examples == "item":
+            rows = [{**self.values(s), "answer": g} for s, g in zip(shots, golds, strict=True)]
+            return [_user(self._render("item", {**self.values(example), "shots": rows}))]
         head = self._render("instruction", {})
         asked = [*(self._question(shot) for shot in shots), self._question(example)]
-        golds = [self.gold(each) for each in answers or map(self.right_answer, shots)]
         if self.prompt.examples == "turns":
             turns: list[Message] = []
             for question, gold in zip(asked, golds, strict=False):

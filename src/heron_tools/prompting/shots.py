@@ -12,6 +12,7 @@ from heron.base.folders import data_set_file
 from heron.data.config import TRAIN, read_config
 from heron.data.examples import Example, text_key
 from heron.data.readers import load
+from heron.data.user_files import read_rows
 from heron.tasks.config import Config
 from heron_tools.prompting.config import PromptingConfig
 
@@ -26,8 +27,11 @@ def read_pool(config: Config, settings: PromptingConfig, own: Sequence[Example])
     if not settings.shots:
         return []
     name = settings.pool
+    data_dir = Path(config.paths.data)
     if name in (None, config.data.name):
         pool = own
+    elif (table := data_dir / str(name)).suffix:
+        pool = read_rows(table, config.data, "required").examples
     else:
         found = config.others.get(name) or read_config(data_set_file(name))
         if found.task != config.data.task or set(found.label_order) != set(config.data.label_order):
@@ -36,7 +40,7 @@ def read_pool(config: Config, settings: PromptingConfig, own: Sequence[Example])
                 f"{', '.join(found.label_order)}; {config.data.name} is for "
                 f"task={config.data.task} with {', '.join(config.data.label_order)}"
             )
-        pool = load(found, Path(config.paths.data), Path(config.paths.cache)).get(TRAIN, [])
+        pool = load(found, data_dir, Path(config.paths.cache)).get(TRAIN, [])
     known = [each for each in pool if each.label is not None or each.target is not None]
     if not known:
         raise ConfigError(f"prompting.pool={name or config.data.name}: it has no train split")
@@ -51,7 +55,7 @@ class Shots:
         asked: the rows that are asked about. No example has the guid or the texts of one of them.
 
     Raises:
-        ConfigError: the pool has too few rows, or lacks a class that `balanced` needs.
+        ConfigError: the pool has too few rows.
     """
 
     def __init__(
@@ -77,11 +81,6 @@ class Shots:
                 f"examples ({self.left_out} others are questions)"
             )
         self.by_label = {label: [e for e in self.pool if e.label == label] for label in labels}
-        if settings.draw == "balanced" and settings.shots:
-            lacking = [label for label, rows in self.by_label.items() if not rows]
-            if lacking or not labels:
-                what = f"the pool has no row of {', '.join(lacking)}" if lacking else "no classes"
-                raise ConfigError(f"prompting.draw=balanced: {what}; set prompting.draw=random")
         self._same = self._draw("") if settings.same else []
 
     def of(self, example: Example) -> list[Example]:
@@ -92,7 +91,9 @@ class Shots:
         digest = hashlib.sha256(f"{self.seed}:{name}".encode()).digest()
         source = random.Random(int.from_bytes(digest, "big"))
         count = self.settings.shots
-        if self.settings.draw == "random":
+        if self.settings.draw == "first":
+            return self.pool[:count]
+        if self.settings.draw == "random" or not self.by_label:
             return source.sample(self.pool, count)
         labels = list(self.by_label)
         source.shuffle(labels)  # of a number that is no multiple, which classes have one more

@@ -17,14 +17,13 @@ from scipy.special import softmax
 
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import fingerprint
-from heron.base.progress import tracked
 from heron.base.terminal import say
 from heron.data.config import TRAIN
 from heron.data.examples import Example
 from heron.data.readers import load_run_data
 from heron.tasks import Baseline
-from heron.tasks.base import Predictions
 from heron.tasks.config import Config
+from heron.tasks.predictions import Predictions
 from heron.tasks.task import task_of
 from heron_tools.prompting import BACKENDS
 from heron_tools.prompting.answers import Answer, Request, Store, model_key
@@ -125,21 +124,11 @@ class PromptedModel:
         return Question(example, shots, Request(key, messages, choices))
 
     def ask(self, questions: Sequence[Question]) -> dict[str, Answer]:
-        """Get an answer to every request, from the store or the model; by key."""
-        requests = {each.request.key: each.request for each in questions}
+        """Get an answer to every question, from the store or the model; by key."""
+        assert self.backend is not None
         store = Store(Path(self.config.paths.cache), self.settings.model.name)
-        found = store.find(requests)
-        left = [request for key, request in requests.items() if key not in found]
-        if found:
-            print(f"{len(found)} of {len(requests)} answers are in {store.path}", flush=True)
-        if left:
-            assert self.backend is not None
-            arriving = store.keep(self.backend.answer(left))
-            for key, answer in _tracked(
-                arriving, len(left), self.config.trainer.enable_progress_bar
-            ):
-                found[key] = answer
-        return found
+        requests = [each.request for each in questions]
+        return store.ask(requests, self.backend, "asking", self.config.trainer.enable_progress_bar)
 
     def predict(self, examples: Sequence[Example], config: Config) -> Predictions:
         """See `Baseline`."""
@@ -147,19 +136,11 @@ class PromptedModel:
         answers = self.ask(questions)
         given = [answers[each.request.key] for each in questions]
         prompter = Prompter(config, self.settings.prompt)
-        from_texts = task_of(config).from_texts
-        lead = prompter.lead
+        from_texts, lead, probabilities_RC = task_of(config).from_texts, prompter.lead, None
         if from_texts is not None:
             none = str(prompter.words["unanswerable"])
             parsed = [parse_text(answer.text, lead, none) for answer in given]
-            self._note(questions, given, parsed)
-            _warn(given, parsed)
-            texts = [each.label or "" for each in parsed]
-            if self.translator is not None:
-                texts = self.translator.answered(texts)
-            return from_texts(examples, texts, config)
-        probabilities_RC = None
-        if self.settings.scoring == "likelihood":
+        elif self.settings.scoring == "likelihood":
             probabilities_RC = self._probabilities(questions, given, config)
             names = list(prompter.answers)
             parsed = [
@@ -171,8 +152,12 @@ class PromptedModel:
         else:
             parsed = [parse_class(answer.text, prompter.answers, lead) for answer in given]
         self._note(questions, given, parsed)
-        _warn(given, parsed)
-        return NamedClasses(examples, [each.label for each in parsed], probabilities_RC)
+        if from_texts is None:
+            return NamedClasses(examples, [each.label or "" for each in parsed], probabilities_RC)
+        texts = [each.label or "" for each in parsed]
+        if self.translator is not None:
+            texts = self.translator.answered(texts)
+        return from_texts(examples, texts, config)
 
     def calibrating(self, questions: Sequence[Question], config: Config) -> list[Question]:
         """Write each question again without its texts, once for each of `CONTENT_FREE`."""
@@ -208,7 +193,7 @@ class PromptedModel:
     def _note(
         self, questions: Sequence[Question], answers: Sequence[Answer], parsed: Sequence[Parsed]
     ) -> None:
-        """Add rows to `LOG`."""
+        """Add rows to `LOG`, and say how many answers count as wrong."""
         model = self.settings.model
         for question, answer, read in zip(questions, answers, parsed, strict=True):
             row = {
@@ -228,6 +213,11 @@ class PromptedModel:
             }
             for name, value in row.items():
                 self.log.setdefault(name, []).append(value)
+        counts = Counter(each.finish for each in answers if each.finish in ("filtered", "failed"))
+        counts["invalid"] = sum(each.label is None for each in parsed) - counts.total()
+        for kind, count in counts.items():
+            if count > 0:
+                say(f"{count} of {len(answers)} answers are {kind}: they count as wrong")
 
     def save(self, folder: Path) -> None:
         """Make an empty folder: the configuration has the prompt, and names the model."""
@@ -289,20 +279,6 @@ def cost(model: Any, input_tokens: int, output_tokens: int) -> float | None:
     if model.input_price is None or model.output_price is None:
         return None
     return float(input_tokens * model.input_price + output_tokens * model.output_price) / 1e6
-
-
-def _tracked(arriving: Iterable[Any], total: int, wanted: bool | None) -> Iterable[Any]:
-    source = iter(arriving)
-    for _ in tracked(range(total), "asking", wanted):
-        yield next(source)
-
-
-def _warn(answers: Sequence[Answer], parsed: Sequence[Parsed]) -> None:
-    counts = Counter(each.finish for each in answers if each.finish in ("filtered", "failed"))
-    counts["invalid"] = sum(each.label is None for each in parsed) - sum(counts.values())
-    for kind, count in counts.items():
-        if count > 0:
-            say(f"{count} of {len(answers)} answers are {kind}: they count as wrong")
 
 
 BASELINE = Baseline(fit_prompted, load_prompted, (), problems, splits=asked_splits, tables=tables)

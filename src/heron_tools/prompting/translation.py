@@ -17,7 +17,6 @@ import httpx
 
 from heron.base.errors import ConfigError, HeronError
 from heron.base.files import fingerprint
-from heron.base.progress import tracked
 from heron.base.registry import Registry
 from heron.data.batching import budget
 from heron.data.examples import Example
@@ -107,19 +106,15 @@ class Translator:
         Raises:
             HeronError: a text could not be translated; those that have been are stored.
         """
-        requests = {each.key: each for each in self.requests(texts, source, target)}
-        found = self.store.find(requests)
-        left = [each for key, each in requests.items() if key not in found]
-        arriving = iter(self.store.keep(self.backend.answer(left)) if left else ())
-        for _ in tracked(range(len(left)), "translating", self.config.trainer.enable_progress_bar):
-            key, answer = next(arriving)
-            found[key] = answer
+        requests = self.requests(texts, source, target)
+        bar = self.config.trainer.enable_progress_bar
+        found = self.store.ask(requests, self.backend, "translating", bar)
         if failed := [each for each in found.values() if each.finish != "stop"]:
             raise HeronError(
                 f"{len(failed)} of {len(requests)} texts could not be translated: "
                 f"{failed[0].error or failed[0].finish}. The same command asks for them again"
             )
-        by_text = {r.messages[0]["content"]: found[r.key].text for r in requests.values()}
+        by_text = {r.messages[0]["content"]: found[r.key].text for r in requests}
         return [by_text.get(text, text) for text in texts]
 
 
@@ -144,10 +139,6 @@ class LocalTranslation:
     def __init__(self, config: Config, settings: PromptingConfig):
         self.settings, self.most_tokens = settings.translation, budget(config.batching)
         self._loaded: dict[str, tuple[Any, Any]] = {}
-
-    def count_tokens(self, request: Request) -> int:
-        """See `Backend`."""
-        raise NotImplementedError
 
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[str, Answer]]:
         """See `Backend`; `choices` of a request are its two languages."""

@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from heron.base.folders import default_cache_dir, default_data_dir
-from heron.commands.listing import FORK_COMMANDS, Command
+from heron.commands import COMMANDS, Command
 from heron.tasks import FORK_ANALYSES
 
 
@@ -13,13 +12,26 @@ def beside_published(options: Any) -> list[Any]:
     from heron_tools.reproduction.results import published_statistics
     from heron_tools.reproduction.targets import Request
 
-    cache = options.paths_cache or default_cache_dir()
-    request = Request(options.paths_data or default_data_dir(), cache, options.seed)
-    return published_statistics(options.data, request)
+    data_dir, cache_dir = options.folders
+    return published_statistics(options.data, Request(data_dir, cache_dir, options.seed))
+
+
+@FORK_ANALYSES.late("report_view")
+def _report_view() -> Any:
+    from heron_tools.reproduction.paper_tables import report_view
+
+    return report_view
+
+
+@FORK_ANALYSES.late("published_groups")
+def _published_groups() -> Any:
+    from heron_tools.reproduction.published import published_groups
+
+    return published_groups
 
 
 FORK_ANALYSES.register("beside_published", beside_published)
 for _name in ("reproduce", "claims"):
     _help = Path(__file__).with_name(f"{_name}.txt")
     _command = Command(f"{__name__}.{_name}", _help, resumes=_name == "reproduce")
-    FORK_COMMANDS.register(_name, _command)
+    COMMANDS.register(_name, _command)

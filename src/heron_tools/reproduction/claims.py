@@ -8,15 +8,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from heron.base.cells import Table
+from heron.base.cells import Table, to_markdown
 from heron.base.errors import ConfigError
-from heron.base.files import write_file, write_json
-from heron.base.table_files import to_markdown
+from heron.base.files import read_yaml, write_file, write_json
 from heron.base.terminal import print_lines, print_tables
-from heron.base.yaml_files import read_yaml
 from heron.config.constraints import OneOf
-from heron.config.options import parse_options
-from heron.results.published import CLAIMS, find_published, published_value
+from heron.config.parsing import parse_options
+from heron.results import CLAIMS
+from heron_tools.reproduction.published import find_published, published_value
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be decided"
 _COLUMNS = ("claim", "where", "the paper says", "recomputed", "verdict", "calculation")

@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 from scipy import stats
 
 from heron.base.cells import Cell, Table
-from heron.reports.papers import (
-    ScoreTable,
+from heron.reports.run import caveat_of
+from heron.results.collect import RunRecord
+from heron.results.systems import System, group_runs
+from heron_tools.reproduction.paper_tables import ScoreTable
+from heron_tools.reproduction.published import (
     flat_rows,
     own_digits,
     printed_digits,
+    published_value,
 )
-from heron.reports.run import caveat_of
-from heron.results.collect import RunRecord
-from heron.results.groups import Group, group_runs
-from heron.results.published import published_value
 from heron_tools.reproduction.targets import Estimate, Names
 
 DAGGER = "†"
@@ -209,7 +209,7 @@ def compare_runs(
     paper = ScoreTable(published, table)
     keys = dict.fromkeys(paper.printed)
     shown = {key for place in paper.row_names for key in place.keys}
-    found: dict[Names, list[tuple[Group, str]]] = {}
+    found: dict[Names, list[tuple[System, str]]] = {}
     for group in paper.chosen(group_runs([run for run in runs if run.done])):
         changed = list(_marks(group.runs[0], paper.data, typed, shown))
         for key in paper.keys_of(group):
@@ -253,7 +253,7 @@ def _substitutes(key: Names, other: Names, paper: ScoreTable) -> str | None:
     return "; ".join(marks)
 
 
-def _estimate(group: Group, paper: ScoreTable, metric: str, mark: str) -> Estimate | None:
+def _estimate(group: System, paper: ScoreTable, metric: str, mark: str) -> Estimate | None:
     """Summarize the seeds of a group; of one, with the interval that its run has stored."""
     split = paper.split_of(group)
     if str(group.runs[0].setting("data.name")) not in paper.data:

@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, nearest
-from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.terminal import begin, print_lines, print_tables
 from heron.config.constraints import Seed, field_types
-from heron.config.options import DataFolders, parse_options
-from heron.results.published import CLAIMS, TARGETS
+from heron.config.parsing import DataFolders, parse_options
+from heron.results import CLAIMS
 from heron_tools.reproduction.status import has_model, status_table
 from heron_tools.reproduction.targets import Request, Target, choose_targets, read_targets
 
 if TYPE_CHECKING:  # these load Hydra
-    from heron.training.compose import Composition
     from heron.training.run import Run
 
 
@@ -49,7 +47,7 @@ def run(arguments: Sequence[str]) -> int:
     options = parse_options(ReproduceOptions, [w for w in words if w.partition("=")[0] in own])
     overrides = [word for word in words if word.partition("=")[0] not in own]
     chosen = choose_targets(options.target, read_targets())
-    folders = options.paths_data or default_data_dir(), options.paths_cache or default_cache_dir()
+    folders = options.folders
     if options.report:
         return _report_paper(options, chosen)
     (target,) = chosen if len(chosen) == 1 else [None]
@@ -87,15 +85,13 @@ def _computed(
     request = Request(*folders, options.seeds[0], options.files, options.encoder)
     from heron_tools.reproduction.results import of_function
 
-    return of_function(target, TARGETS[target.name](request))
+    return of_function(target, target.compute(request))
 
 
 def _trained(
     target: Target, options: ReproduceOptions, folders: Folders, overrides: Sequence[str]
 ) -> tuple[Any, int]:
     """Run what is left of a target's experiment, and compare the scores; nothing in a dry run."""
-    if options.files:
-        raise ConfigError(f"from=: {target.name} trains its own runs; leave it out")
     jobs, refused, typed = _plan(target, options, folders, overrides)
     from heron.commands.train import report
     from heron.results.collect import collect
@@ -134,15 +130,14 @@ def _plan(
         *typed,
         *(f"paths.data={folders[0]}", f"paths.cache={folders[1]}"),
     ]
-    from heron.config.words import key_of
+    from heron.config.constraints import key_of
     from heron.sweeps.launch import plan_jobs
-    from heron.training.compose import compose_and_run
+    from heron.training.compose import compose_jobs
     from heron_tools.prompting.command import spelt_out
 
     if target.prompted:
         typed, words = spelt_out(["experiment=", *typed])[1:], spelt_out(words)
-    found: list[Composition] = []
-    compose_and_run("train", [*words, *([] if "-m" in words else ["-m"])], found.append)
+    found = compose_jobs([*words, *([] if "-m" in words else ["-m"])])
     chosen = [each for each in found if _is_chosen(each.overrides, options.only)]
     if not chosen:
         values = [word.partition("=")[2] for each in found for word in each.overrides]

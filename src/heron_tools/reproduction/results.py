@@ -10,17 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heron.base.cells import Table, show
+from heron.base.cells import Table, show, to_markdown
 from heron.base.errors import ConfigError
-from heron.base.files import read_json, write_file, write_json
-from heron.base.pages import render
-from heron.base.table_files import to_markdown
+from heron.base.files import read_json, read_yaml, write_file, write_json
 from heron.base.tables import write_table
-from heron.base.yaml_files import read_yaml
-from heron.reports.papers import DECIMALS, PaperView, paper_view
+from heron.reports.pages import render
 from heron.reports.run import data_url
+from heron.results import STATISTICS
 from heron.results.collect import RunRecord
-from heron.results.published import STATISTICS, all_published, find_published
 from heron.training.status import provenance
 from heron_tools.reproduction.comparing import (
     DAGGER,
@@ -31,6 +28,8 @@ from heron_tools.reproduction.comparing import (
     note_of,
 )
 from heron_tools.reproduction.latex import to_latex
+from heron_tools.reproduction.paper_tables import fraction_figure, paper_view
+from heron_tools.reproduction.published import DECIMALS, all_published, find_published
 from heron_tools.reproduction.targets import Filled, Request, Target
 
 RESULT = "result.json"
@@ -124,7 +123,8 @@ def of_runs(target: Target, runs: Sequence[RunRecord], typed: Collection[str] = 
         marks = marks_of(runs, published["data"], typed)
         tables += [_marked(table, marks) for table in view.tables.values()]
         title = f"{view.title} ({DAGGER} {marks})" if marks else view.title
-        figures = _curves(target, view._replace(title=title))
+        if view.curves:
+            figures[f"{target.table}.png"] = fraction_figure(view._replace(title=title))
     if not tables:
         raise ConfigError(
             f"{target.name}: published.yaml of {target.paper} has no {target.table} with scores"
@@ -146,12 +146,6 @@ def _marked(table: Table, marks: str) -> Table:
     ]
     note = f"{table.note} {DAGGER} {marks}."
     return Table(table.title, table.columns, tuple(rows), note)
-
-
-def _curves(target: Target, view: PaperView) -> dict[str, bytes]:
-    from heron.reports.sweep_figures import fraction_figure  # start-up time: matplotlib
-
-    return {f"{target.table}.png": fraction_figure(view)} if view.curves else {}
 
 
 def write_reproduction(found: Reproduction, folder: Path, words: Sequence[str]) -> list[Path]:

@@ -11,7 +11,6 @@ from heron.base.cells import Table
 from heron.base.folders import data_sets
 from heron.data.config import SPLITS, read_config
 from heron.data.sources import State, inspect
-from heron.results.published import TARGETS
 from heron_tools.reproduction.targets import Target
 
 RUNS, PART, PEOPLE, LACKS, PENDING = "runs", "in part", "needs people", "lacks", "not yet"
@@ -57,7 +56,7 @@ def missing_for(target: Target, data_dir: Path, cache_dir: Path) -> tuple[list[s
         found += [f"{target.instead} is substitute data"] if present else []
     if models := [model for model in target.models if not has_model(model)]:
         found.append(f"models {', '.join(models)}")
-    if target.experiment is None and target.name not in TARGETS:
+    if target.experiment is None and target.function is None:
         return found, PENDING
     if found and (target.experiment or not present):
         return found, LACKS

@@ -1,7 +1,7 @@
 """The tables and figures of the papers: `experiments/<paper>/targets.yaml`.
 
 A target is filled by a sweep (`experiment`), whose view in `published.yaml` sets its scores beside
-the paper's, or by a function that is registered in `TARGETS` under `<paper>:<key>`.
+the paper's, or by a function of the paper's folder.
 """
 
 from __future__ import annotations
@@ -12,10 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.cells import Table
-from heron.base.errors import ConfigError, DataError, Problem, nearest
-from heron.base.folders import experiment_roots
-from heron.base.yaml_files import read_yaml
+from heron.base.errors import ConfigError, DataError, nearest
+from heron.base.files import read_yaml
+from heron.base.folders import PACKAGE, experiment_roots, load_forks
+from heron.base.registry import load
 from heron.config.parsing import parse
+from heron.data.config import DataConfig
+from heron.data.overrides import configure
+from heron.data.sources import State, inspect
 
 Names = tuple[str, ...]  # of a row in `published.yaml`, then the name of the column
 
@@ -27,7 +31,10 @@ class Target:
     paper: str  # its folder, such as `trc`
     key: str  # `T4`, `F1`, `A.1`
     title: str
-    experiment: str | None = None  # what fills it, such as `trc/table4`; None: a function
+    # What fills it: an experiment, such as `trc/table4`, or a function of a module in the paper's
+    # folder, `tables:agreement`, which gets a `Request` and gives what is `Filled`.
+    experiment: str | None = None
+    function: str | None = None
     prompted: bool = False  # whether `heron prompt` runs the experiment, and not `heron train`
     # What it needs: files by data set (`{trc: [train, test]}`), ids of models.
     data: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -48,6 +55,12 @@ class Target:
         """Its name in `published.yaml`, and the beginning of those of its parts: `table4`."""
         kind = {"T": "table", "F": "figure"}.get(self.key[0])
         return f"{kind}{self.key[1:]}" if kind else self.key
+
+    def compute(self, request: Request) -> Filled:
+        """Call its function."""
+        load_forks(experiment_roots())
+        found: Filled = load(f"{PACKAGE}.{self.paper}.{self.function}")(request)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +131,7 @@ def read_targets(roots: Sequence[Path] | None = None) -> dict[str, Target]:
                 try:
                     target = parse(Target, values)
                 except ConfigError as error:
-                    raise DataError(Problem(f"{path}: {key}", str(error))) from error
+                    raise DataError(f"{path}: {key}", str(error)) from error
                 found.setdefault(target.name, target)
     return found
 
@@ -135,3 +148,12 @@ def choose_targets(word: str, targets: Mapping[str, Target]) -> list[Target]:
         near = nearest(word, [*targets, *papers]) or f" Papers: {', '.join(papers)}."
         raise ConfigError(f"no target '{word}'.{near}")
     return chosen
+
+
+def choose_present(name: str, substitute: str, data_dir: Path, cache_dir: Path) -> DataConfig:
+    """Configure a data set, or its substitute where only files of that one are there."""
+    for config in (configure(name, []), configure(substitute, [])):
+        sources = inspect(config, data_dir, cache_dir).values()
+        if any(source.state is not State.MISSING for source in sources):
+            return config
+    return configure(name, [])

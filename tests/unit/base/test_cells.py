@@ -6,11 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
-from rich.text import Text
 
-from heron.base.cells import Formatted, Interval, Summary, Table, show, summarize
-from heron.base.table_files import to_csv, to_markdown
-from heron.base.terminal import print_tables, to_rich
+from heron.base.cells import (
+    Formatted,
+    Interval,
+    Summary,
+    Table,
+    show,
+    summarize,
+    to_csv,
+    to_markdown,
+)
+from heron.base.terminal import to_rich
 
 TABLE = Table(
     "A title",
@@ -75,7 +82,7 @@ def test_markdown_escapes_pipes_and_html():
     assert text.endswith("A note.\n")
 
 
-@pytest.mark.parametrize("width", [10, 40, 120])
+@pytest.mark.parametrize("width", [10, 40, None])
 def test_the_terminal_table_loses_no_cell_however_narrow(width):
     console = Console(width=200, file=io.StringIO(), record=True)
     console.print(to_rich(TABLE, width))
@@ -85,16 +92,5 @@ def test_the_terminal_table_loses_no_cell_however_narrow(width):
 
 def test_rich_markup_in_a_cell_is_shown_as_text():
     console = Console(width=200, file=io.StringIO(), record=True)
-    console.print(to_rich(TABLE, 120))
+    console.print(to_rich(TABLE))
     assert "[bold]a|b<i>" in console.export_text()
-
-
-def test_on_a_terminal_no_line_of_a_table_is_longer_than_it(monkeypatch, capsys):
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "80")
-    names = ("job", *(f"relaxed_{number}_macro_f1" for number in range(9)))
-    rows = (("head=ess,optim.lr=0.001,seed=1-1a2b3c4d", *[Summary(0.5, 0.0125, 3)] * 9),)
-    print_tables([Table("scores", names, rows, "A note. " * 20)])
-    lines = Text.from_ansi(capsys.readouterr().out).plain.splitlines()
-    assert max(map(len, lines)) <= 80
-    assert sum(" ".join(lines).count(f" {number} ") for number in range(9)) >= 9

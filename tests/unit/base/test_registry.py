@@ -12,8 +12,7 @@ import pytest
 
 from heron.base import folders
 from heron.base.errors import ConfigError
-from heron.base.folders import VARIABLE, Fork, add_forks, find_forks
-from heron.base.forks import load_forks
+from heron.base.folders import VARIABLE, Fork, add_forks, find_forks, load_forks
 from heron.base.registry import Registry
 
 

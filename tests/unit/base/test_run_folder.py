@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,43 +17,13 @@ from heron.training.run_names import config_key, run_path
 
 def test_names_are_those_of_the_contract(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
-    paths = [
-        folder.config,
-        folder.status,
-        folder.scores,
-        folder.metrics,
-        folder.predictions("test"),
-        folder.dynamics(3),
-        folder.best,
-        folder.last,
-        folder.model,
-    ]
-    assert [str(path.relative_to(tmp_path)) for path in paths] == [
-        "config.yaml",
-        "status.json",
-        "scores.json",
-        "metrics.csv",
-        "predictions/test.parquet",
-        "dynamics/epoch=3.parquet",
-        "checkpoints/best.ckpt",
-        "checkpoints/last.ckpt",
-        "model",
-    ]
+    parts = ("config", "status", "scores", "metrics", "best", "last", "model")
+    paths = [getattr(folder, part) for part in parts]
+    paths += [folder.predictions("test"), folder.dynamics(3)]
+    names = "config.yaml status.json scores.json metrics.csv checkpoints/best.ckpt"
+    names += " checkpoints/last.ckpt model predictions/test.parquet dynamics/epoch=3.parquet"
+    assert [str(path.relative_to(tmp_path)) for path in paths] == names.split()
     assert list(tmp_path.iterdir()) == [], "naming a file touches nothing"
-
-
-@pytest.mark.parametrize(
-    "word",
-    ["job=../../evil", "job=/evil", "job=a/b", "job=.", "job=..", "sweep=../evil", "sweep=/evil"],
-)
-def test_names_that_lead_out_of_the_runs_folder_are_refused(
-    word: str, chronicle_config: Callable[..., Config]
-) -> None:
-    key, _, name = word.partition("=")
-    config = chronicle_config()
-    setattr(config.run, key, name)
-    with pytest.raises(ConfigError, match=f"run.{key}={re.escape(name)}: "):
-        run_path(config, [])
 
 
 def test_a_sweep_may_lie_deeper_inside_the_runs_folder(
@@ -120,34 +89,10 @@ def test_starting_over_removes_a_runs_own_files_alone_behind_a_link(tmp_path: Pa
     assert sorted(path.name for path in disk.iterdir()) == ["inside", "thesis.tex"]
 
 
-def test_an_empty_configuration_is_written_again_where_the_name_says_whose_it_is(
-    tmp_path: Path, chronicle_config: Callable[..., Config]
-) -> None:
-    config = chronicle_config()
-    own, other = (RunFolder(tmp_path / name) for name in (f"x-{config_key(config)}", "named"))
-    for folder in (own, other):
-        claim(config, folder)
-        whole = folder.config.read_text("utf-8")
-        folder.config.write_text("")
-    claim(config, own)
-    assert own.config.read_text("utf-8") == whole
-    with pytest.raises(ConfigError, match=r"is damaged.*run\.resume=false"):
-        claim(config, other)
-    other.config.unlink()
-    claim(config, other)
-    assert other.config.read_text("utf-8") == whole
-
-
 def test_the_number_of_devices_is_no_other_run(chronicle_config: Callable[..., Config]) -> None:
     one = config_key(chronicle_config())
-    assert (
-        config_key(
-            chronicle_config(
-                "trainer.devices=2", "trainer.strategy=ddp_find_unused_parameters_true"
-            )
-        )
-        == one
-    )
+    words = "trainer.devices=2", "trainer.strategy=ddp_find_unused_parameters_true"
+    assert config_key(chronicle_config(*words)) == one
     assert config_key(chronicle_config("trainer.patience=2")) != one
 
 

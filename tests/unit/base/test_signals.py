@@ -170,7 +170,7 @@ def job(tmp_path: Path, chronicle_config: Callable[..., Config]) -> Run:
 def test_an_interrupted_job_of_a_sweep_is_no_done_one_and_the_command_leaves_with_143(
     job: Run, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(job: Run) -> int:
+    def interrupted(job: Run, *_: Any) -> int:
         job.folder.update_status(state="interrupted", error="Terminated: by SIGTERM", retry=True)
         return signals.INTERRUPTED
 
@@ -181,4 +181,4 @@ def test_an_interrupted_job_of_a_sweep_is_no_done_one_and_the_command_leaves_wit
     assert reports == []
     printed = capsys.readouterr()
     assert "1 of 1 jobs interrupted; the same command resumes them" in printed.err
-    assert Sweep([job], isolate=False).plan() == [job], "the next command runs it"
+    assert Sweep().plan([job]) == [job], "the next command runs it"

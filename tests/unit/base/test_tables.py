@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.base.errors import DataError
-from heron.base.table_formats import read_chunks
 from heron.base.tables import (
     Table,
     cell_text,
     is_missing,
+    read_chunks,
     read_table,
     write_chunks,
     write_table,

@@ -121,7 +121,6 @@ def test_a_missing_encoder_stops_a_run_before_it_has_trained(tmp_path, capsys):
     [
         (("data=chronicle_summaries", "task.bertscore.model=x"), "task.bertscore.layer="),
         (("data=chronicle_summaries", "task.bertscore.layer=9"), "task.bertscore.model=NAME"),
-        (("task.bertscore.model=x", "task.bertscore.layer=9"), "needs task=summarization"),
     ],
 )
 def test_a_configuration_that_cannot_work_is_refused(chronicle_config, words, says):

@@ -14,8 +14,8 @@ from heron.data import TASKS
 from heron.languages.hebrew import HEBREW
 from heron.metrics.significance import holm, mcnemar
 from heron.metrics.span import item_scores, language_profile
-from heron.tasks.qa.scores import text_scores
-from heron.tasks.qa.task import TASK
+from heron.tasks.qa import TASK
+from heron.tasks.qa.reader import text_scores
 
 N = 80
 GUIDS = [f"q{row}" for row in range(N)]
@@ -120,12 +120,6 @@ def test_every_test_of_classes_is_there_for_answers(sweep):
     assert (pair["seed"], pair["score"]) == ("2", pytest.approx(scores("mbert")[2].mean()))
 
 
-def test_whole_articles_are_drawn_where_asked(sweep):
-    by_rows, by_articles = run(sweep), run(sweep, "resample=group")
-    assert (by_rows["groups"], by_articles["groups"]) == (None, N // 4)
-    assert by_rows["systems"] != by_articles["systems"]
-
-
 def test_any_systems_answers_stand_beside_runs_and_need_one_gold_only(sweep):
     mine = answer(0.9, 99)
     table = {"guid": GUIDS, "gold": [gold[1] for gold in GOLDS], "prediction": mine}
@@ -192,34 +186,6 @@ def test_an_empty_gold_is_unknown_unless_questions_may_have_no_answer(tmp_path, 
     guessed = run("a.csv", "b.csv", "task=qa")
     assert (stated["rows"], guessed["systems"]) == (N, stated["systems"])
     assert any("20 rows have an empty gold" in note for note in guessed["notes"])
-
-
-def with_marks(text):
-    return " ".join(f"\u200f{word}" for word in text.split())
-
-
-def test_a_file_with_golds_in_other_unicode_variants_loses_nothing_beside_another(make_run):
-    marked, mine = [list(map(with_marks, gold)) for gold in GOLDS], answer(0.6, 7)
-    make_run("marked", 0, list(map(with_marks, mine)), marked)
-    write_table("plain.jsonl", answered(mine))
-    expected = [item_scores(mine, GOLDS)["f1"].mean()]
-    for order in (("runs/sweep", "plain.jsonl"), ("plain.jsonl", "runs/sweep")):
-        written = run(*order)
-        scores = [system["scores"] for system in by_label(written).values()]
-        assert scores == [pytest.approx(expected)] * 2
-        assert f"{N} of {N} rows have golds that the files spell otherwise" in written["notes"][0]
-    by_other_golds = item_scores(mine, marked)["f1"].mean()
-    assert by_other_golds < expected[0]  # so whose spelling counts makes a difference
-
-
-def test_a_file_with_one_gold_in_another_spelling_is_scored_by_it_and_all_others(make_run):
-    make_run("plain", 0, answer(0.6, 7))
-    mine = [f"\u200f{gold[1]}" if row % 2 else gold[0] for row, gold in enumerate(GOLDS)]
-    one = [f"\u200f{gold[1]}" for gold in GOLDS]
-    write_table("one.csv", {"guid": GUIDS, "gold": one, "prediction": mine})
-    assert by_label(run("runs/sweep", "one.csv"))["one"]["scores"] == [1.0]
-    scores = item_scores(mine, GOLDS, (language_profile(HEBREW),))
-    assert scores["exact_match"].mean() < 1 == scores["he_exact_match"].mean()
 
 
 def test_a_task_without_right_and_wrong_has_no_tests_of_them(sweep, monkeypatch):

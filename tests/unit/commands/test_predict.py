@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from heron.base.tables import read_table, write_table
+from heron.base.tables import write_table
 from heron.data.datamodule import DataModule
 from heron.training.outcome import predict_split as real_predict_split
 from small_baselines import LABELS as PAIR_LABELS
@@ -116,16 +116,6 @@ def test_no_more_than_a_chunk_is_predicted_at_once_and_a_late_failure_writes_not
     assert not list(tmp_path.glob(".rows*"))
     monkeypatch.undo()
     assert heron("predict", *words, "batching.tokens=450") == 0
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
-def test_out_may_be_of_any_format(suffix, run, test_rows, tmp_path):
-    path = write_texts(tmp_path / "rows.csv", [str(row["text"]) for row in test_rows[:3]])
-    out = tmp_path / f"labels{suffix}"
-    words = (f"run={run.path}", f"input={path}", f"cache={tmp_path}", f"out={out}")
-    assert heron("predict", *words) == 0
-    labels = read_table(out).values("label")
-    assert labels == [row["prediction"] for row in test_rows[:3]]
 
 
 def test_unusable_rows_are_reported_by_line_and_all_others_predicted(

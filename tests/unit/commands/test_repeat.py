@@ -6,10 +6,9 @@ import shutil
 
 import pytest
 
-from heron.base.files import read_json, write_json
+from heron.base.files import dump_yaml, read_json, read_yaml, write_json
 from heron.base.run_folder import RunFolder
-from heron.base.yaml_files import dump_yaml, read_yaml
-from heron.commands.repeat import configure
+from heron.training.repeat import configure
 from small_runs import heron, train
 
 

@@ -6,9 +6,8 @@ import csv
 from pathlib import Path
 from typing import Any
 
-from heron.base.files import locked, write_json
+from heron.base.files import dump_yaml, locked, write_json
 from heron.base.run_folder import RunFolder
-from heron.base.yaml_files import dump_yaml
 from heron.commands.sweep import progress_table, read_progress, summary, time_left
 from small_runs import heron
 

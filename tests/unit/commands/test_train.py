@@ -12,9 +12,9 @@ from heron.base.errors import HeronError
 from heron.base.run_folder import RunFolder
 from heron.data.config import FileConfig
 from heron.sweeps.launch import plan_jobs
-from heron.training.compose import Composition, compose_and_run
+from heron.training.compose import compose_jobs
 from heron.training.job import run_job
-from heron.training.stored import from_yaml
+from heron.training.stored import read_own
 from small_runs import TINY, heron, in_folder, train
 
 
@@ -34,7 +34,7 @@ class TestSweep:
         assert heron("train", *TINY, *in_folder(tmp_path), "trainer.max_epochs=1", *grid) == 0
         jobs = jobs_of(tmp_path / "runs" / "grid")
         assert {job.state() for job in jobs} == {"done"}
-        configs = [from_yaml(job.config.read_text("utf-8")) for job in jobs]
+        configs = [read_own(job.config) for job in jobs]
         assert sorted((config.head.name, config.seed) for config in configs) == [
             (head, seed) for head in ("emp", "ess", "seq_cls") for seed in (0, 1)
         ]
@@ -133,8 +133,7 @@ class TestSameCommandAgain:
 
 
 def test_one_job_name_for_several_jobs_is_refused(tmp_path):
-    found: list[Composition] = []
-    compose_and_run("train", ["-m", "seed=0,0,1", "run.job=x", *in_folder(tmp_path)], found.append)
+    found = compose_jobs(["-m", "seed=0,0,1", "run.job=x", *in_folder(tmp_path)])
     plan = plan_jobs(found)
     assert [job.config.seed for job in plan.jobs] == [0]
     assert len(plan.refused) == 1

@@ -101,20 +101,6 @@ def test_evaluation_goes_by_length(lengths, tokens):
     assert lengths[order].tolist() == sorted(lengths.tolist())
 
 
-def test_batches_are_as_full_as_the_budget_allows():
-    lengths = np.array([2, 2, 3, 3, 9])
-    assert as_lists(fill_batches(np.arange(5), Units.single(lengths), tokens=9)) == [
-        [0, 1, 2],
-        [3],
-        [4],
-    ]
-    assert as_lists(fill_batches(np.arange(5), Units.single(lengths), 9, first=0.5)) == [
-        [0, 1],
-        [2, 3],
-        [4],
-    ]
-
-
 def test_a_sequence_longer_than_the_budget_is_alone():
     lengths = np.array([50, 3, 3])
     assert as_lists(fill_batches(np.arange(3), Units.single(lengths), tokens=10)) == [[0], [1, 2]]
@@ -261,14 +247,6 @@ def test_any_stretch_of_interleaved_classes_has_them_in_their_shares(classes_U, 
     beginnings = [spread[:end] for end in range(1, size)]
     for each, off in deviations(beginnings, classes_U, shares):
         assert off <= bound(shares[each], len(shares)) / 2 + 1e-9
-
-
-def test_interleaving_two_classes_alternates_them_by_their_shares():
-    classes = np.array([0, 0, 0, 0, 0, 0, 1, 1])
-    spread = interleave(np.arange(8), classes)
-    assert classes[spread].tolist() == [0, 0, 1, 0, 0, 0, 1, 0] or (
-        classes[spread].tolist() == [0, 1, 0, 0, 0, 0, 1, 0]
-    )
 
 
 @given(STRATA, SEEDS)

@@ -9,10 +9,11 @@ import pytest
 from heron.base.errors import ConfigError, DataError
 from heron.base.registry import on_demand
 from heron.data import TASKS, datamodule
-from heron.data.config import BatchingConfig
 from heron.data.datamodule import DataModule, EpochPlan
 from heron.data.markers import event_markers
-from heron.tasks.relation import features
+from heron.tasks.relation.features import relation_features
+
+BUILDER = "heron.tasks.relation.features.relation_features"
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def test_label_counts_are_those_of_the_train_split(data, config):
 
 
 def test_tokenizing_happens_once_per_content(config, data, monkeypatch):
-    monkeypatch.setattr(features, "relation_features", lambda *inputs: pytest.fail("built again"))
+    monkeypatch.setattr(BUILDER, lambda *inputs: pytest.fail("built again"))
     again = DataModule(config)
     assert again.features["train"].guids == data.features["train"].guids
 
@@ -67,10 +68,7 @@ def test_what_decides_features_decides_the_key(config, data, change, monkeypatch
             value = "AFTER"
         examples["train"] = [dataclasses.replace(first, **{change: value}), *rest]
     built = []
-    build = features.relation_features
-    monkeypatch.setattr(
-        features, "relation_features", lambda *inputs: built.append(1) or build(*inputs)
-    )
+    monkeypatch.setattr(BUILDER, lambda *inputs: built.append(1) or relation_features(*inputs))
     assert DataModule(config, examples, data.tokenizer).features
     assert built
 
@@ -198,13 +196,6 @@ def test_a_plan_is_as_long_as_it_is_but_starts_later_until_the_next_epoch():
 def test_a_data_set_without_validation_has_no_validation_loader(config, data):
     examples = {split: data.examples[split] for split in ("train", "test")}
     assert DataModule(config, examples, data.tokenizer).val_dataloader() == []
-
-
-def test_workers_load_the_same_batches(config, data):
-    two = dataclasses.replace(config, batching=BatchingConfig("bucket", tokens=1024, workers=1))
-    parallel = DataModule(two, data.examples, data.tokenizer)
-    pairs = zip(data.train_dataloader(), parallel.train_dataloader(), strict=True)
-    assert all(one.rows_R.tolist() == other.rows_R.tolist() for one, other in pairs)
 
 
 @pytest.mark.parametrize("plan", ["shuffle", "bucket"])

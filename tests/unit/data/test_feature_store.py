@@ -9,7 +9,6 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from heron.base import array_store
 from heron.base.errors import Problem
 from heron.data.features import Column, Features, load_features
 
@@ -139,7 +138,7 @@ def _be_killed_while_storing(cache):
         save(path, array)
         os.kill(os.getpid(), signal.SIGKILL)
 
-    array_store.np.save = save_one_and_die
+    np.save = save_one_and_die
     load_features(cache, KEY, made_up_features)
 
 

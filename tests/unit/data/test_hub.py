@@ -1,17 +1,28 @@
 """Where an encoder comes from: what is cached is named by its commit."""
 
+import dataclasses
 import shutil
 from pathlib import Path
 
 import pytest
 from huggingface_hub import constants
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+from transformers import PreTrainedTokenizerFast
 
 from heron.base.errors import ConfigError
 from heron.base.files import seal
-from heron.data.hub import identity, origin
+from heron.data import hub as module
+from heron.data.hub import identity, load_tokenizer, origin
+from heron.languages.english import ENGLISH
+from heron.languages.hebrew import HEBREW
+from heron.languages.romanian import ROMANIAN
 from heron.metrics.bertscore import sign
 from heron.metrics.config import BertScoreConfig
-from heron.models.config import EncoderConfig
+from heron.models.config import EncoderConfig, ScratchConfig
 
 COMMITS = {"main": "0123456789abcdef0123456789abcdef01234567", "v2": "f" * 40}
 
@@ -52,3 +63,156 @@ def test_a_damaged_export_is_no_encoder_to_begin_with(tiny_encoder, tmp_path):
     (folder / "model.safetensors").write_bytes(content)
     with pytest.raises(ConfigError, match=r"model\.safetensors: damaged or changed"):
         origin(config)
+
+
+MARKERS = HEBREW.event_markers
+LETTERS = HEBREW.alphabet + ROMANIAN.alphabet + ENGLISH.alphabet
+SCRATCH = EncoderConfig(max_length=32, scratch=ScratchConfig(vocabulary=400))
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    # Both ways, so that every letter occurs at and after a word's start.
+    cache = tmp_path_factory.mktemp("cache")
+    return load_tokenizer(SCRATCH, MARKERS, [LETTERS, LETTERS[::-1], " ".join(LETTERS)], cache)
+
+
+@pytest.fixture
+def pretrained(tiny_encoder, tmp_path):
+    config = EncoderConfig(name=str(tiny_encoder), max_length=64)
+    return load_tokenizer(config, MARKERS, (), tmp_path)
+
+
+@pytest.mark.parametrize("name", ["trained", "pretrained"])
+def test_each_marker_is_one_token_at_the_end_of_the_vocabulary(name, request):
+    tokenizer = request.getfixturevalue(name)
+    ids = [tokenizer.convert_tokens_to_ids(marker) for marker in MARKERS]
+    assert ids == list(range(len(tokenizer) - 4, len(tokenizer)))
+    text = "שר [א1] נבחר [/א1] ,[א2]עזב[/א2]"
+    assert [token for token in tokenizer.tokenize(text) if token in MARKERS] == list(MARKERS)
+
+
+@pytest.mark.parametrize("name", ["trained", "pretrained"])
+def test_markers_take_no_space_and_no_letter_with_them(name, request):
+    tokenizer = request.getfixturevalue(name)
+    text = "אב [א1] גד [/א1] הו"
+    encoded = tokenizer(text, return_offsets_mapping=True)
+    found = dict(zip(encoded.tokens(), encoded["offset_mapping"], strict=True))
+    for marker in MARKERS[:2]:
+        start, end = found[marker]
+        assert text[start:end] == marker
+
+
+@given(st.text(LETTERS, min_size=1, max_size=12))
+def test_a_trained_tokenizer_gives_back_every_letter_and_its_case(trained, word):
+    pieces = trained.tokenize(word)
+    assert "".join(piece.removeprefix("##") for piece in pieces) == word
+
+
+def test_sequences_are_framed_for_one_text_and_for_two(trained):
+    one = trained("אב").tokens()
+    two = trained("אב", "גד").tokens()
+    assert (one[0], one[-1]) == ("[CLS]", "[SEP]")
+    assert [token for token in two if token.startswith("[")] == ["[CLS]", "[SEP]", "[SEP]"]
+    assert trained.pad_token_id == 0
+
+
+def test_no_segment_ids_are_made(trained):
+    assert set(trained("אב")) == {"input_ids", "attention_mask"}
+
+
+@pytest.mark.parametrize("name", ["trained", "pretrained"])
+def test_the_length_limit_is_the_configured_one_and_cuts_the_end(name, request):
+    tokenizer = request.getfixturevalue(name)
+    assert tokenizer.model_max_length in (32, 64)
+    assert tokenizer.truncation_side == "right"
+
+
+def test_training_happens_once_per_texts_and_size(tmp_path, monkeypatch):
+    trainings = []
+    train = module._train_wordpiece
+    monkeypatch.setattr(
+        module, "_train_wordpiece", lambda *inputs: trainings.append(1) or train(*inputs)
+    )
+    texts = ["אבג דהו", "abc def"]
+    first = load_tokenizer(SCRATCH, MARKERS, texts, tmp_path)
+    again = load_tokenizer(SCRATCH, (), texts[::-1] * 2, tmp_path)  # order and repeats do not count
+    assert len(trainings) == 1
+    assert len(again) == len(first) - len(MARKERS)
+    load_tokenizer(SCRATCH, MARKERS, [*texts, "more"], tmp_path)
+    small = dataclasses.replace(SCRATCH, scratch=ScratchConfig(vocabulary=20))
+    load_tokenizer(small, MARKERS, texts, tmp_path)
+    assert len(trainings) == 3
+
+
+def _cut(path):
+    path.write_bytes(path.read_bytes()[:-9])
+
+
+@pytest.mark.parametrize("damage", [_cut, lambda path: path.unlink()], ids=["cut", "deleted"])
+@pytest.mark.parametrize("name", ["tokenizer.json", "tokenizer_config.json", "checksums.json"])
+def test_a_damaged_tokenizer_is_trained_again(name, damage, tmp_path):
+    texts = ["אבג דהו אבד", "abc def abd"]
+    whole = load_tokenizer(SCRATCH, (), texts, tmp_path).backend_tokenizer.to_str()
+    (file,) = tmp_path.glob(f"tokenizers/*/{name}")
+    expected = file.read_bytes()
+    damage(file)
+    assert load_tokenizer(SCRATCH, (), texts, tmp_path).backend_tokenizer.to_str() == whole
+    assert file.read_bytes() == expected
+
+
+def test_a_kill_between_the_files_of_a_tokenizer_costs_the_next_run_nothing(tmp_path, monkeypatch):
+    texts = ["אבג דהו אבד", "abc def abd"]
+
+    def write_the_first_and_die(self, folder):
+        (folder / "tokenizer_config.json").write_text("{}")
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PreTrainedTokenizerFast, "save_pretrained", write_the_first_and_die)
+        with pytest.raises(KeyboardInterrupt):
+            load_tokenizer(SCRATCH, (), texts, tmp_path)
+    assert len(load_tokenizer(SCRATCH, (), texts, tmp_path)) > 5
+    assert len([path for path in (tmp_path / "tokenizers").iterdir() if path.is_dir()]) == 1
+
+
+def test_training_is_deterministic(tmp_path):
+    texts = ["אבג דהו אבד", "abc def abd", "ăîș țab"]
+    one, two = (
+        load_tokenizer(SCRATCH, MARKERS, texts, tmp_path / folder).backend_tokenizer.to_str()
+        for folder in "ab"
+    )
+    assert Tokenizer.from_str(one).get_vocab() == Tokenizer.from_str(two).get_vocab()
+
+
+@pytest.fixture
+def decoder(tmp_path):
+    """Save a tokenizer that adds nothing to a text, as GPT-2's does, and has no padding token."""
+    backend = Tokenizer(WordLevel({"?": 0, "a": 1, "b": 2, "<end>": 3}, unk_token="?"))
+    backend.pre_tokenizer = Whitespace()
+    bare = PreTrainedTokenizerFast(tokenizer_object=backend, unk_token="?", eos_token="<end>")
+    bare.save_pretrained(tmp_path / "decoder")
+    return load_tokenizer(
+        EncoderConfig(name=str(tmp_path / "decoder"), max_length=8), (), (), tmp_path
+    )
+
+
+def test_a_decoders_tokenizer_ends_each_text(decoder):
+    assert decoder("a b").tokens() == ["a", "b", "<end>"]
+    assert decoder("a b", "b").tokens() == ["a", "b", "<end>", "b", "<end>"]
+    assert decoder.pad_token_id == decoder.eos_token_id
+
+
+def test_a_decoders_last_token_survives_the_length_limit(decoder):
+    cut = decoder("a b a b a b a b", "b", truncation="only_first", max_length=6)
+    assert cut.tokens() == ["a", "b", "a", "<end>", "b", "<end>"]
+    assert decoder("a b a b a", truncation=True, max_length=3).tokens() == ["a", "b", "<end>"]
+
+
+def test_a_tokenizer_that_frames_its_texts_is_left_as_it_is(trained, tmp_path):
+    trained.save_pretrained(tmp_path / "copy")
+    copy = PreTrainedTokenizerFast.from_pretrained(tmp_path / "copy", eos_token="[SEP]")
+    copy.save_pretrained(tmp_path / "ends")
+    loaded = load_tokenizer(EncoderConfig(name=str(tmp_path / "ends")), (), (), tmp_path)
+    assert loaded.eos_token == "[SEP]"
+    assert loaded("אב", "גד").tokens() == trained("אב", "גד").tokens()

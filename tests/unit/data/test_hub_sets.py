@@ -1,6 +1,7 @@
 """Splits come through the library `datasets`, with the names of columns and classes."""
 
 import pytest
+import yaml
 
 from heron.base.errors import ConfigError
 from heron.base.tables import read_table, write_table
@@ -61,6 +62,38 @@ def test_a_local_folder_is_read_with_its_columns_and_a_carved_validation_split(f
         "entailment",
     )
     assert first.text_pair == "טענה משפט 100 על מזג האוויר"
+
+
+def dict_on_disk(made, folder):
+    made.save_to_disk(folder)
+
+
+def set_on_disk(made, folder):
+    made["train"].save_to_disk(folder)
+
+
+def repository(made, folder):
+    made["train"].to_csv(folder / "he" / "rows.tsv", sep="\t", index=False)
+    card = {"config_name": "hebrew", "sep": "\t", "quoting": 3}
+    files = [{"split": "train", "path": "he/*.tsv"}]
+    configs = {"configs": [{**card, "data_files": files}, {**card, "config_name": "other"}]}
+    (folder / "README.md").write_text(f"---\n{yaml.safe_dump(configs)}---\n", "utf-8")
+
+
+@pytest.mark.parametrize("store", [dict_on_disk, set_on_disk, repository])
+def test_every_form_of_folder_that_the_library_writes_or_names_is_read(
+    folder, monkeypatch, capfd, store
+):
+    from datasets import Dataset, DatasetDict
+
+    store(DatasetDict(train=Dataset.from_dict(rows(40))), folder / "here")
+    monkeypatch.chdir(folder)  # where one stands, before paths.data
+    subset = {"hub_config": "hebrew"} if store is repository else {}
+    splits = load_in(folder, config("here", **subset))
+    assert {split: len(examples) for split, examples in splits.items()} == {
+        "train": 32,
+        "validation": 8,
+    }
 
 
 def test_a_folder_is_stored_once_and_again_when_it_has_changed(folder):

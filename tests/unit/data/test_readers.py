@@ -151,14 +151,6 @@ def test_a_number_where_a_text_is_meant_is_its_text(tmp_path, read, config):
     assert read()["train"][0].text == "1990"
 
 
-def test_marker_problems_quote_the_text_and_show_the_markers(write, read):
-    write(HEADER, "g1,nothing is marked here,BEFORE")
-    (problem,) = problems(read)
-    assert "train.csv:2" in problem
-    assert "'nothing is marked here'" in problem
-    assert "[E1] … [/E1] … [E2] … [/E2]; see data.language and data.markers" in problem
-
-
 def test_all_problems_of_all_files_come_at_once_in_line_order(write, read, config):
     config.files["test"] = FileConfig("test.csv")
     write(HEADER, "g1,no markers,BEFORE", f"g2,{A},NEVER", f"g3,{B}", f"g2,{B},AFTER")
@@ -171,11 +163,6 @@ def test_all_problems_of_all_files_come_at_once_in_line_order(write, read, confi
         "train.csv:5",
         "test.csv:2",
     ]
-
-
-def test_row_with_two_faults_reports_both(write, read):
-    write(HEADER, "g1,no markers,NEVER")
-    assert len(problems(read)) == 2
 
 
 def test_counts_of_another_revision_are_refused_unless_verify_is_off(write, read, config):
@@ -210,15 +197,6 @@ def test_row_without_a_partner_in_the_join_is_reported(write, read, config):
     write("id,doc,r1,text", f"1.1,1,x,{B}", name="all.csv")
     (problem,) = problems(read)
     assert "train.csv:2: no row of all.csv has this text" in problem
-
-
-def test_ambiguous_join_names_both_lines(write, read, config):
-    joined(config)
-    write("text,label", f"{A},BEFORE")
-    write("id,doc,r1,text", f"1.1,1,x,{A}", f"1.2,1,x,{A}", name="all.csv")
-    (problem,) = problems(read)
-    assert "all.csv:3" in problem
-    assert "line 2" in problem
 
 
 def test_validation_is_carved_from_train_and_test_is_left_alone(write, tmp_path, config):

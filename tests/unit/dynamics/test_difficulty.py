@@ -1,20 +1,17 @@
 """Every score orders the units of a train split as it says, whatever order the file has."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 
 from heron.base.errors import DataError
+from heron.base.files import read_yaml
 from heron.base.folders import conf_dir
 from heron.base.tables import write_table
-from heron.base.yaml_files import read_yaml
 from heron.data.features import Features
-from heron.dynamics.cartography import statistics
+from heron.dynamics.cartography import allenai, statistics, tercile_partition
 from heron.dynamics.config import CurriculumConfig
 from heron.dynamics.difficulty import cosine, difficulty, rank_units, read_scores, unit_statistics
 from heron.dynamics.files import Dynamics
-from heron.dynamics.groups import allenai, tercile_partition
 from heron.models import LEARNT
 
 GUIDS = ["e", "b", "d", "a", "c", "f"]
@@ -158,16 +155,6 @@ def test_dynamics_of_another_data_set_are_refused_with_count_and_first_guid():
     assert refused.value.problems[0].where == "e"
 
 
-def test_dynamics_of_more_than_the_train_split_are_no_harm():
-    known = learnt([*GUIDS, "not here"])
-    part = dataclasses.replace(known, guids=GUIDS)
-    for field in dataclasses.fields(part):
-        if field.name.endswith("_N"):
-            part = dataclasses.replace(part, **{field.name: getattr(known, field.name)[:6]})
-    features = features_of()
-    assert order(features, known, difficulty="loss") == order(features, part, difficulty="loss")
-
-
 def test_groups_are_made_of_the_dynamics_or_of_thirds_of_the_score():
     features, known = features_of(), learnt()
     config = CurriculumConfig(name="mine", stages=GROUPS, fraction=0.5, difficulty="length")
@@ -245,21 +232,8 @@ class TestExternalScores:
         words = {"difficulty": "external", "scores": str(path), "column": "hard"}
         assert order(features_of(), **words) == list("abfdec")
 
-    def test_rows_of_other_splits_are_no_harm(self, tmp_path):
-        path = self.write(tmp_path, [*GUIDS, "test-1"], [*range(7)])
-        assert read_scores(path, "hard", GUIDS).tolist() == [0, 1, 2, 3, 4, 5]
-
     def test_train_examples_without_a_number_are_counted_and_the_first_named(self, tmp_path):
         for value in ("high", "", "nan", None):
             path = self.write(tmp_path, GUIDS[1:], (1, value, 0.5, 9, 1))
             with pytest.raises(DataError, match=f"2 of 6 train examples, first {GUIDS[0]}"):
                 read_scores(path, "hard", GUIDS)
-
-    def test_a_guid_twice_is_refused_with_both_lines(self, tmp_path):
-        path = self.write(tmp_path, [*GUIDS, "b"], range(7))
-        with pytest.raises(DataError, match=r"csv:8: guid 'b' is already on line 3"):
-            read_scores(path, "hard", GUIDS)
-
-    def test_an_unknown_column_is_refused_with_the_nearest_one(self, tmp_path):
-        with pytest.raises(DataError, match=r"no column 'hrad'\. Did you mean 'hard'"):
-            read_scores(self.write(tmp_path), "hrad", GUIDS)

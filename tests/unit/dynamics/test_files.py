@@ -1,13 +1,17 @@
 """Dynamics come back from disk as they were written, aligned by guid, or with a reason why not."""
 
 import json
+import os
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
 
 from heron.base.errors import DataError
 from heron.dynamics.files import (
@@ -15,8 +19,11 @@ from heron.dynamics.files import (
     Meta,
     align,
     dynamics_table,
+    export_jsonl,
+    judge,
     read_dynamics,
     read_meta,
+    read_record,
     records,
     write_dynamics,
 )
@@ -141,17 +148,8 @@ def test_tasks_without_classes_have_no_logits_and_no_labels(tmp_path):
     found = read_dynamics(tmp_path)
     assert found.labels == ()
     assert found.gold_N.tolist() == [-1, -1]
-    with pytest.raises(DataError, match=r"epoch=0\.parquet: .*without logits"):
+    with pytest.raises(DataError, match=r"epoch=0\.parquet: .*logits"):
         read_logits(tmp_path, 0)
-
-
-def test_a_file_of_a_newer_heron_says_so(tmp_path):
-    one = table(["a"])
-    stored = json.loads(one.schema.metadata[METADATA]) | {"version": 2}
-    newer = one.replace_schema_metadata({METADATA: json.dumps(stored)})
-    write(tmp_path, newer)
-    with pytest.raises(DataError, match=r"epoch=0\.parquet: dynamics version 2"):
-        read_dynamics(tmp_path)
 
 
 @pytest.mark.parametrize("parts", [("",), (",part=0", ",part=1")])
@@ -184,19 +182,193 @@ def test_files_of_another_run_are_refused(tmp_path, about):
         read_dynamics(tmp_path)
 
 
-def test_a_guid_has_one_row_a_file_and_one_label_a_run(tmp_path):
-    write(tmp_path / "twice", table(["a", "b", "a"]))
-    with pytest.raises(DataError, match="guid 'a' occurs twice"):
-        read_dynamics(tmp_path / "twice")
-    write(tmp_path / "later", table(["a", "b"]), table(["b", "b"]))
-    with pytest.raises(DataError, match=r"epoch=1\.parquet: guid 'b' occurs twice"):
-        read_dynamics(tmp_path / "later")
-    for guids, golds in ((["a", "b"], [0, 2]), (["b", "a"], [2, 0])):
-        write(tmp_path / "label", table(["a", "b"], [0, 1]), table(guids, golds))
-        with pytest.raises(DataError, match=r"epoch=1\.parquet: guid 'b' has another gold label"):
-            read_dynamics(tmp_path / "label")
-
-
 def test_guids_may_be_an_arrow_array_that_is_made_once():
     guids = pa.array(["a", "b"])
     assert table(guids).equals(table(["a", "b"]))
+
+
+def write_lines(path, *rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(
+        "".join(row if isinstance(row, str) else json.dumps(row) + "\n" for row in rows)
+    )
+    return path
+
+
+def row(guid, logits, gold=0, epoch=0):
+    return {"guid": guid, f"logits_epoch_{epoch}": logits, "gold": gold}
+
+
+LOGITS = arrays.arrays(
+    np.float64, st.tuples(st.integers(1, 6), st.integers(2, 4)), elements=st.floats(-50, 50)
+)
+
+
+@given(LOGITS)
+def test_judging_is_softmax_argmax_and_the_distance_to_the_best_other(logits_KC):
+    gold_K = np.arange(len(logits_KC)) % logits_KC.shape[1]
+    p_gold_K, correct_K, margin_K = judge(logits_KC, gold_K)
+    softmax_KC = torch.softmax(torch.from_numpy(logits_KC), dim=1).numpy()
+    for place, (logits_C, gold) in enumerate(zip(logits_KC, gold_K, strict=True)):
+        others = [value for label, value in enumerate(logits_C) if label != gold]
+        assert p_gold_K[place] == pytest.approx(softmax_KC[place, gold], abs=1e-12)
+        assert correct_K[place] == (int(np.argmax(logits_C)) == gold)
+        assert margin_K[place] == pytest.approx(logits_C[gold] - max(others), abs=1e-12)
+
+
+def test_a_folder_of_the_tools_reads_like_a_run(tmp_path):
+    inside = tmp_path / "training_dynamics"
+    write_lines(inside / "dynamics_epoch_0.jsonl", row(17, [2.0, 0.0]), row(5, [0.0, 1.0], 1))
+    write_lines(inside / "dynamics_epoch_1.jsonl", row("5", [3.0, 1.0], 1, 1), "\n")
+    for folder in (tmp_path, inside):
+        found = read_dynamics(folder)
+        assert found.guids == ["17", "5"]
+        assert found.gold_N.tolist() == [0, 1]
+        assert found.margin_EN == pytest.approx(np.array([[2, 1], [np.nan, -2]]), nan_ok=True)
+        assert found.correct_EN == pytest.approx(np.array([[1, 1], [np.nan, 0]]), nan_ok=True)
+        assert found.count_EN.tolist() == [[1, 1], [0, 1]]
+        assert found.epochs_E.tolist() == [1, 2]
+        assert found.labels == ("0", "1")
+
+
+def test_a_repeated_guid_is_averaged_and_counted(tmp_path):
+    path = write_lines(
+        tmp_path / "dynamics_epoch_0.jsonl",
+        row("a", [2.0, 0.0]),
+        row("b", [0.0, 1.0]),
+        row("a", [0.0, 1.0]),
+        row("a", [1.0, 0.0]),
+    )
+    found = read_record(path).to_pydict()
+    assert found["guid"] == ["a", "b"]
+    assert found["count"] == [3, 1]
+    assert found["correct"] == pytest.approx([2 / 3, 0])
+    assert found["margin"] == pytest.approx([2 / 3, -1])
+    sigmoid = [1 / (1 + np.exp(-margin)) for margin in (2, -1, 1)]
+    assert found["p_gold"] == pytest.approx([np.mean(sigmoid), sigmoid[1]])
+    assert found["logits"][0] == pytest.approx([1, 1 / 3])
+
+
+@given(arrays.arrays(np.float32, (2, 4, 3), elements=st.floats(-20, 20, width=32)))
+def test_what_is_exported_comes_back_the_same(tmp_path_factory, logits_ENC):
+    folder = tmp_path_factory.mktemp("run")
+    guids, gold_N = ["a", "b", "א", "9"], np.array([0, 1, 2, 0])
+    for record, logits_NC in enumerate(logits_ENC):
+        values = (*judge(logits_NC.astype(float), gold_N), np.ones(4))
+        meta = Meta((record + 1) / 2, "train", "nli", ("x", "y", "z"))
+        one = dynamics_table(guids, gold_N, *values, logits_NC, meta)
+        write_dynamics(folder / "dynamics" / f"epoch=0,part={record}.parquet", one)
+    written = export_jsonl(folder, folder / "out")
+    assert [path.name for path in written] == ["dynamics_epoch_0.jsonl", "dynamics_epoch_1.jsonl"]
+    before, after = read_dynamics(folder), read_dynamics(folder / "out")
+    assert after.guids == before.guids
+    assert after.gold_N.tolist() == before.gold_N.tolist()
+    for name in ("p_gold_EN", "margin_EN", "count_EN"):
+        assert getattr(after, name) == pytest.approx(getattr(before, name), abs=1e-5)
+    for record in range(2):
+        assert read_logits(folder / "out", record)[1] == pytest.approx(logits_ENC[record], abs=1e-9)
+
+
+def test_the_released_reader_takes_a_run_whose_records_leave_examples_out(tmp_path):
+    visited = (["c"], ["a", "b"], ["b"], ["a", "b"])
+    for record, guids in enumerate(visited):
+        meta, ones = Meta(record + 1.0, "train", "nli", ("x", "y")), np.ones(len(guids))
+        logits_NC = np.array([[record, ord(guid)] for guid in guids], float)
+        one = dynamics_table(guids, ones, ones, ones, ones, ones, logits_NC, meta)
+        write_dynamics(tmp_path / "dynamics" / f"epoch={record}.parquet", one)
+    found = {}
+    for number, path in enumerate(export_jsonl(tmp_path, tmp_path)):
+        for line in map(json.loads, path.read_text().splitlines()):
+            assert number == 0 or line["guid"] in found  # the reader's own assertion
+            found.setdefault(line["guid"], []).append(line[f"logits_epoch_{number}"][0])
+    assert found == {"a": [1, 3], "b": [1, 2, 3], "c": [0]}
+    assert len(next(iter(found.values()))) == 3  # by which the reader counts the epochs
+
+
+def test_an_export_holds_one_run_and_never_removes_what_it_reads(tmp_path):
+    inside, other = (tmp_path / name / "training_dynamics" for name in ("run", "other"))
+    for folder, epochs in ((inside, 1), (other, 3)):
+        for epoch in range(epochs):
+            line = row("a", [1.0, float(epochs)], epoch=epoch)
+            write_lines(folder / f"dynamics_epoch_{epoch}.jsonl", line)
+    (other / "notes.txt").write_text("mine")
+    export_jsonl(inside.parent, other.parent)
+    assert sorted(path.name for path in other.iterdir()) == ["dynamics_epoch_0.jsonl", "notes.txt"]
+    assert len(read_dynamics(other).epochs_E) == 1
+    (inside / "dynamics_epoch_0.jsonl").rename(inside / "dynamics_epoch_5.jsonl")
+    write_lines(inside / "dynamics_epoch_5.jsonl", row("a", [1.0, 2.0], epoch=5))
+    export_jsonl(inside, inside.parent)
+    assert (inside / "dynamics_epoch_5.jsonl").is_file()
+
+
+def test_exported_lines_are_those_of_the_tools(tmp_path):
+    meta = Meta(1.0, "train", "nli", ("x", "y"))
+    ones = np.ones(1)
+    one = dynamics_table(["a"], np.ones(1), ones, ones, ones, ones, np.array([[0.1, -2]]), meta)
+    write_dynamics(tmp_path / "epoch=0.parquet", one)
+    earlier = tmp_path / "out" / "training_dynamics" / "dynamics_epoch_7.jsonl"
+    earlier.parent.mkdir(parents=True)
+    earlier.touch()  # of a longer training
+    (path,) = export_jsonl(tmp_path, tmp_path / "out")
+    assert not earlier.exists()
+    assert path == tmp_path / "out" / "training_dynamics" / "dynamics_epoch_0.jsonl"
+    assert json.loads(path.read_text()) == {
+        "guid": "a",
+        "logits_epoch_0": [0.1000000015, -2.0],
+        "gold": 1,
+    }
+
+
+def test_imported_dynamics_are_a_run_folders(tmp_path):
+    inside = tmp_path / "tool" / "training_dynamics"
+    for epoch in range(11):  # by number, not by name: 10 comes last
+        lines = [row(guid, [0.1 * epoch, guid], guid % 2, epoch) for guid in range(3)]
+        write_lines(inside / f"dynamics_epoch_{epoch}.jsonl", *lines)
+    found = read_dynamics(tmp_path / "tool")
+    assert found.labels == ("0", "1")
+    assert found.epochs_E.tolist() == [*range(1, 12)]
+
+
+BAD_ROWS = (
+    row("a", [1.0, "x"]),
+    row("a", [float("nan"), 1]),
+    row(None, [1.0, 2.0]),
+    row("a", [1.0]),
+    row("a", [1.0, 2.0, 3.0]),
+    row("a", [1.0, 2.0], 2),
+    row("a", [1.0, 2.0], "no"),
+    row("a", [1.0, 2.0], epoch=1),
+)
+
+
+def test_every_bad_line_is_named_with_its_number(tmp_path):
+    path = tmp_path / "dynamics_epoch_0.jsonl"
+    write_lines(path, row("z", [0.0, 1.0]), *BAD_ROWS)
+    with pytest.raises(DataError) as caught:
+        read_record(path)
+    lines = sorted(problem.number for problem in caught.value.problems)
+    assert lines == [*range(2, len(BAD_ROWS) + 2)]
+
+
+@pytest.mark.real
+def test_the_published_sample_is_read_and_comes_back_as_it_was(tmp_path):
+    data = os.environ.get("HERON_DATA")
+    if not data or not (Path(data) / "cartography_sample").is_dir():
+        pytest.skip("the sample is not here: HERON_DATA")
+    sample = Path(data) / "cartography_sample"
+    found = read_dynamics(sample)
+    assert (len(found.guids), len(found.epochs_E)) == (50, 5)
+    assert found.count_EN.sum(axis=0).tolist() == [1] * 50  # its epochs have no guid in common
+    assert found.guids[0] == "4734364254410"
+    assert found.margin_EN[0, 0] == pytest.approx(-0.4754295349 - 0.9408461452)
+    theirs = [
+        json.loads(line)
+        for epoch in range(5)
+        for line in (sample / f"training_dynamics/dynamics_epoch_{epoch}.jsonl").open()
+    ]
+    (path,) = export_jsonl(sample, tmp_path)
+    ours = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [int(line["guid"]) for line in ours] == [line["guid"] for line in theirs]
+    for our, their in zip(ours, theirs, strict=True):
+        (logits,) = (value for name, value in their.items() if name.startswith("logits"))
+        assert our["logits_epoch_0"] == pytest.approx(logits, abs=1e-6)

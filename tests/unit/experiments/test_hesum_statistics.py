@@ -4,8 +4,8 @@ import pytest
 
 from heron.languages.romanian import ROMANIAN
 from heron_forks.hesum.published_statistics import PublishedStatistics
-from heron_tools.analysis.summary_profile import Pair, definitions, profile
 from heron_tools.morphology.backends import load_morphology
+from heron_tools.statistics.profiles import Pair, definitions, profile
 
 
 @pytest.fixture(scope="module")

@@ -8,22 +8,20 @@ from xml.etree import ElementTree
 import pytest
 
 from heron.base.errors import ConfigError
+from heron.base.files import read_yaml
+from heron.base.run_folder import config_text
 from heron.base.tables import write_table
-from heron.base.yaml_files import read_yaml
+from heron.data.overrides import configure
 from heron.models.config import EncoderConfig, HeadConfig
-from heron.results.published import TARGETS
 from heron.results.shipped import read_shipped
 from heron.tasks.config import Config, TaskConfig
-from heron.training.overrides import configure
-from heron.training.stored import to_yaml
 from heron_forks.parashoot import targets
 from heron_forks.parashoot.answer_sheet import write_sheet
-from heron_tools.reproduction.targets import Request
+from heron_tools.reproduction.targets import Request, read_targets
 from made_up_runs import HOSTILE, KINDS, make_answered_run, write_squad
 from real_data import DATA, on_real
 
 FOLDER = Path(targets.__file__).parent
-KEYS = ("T1", "T2", "T3", "T4", "T5", "F1", "F2", "F3", "A.1")
 
 
 @pytest.fixture
@@ -45,16 +43,7 @@ def config_of(config):
 
 
 def fill(key, request):
-    return TARGETS[f"parashoot:{key}"](request)
-
-
-def test_every_table_and_figure_has_what_fills_it():
-    listed = read_yaml(FOLDER / "targets.yaml")
-    assert tuple(listed) == KEYS
-    for key, entry in listed.items():
-        by_function = f"parashoot:{key}" in TARGETS
-        assert by_function != ("experiment" in entry), key
-        assert entry["title"]
+    return read_targets()[f"parashoot:{key}"].compute(request)
 
 
 def test_sizes_leave_out_the_total_where_a_file_is_missing(data):
@@ -233,7 +222,7 @@ def test_made_predictions_on_the_paper_s_validation_file_fill_table_5_and_figure
     head = HeadConfig(name="span", input="question", pooling="tokens", classifier="span")
     encoder = EncoderConfig(name="onlplab/alephbert-base")
     made = Config(data=config, task=TaskConfig(name="qa"), head=head, encoder=encoder)
-    (run / "config.yaml").write_text(to_yaml(made), encoding="utf-8")
+    (run / "config.yaml").write_text(config_text(made), encoding="utf-8")
     write_table(run / "predictions" / f"{split}.parquet", columns)
     request = Request(real.data_dir, tmp_path, files=[run])
     values = fill("T5", request).values["table5"]

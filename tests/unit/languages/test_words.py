@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.languages.words import TOKENIZERS, folded_words, words, words_and_marks
+from heron.languages.words import TOKENIZERS, folded_words, words
 from heron_tools.morphology.analyses import with_marks
+from heron_tools.morphology.backends import words_and_marks
 
 
 @pytest.mark.parametrize(

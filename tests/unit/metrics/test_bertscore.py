@@ -13,13 +13,23 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from transformers import AutoModel, AutoTokenizer
+from transformers import (
+    AutoModel,
+    AutoTokenizer,
+    ModernBertConfig,
+    ModernBertModel,
+    RobertaConfig,
+    RobertaModel,
+    RobertaTokenizer,
+    T5Config,
+    T5Model,
+)
 
-from heron.base.errors import ConfigError, DataError
+from heron.base.errors import ConfigError
 from heron.metrics import bertscore as module
-from heron.metrics.bertscore import bertscore, sign
+from heron.metrics.bertscore import TokenEncoder, bertscore, idf_weights, match_tokens, sign
 from heron.metrics.config import BertScoreConfig
-from heron.models.token_states import TokenEncoder
+from heron.models.config import EncoderConfig
 
 HEBREW = "הוועדה התכנסה בבוקר ודחתה את ההצעה לאחר שהשר עזב"
 ROMANIAN = "Șoferul a oprit mașina în fața școlii"
@@ -125,8 +135,8 @@ def test_a_pairs_score_does_not_depend_on_order_batches_or_parts(config, idf, mo
     order = np.random.default_rng(0).permutation(20)
     turned = score([predictions[i] for i in order], [references[i] for i in order], config)
     np.testing.assert_allclose(columns(turned), expected[order], atol=1e-6)
-    monkeypatch.setattr("heron.models.token_states.TOKENS", 40)
-    monkeypatch.setattr(module, "_PART", 50)
+    monkeypatch.setattr(module, "TOKENS", 40)
+    monkeypatch.setattr(module, "PAIRS", 3)
     np.testing.assert_allclose(columns(score(predictions, references, config)), expected, atol=1e-6)
 
 
@@ -188,24 +198,17 @@ def test_every_distinct_text_is_encoded_once(config, monkeypatch):
     assert len(read) == len(set(references) | set(texts(4, 11)))
 
 
-def test_results_are_kept_and_references_are_shared_between_systems(config, tmp_path, monkeypatch):
-    references, read = texts(4, 12), []
-    first = score(texts(4, 13), references, config, tmp_path)
+def test_results_are_kept_by_all_that_decides_them(config, tmp_path, monkeypatch):
+    pairs, read = (texts(4, 13), texts(4, 12)), []
+    first = score(*pairs, config, tmp_path)
     encode = TokenEncoder.states
     monkeypatch.setattr(
         TokenEncoder, "states", lambda *words: (read.append(len(words[1])), encode(*words))[1]
     )
-    second = score(texts(4, 14), references, config, tmp_path)
-    assert read == [4]  # the other system's summaries
-    np.testing.assert_allclose(
-        columns(second), columns(score(texts(4, 14), references, config)), atol=1e-6
-    )
-    read.clear()
-    again = score(texts(4, 13), references, config, tmp_path)
+    np.testing.assert_array_equal(columns(score(*pairs, config, tmp_path)), columns(first))
     assert not read
-    np.testing.assert_array_equal(columns(again), columns(first))
     for change in ({"layer": 2}, {"idf": True}, {"long": "cut"}):
-        score(texts(4, 13), references, dataclasses.replace(config, **change), tmp_path)
+        score(*pairs, dataclasses.replace(config, **change), tmp_path)
         assert read, change
         read.clear()
 
@@ -289,8 +292,164 @@ def test_a_lower_precision_changes_little(config):
     assert 0 < np.abs(low - full).max() < 0.02
 
 
-def test_idf_over_one_reference_is_refused(config):
-    with pytest.raises(DataError, match="idf over 1 different references"):
-        score(["a"], ["a"], dataclasses.replace(config, idf=True))
-    with pytest.raises(DataError, match="idf over 1 different references"):  # one is too long
-        score(["a", "b"], ["a", LONG], dataclasses.replace(config, idf=True))
+@pytest.mark.parametrize("other", ["a", LONG])
+def test_idf_over_one_reference_weighs_nothing_and_is_counted(config, other):
+    found = score(["a", "a"], ["a", other], dataclasses.replace(config, idf=True))
+    assert found.counts["bertscore_empty"] == 2 - (other == LONG)
+    assert found.means()["bertscore_f1"] == 0
+
+
+def opened(folder, layer=1):
+    source = EncoderConfig(name=str(folder), num_layers=layer, max_length=8, fast_dropout=False)
+    return TokenEncoder.load(source, device=CPU)
+
+
+def hidden(folder, text, layer):
+    """What transformers itself gives after a layer."""
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder)
+    with torch.no_grad():
+        found = model.eval()(**tokenizer(text, return_tensors="pt"), output_hidden_states=True)
+    return found.hidden_states[layer][0]
+
+
+@pytest.mark.parametrize("layer", [1, 2])
+def test_states_are_those_after_the_layer(tiny_encoder, layer):
+    encoder, mine = opened(tiny_encoder, layer), [HEBREW, "", ROMANIAN, "the end"]
+    for text, states in zip(mine, encoder.states(encoder.ids(mine)), strict=True):
+        torch.testing.assert_close(states, hidden(tiny_encoder, text, layer), atol=1e-6, rtol=0)
+
+
+SHAPE = {"hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64}
+
+
+def test_an_encoder_that_normalises_before_its_blocks_is_normalised_after_the_last(
+    tiny_encoder, tmp_path
+):
+    tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
+    tokenizer.save_pretrained(tmp_path)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        shape = ModernBertConfig(
+            vocab_size=len(tokenizer), num_hidden_layers=3, pad_token_id=0, **SHAPE
+        )
+        model = ModernBertModel(shape)
+    model.save_pretrained(tmp_path)
+    raw, encoder = hidden(tmp_path, HEBREW, 2), opened(tmp_path, 2)
+    (states,) = encoder.states(encoder.ids([HEBREW]))
+    torch.testing.assert_close(states, model.final_norm(raw).detach(), atol=1e-6, rtol=0)
+    assert not torch.allclose(states, raw, atol=1e-3)
+
+
+def test_of_an_encoder_decoder_the_encoder_is_read(tiny_encoder, tmp_path):
+    tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
+    tokenizer.save_pretrained(tmp_path)
+    shape = T5Config(
+        vocab_size=len(tokenizer), d_model=32, d_kv=16, d_ff=64, num_layers=2, num_heads=2
+    )
+    T5Model(shape).save_pretrained(tmp_path)
+    encoder = opened(tmp_path)
+    (ids,) = encoder.ids([HEBREW])
+    assert encoder.states([ids])[0].shape == (len(ids), 32)
+    assert not encoder.is_long(encoder.ids(["מילה " * 2000])[0])  # its positions are relative
+
+
+def test_to_byte_level_tokenizers_a_first_word_is_as_any_other(tmp_path):
+    from tokenizers import ByteLevelBPETokenizer
+
+    trained = ByteLevelBPETokenizer()
+    trained.train_from_iterator(
+        ["the end of the end"] * 9, 300, special_tokens=["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    )
+    trained.save_model(str(tmp_path))
+    vocabulary, merges = (str(tmp_path / name) for name in ("vocab.json", "merges.txt"))
+    RobertaTokenizer(vocab=vocabulary, merges=merges).save_pretrained(tmp_path)
+    size = {"vocab_size": trained.get_vocab_size(), "num_hidden_layers": 1}
+    shape = RobertaConfig(**SHAPE, **size, max_position_embeddings=66, pad_token_id=1)
+    RobertaModel(shape).save_pretrained(tmp_path)
+    encoder = opened(tmp_path)
+    first, twice, empty = (ids[1:-1].tolist() for ids in encoder.ids(["end", "end end", " "]))
+    assert twice == first * 2
+    assert not empty
+    assert encoder.positions == 64
+
+
+def test_a_missing_layer_or_encoder_is_named_before_anything_is_loaded(config, tmp_path):
+    with pytest.raises(ConfigError, match=r"bertscore layer 3: .* has 2 layers"):
+        sign(dataclasses.replace(config, layer=3))
+    for nowhere in (str(tmp_path / "nowhere"), "scratch"):
+        with pytest.raises(ConfigError, match=f"bertscore: .*{nowhere}"):
+            sign(dataclasses.replace(config, model=nowhere))
+
+
+def unit_vectors(count, seed):
+    vectors = torch.randn(count, 5, generator=torch.Generator().manual_seed(seed))
+    return torch.nn.functional.normalize(vectors, dim=1)
+
+
+def written_out(candidate, reference, candidate_weights, reference_weights):
+    """Zhang et al. 2020, section 3, one token after the other."""
+
+    def mean(tokens, others, weights):
+        best = [max(sum(a * b for a, b in zip(t, o, strict=True)) for o in others) for t in tokens]
+        weighed = sum(w * value for w, value in zip(weights, best, strict=True))
+        return weighed / sum(weights)
+
+    precision = mean(candidate.tolist(), reference.tolist(), candidate_weights)
+    recall = mean(reference.tolist(), candidate.tolist(), reference_weights)
+    positive = precision > 0 and recall > 0
+    return precision, recall, 2 * precision * recall / (precision + recall) if positive else 0
+
+
+sizes = st.integers(1, 6)
+seeds = st.integers(0, 10_000)
+
+
+@given(sizes, sizes, seeds)
+def test_matching_is_the_papers_sums(first, second, seed):
+    texts = unit_vectors(first, seed), unit_vectors(second, seed + 1)
+    random = np.random.default_rng(seed)
+    weights = random.uniform(0.1, 3, first), random.uniform(0.1, 3, second)
+    found = match_tokens(*texts, *weights)
+    assert found == pytest.approx(written_out(*texts, *weights), rel=1e-4, abs=1e-6)
+    assert all(-1.00001 <= value <= 1.00001 for value in found)
+
+
+@given(sizes, sizes, seeds)
+def test_precision_and_recall_of_vectors_change_places_with_the_texts(first, second, seed):
+    one, other = unit_vectors(first, seed), unit_vectors(second, seed + 1)
+    weights = np.ones(first), np.ones(second)
+    precision, recall, f1 = match_tokens(one, other, *weights)
+    swapped = match_tokens(other, one, *weights[::-1])
+    assert swapped == pytest.approx((recall, precision, f1), abs=1e-6)
+
+
+@given(sizes, seeds)
+def test_a_text_matches_itself_whatever_its_tokens_weigh(size, seed):
+    text = unit_vectors(size, seed)
+    weights = np.random.default_rng(seed).uniform(0.1, 3, size)
+    assert match_tokens(text, text, weights, weights) == pytest.approx((1, 1, 1), abs=1e-6)
+
+
+def test_a_token_without_weight_can_be_matched_but_does_not_count():
+    word, end = torch.eye(2)
+    candidate, reference = torch.stack([word, end]), torch.stack([end])
+    precision, recall, _ = match_tokens(candidate, reference, np.array([1.0, 0]), np.array([1.0]))
+    assert (precision, recall) == (0, 1)
+
+
+def test_frequent_tokens_weigh_little_and_unknown_ones_most():
+    # Three references; the end token 9 is in all of them, 1 in two, 2 (twice in one text) in one.
+    weights = idf_weights([np.array(ids) for ids in ([9, 1, 2, 2], [9, 1], [9])], special=())
+    expected = [math.log(4 / 4), math.log(4 / 3), math.log(4 / 2), math.log(4 / 1)]
+    assert weights.of(np.array([9, 1, 2, 5])).tolist() == pytest.approx(expected)
+
+
+def test_a_reference_that_comes_twice_counts_twice():
+    once, twice = (idf_weights([np.array([1])] + [np.array([2])] * n, ()) for n in (1, 2))
+    assert once.of(np.array([2]))[0] == pytest.approx(math.log(3 / 2))
+    assert twice.of(np.array([2]))[0] == pytest.approx(math.log(4 / 3))
+
+
+def test_special_tokens_weigh_nothing():
+    weights = idf_weights([np.array([1]), np.array([2])], [7])
+    assert weights.of(np.array([7, 1])).tolist() == [0, weights.known[1]]

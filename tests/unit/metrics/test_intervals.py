@@ -1,17 +1,14 @@
 """Bootstrap intervals: the distribution of naive resampling, and honest coverage."""
 
 import tracemalloc
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from heron.metrics.classification import (
-    Cells,
     accuracy,
     bootstrap_intervals,
     confusion_matrix,
-    headline,
     macro_f1,
     score_task,
 )
@@ -43,20 +40,6 @@ def test_cell_draws_have_the_distribution_of_resampling_rows():
         np.testing.assert_allclose(bounds, np.quantile(score(naive), [0.025, 0.975]), atol=0.008)
 
 
-@pytest.mark.parametrize("missing", [[], [3, 7]])
-@pytest.mark.parametrize("task", ["relation", "nli", "classification"])
-def test_every_headline_score_of_cells_is_that_of_the_matrix(task, missing):
-    gold, prediction = random_rows(300)
-    for row in missing:
-        prediction[row] = ""
-    matrix = confusion_matrix(gold, prediction, LABELS)
-    cells = replace(Cells.of(matrix), counts=np.stack([matrix.ravel()] * 2))
-    np.testing.assert_array_equal(cells.dense()[1], matrix)
-    scores = headline(task, LABELS)
-    for name, expected in scores(matrix).items():
-        assert scores(cells)[name].tolist() == [expected] * 2
-
-
 @pytest.mark.parametrize("task", ["relation", "classification"])
 @pytest.mark.parametrize("rows_in_group", [0, 4])
 def test_intervals_of_a_thousand_labels_take_bounded_memory(task, rows_in_group):
@@ -66,10 +49,10 @@ def test_intervals_of_a_thousand_labels_take_bounded_memory(task, rows_in_group)
     prediction = [label if random.random() < 0.6 else random.choice(labels) for label in gold]
     groups = [str(i // rows_in_group) for i in range(2000)] if rows_in_group else None
     tracemalloc.start()
-    bounds = bootstrap_intervals(task, gold, prediction, labels, groups=groups, resamples=200)
+    bounds = bootstrap_intervals(task, gold, prediction, labels, groups=groups, resamples=30)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 200e6, "200 matrices would take 2.3 GB"
+    assert peak < 200e6, "30 matrices would take 350 MB"
     assert bounds["accuracy_low"] < np.mean(np.array(gold) == prediction) < bounds["accuracy_high"]
 
 

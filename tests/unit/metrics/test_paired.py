@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from heron.metrics import paired
 from heron.metrics.classification import accuracy, macro_f1
 from heron.metrics.paired import approximate_randomization, paired_bootstrap, paired_counts
 from tiers import quick
@@ -200,18 +199,6 @@ def test_one_document_says_nothing_of_others():
     gold_N, first, _ = rows(20)
     whole = paired_counts(gold_N, first, 1 - first.clip(0, 1), 3, ["d"] * 20)
     assert paired_bootstrap(whole, macro_f1).p == approximate_randomization(whole, macro_f1).p == 1
-
-
-@pytest.mark.parametrize("test", [paired_bootstrap, approximate_randomization])
-@pytest.mark.parametrize("by_group", [False, True])
-def test_many_classes_are_held_by_their_cells_and_give_the_same(test, by_group, monkeypatch):
-    gold_N, first, second = rows(90, runs=2)
-    first[0, :4] = 3  # no prediction
-    groups = np.arange(90) // 3 if by_group else None
-    dense = paired_counts(gold_N, first, second[:1], 3, groups)
-    monkeypatch.setattr(paired, "_DENSE", 0)
-    cells = paired_counts(gold_N, first, second[:1], 3, groups)
-    assert test(cells, macro_f1, draws=500) == test(dense, macro_f1, draws=500)
 
 
 def test_a_thousand_classes_take_bounded_memory():

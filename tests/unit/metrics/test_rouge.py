@@ -17,8 +17,7 @@ from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
 from heron.metrics.names import MEASURES, PROFILES
-from heron.metrics.rouge import rouge, shared_counts
-from heron.metrics.rouge_tokens import number_tokens
+from heron.metrics.rouge import number_tokens, rouge, shared_counts
 
 FORK = json.loads(Path(__file__).with_name("rouge_fork.json").read_text())
 PAIRS = [(prediction, reference) for prediction, reference, _ in FORK["pairs"]]

@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.languages.hebrew import HEBREW
-from heron.metrics.summary_statistics import (
+from heron.metrics.summary import (
     Tally,
     average_share,
     by_whitespace,
     by_words,
-    draw_shares,
     summary_statistics,
 )
 from heron_tools.morphology.backends import simplemma
+from heron_tools.statistics.profiles import draw_shares
 
 tokens = st.lists(st.sampled_from("abcd"), max_size=12)
 
@@ -116,14 +116,13 @@ def made(documents=30, seed=0):
     return tally
 
 
-@pytest.mark.parametrize("average", ["document", "corpus"])
-def test_draws_are_those_of_drawing_documents_one_by_one(average):
+def test_draws_are_those_of_drawing_documents_one_by_one():
     shares = made().shares("token")
-    found = draw_shares(shares, np.arange(30), average, resamples=200, seed=3)
+    found = draw_shares(shares, np.arange(30), resamples=200, seed=3)
     random = np.random.default_rng(3)
     draws = [random.integers(30, size=30) for _ in range(200)]
     for name, (parts, wholes) in shares.items():
-        values = [average_share(parts[rows], wholes[rows], average) for rows in draws]
+        values = [average_share(parts[rows], wholes[rows]) for rows in draws]
         assert found[name] == pytest.approx(values)
 
 

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from heron.base.files import read_json
-from heron.base.folders import experiment_roots
-from heron.base.forks import load_forks
+from heron.base.folders import experiment_roots, load_forks
 from heron.base.run_folder import RunFolder
 from heron.models import HEADS, POOLINGS, encoder, feature_cache
 from heron.training import job
-from heron.training.export import POINTER
+from heron.training.exported import POINTER
 from heron.training.inference import open_trained
 
 FROZEN = ("encoder.freeze=all", "encoder.max_length=256", "trainer.max_epochs=2", "optim.lr=1e-2")

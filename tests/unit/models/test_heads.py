@@ -114,13 +114,6 @@ def test_an_mlp_has_its_hidden_layers_with_relu_and_dropout_between():
     assert {m.p for m in layers if isinstance(m, torch.nn.Dropout)} == {0.3}
 
 
-def test_the_linear_classifier_is_one_matrix_product():
-    classifier = build_classifier(HeadConfig(classifier="linear"), 6, 3).eval()
-    weight, bias = classifier.state_dict().values()
-    pooled_RP = torch.randn(5, 6)
-    torch.testing.assert_close(classifier(pooled_RP), pooled_RP @ weight.T + bias)
-
-
 def test_per_event_gives_each_event_a_layer_of_its_own():
     stack = PerEvent(6, 4, dropout=0.0)
     pooled_RP = torch.randn(5, 6)
@@ -153,11 +146,6 @@ def test_distances_fall_into_doubling_buckets(bucket, distances, make_batch):
     assert set(distance_bucket(batch).tolist()) == {bucket}
     backwards = {bucket + 9 if apart else bucket for apart in distances}
     assert set(distance_bucket(events_swapped(batch)).tolist()) == backwards
-
-
-def test_every_distance_bucket_has_an_embedding():
-    assert Head(WINDOW, WIDTH, CLASSES).distance.num_embeddings == 18
-    assert Head(ESS, WIDTH, CLASSES).distance is None
 
 
 CROSS = HeadConfig("cross", "pair", "cls")
@@ -251,12 +239,6 @@ def test_windows_are_joined_row_by_row(how, join, make_batch):
     joined_RX = join_windows(values_BX, batch, how)
     for row, windows in enumerate(([0, 1, 2], [3], [4, 5])):
         torch.testing.assert_close(joined_RX[row], join(values_BX[windows], dim=0))
-
-
-def test_one_window_a_row_is_left_as_it_is(make_batch):
-    batch = make_batch(rows=(1, 1, 1))
-    values_BX = torch.randn(3, 5)
-    assert join_windows(values_BX, batch, "max") is values_BX
 
 
 def test_mean_states_averages_before_the_classifier_and_mean_logits_after(make_batch):

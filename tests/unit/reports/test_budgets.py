@@ -4,8 +4,7 @@ import csv
 
 import pytest
 
-from heron.base.cells import show
-from heron.base.table_files import to_csv
+from heron.base.cells import show, to_csv
 from heron.reports.run import stage_table
 from heron.reports.sweep import spent_table
 from heron.results.collect import collect

@@ -5,11 +5,10 @@ import struct
 import pytest
 
 from heron.commands.report import write_report
+from heron.reports.artefacts import read_artefacts
 from heron.reports.figures import run_figure
-from heron.reports.papers import PaperView
-from heron.reports.sweep_figures import fraction_figure
-from heron.results.artefacts import read_artefacts
 from heron.results.collect import collect
+from heron_tools.reproduction.paper_tables import PaperView, fraction_figure
 
 pytestmark = pytest.mark.usefixtures("drawn")
 

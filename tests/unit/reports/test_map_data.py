@@ -3,10 +3,10 @@
 import math
 from dataclasses import replace
 
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from heron.base.run_folder import config_text
 from heron.base.tables import write_table
 from heron.data.config import FileConfig
 from heron.reports.map_data import (
@@ -17,20 +17,9 @@ from heron.reports.map_data import (
     build_map,
     group_examples,
     read_mapped,
-    rows_of,
-    take_rows,
 )
-from heron.training.stored import read_stored, to_yaml
+from heron.training.stored import read_stored
 from made_up_runs import CLASSES, make_run
-
-
-@given(st.lists(st.integers(0, 20), unique=True), st.lists(st.integers(0, 20), max_size=8))
-def test_rows_of_finds_each_guid_or_says_that_it_is_absent(have, wanted):
-    guids = [f"g{number}" for number in have]
-    rows_N = rows_of(guids, [f"g{number}" for number in wanted])
-    taken = take_rows(np.array(have, np.float64), rows_N, math.nan)
-    for number, value in zip(wanted, taken, strict=True):
-        assert value == number if number in have else math.isnan(value)
 
 
 @given(st.lists(st.one_of(st.none(), st.floats(-1e6, 1e6, width=32)), min_size=1))
@@ -79,7 +68,7 @@ def test_a_run_with_stages_shows_the_texts_of_its_last_stage(tmp_path):
     write_table(tmp_path / "data" / "second.jsonl", columns)
     second = replace(config.data, name="second", files={"train": FileConfig(path="second.jsonl")})
     config.stages, config.others = [config.data.name, "second"], {"second": second}
-    (folder / "config.yaml").write_text(to_yaml(config), encoding="utf-8")
+    (folder / "config.yaml").write_text(config_text(config), encoding="utf-8")
     mapped = read_mapped(folder)
     groups = group_examples(mapped, "terciles")
     texts = build_map(mapped, None, groups, None, (None, None)).texts

@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import heron.base
-from heron.base.pages import escape_json
+import heron.reports
+from heron.reports.map import payload
 from heron.reports.map_data import Categories, MapData, MapRun, Numbers, Texts
-from heron.reports.map_page import payload
+from heron.reports.pages import escape_json
 
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="needs Node to run the page's script")
 
-CORE = Path(heron.base.__file__).parent / "templates" / "map_core.js"
+CORE = Path(heron.reports.__file__).parent / "templates" / "map_core.js"
 COUNT = 400
 WORDS = ["Plouă", "AFARĂ", "soare", "הגיע", 'a "b", c', "line\nbreak", "ceartă"]
 

@@ -8,9 +8,7 @@ from heron.base.cells import Interval
 from heron.reports.run import class_table, score_table
 from heron.reports.sweep import group_table, runs_table
 from heron.results.collect import collect, headline_metrics
-from heron.results.comparison import best_run
-from heron.results.finding import Source
-from heron.results.groups import group_runs, varying_keys
+from heron.results.systems import group_runs
 
 
 @pytest.fixture
@@ -25,13 +23,68 @@ def sweep(make_run):
                 {"macro_f1": base + 0.01 * seed**2},
                 state="failed" if failed else "done",
             )
+    (folder / "scores.json").write_text('{"test": {"macro_f1": 0.9}}')  # left by the failed run
     return collect(folder.parent)
 
 
-def test_groups_differ_in_everything_but_the_seed(sweep):
-    groups = group_runs(sweep)
-    assert [group.label for group in groups] == ["head=emp", "head=ess"]
-    assert [len(group.runs) for group in groups] == [3, 3]
+GENERATED = [{"data": {"generator": {"seed": seed}}} for seed in (1, 2)]
+LONG = {"encoder": {"name": "someone/alephbert-512", "max_length": 512}}
+STAGE = {"stages": [{"data": "heq_dev", "lr": None, "changes": {}}]}
+
+
+@pytest.mark.parametrize(
+    ("runs", "labels"),
+    [
+        (
+            [("head=ess seed=0",), ("head=ess seed=1",), ("head=emp seed=0",)],
+            ["head=emp", "head=ess"],
+        ),
+        # Seeds of draws repeat a run, and neutral keys change nothing; a corpus's seed does.
+        ([(f"seed={n} data.sample.seed={n} paths.runs=r{n}",) for n in "01"], ["all runs"]),
+        (
+            [(f"data.generator.seed={n}", GENERATED[n - 1]) for n in (1, 2)],
+            ["data.generator.seed=1", "data.generator.seed=2"],
+        ),
+        # A key, group or list left at its default is what others have typed.
+        ([("seed=0 head=ess optim.lr=3e-5",), ("seed=1",), ("optim.lr=0.00003",)], ["all runs"]),
+        (
+            [("", LONG), ("encoder=alephbert", LONG), ("encoder=short", {"encoder.max_length": 1})],
+            ["encoder=alephbert", "encoder=short"],
+        ),
+        (
+            [
+                ("stages=[heq_dev]", STAGE),
+                ("stages=[{data: heq_dev}]", STAGE),
+                ("", {"stages": ["trc"]}),
+            ],
+            ["stages=[heq_dev]", "stages=[trc]"],
+        ),
+        # By size of numbers, not by their letters.
+        (
+            [(f"optim.lr={n}",) for n in ("0.5", "1", "0.15")],
+            [f"optim.lr={n}" for n in (0.15, 0.5, 1)],
+        ),
+    ],
+)
+def test_runs_are_grouped_by_what_varies_but_seeds(make_run, runs, labels):
+    for number, (words, *config) in enumerate(runs):
+        words = words.replace("{data: ", "{data:").split()
+        words = tuple(word.replace("{data:", "{data: ") for word in words)
+        folder = make_run(f"{number}", words, config=config[0] if config else None)
+    assert [system.label for system in group_runs(collect(folder.parent))] == labels
+
+
+@pytest.mark.parametrize(
+    ("configs", "said"),
+    [
+        ([{"trainer": {"max_epochs": n}} for n in (3, 1)], "data or length: trainer.max_epochs d"),
+        ([{"optim": {"lr": n}, "run": {"job": n}} for n in (1, 2)], "more than seeds: optim.lr."),
+    ],
+)
+def test_what_runs_differ_in_besides_what_was_typed_is_named(make_run, configs, said):
+    for seed, config in enumerate(configs):
+        folder = make_run(f"{seed}", (f"seed={seed}",), config=config)
+    assert said in group_table(collect(folder.parent)).note
 
 
 def test_only_finished_runs_count_and_the_others_are_named(sweep):
@@ -44,64 +97,6 @@ def test_only_finished_runs_count_and_the_others_are_named(sweep):
     assert ess[2].sd == pytest.approx(statistics.stdev(values))
 
 
-def test_runs_of_other_data_or_length_are_named_in_the_table(make_run):
-    make_run("a", ("seed=0",), config={"trainer": {"max_epochs": 3}, "data": {"name": "x"}})
-    words = ("trainer.max_epochs=1",)
-    folder = make_run("b", words, config={"trainer": {"max_epochs": 1}, "data": {"name": "x"}})
-    table = group_table(collect(folder.parent))
-    assert "Not all runs have the same data or length: trainer.max_epochs differ" in table.note
-
-
-def test_what_runs_of_one_row_differ_in_besides_seeds_is_named(make_run):
-    make_run("a", ("seed=0",), config={"optim": {"lr": 1e-3}, "run": {"job": "a"}})
-    folder = make_run("b", ("seed=1",), config={"optim": {"lr": 1e-5}, "run": {"job": "b"}})
-    table = group_table(collect(folder.parent))
-    assert "Runs of one row differ in more than seeds: optim.lr." in table.note
-
-
-def test_corpora_of_two_generator_seeds_are_no_repetitions(make_run):
-    make_run("a", ("data.generator.seed=1",), config={"data": {"generator": {"seed": 1}}})
-    folder = make_run("b", ("data.generator.seed=2",), config={"data": {"generator": {"seed": 2}}})
-    assert len(group_runs(collect(folder.parent))) == 2
-
-
-def test_scores_that_a_failed_run_left_behind_do_not_count(make_run):
-    make_run("a", scores={"macro_f1": 0.5})
-    folder = make_run("b", scores={"macro_f1": 0.9})
-    status = folder / "status.json"
-    status.write_text(status.read_text().replace('"done"', '"failed"'))
-    (group,) = group_runs(collect(folder.parent))
-    assert group.values("test", "macro_f1") == [0.5]
-
-
-def test_a_key_left_at_its_default_is_the_same_setting_as_the_default_said_aloud(make_run):
-    make_run("a", ("seed=0", "head=ess", "optim.lr=3e-5"))
-    make_run("b", ("seed=1",))
-    folder = make_run("c", ("seed=2", "optim.lr=0.00003"))
-    assert varying_keys(collect(folder.parent)) == ["seed"]
-
-
-def test_a_config_group_left_at_its_default_is_the_group_said_aloud(make_run):
-    named = {"encoder": {"name": "someone/alephbert-512", "max_length": 512}}
-    make_run("a", ("seed=0",), config=named)
-    make_run("b", ("seed=1", "encoder=alephbert"), config=named)
-    folder = make_run("c", ("seed=2", "encoder=short"), config={"encoder": {"max_length": 128}})
-    groups = group_runs(collect(folder.parent))
-    assert [(group.label, len(group.runs)) for group in groups] == [
-        ("encoder=alephbert", 2),
-        ("encoder=short", 1),
-    ]
-
-
-def test_a_list_is_shown_as_it_was_typed(make_run):
-    stage = {"data": "heq_dev", "lr": None, "changes": {}}
-    make_run("a", ("stages=[heq_dev]",), config={"stages": [stage]})
-    make_run("b", ("stages=[{data: heq_dev}]",), config={"stages": [stage]})
-    folder = make_run("c", (), config={"stages": ["trc"]})
-    labels = [group.label for group in group_runs(collect(folder.parent))]
-    assert labels == ["stages=[heq_dev]", "stages=[trc]"]
-
-
 def test_an_undefined_score_is_no_score(make_run):
     for job, score in (("a", math.nan), ("b", 0.4), ("c", 0.6)):
         folder = make_run(job, (f"seed={job}",))
@@ -109,24 +104,6 @@ def test_an_undefined_score_is_no_score(make_run):
     (group,) = group_runs(collect(folder.parent))
     assert group.values("validation", "mcc") == [0.4, 0.6]
     assert group.best_run("mcc").path == folder
-    sources = [Source(run.job, run.path, record=run) for run in group.runs]
-    assert best_run(sources, "mcc") == (2, 0.6)
-
-
-def test_seeds_of_draws_repeat_a_run_and_neutral_keys_change_nothing(make_run):
-    for seed in range(2):
-        folder = make_run(
-            f"s{seed}", (f"seed={seed}", f"data.sample.seed={seed}", f"paths.runs=r{seed}")
-        )
-    (group,) = group_runs(collect(folder.parent))
-    assert (group.label, len(group.runs)) == ("all runs", 2)
-
-
-def test_groups_are_ordered_by_size_of_number_not_by_its_letters(make_run):
-    for fraction in ("0.5", "1.0", "0.15"):
-        folder = make_run(fraction, (f"data.sample.fraction={fraction}",))
-    labels = [group.label.split("=")[1] for group in group_runs(collect(folder.parent))]
-    assert labels == ["0.15", "0.5", "1.0"]
 
 
 def test_one_run_shows_its_interval_only_where_one_is_stored(make_run):
@@ -140,19 +117,6 @@ def test_unknown_tasks_are_headed_by_their_whole_split_scores(make_run):
     assert headline_metrics(collect(make_run(scores=scores))) == ["exact_match"]
 
 
-def test_class_table_has_supports_as_counts(make_run):
-    scores = {"precision/EQUAL": 0.25, "recall/EQUAL": 0.5, "f1/EQUAL": 0.3, "support/EQUAL": 106.0}
-    table = class_table(collect(make_run(scores=scores))[0])
-    assert table.columns == ("class", "precision", "recall", "f1", "support")
-    assert table.rows == (("EQUAL", 0.25, 0.5, 0.3, 106),)
-
-
-def test_a_classs_predicted_share_stands_beside_its_support(make_run):
-    scores = {"support/EQUAL": 10.0, "predicted/EQUAL": 0.4}
-    table = class_table(collect(make_run(scores=scores))[0])
-    assert (table.columns, table.rows) == (("class", "support", "predicted"), (("EQUAL", 10, 0.4),))
-
-
 def test_calibration_is_in_a_runs_scores_and_not_in_a_sweeps(make_run):
     runs = collect(make_run(scores={"macro_f1": 0.5, "ece": 0.1, "brier": 0.9}))
     assert [row[0] for row in score_table(runs[0]).rows] == ["macro_f1", "ece", "brier"]
@@ -160,9 +124,9 @@ def test_calibration_is_in_a_runs_scores_and_not_in_a_sweeps(make_run):
     assert "ece" not in group_table(runs).columns
 
 
-def test_runs_table_lists_failed_runs_without_scores(sweep):
+def test_runs_table_lists_failed_runs(sweep):
     rows = {row[0]: row for row in runs_table(sweep).rows}
-    assert rows["emp-2"][1:] == ("failed", 1.0, None)
+    assert rows["emp-2"][1:] == ("failed", 1.0, 0.9)
 
 
 def test_synthetic_data_is_named_in_every_score_table(make_run):
@@ -178,3 +142,11 @@ def test_the_monitored_score_is_in_every_table(make_run):
     assert "mcc" in group_table([run]).columns
     assert "mcc" in runs_table([run]).columns
     assert "mcc" in [row[0] for row in score_table(run).rows]
+
+
+def test_a_class_table_has_supports_as_counts_and_predicted_shares_beside(make_run):
+    scores = {"precision/EQUAL": 0.25, "f1/EQUAL": 0.3, "support/EQUAL": 106.0}
+    scores |= {"recall/EQUAL": 0.5, "predicted/EQUAL": 0.4}
+    table = class_table(collect(make_run(scores=scores))[0])
+    assert table.columns == ("class", "precision", "recall", "f1", "support", "predicted")
+    assert table.rows == (("EQUAL", 0.25, 0.5, 0.3, 106, 0.4),)

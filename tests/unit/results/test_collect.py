@@ -4,7 +4,7 @@ import pytest
 
 from heron.base.files import locked
 from heron.results.collect import collect
-from heron.results.groups import without_first_runs
+from heron.results.systems import without_first_runs
 
 
 def test_a_run_folder_is_one_record(make_run):

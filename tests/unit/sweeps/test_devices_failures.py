@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ import pytest
 from heron.base.errors import ConfigError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
-from heron.sweeps.devices import check_start, count_ranks, is_lost_connection
+from heron.sweeps.devices import check_devices, is_lost_connection
 from heron.sweeps.sweep import Sweep
 from heron.tasks.config import Config
 from heron.training.run import Run
@@ -181,45 +182,35 @@ def test_jobs_of_a_sweep_have_their_devices_side_by_side(
         folder = RunFolder(tmp_path / f"seed={seed}")
         folder.path.mkdir()
         jobs.append(Run(config, folder, []))
-    outcomes = Sweep(jobs, isolate=True, n_jobs=2).run()
+    outcomes = Sweep(n_jobs=2).run(jobs)
     assert [each.state for each in outcomes] == ["done", "done"]
     scores = [job.folder.scores.read_bytes() for job in jobs]
     assert scores[0] == unbroken.scores.read_bytes()
     assert scores[0] != scores[1]
 
 
-def test_processes_of_its_own_are_asked_for(
-    chronicle_config: Callable[..., Config],
-) -> None:
-    config = chronicle_config("trainer.devices=2")
-    check_start(config, isolate=True)
-    with pytest.raises(ConfigError, match=r"run\.isolate=null"):
-        check_start(config, isolate=False)
-    config.baseline.name = "majority"
-    assert count_ranks(config) == 1, "a baseline trains in one process"
-    check_start(config, isolate=False)
-
-
-def test_more_devices_than_the_machine_has_are_refused_unless_forced(
+@pytest.mark.parametrize(
+    ("words", "gpus", "said"),
+    [
+        ("trainer.devices=2", 0, ""),
+        ("trainer.devices=99", 0, ""),
+        ("trainer.devices=99 baseline=majority", 0, ""),  # trains in one process
+        ("trainer.devices=2", 1, "devices=2: this machine has 1 GPU"),
+    ],
+)
+def test_more_gpus_than_the_machine_has_are_refused(
+    words: str,
+    gpus: int,
+    said: str,
     chronicle_config: Callable[..., Config],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("heron.sweeps.devices.count_cores", lambda: 2)
-    check_start(chronicle_config("trainer.devices=2"), isolate=True)
-    with pytest.raises(ConfigError, match=r"devices=99: this machine has 2 processor cores.*at mo"):
-        check_start(chronicle_config("trainer.devices=99"), isolate=True)
-    check_start(chronicle_config("trainer.devices=99", "run.oversubscribe=true"), isolate=True)
-
-
-def test_more_gpus_than_there_are_are_refused_even_if_forced(
-    chronicle_config: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
-    monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
-    config = chronicle_config("trainer.devices=2", "run.oversubscribe=true")
-    config.trainer.accelerator = "auto"
-    with pytest.raises(ConfigError, match=r"devices=2: this machine has 1 GPU; set trainer\.dev"):
-        check_start(config, isolate=True)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: bool(gpus))
+    monkeypatch.setattr("torch.cuda.device_count", lambda: gpus)
+    config = chronicle_config(*words.split(), "trainer.accelerator=auto")
+    with pytest.raises(ConfigError, match=said) if said else nullcontext():
+        check_devices(config)
 
 
 @pytest.mark.parametrize(

@@ -11,15 +11,14 @@ import optuna
 import pytest
 import torch
 
-from heron.base.run_folder import RunFolder
-from heron.commands.repeat import configure
+from heron.base.run_folder import RunFolder, config_text
 from heron.dynamics.config import CurriculumConfig
 from heron.sweeps.search import problems
 from heron.tasks import BaselineConfig
 from heron.tasks.config import Config, SweeperConfig
 from heron.training.checkpointing import ended_early
 from heron.training.curriculum import without_curriculum
-from heron.training.stored import to_yaml
+from heron.training.repeat import configure
 from heron.training.study import Pruning, open_study, trial_of
 
 
@@ -134,7 +133,7 @@ def test_a_run_that_is_repeated_and_one_that_a_curriculum_learns_from_are_no_tri
 ) -> None:
     folder = RunFolder(tmp_path / "runs" / "sweep" / "job")
     folder.path.mkdir(parents=True)
-    folder.config.write_text(to_yaml(config), encoding="utf-8")
+    folder.config.write_text(config_text(config), encoding="utf-8")
     assert configure(folder, []).sweeper == SweeperConfig()
     config.curriculum = CurriculumConfig(name="cart_cl")
     assert without_curriculum(config).sweeper == SweeperConfig()

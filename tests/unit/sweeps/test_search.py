@@ -12,7 +12,7 @@ import pytest
 
 from heron.base.files import read_json, write_json
 from heron.base.run_folder import JOURNAL, RunFolder
-from heron.training.study import _storage
+from heron.training.study import open_storage
 from small_runs import TINY, heron
 from small_sweeps import jobs_of, kill_one, meanwhile, states, sweep
 
@@ -40,7 +40,7 @@ def again(*words: str, trials: int = 20, **settings: object) -> int:
 
 def trials() -> list[Any]:
     """Read the only study of the sweep."""
-    storage = _storage(Path("runs/sweep"))
+    storage = open_storage(Path("runs/sweep"))
     (name,) = optuna.get_all_study_names(storage)
     return optuna.load_study(study_name=name, storage=storage).get_trials()
 
@@ -248,7 +248,7 @@ def test_no_file_of_a_search_holds_a_secret_and_its_journal_is_its_owner_s(
 
 def test_a_cut_journal_and_a_trial_that_was_only_asked_for_change_no_point(ran: Trainings) -> None:
     assert again(LR, trials=2) == 0
-    storage = _storage(Path("runs/sweep"))
+    storage = open_storage(Path("runs/sweep"))
     (name,) = optuna.get_all_study_names(storage)
     optuna.load_study(study_name=name, storage=storage).ask()
     with open(Path("runs/sweep") / JOURNAL, "a") as journal:
@@ -265,13 +265,12 @@ def test_another_space_or_another_setting_is_another_search(ran: Trainings) -> N
     ):
         assert again(*words, trials=1) == 0
     assert again(LR, trials=1, pruner="median") == 0
-    assert len(optuna.get_all_study_names(_storage(Path("runs/sweep")))) == 3
+    assert len(optuna.get_all_study_names(open_storage(Path("runs/sweep")))) == 3
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        ("seed=1",),
         ("trainer.monitor=loss,macro_f1",),
         (LR, "data.folds.count=3", "data.folds.fold=0,1,2"),
         (LR, "run.job=best"),

@@ -197,9 +197,6 @@ class TestSameCommandAgain:
             time.sleep(0.05)
             assert self.again(tmp_path, ran) == (0, [1])
 
-    def test_side_by_side_without_processes_is_refused(self, tmp_path: Path) -> None:
-        assert sweep(tmp_path, "run.isolate=false", "hydra.launcher.n_jobs=2") == 2
-
 
 class TestHeartbeat:
     def test_is_written_from_a_thread_with_process_machine_and_seconds(
@@ -248,7 +245,7 @@ class TestHeartbeat:
     def test_a_library_that_ends_the_process_leaves_a_failed_job(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def die(job: Run) -> int:  # as libgomp does, by exit(1)
+        def die(job: Run, *_: Any) -> int:  # as libgomp does, by exit(1)
             job.folder.update_status(state="running")
             return FAILED
 

@@ -8,8 +8,7 @@ from heron.base.errors import ConfigError
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
 from heron.models.heads import events_swapped
-from heron.training.inference import prediction_trainer
-from heron.training.trainer import build_module
+from heron.training.trainer import build_module, prediction_trainer
 
 # BEFORE, AFTER, EQUAL, VAGUE: read from event 2, before is after and the others stay.
 INVERSE = [1, 0, 2, 3]
@@ -54,7 +53,7 @@ def test_the_validation_loss_does_not_depend_on_how_the_split_is_divided(
         torch.manual_seed(0)
         module = build_module(data.config, data).eval()
         loader = data.evaluation_loader("validation")
-        trainer = prediction_trainer(data.config, tmp_path, accelerator="cpu")
+        trainer = prediction_trainer(data.config, tmp_path)
         losses.append(trainer.validate(module, loader, verbose=False)[0]["validation/loss"])
         lengths.append(len(loader))
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)

@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from heron.base.errors import ConfigError
-from heron.base.random_state import random_state, restore_random_state
+from heron.base.libraries import random_state, restore_random_state
 from heron.base.run_folder import RunFolder
 from heron.tasks.config import Config, TrainerConfig
 from heron.training.checkpointing import (

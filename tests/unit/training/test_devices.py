@@ -18,11 +18,11 @@ import pytest
 import torch
 
 from heron.base.errors import ConfigError
-from heron.base.run_folder import RunFolder
+from heron.base.files import parse_yaml
+from heron.base.run_folder import RunFolder, config_text
 from heron.tasks.base import TaskModule
-from heron.tasks.config import Config
+from heron.tasks.config import Config, read
 from heron.training.job import run_job
-from heron.training.stored import from_yaml, to_yaml
 from small_runs import compose
 from two_processes import files, furthest, run_in_two, table, weights
 
@@ -60,7 +60,7 @@ OTHERS = {
     ),
     "records apart": ("dynamics.mode=evaluation", "encoder.gradient_checkpointing=true"),
     "a growing curriculum": ("curriculum=competence", "trainer.patience=1"),
-    "a curriculum that learns from a run": ("curriculum=cart_clpp", "batching.workers=2"),
+    "a curriculum that learns from a run": ("curriculum=cart_clpp",),
     "stages": (
         *("data=chronicle_nli", "task=nli", "head=siamese_cls"),
         "stages=[chronicle_nli,{data: chronicle_nli, lr: 1.0e-4}]",
@@ -213,4 +213,4 @@ def test_devices_that_cannot_be_are_refused(
     config = chronicle_config()
     vars(config.trainer).update(changes)
     with pytest.raises(ConfigError, match=message):
-        from_yaml(to_yaml(config))
+        read(parse_yaml(config_text(config)))

@@ -11,7 +11,8 @@ import pytest
 from conftest import ComposeConfig
 from heron.base.run_folder import RunFolder
 from heron.data.examples import Example, Span
-from heron.training.inference import Trained, TrainedEncoder, _trainer, open_trained, read_splits
+from heron.training.inference import Trained, open_trained, predict_each, read_splits
+from heron.training.trainer import prediction_trainer
 from small_baselines import train as train_baseline
 from small_runs import train
 
@@ -46,13 +47,13 @@ def baseline_run(
 
 
 def test_a_run_trained_on_a_gpu_predicts_where_there_is_none(
-    chronicle_config: ComposeConfig, monkeypatch: pytest.MonkeyPatch
+    chronicle_config: ComposeConfig, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(
-        "heron.training.inference.has_accelerator", lambda name: name in ("auto", "cpu")
+        "heron.training.trainer.has_accelerator", lambda name: name in ("auto", "cpu")
     )
-    config = chronicle_config("trainer.accelerator=cuda")
-    assert _trainer(config).strategy.root_device.type in ("cpu", "cuda")  # no complaint
+    trainer = prediction_trainer(chronicle_config("trainer.accelerator=cuda"), tmp_path)
+    assert trainer.strategy.root_device.type in ("cpu", "cuda")  # no complaint
 
 
 def check_same(run: RunFolder, trained: Trained) -> None:
@@ -79,8 +80,15 @@ def test_baseline_predicts_its_own_splits_with_equal_probabilities(
     check_same(baseline_run, open_trained(baseline_run, {"cache": str(tmp_path)}))
 
 
+def test_a_baseline_takes_several_settings(baseline_run: RunFolder) -> None:
+    trained = open_trained(baseline_run)
+    systems = [trained.with_settings({"batching.tokens": tokens}) for tokens in (100, 200)]
+    found = predict_each(systems, read_splits(trained)["test"])
+    first, second = (predictions.probabilities_RC for predictions, _ in found)
+    np.testing.assert_array_equal(first, second)
+
+
 def test_predicting_leaves_the_model_without_dropout_and_unchanged(trained: Trained) -> None:
-    assert isinstance(trained, TrainedEncoder)
     examples = read_splits(trained)["test"]
     first, second = (trained.predict(examples)[0].probabilities_RC for _ in range(2))
     assert not trained.module.training

@@ -10,17 +10,17 @@ import torch
 
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
-from heron.training.callbacks import EpochLines, StepCount
+from heron.training.callbacks import Progress
 
 
 def test_train_loss_of_an_epoch_is_the_mean_over_all_its_rows(
-    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     trainer: Any = SimpleNamespace(
         is_global_zero=True, callback_metrics={}, current_epoch=0, max_epochs=2
     )
     module: Any = SimpleNamespace(device=torch.device("cpu"))
-    lines = EpochLines("macro_f1")
+    lines = Progress(RunFolder(tmp_path), "macro_f1")
     for epoch in ([(1.0, 2.0), (4.0, 1.0)], [(0.5, 1.0)]):
         lines.on_train_epoch_start(trainer, module)
         for loss, rows in epoch:
@@ -31,14 +31,14 @@ def test_train_loss_of_an_epoch_is_the_mean_over_all_its_rows(
 
 
 def test_rouge_of_an_epoch_has_beside_it_what_copying_sentences_reaches(
-    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     known = {"rouge1": 0.25, "lead3_rouge1": 0.128, "oracle_rouge1": 0.234, "rouge2": 0.1}
     metrics = {f"validation/{name}": torch.tensor(value) for name, value in known.items()}
     trainer = SimpleNamespace(
         is_global_zero=True, callback_metrics=metrics, current_epoch=0, max_epochs=2
     )
-    EpochLines("rouge1").on_train_epoch_end(trainer, None)
+    Progress(RunFolder(tmp_path), "rouge1").on_train_epoch_end(trainer, None)
     expected = "rouge1 0.250  validation lead3_rouge1 0.128  validation oracle_rouge1 0.234  "
     assert f"validation {expected}" in capsys.readouterr().out
 
@@ -55,10 +55,11 @@ def test_steps_within_an_epoch_are_written_and_said_where_no_bar_is(
     )
     clock = iter([0.0, 1.0, 6.0, 31.0])
     monkeypatch.setattr("heron.training.callbacks.time.monotonic", lambda: next(clock))
-    count = StepCount(RunFolder(tmp_path))
-    module = SimpleNamespace(total_steps=lambda: 40)
+    count = Progress(RunFolder(tmp_path), "macro_f1")
+    module = SimpleNamespace(total_steps=lambda: 40, device=torch.device("cpu"))
+    outputs = {"output": SimpleNamespace(loss=torch.tensor(1.0), weight=torch.tensor(1.0))}
     for expected in (None, {"done": 12, "of": 40}, {"done": 12, "of": 40}):
-        count.on_train_batch_end(trainer, module, None, None, 0)
+        count.on_train_batch_end(trainer, module, outputs, None, 0)
         status = RunFolder(tmp_path).status
         assert (read_json(status)["steps"] if status.is_file() else None) == expected
     assert capsys.readouterr().out == "epoch 1/2  step 12/40\n"

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from heron.base import ranks
-from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
 from heron.data.config import TRAIN, DataConfig
 from heron.data.features import UNLABELLED, Features
@@ -312,17 +311,6 @@ class TestResume:
         session.batch([2], logits_of(0, 1))
         session.end_epoch()
         assert session.written()["guid"] == ["g2"]
-
-
-def test_a_run_that_has_lost_a_record_does_not_go_on(session):
-    for epoch in (0, 1):
-        session.batch([0, 1], logits_of(epoch, 2))
-        session.end_epoch(epoch)
-    session.trainer.current_epoch = 2
-    session.recorder.on_train_start(session.trainer, session.module)
-    session.folder.dynamics(0).unlink()
-    with pytest.raises(ConfigError, match=r"epoch=0\.parquet"):
-        session.recorder.on_train_start(session.trainer, session.module)
 
 
 def test_epochs_already_written_survive_a_crash_in_the_next_one(session, monkeypatch, tmp_path):

@@ -14,10 +14,10 @@ from heron.reports.run import score_table
 from heron.results.collect import collect
 from heron.tasks.config import StageConfig
 from heron.training import job, outcome
-from heron.training.export import POINTER
+from heron.training.exported import POINTER
 from heron.training.inference import open_trained, read_splits
 from heron.training.stages import stage_config
-from heron.training.stored import from_yaml
+from heron.training.stored import read_own
 
 NLI = (
     "data=chronicle_nli",
@@ -129,8 +129,7 @@ def test_the_released_two_stages_of_lchaim_have_each_their_own_settings(
     folder = RunFolder(tmp_path / "run")
     job.run_job(composed(chronicle_config, stages), folder)
     first, second = (
-        from_yaml((folder.stages / name / "config.yaml").read_text(encoding="utf-8"))
-        for name in ("1-village", "2-village")
+        read_own(folder.stages / name / "config.yaml") for name in ("1-village", "2-village")
     )
     assert (first.optim.warmup_steps, second.optim.warmup_steps) == (2, None)
     assert (first.batching.size, first.head.classifier) == (8, "linear")
@@ -199,8 +198,7 @@ def test_what_follows_a_probe_has_the_encoder_that_an_earlier_stage_trained(
     examples = read_splits(system)["test"]
     table = read_table(folder.predictions("test"))
     predictions, _ = system.predict(examples)
-    labels = config.data.label_order
-    assert [labels[p] for p in predictions.predicted_R] == [row["prediction"] for row in table.rows]
+    assert list(predictions.texts) == table.values("prediction")
 
 
 @pytest.mark.parametrize(
@@ -213,7 +211,7 @@ def test_what_follows_a_probe_has_the_encoder_that_an_earlier_stage_trained(
         ([{"data": "village", "freeze": "most"}], "freeze=most"),
         ([{"data": "village", "max_epochs": 0}], "max_epochs=0"),
         ([{"data": "village", "lr": -1.0}], "lr=-1.0"),
-        ([{"data": "village", "changes": {"optim.lt": 1}}], "there is no key 'optim.lt'"),
+        ([{"data": "village", "changes": {"optim.lt": 1}}], r"optim\.lt: .*'optim\.lr'"),
         ([{"data": "village", "changes": {"batching.size": 0}}], "batching.size=0"),
         (
             [{"data": "village", "changes": {"head.classifier": "linear"}}],

@@ -11,7 +11,7 @@ from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.training import job
 from heron.training.stages import stage_config
-from heron.training.stored import from_yaml
+from heron.training.stored import read_own
 from made_up_texts import sentences
 from stopping import stopping
 
@@ -44,7 +44,7 @@ def composed(chronicle_config, tiny_encoder, prose):
 
 
 def stored(folder):
-    return from_yaml(folder.config.read_text(encoding="utf-8"))
+    return read_own(folder.config)
 
 
 def test_raw_text_then_relations_is_one_run(composed, tmp_path):
@@ -119,10 +119,6 @@ def test_a_stop_in_the_raw_text_ends_as_if_there_had_been_none(composed, tmp_pat
         (
             ["prose", {"data": "chronicle", "keep_head": True}],
             r"stage 2 \(chronicle\): its head has other layers .* keep_head: false",
-        ),
-        (
-            [{"data": "prose", "changes": {"optim.class_weights": "balanced"}}, "chronicle"],
-            r"stage 1 \(prose\): optim.class_weights weighs classes",
         ),
     ],
 )

@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
 from heron.base.errors import ConfigError
-from heron.base.files import fingerprint
-from heron.base.yaml_files import dump_yaml, read_yaml
+from heron.base.files import dump_yaml, fingerprint, parse_yaml, read_yaml
+from heron.base.run_folder import config_text
 from heron.config.constraints import all_keys, choices, key_types
 from heron.data.config import DataConfig
-from heron.tasks.config import Config, resolve
+from heron.tasks.config import Config, read, resolve
 from heron.training.run_names import NEUTRAL, SPREAD, identifying, is_identifying, is_neutral
-from heron.training.stored import from_yaml, to_yaml
 from tiers import quick
 
 CHOICES = {
@@ -30,7 +29,7 @@ CHOICES = {
 DEFAULTS = Config(data=DataConfig(name="a", label_order=["X", "Y"]))
 
 
-PLAIN = yaml.safe_load(to_yaml(DEFAULTS))
+PLAIN = yaml.safe_load(config_text(DEFAULTS))
 
 
 def changed(*overrides):
@@ -44,7 +43,7 @@ def changed(*overrides):
 @pytest.mark.parametrize("overrides", [(), ("head=window",), ("protocol=paper", "head=emp")])
 def test_yaml_round_trip(chronicle_config, overrides):
     config = chronicle_config(*overrides)
-    assert from_yaml(to_yaml(config)) == config
+    assert read(parse_yaml(config_text(config))) == config
 
 
 @settings(max_examples=10)
@@ -62,14 +61,14 @@ def test_yaml_round_trip_of_any_number_and_text(optim, title):
     config = dataclasses.replace(
         DEFAULTS, optim=optim, data=dataclasses.replace(DEFAULTS.data, title=title)
     )
-    assert from_yaml(to_yaml(config)) == config
+    assert read(parse_yaml(config_text(config))) == config
 
 
 def test_a_stored_value_of_another_type_is_converted_and_a_lacking_one_is_the_default():
-    values = yaml.safe_load(to_yaml(DEFAULTS))
+    values = yaml.safe_load(config_text(DEFAULTS))
     values["optim"]["lr"] = 1
     del values["optim"]["head_lr"]
-    assert from_yaml(dump_yaml(values)) == changed("optim.lr=1.0")
+    assert read(parse_yaml(dump_yaml(values))) == changed("optim.lr=1.0")
 
 
 @pytest.mark.parametrize("key", CHOICES)
@@ -97,7 +96,6 @@ NEUTRAL_CHANGES = [
     "run.export=false",
     "run.isolate=true",
     "run.retry=failed",
-    "run.oversubscribe=true",
     "run.trust=true",
     "logger={wandb: {_target_: a.B}}",
     "report=trc/table4",
@@ -177,7 +175,7 @@ def test_texts_that_look_like_numbers_stay_texts(text):
 def test_a_revision_that_looks_like_a_number_comes_back_as_it_was():
     encoder = dataclasses.replace(DEFAULTS.encoder, revision="1e5")
     config = dataclasses.replace(DEFAULTS, encoder=encoder)
-    assert from_yaml(to_yaml(config)).encoder.revision == "1e5"
+    assert read(parse_yaml(config_text(config))).encoder.revision == "1e5"
 
 
 def test_a_number_with_an_exponent_is_a_number_with_and_without_a_point(tmp_path):

@@ -18,9 +18,8 @@ import wandb
 from wandb.wandb_agent import Agent
 
 from heron.base import terminal
-from heron.base.files import read_json, write_json
+from heron.base.files import dump_yaml, read_json, write_json
 from heron.base.run_folder import RunFolder
-from heron.base.yaml_files import dump_yaml
 from heron.training import wandb_logger
 from heron.training.checkpointing import History
 from heron.training.wandb_logger import identity
@@ -220,19 +219,16 @@ def test_the_summary_has_the_last_and_the_best_of_each_score(tmp_path: Path) -> 
 
 def test_starting_over_or_in_another_project_is_another_wandb_run(tmp_path: Path) -> None:
     config, folder = compose(tmp_path, "logger=wandb"), RunFolder(tmp_path / "runs" / "a" / "b")
-    first = wandb_logger._run_id(config, folder)
-    assert wandb_logger._run_id(config, folder) == first
-    config.logger["wandb"]["project"] = "another"
-    second = wandb_logger._run_id(config, folder)
+    first, again, other = (wandb_logger._run_id(config, folder, name) for name in ("a", "a", "b"))
     folder.clear()
-    assert len({first, second, wandb_logger._run_id(config, folder)}) == 3
+    assert first == again
+    assert len({first, other, wandb_logger._run_id(config, folder, "b")}) == 3
 
 
 def test_runs_are_named_by_what_they_are_for(tmp_path: Path) -> None:
     job = tmp_path / "grid" / "head=ess"
     plain = compose(tmp_path)
     assert identity(plain, RunFolder(job))["job_type"] == "train"
-    assert identity(plain, RunFolder(job), first_run=True)["job_type"] == "first-run"
     stage = identity(plain, RunFolder(job / "stages" / "1-chronicle"))
     assert (stage["group"], stage["name"], stage["job_type"]) == (
         "grid",

@@ -1,0 +1,124 @@
+"""Extractive question answering: which span of the text answers the question?"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from heron.base.registry import Registry
+from heron.data import Rules
+from heron.data.config import DataConfig, second_text_problems
+from heron.data.rows import Format
+from heron.languages import get_language
+from heron.metrics.span import item_scores, language_profile
+from heron.tasks.config import Config
+from heron.tasks.qa.reader import ANSWER, NO_ANSWER, QUESTIONS, text_scores
+from heron.tasks.task import FOR_CLASSES, About, ModelParts, Task
+
+FORMATS: Registry[Format] = Registry("data format")
+for _name in ("squad_json", "qa_table"):
+    FORMATS.register(_name, QUESTIONS)
+
+
+def score_names(config: Config) -> list[str]:
+    """List the scores of a run, without their intervals."""
+    profiles = [language_profile(get_language(config.data.language))]
+    no_answer = len(config.data.label_order) > 1
+    return list(item_scores(["a"], [["a"]], profiles, no_answer=no_answer))
+
+
+def problems(config: Config) -> Iterator[str]:
+    """List settings of a run that do not work with this task."""
+    if config.baseline.name != "none":
+        return  # encoder and head are not used
+    if config.encoder.truncation != "only_first":
+        yield (
+            f"encoder.truncation={config.encoder.truncation}: task=qa cuts the text, never the "
+            "question; leave it at only_first"
+        )
+    head = config.head
+    if head.classifier == "biaffine" and len(head.hidden) != 1:
+        yield f"head.hidden={head.hidden}: head.classifier=biaffine needs one width, [128]"
+
+
+def data_problems(config: DataConfig) -> Iterator[str]:
+    """List settings of a data set that do not work with questions."""
+    yield from second_text_problems(config, is_needed=True)
+    if config.label_order not in ([], [ANSWER], [ANSWER, NO_ANSWER]):
+        yield (
+            f"data.label_order={config.label_order}: data.task=qa has the classes [{ANSWER}], or "
+            f"[{ANSWER}, {NO_ANSWER}] where questions may have no answer"
+        )
+
+
+def reading(config: DataConfig) -> dict[str, str]:
+    """Describe how answers are read and which questions are left out."""
+    qa = config.qa
+    limits = "any length" if not qa.answer_words else "{} to {} words".format(*qa.answer_words)
+    trim, asked = ("trim" if qa.trim else "keep"), f"{qa.yes_no} yes/no questions"
+    return {"answers": f"{qa.misaligned} misaligned, {trim} blanks, {asked}, {limits}"}
+
+
+def features(*given: Any) -> Any:
+    """Tokenize a split."""
+    from heron.tasks.qa.features import qa_features
+
+    return qa_features(*given)
+
+
+def module(*given: Any) -> Any:
+    """Build the module."""
+    from heron.tasks.qa.module import ExtractionModule
+
+    return ExtractionModule(*given)
+
+
+def head(*given: Any) -> Any:
+    """Build a new head."""
+    from heron.tasks.qa.head import new_head
+
+    return new_head(*given)
+
+
+def in_transformers(*given: Any) -> Any:
+    """Rename the weights of a head for transformers."""
+    from heron.tasks.qa.head import span_head_in_transformers
+
+    return span_head_in_transformers(*given)
+
+
+def from_texts(*given: Any) -> Any:
+    """Read the answers that a language model wrote."""
+    from heron.tasks.qa.predictions import from_texts as read
+
+    return read(*given)
+
+
+TASK = Task(
+    forms=("question",),
+    formats=FORMATS,
+    head="span",
+    has_classes=False,
+    rules=Rules(
+        long_forms=("question",),
+        classifiers=("span", "biaffine"),
+        ignores=(*FOR_CLASSES, "task.bertscore.model"),
+        problems=problems,
+        data_problems=data_problems,
+    ),
+    features=features,
+    # Questions whose answer is cut are left out of splits to train on only.
+    feature_options=lambda config, training: training,
+    model=ModelParts(
+        module=module,
+        head=head,
+        in_transformers=in_transformers,
+    ),
+    score_names=score_names,
+    scores=text_scores,
+    from_texts=from_texts,
+    about=About(
+        hub_name="question-answering",
+        does="finds the answer to a question in a text",
+        texts=("context", "question"),
+        reading=reading,
+    ),
+)

@@ -1,13 +1,137 @@
-"""Pure functions to check, find, map and trim the span of an answer in its context."""
+"""Answers: the shapes that files have for them, and their place in a context.
 
+SQuAD's JSON is nested in SQuAD 1.1, SQuAD 2.0 and HeQ (`data`, `paragraphs`, `qas`), and flat in
+ParaShoot (`data` is a list of questions, each with its context and with its answers as two parallel
+lists).
+"""
+
+import ast
+import json
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import accumulate
+from pathlib import Path
+from typing import Any
 
+from heron.base.errors import DataError
+from heron.base.files import parse_json
+from heron.base.table_formats import content_format, read_bytes
+from heron.base.tables import Table, cell_text, is_missing, number_text
 from heron.data.examples import Span
+
+# The text and the `answer_start` of each answer; unchecked.
+Answers = list[tuple[Any, Any]]
+
+
+class AnswersError(Exception):
+    """Answers in a shape that is neither SQuAD's nor ParaShoot's."""
+
+
+def is_squad(path: Path) -> bool:
+    """Tell SQuAD's JSON, which is one object, from a table."""
+    return content_format(path) == "object"
+
+
+def place_of(path: Path, number: int) -> str:
+    """Name a question for messages: by its line in a table, by its number in JSON."""
+    return f"{path}{' question ' if is_squad(path) else ':'}{number}"
+
+
+def read_squad(path: Path) -> Table:
+    """Read every question of a file, numbered from 1, with the values around it.
+
+    Missing keys are absent from rows.
+
+    Raises:
+        DataError: the file cannot be read, has another form, or no question.
+    """
+    form = 'SQuAD\'s form is {"data": [...]}, a table is a list [...] or one object a line'
+    try:
+        rows = list(_walk(parse_json(read_bytes(path).decode("utf-8-sig"))["data"]))
+    except OSError as error:
+        raise DataError(str(path), f"cannot be read: {error.strerror or error}") from error
+    except ValueError as error:
+        raise DataError(str(path), f"is no JSON in UTF-8: {error}") from error
+    except (AttributeError, KeyError, TypeError) as error:
+        raise DataError(str(path), f"has another form than SQuAD's: {error!r}", form) from error
+    if not rows:
+        raise DataError(str(path), "has no questions", "at least one is needed")
+    columns = tuple(dict.fromkeys(name for row in rows for name in row))
+    return Table(path, columns, rows, list(range(1, len(rows) + 1)), [])
+
+
+def _walk(articles: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    """Yield each question with the values around it."""
+    for article in articles:
+        if "question" in article:
+            yield article
+            continue
+        paragraphs = article["paragraphs"]
+        for paragraph in paragraphs if isinstance(paragraphs, list) else [paragraphs]:
+            above = {**article, **paragraph}
+            shared = {name: v for name, v in above.items() if not isinstance(v, list)}
+            yield from ({**shared, **row} for row in paragraph["qas"])
+
+
+def read_answers(value: Any) -> Answers | None:
+    """Read `answers`: a list of `{text, answer_start}`, or `{text: [...], answer_start: [...]}`.
+
+    Both may be written as text, in JSON or as Python and NumPy print them.
+    """
+    if is_missing(value):
+        return None
+    if isinstance(value, str):
+        value = _parse(value)
+    if isinstance(value, Mapping):
+        texts, starts = value.get("text"), value.get("answer_start")
+        if not isinstance(texts, list) or not isinstance(starts, list | None):
+            raise AnswersError("'answers' lacks its lists 'text' and 'answer_start'")
+        starts = [None] * len(texts) if starts is None else starts
+        if len(texts) != len(starts):
+            what = f"{len(texts)} texts and {len(starts)} starts"
+            raise AnswersError(f"'answers' has {what}: one start for each text")
+        return [_answer(*each) for each in zip(texts, starts, strict=True)]
+    if isinstance(value, list) and all(isinstance(answer, Mapping) for answer in value):
+        return [_answer(answer.get("text"), answer.get("answer_start")) for answer in value]
+    raise AnswersError(f"'answers' is a {type(value).__name__}, not a list of answers")
+
+
+def _parse(text: str) -> Any:
+    """Read a value in JSON or Python; of a call, such as NumPy's `array([...])`, its argument."""
+
+    class Arguments(ast.NodeTransformer):
+        def visit_Call(self, node: ast.Call) -> ast.AST:
+            return node.args[0] if node.args else node
+
+    try:
+        return json.loads(text)
+    except ValueError:
+        try:
+            return ast.literal_eval(Arguments().visit(ast.parse(text.strip(), mode="eval")))
+        except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
+            raise AnswersError(f"'answers' cannot be read: {text!r:.60}") from error
+
+
+def _answer(text: Any, start: Any) -> tuple[Any, Any]:
+    """Read a number as text, and a text as the start; other values are reported later."""
+    if is_missing(start):
+        start = None
+    elif (written := cell_text(start).removesuffix(".0")).removeprefix("-").isdecimal():
+        start = int(written)
+    return number_text(text), start
+
+
+def read_answer_cells(text: Any, start: Any) -> Answers:
+    """Read one answer with its start from the cells of a table, or lists of several."""
+    if isinstance(text, list):
+        starts = [None] * len(text) if start is None else start
+        if not isinstance(starts, list) or len(starts) != len(text):
+            raise AnswersError("each answer needs one start, and each start an answer")
+        return [_answer(*each) for each in zip(text, starts, strict=True)]
+    return [] if is_missing(text) else [_answer(text, start)]
 
 
 def stands_at(context: str, answer: str, start: int) -> bool:

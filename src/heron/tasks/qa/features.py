@@ -19,7 +19,7 @@ from heron.data.collate import Batch
 from heron.data.examples import Example, Span
 from heron.data.features import Column, FeatureOptions, Features, flatten, token_ids
 from heron.tasks.qa.answers import is_mark
-from heron.tasks.word_pieces import second_start
+from heron.tasks.text_features import second_start
 
 # How well tokens match a gold answer's characters: exactly; more or fewer (a border is inside a
 # token); it is cut (whole in no window); or it has no token. Each with what to warn of.

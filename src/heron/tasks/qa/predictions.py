@@ -7,22 +7,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isnan
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from heron.base.columns import aligned
+from heron.base.terminal import isolate
 from heron.data.config import RunSettings
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example, Span
-from heron.data.features import UNLABELLED, Features
+from heron.data.features import Features
 from heron.languages import get_language
 from heron.metrics.intervals import intervals_of_means
 from heron.metrics.span import best_threshold, item_scores, language_profile, mean_scores
-from heron.tasks.base import group_column, in_file_order
+from heron.tasks.base import in_file_order
 from heron.tasks.config import Config
+from heron.tasks.predictions import Predictions
 from heron.tasks.qa.answers import spans_as_given
 from heron.tasks.qa.head import NEVER
 from heron.tasks.qa.reader import given_context, normaliser
@@ -43,74 +44,71 @@ class Answer(NamedTuple):
     probability: float
 
 
-@dataclass(frozen=True, slots=True)
-class SpanPredictions:
-    """See `Predictions`."""
+@dataclass(frozen=True)
+class SpanPredictions(Predictions):
+    """The best answer to each question, or none; see `Predictions`."""
 
-    guids: list[str]
-    best: list[list[Answer]]  # candidates of each row, best first; empty where it has no word
+    best: Sequence[list[Answer]]  # candidates of each row, best first; empty where it has no word
     none_R: np.ndarray  # the score of "no answer" minus that of the best span, in logits
-    golds: list[list[str]]  # gold answers of each row, as the data set spells them
-    labelled_R: np.ndarray  # whether the answer is known, bool
-    groups: list[str]  # the article of each row, or its text
-    threshold: float | None = None  # "no answer" is predicted where `none_R` is larger; None: never
+    threshold: float | None  # "no answer" is predicted where `none_R` is larger; None: never
+    column: ClassVar = "answer"
 
-    @property
-    def given(self) -> list[Answer | None]:
-        """The predicted answer to each question; None for "no answer"."""
-        return [
-            best[0] if best and (self.threshold is None or none <= self.threshold) else None
-            for best, none in zip(self.best, self.none_R, strict=True)
+    @classmethod
+    def over(
+        cls,
+        examples: Sequence[Example],
+        best: Sequence[list[Answer]],
+        none_R: np.ndarray,
+        threshold: float | None,
+    ) -> Self:
+        """Predict the best answers that are over the threshold."""
+        texts = [
+            answers[0].text if answers and (threshold is None or none <= threshold) else ""
+            for answers, none in zip(best, none_R, strict=True)
         ]
+        return cls(examples, texts, best, none_R, threshold)
 
     @property
-    def texts(self) -> list[str]:
-        """The predicted answer to each question; empty for "no answer"."""
-        return [answer.text if answer else "" for answer in self.given]
+    def golds(self) -> list[str | None]:
+        """See `Predictions`: the first gold answer, empty for none."""
+        first = [next(iter(gold_answers(example)), "") for example in self.examples]
+        return [None if e.label is None else g for e, g in zip(self.examples, first, strict=True)]
 
-    def scores(self, config: Config, intervals: bool = True) -> dict[str, float]:
-        """See `Predictions`; `intervals=False` omits the intervals."""
-        rows = np.flatnonzero(self.labelled_R)
-        texts = self.texts
+    def scores(self, config: Config) -> dict[str, float]:
+        """See `Predictions`."""
+        known = zip(self.examples, self.texts, self.groups, strict=True)
+        rows = [(e, text, group) for e, text, group in known if e.label is not None]
         values = item_scores(
-            [texts[row] for row in rows],
-            [self.golds[row] for row in rows],
+            [text for _, text, _ in rows],
+            [gold_answers(example) for example, *_ in rows],
             [language_profile(get_language(config.data.language))],
             no_answer=self.threshold is not None,
         )
         scores = mean_scores(values)
         if self.threshold is not None:
             scores["threshold"] = self.threshold
-        if intervals:
-            scores |= intervals_of_means(values, [self.groups[row] for row in rows], config.task)
-        return scores
+        return scores | intervals_of_means(values, [group for *_, group in rows], config.task)
 
-    def columns(self, examples: Sequence[Example], config: Config) -> dict[str, Any]:
+    def shown(self, example: Example, config: Config) -> str:
         """See `Predictions`."""
-        by_guid = {example.guid: example for example in examples}
-        asked = [by_guid[guid] for guid in self.guids]
-        known = zip(self.golds, self.labelled_R, strict=True)
-        golds = [(golds[0] if golds else "") if labelled else None for golds, labelled in known]
+        return given_context(example)
+
+    def details(self, config: Config) -> dict[str, list[Any]]:
+        """See `Predictions`: spans, in characters, probability, and the candidates in JSON."""
         places = self._places()
-        columns = {
-            "guid": self.guids,
-            "gold": golds,
-            "prediction": self.texts,
-            **{name: places[name] for name in ("start", "end", "probability", "no_answer")},
-            "golds": [json.dumps(golds, ensure_ascii=False) for golds in self.golds],
-            "n_best": places["n_best"],
-            "text_pair": [example.text_pair for example in asked],
-            "text": [given_context(example) for example in asked],
-        }
-        return columns | group_column(asked)
+        best = places.pop("n_best")
+        golds = [json.dumps(gold_answers(each), ensure_ascii=False) for each in self.examples]
+        asked = [example.text_pair for example in self.examples]
+        return {**places, "golds": golds, "n_best": best, "text_pair": asked}
 
     def answers(self, config: Config) -> dict[str, list[Any]]:
-        """See `Predictions`: answer, span, candidates (JSON)."""
-        return {"guid": self.guids, "answer": self.texts, **self._places()}
+        """See `Predictions`."""
+        return {"guid": self.guids, self.column: list(self.texts), **self._places()}
 
     def _places(self) -> dict[str, list[Any]]:
         """Lay out each answer's span, in characters, its probability, and the candidates."""
-        given, ends = self.given, ("start", "end")
+        pairs = zip(self.best, self.texts, strict=True)
+        given, ends = [best[0] if text else None for best, text in pairs], ("start", "end")
         listed = ([a._asdict() for a in best if not isnan(a.probability)] for best in self.best)
         places = [answer if answer and answer.start >= 0 else None for answer in given]
         shares = [answer and answer.probability for answer in given]
@@ -124,20 +122,26 @@ class SpanPredictions:
     def lines(self, config: Config) -> list[str]:
         """Format the first row's answer, then its candidates with span and probability."""
         known = [answer for answer in self.best[0] if not isnan(answer.probability)]
-        best = [(f"  {a.probability:.4f}", f"{a.start:>6}-{a.end:<6}", a.text) for a in known]
-        return [self.texts[0] or "(no answer)", *(aligned(best) if best else [])]
+        best = [f"  {a.probability:.4f}  {a.start:>6}-{a.end:<6}  {isolate(a.text)}" for a in known]
+        return [self.texts[0] or "(no answer)", *best]
 
     def tuned(self) -> SpanPredictions:
         """Choose the threshold on these rows; see `best_threshold`."""
-        rows = np.flatnonzero(self.labelled_R & np.isfinite(self.none_R))
+        labelled_R = np.asarray([example.label is not None for example in self.examples])
+        rows = np.flatnonzero(labelled_R & np.isfinite(self.none_R)).tolist()
         if self.threshold is None or not len(rows):
             return self
-        golds = [self.golds[row] for row in rows]
+        golds = [gold_answers(self.examples[row]) for row in rows]
         first = [self.best[row][0].text if self.best[row] else "" for row in rows]
         always = item_scores(first, golds, no_answer=True)
         never = item_scores([""] * len(rows), golds, no_answer=True)
         threshold = best_threshold(self.none_R[rows], always["f1"] - never["f1"])
-        return replace(self, threshold=threshold)
+        return self.over(self.examples, self.best, self.none_R, threshold)
+
+
+def gold_answers(example: Example) -> list[str]:
+    """List the gold answers of a question, as the data set spells them."""
+    return list(example.side.get("answers") or ())
 
 
 def from_texts(
@@ -156,15 +160,8 @@ def from_texts(
             (answer,) = _as_given(example, [there], config)
         best.append([answer] if text else [])
     can_be_empty = len(config.data.label_order) > 1
-    return SpanPredictions(
-        guids=[example.guid for example in examples],
-        best=best,
-        none_R=np.zeros(len(examples), dtype=np.float32),
-        golds=[list(example.side.get("answers") or ()) for example in examples],
-        labelled_R=np.asarray([example.label is not None for example in examples]),
-        groups=[example.group or example.text for example in examples],
-        threshold=0.0 if can_be_empty else None,
-    )
+    none_R = np.zeros(len(examples), dtype=np.float32)
+    return SpanPredictions.over(examples, best, none_R, 0.0 if can_be_empty else None)
 
 
 def collect_spans(
@@ -181,15 +178,8 @@ def collect_spans(
             output, features, by_row, threshold is not None, data.config
         ):
             best[row], none_R[row] = answers, none
-    return SpanPredictions(
-        guids=[example.guid for example in examples],
-        best=[best[row] for row in order_R],
-        none_R=none_R[order_R],
-        golds=[list(example.side.get("answers") or ()) for example in examples],
-        labelled_R=np.asarray(features.labels_R)[order_R] != UNLABELLED,
-        groups=[example.group or example.text for example in examples],
-        threshold=threshold,
-    )
+    in_order = [best[row] for row in order_R]
+    return SpanPredictions.over(examples, in_order, none_R[order_R], threshold)
 
 
 def _as_given(example: Example, answers: list[Answer], config: RunSettings) -> list[Answer]:

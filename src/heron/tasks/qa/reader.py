@@ -1,32 +1,38 @@
 """From a file of questions to `Example`s; every answer is checked against its context."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from heron.base.errors import Fix, Problem, nearest
-from heron.base.tables import Table, cell_text, is_missing, number_text, table_stem
+from heron.base.table_formats import table_stem
+from heron.base.tables import Table, cell_text, is_missing, number_text
 from heron.base.terminal import say
 from heron.data.config import DataConfig
-from heron.data.examples import REPAIRS, Example, Span
+from heron.data.examples import REPAIRS, Example, Span, count_repairs
 from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader, own_table
 from heron.languages import get_language
 from heron.languages.unicode import normalise
 from heron.languages.words import words
-from heron.metrics.span_classes import asks_yes_or_no
-from heron.tasks.qa.answers import map_span, nearest_place, stands_at, trim
-from heron.tasks.qa.squad import (
+from heron.metrics.span import asks_yes_or_no, item_scores, language_profile
+from heron.tasks.qa.answers import (
     Answers,
     AnswersError,
     is_squad,
+    map_span,
+    nearest_place,
     read_answer_cells,
     read_answers,
     read_squad,
+    stands_at,
+    trim,
 )
-from heron.tasks.qa.task import ANSWER, NO_ANSWER
+from heron.tasks.task import TextScores
 
+ANSWER, NO_ANSWER = "answer", "no_answer"  # the classes
 MISALIGNED, YES_NO = "misaligned answer", "yes/no question"
 ANSWER_LENGTH = "answer too short or too long"
 WITHOUT = "no answer"
@@ -34,7 +40,6 @@ TRIMMED, REPAIRED = "trimmed", "repaired"
 # Key in `Example.side` of the context before normalisation (a tuple of one), where it differs:
 # predicted spans count characters in it.
 GIVEN = "context as given"
-_IN_UTF8 = "half a character: save the file as UTF-8 again"
 
 Report = Callable[[str, Fix], None]  # records what is wrong with one question, and how to fix it
 
@@ -159,11 +164,9 @@ class QuestionReader(TableReader):
         """Read an id; without one it is `<file stem>:<number>`. In SQuAD's forms, some repeat."""
         guid = "" if is_missing(value) else cell_text(value)
         guid = f"{table_stem(self.table.path)}:{line}" if value is None else guid
-        if found := _surrogate(guid):
-            self.problem(line, f"its id holds {found}, which is no character", _IN_UTF8)
         if guid in self.lines and (self.in_json or "answers" in self.table.columns):
             what = f"{self.table.path}: ids that repeat, such as {guid}, are numbered: {guid}#2"
-            say(what, f"{self.table.path}: repeated ids", "heron")
+            say(what, f"{self.table.path}: repeated ids")
             numbered = (f"{guid}#{number}" for number in count(2))
             guid = next(name for name in numbered if name not in self.lines)
         return super().guid(guid, line)
@@ -178,18 +181,16 @@ class QuestionReader(TableReader):
 
     def _text(self, name: str, value: Any, report: Report) -> str:
         """Normalise a text without stripping it, because answers are counted in it."""
-        text, wrong, fix = "", "", "context and question need a word"
+        text, wrong = "", ""
         if is_missing(value):
             wrong = "is empty"
         elif not isinstance(value, str):
             wrong = f"is no text: {value!r:.60}"
-        elif not value.isascii() and (found := _surrogate(value)):
-            wrong, fix = f"holds {found}, which is no character", _IN_UTF8
         else:
             text = self.normalise(value)
             wrong = "" if words(text) else f"has no word: {_shorten(text)!r}"
         if wrong:
-            report(f"its {name} {wrong}", fix)
+            report(f"its {name} {wrong}", "context and question need a word")
         return text
 
     def _label(self, row: Mapping[str, Any], report: Report) -> tuple[str | None, Answers]:
@@ -282,10 +283,7 @@ class QuestionReader(TableReader):
             report(what, choose if place else drop)
             return None
         there = context[start : start + len(text)] if start >= 0 else ""
-        equal = [a == b for a, b in zip(there, text, strict=False)]
-        same = max(0, [*equal, False].index(False) - 10)  # some characters before they differ
-        shown = [("…" if same else "") + _shorten(each[same:]) for each in (there, text)]
-        what = f"at {start} the context reads {shown[0]!r}, not {shown[1]!r};"
+        what = f"at {start} the context reads {_shorten(there)!r}, not {_shorten(text)!r};"
         if place is None:
             report(f"{what} and it stands nowhere in the context", drop)
         else:
@@ -308,17 +306,42 @@ class QuestionReader(TableReader):
         return ""
 
 
-def _surrogate(text: str) -> str:
-    """Name the first lone surrogate, which JSON can escape and UTF-8 cannot encode."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        return f"U+{ord(text[error.start]):04X}"
-    return ""
-
-
 def _shorten(text: str, width: int = 40) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
 QUESTIONS = Format(open_questions, is_whole=is_squad)
+
+
+def _read(path: Path, config: DataConfig) -> Rows:
+    """Read questions; answers need no place in the context, and any question may have none."""
+    labels = [ANSWER, *([] if config.qa.no_answer == "drop" else [NO_ANSWER])]
+    placed = config.qa.misaligned == "drop"
+    config = replace(config, label_order=labels, counts={})  # of whole splits, not of this file
+    side = dict.fromkeys(config.columns.side, SIDE)
+    return open_questions(config, {}, placed)(path, "required", "", side)
+
+
+def _notes(examples: Sequence[Example]) -> list[str]:
+    away = count_repairs(examples).get(REPAIRED)
+    what = "questions have a gold answer that is not at its answer_start"
+    return [f"{away} {what}; answers are scored as texts"] if away else []
+
+
+def text_scores() -> TextScores:
+    """Describe how answers are scored."""
+    return TextScores(
+        items=lambda texts, golds, language, no_answer: item_scores(
+            texts, golds, [language_profile(language)] if language else [], no_answer=no_answer
+        ),
+        metric="f1",
+        right="exact_match",
+        can_be_empty=lambda labels: NO_ANSWER in labels if labels else None,
+        predicts="answer",
+        data="own_qa",
+        columns=("prediction", "prediction_text", "answer", "text"),
+        group="text",
+        read=_read,
+        golds=lambda example: list(example.side["answers"]),
+        notes=_notes,
+    )

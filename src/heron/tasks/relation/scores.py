@@ -20,16 +20,14 @@ Limitations section, which calls such rows true positives.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from heron.metrics.classification import (
-    Cells,
+    Counts,
     Fractions,
     Headline,
-    Matrix,
     f1,
     macro_f1,
     micro_f1,
@@ -47,14 +45,14 @@ def relation_headline(classes: Sequence[str], relaxed: str) -> Headline:
     return partial(_scores, vague=list(classes).index(VAGUE), relaxed=relaxed)
 
 
-def _scores(matrix: Matrix, vague: int, relaxed: str) -> dict[str, Fractions]:
+def _scores(matrix: Counts, vague: int, relaxed: str) -> dict[str, Fractions]:
     """Score matrices int64 `[..., C, C]`; `relaxed_<average>_f1` are those of mode `relaxed`."""
-    cells = Cells.of(matrix)
-    others = np.delete(np.arange(cells.classes), vague)
-    of_vague_K = cells.gold_K == vague
-    dropped = replace(cells, counts=np.where(of_vague_K, 0, cells.counts))
-    forgiven_K = of_vague_K & (cells.prediction_K < cells.classes)
-    recoded = replace(cells, gold_K=np.where(forgiven_K, cells.prediction_K, cells.gold_K))
+    classes = np.arange(matrix.shape[-2])
+    others = np.delete(classes, vague)
+    dropped, recoded = matrix.copy(), matrix.copy()
+    dropped[..., vague, :] = 0
+    recoded[..., vague, classes] = 0  # not the column of rows without a prediction
+    recoded[..., classes, classes] += matrix[..., vague, classes]
     by_mode = {
         "recode": {"macro": macro_f1(recoded), "weighted": weighted_f1(recoded)},
         # No row of VAGUE is left, so its weight is 0: only the plain mean has to leave it out.

@@ -50,7 +50,7 @@ class ExtractiveBaseline:
         if self.name == "oracle" and (bad := [e.guid for e in examples if e.target is None]):
             what = "has no summary, and baseline=oracle chooses sentences by it"
             raise DataError([Problem(guid, what) for guid in bad])
-        return SummaryPredictions.of(examples, [self._summary(example) for example in examples])
+        return SummaryPredictions(examples, [self._summary(example) for example in examples])
 
     def save(self, folder: Path) -> None:
         """Make an empty folder; the configuration has all settings."""

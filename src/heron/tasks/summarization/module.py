@@ -216,7 +216,7 @@ class SummarizationModule(TaskModule):
         texts = {row: text for each in outputs for row, text in texts_of(each, data).items()}
         pairs = zip(*in_file_order(data, split), strict=True)
         written = [(example, texts[row]) for example, row in pairs if row in texts]
-        return SummaryPredictions.of([e for e, _ in written], [text for _, text in written])
+        return SummaryPredictions([e for e, _ in written], [text for _, text in written])
 
 
 def texts_of(written: Written, data: DataModule) -> dict[int, str]:

@@ -6,9 +6,8 @@ Shape suffixes: R rows of a batch, M tokens of the longest summary, N rows of th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -28,6 +27,7 @@ from heron.metrics.summary import (
     item_rouge,
 )
 from heron.tasks.config import Config
+from heron.tasks.predictions import Predictions
 from heron.tasks.summarization.reader import as_given
 
 
@@ -38,50 +38,41 @@ class Written(NamedTuple):
     written_RM: Tensor
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryPredictions:
-    """See `Predictions`; rows that were not summarized are absent."""
+class SummaryPredictions(Predictions):
+    """Summaries of articles, both as files have them; see `Predictions`."""
 
-    guids: list[str]
-    texts: list[str]  # the generated summaries
-    golds: list[str | None]  # references as the file has them
-    articles: list[str]  # as the file has them
-    groups: list[str]  # of the bootstrap; the guid of a row without one
+    column: ClassVar = "summary"
 
-    @classmethod
-    def of(cls, examples: Sequence[Example], texts: Sequence[str]) -> SummaryPredictions:
-        """Combine examples with their summaries."""
-        return cls(
-            guids=[example.guid for example in examples],
-            texts=list(texts),
-            golds=[as_given(example)[1] for example in examples],
-            articles=[as_given(example)[0] for example in examples],
-            groups=[example.group or example.guid for example in examples],
-        )
+    @property
+    def golds(self) -> list[str | None]:
+        """See `Predictions`."""
+        return [as_given(example)[1] for example in self.examples]
 
-    def references(self) -> list[str]:
-        """List the references that there are."""
-        return [gold for gold in self.golds if gold is not None]
+    @property
+    def groups(self) -> list[str]:
+        """See `Predictions`; rows without a document are drawn one by one."""
+        return [example.group or example.guid for example in self.examples]
 
-    def scores(self, config: Config, intervals: bool = True) -> dict[str, float]:
+    def shown(self, example: Example, config: Config) -> str:
+        """See `Predictions`."""
+        return as_given(example)[0]
+
+    def scores(self, config: Config) -> dict[str, float]:
         """Score the rows that have a reference.
 
         ROUGE, the scores of copied sentences, BERTScore if `task.bertscore` has a model, and their
         intervals are on texts without normalisation; statistics of the summaries are on texts
-        normalised by `data.unicode`. `intervals=False` computes the first two only, for use after
-        every epoch.
+        normalised by `data.unicode`.
         """
-        rows = [row for row, gold in enumerate(self.golds) if gold is not None]
+        known = zip(self.examples, self.texts, self.golds, self.groups, strict=True)
+        rows = [row for row in known if row[2] is not None]
         if not rows:
             return {}
-        texts, golds = [self.texts[row] for row in rows], self.references()
+        examples, texts, golds, groups = (list(column) for column in zip(*rows, strict=True))
         language = get_language(config.data.language)
         values = item_rouge(texts, golds, language)
-        articles = [self.articles[row] for row in rows]
-        copied = stored_extractive(articles, golds, config)
+        articles = [as_given(example)[0] for example in examples]
         scores = mean_scores(values)
-        if not intervals:
-            return scores | copied
         if config.task.bertscore.model:
             from heron.metrics.bertscore import bertscore
 
@@ -98,24 +89,10 @@ class SummaryPredictions:
         spell = speller(config.data.language, config.data.unicode)
         spelt = (list(map(spell, each)) for each in (articles, texts, golds))
         scores |= describe_summaries(*spelt)
-        scores |= exchanged_scores(texts, golds, language) | copied
-        scores |= intervals_of_means(values, [self.groups[row] for row in rows], config.task)
+        scores |= exchanged_scores(texts, golds, language)
+        scores |= stored_extractive(articles, golds, config)
+        scores |= intervals_of_means(values, groups, config.task)
         return scores
-
-    def columns(self, examples: Sequence[Example], config: Config) -> dict[str, Any]:
-        """See `Predictions`."""
-        group_of = {example.guid: example.group or None for example in examples}
-        groups = [group_of[guid] for guid in self.guids]
-        columns = {"guid": self.guids, "gold": self.golds, "prediction": self.texts}
-        return {**columns, "text": self.articles, **({"group": groups} if any(groups) else {})}
-
-    def answers(self, config: Config) -> dict[str, list[Any]]:
-        """See `Predictions`: guid and summary."""
-        return {"guid": self.guids, "summary": self.texts}
-
-    def lines(self, config: Config) -> list[str]:
-        """Format the first row's summary."""
-        return [self.texts[0]]
 
 
 def choose_rows(guids: Sequence[str], most: int | None) -> np.ndarray:
@@ -125,13 +102,6 @@ def choose_rows(guids: Sequence[str], most: int | None) -> np.ndarray:
         order = sorted(range(len(guids)), key=lambda row: fingerprint(guids[row]))
         chosen_N[order[most:]] = False
     return chosen_N
-
-
-def from_texts(
-    examples: Sequence[Example], texts: Sequence[str], config: Config
-) -> SummaryPredictions:
-    """Combine examples with the summaries that a language model wrote."""
-    return SummaryPredictions.of(examples, texts)
 
 
 def stored_extractive(

@@ -10,8 +10,8 @@ from heron.data.examples import Example
 from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader, own_table
 from heron.languages.unicode import normalise
 from heron.languages.words import words
-from heron.tasks.summarization.task import SUMMARY
 
+SUMMARY = "summary"  # the one class
 EMPTY, OTHER_SCRIPT, SHORT = "empty", "other script", "short summary"
 # Key in `Example.side` of article and summary before normalisation, if `data.unicode` changes them.
 GIVEN = "texts as given"

@@ -1,25 +1,126 @@
-"""How summaries are scored outside a run: one by one, by ROUGE."""
+"""How summaries are scored outside a run, one by one: ROUGE, and BERTScore for all commands.
+
+This module imports quickly; torch and transformers are loaded when scores are computed.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from heron.base import ranks
 from heron.base.errors import ConfigError
+from heron.base.files import write_json
+from heron.base.folders import default_cache_dir
+from heron.base.run_folder import RunFolder, Scores
+from heron.base.tables import read_table
 from heron.base.terminal import print_lines
+from heron.config.parsing import parse
 from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.data.rows import SIDE
 from heron.languages import get_language
 from heron.languages.language import Language
 from heron.languages.spelling import speller
+from heron.metrics.config import BertScoreConfig
 from heron.metrics.paired import Floats
-from heron.metrics.summary import (
-    describe_summaries,
-    exchanged_scores,
-    extractive_scores,
-    item_rouge,
-)
-from heron.tasks.summarization.bertscore import require_asked, sign_metrics
+from heron.tasks.config import Config
 from heron.tasks.summarization.reader import as_given, open_articles
 from heron.tasks.task import TextScores
+
+if TYPE_CHECKING:
+    from heron.metrics.bertscore import BertScores
+
+
+def require_asked(config: BertScoreConfig | None) -> None:
+    """Check that the encoder of BERTScore can be loaded, if `config` names one.
+
+    Raises:
+        ConfigError: no such encoder or layer, or an unusable baseline.
+    """
+    if config is not None and config.model is not None:
+        from heron.metrics.bertscore import require
+
+        require(config)
+
+
+def sign_asked(config: BertScoreConfig | None, references: Sequence[str]) -> str | None:
+    """Make the signature of BERTScore against some references; None where it is not computed."""
+    if config is None or config.model is None or not references:
+        return None
+    from heron.metrics.bertscore import sign
+
+    return sign(config, references)
+
+
+def sign_metrics(config: Config, folder: RunFolder, scores: Scores) -> None:
+    """See `TextScores.sign`."""
+    if not config.task.bertscore.model or not ranks.is_first():
+        return
+    found: dict[str, dict[str, str]] = {}
+    for split in (each for each in scores if folder.predictions(each).is_file()):
+        golds = read_table(folder.predictions(split)).values("gold")
+        known = [gold for gold in golds if gold is not None]
+        if signature := sign_asked(config.task.bertscore, known):
+            found[split] = {"bertscore": signature}
+    folder.update_status(signatures=found)
+
+
+def compute_asked(
+    predictions: Sequence[str],
+    references: Sequence[str],
+    config: BertScoreConfig,
+    cache: Path | None = None,
+) -> BertScores:
+    """Compute BERTScore of N texts, with quiet libraries; results are stored in `cache`."""
+    from heron.base.libraries import silence_libraries
+
+    silence_libraries()
+    from heron.metrics.bertscore import bertscore
+
+    return bertscore(predictions, references, config, cache or default_cache_dir())
+
+
+def write_scores(out: Path, name: str, scores: Mapping[str, float], signature: str | None) -> None:
+    """Write `{"<name>": scores}`, and the signature of BERTScore in `<out>.signatures.json`.
+
+    Without a signature, an old `<out>.signatures.json` is deleted.
+    """
+    path = out.with_name(f"{out.name.removesuffix('.json')}.signatures.json")
+    path.unlink(missing_ok=True)
+    write_json(out, {name: scores})
+    if signature:
+        write_json(path, {name: {"bertscore": signature}})
+
+
+@dataclass(kw_only=True)
+class BertScoreOptions:
+    """Options of every command that scores summaries; see `BertScoreConfig`."""
+
+    bertscore: str | None = None  # encoder, hub id or folder; none: no BERTScore
+    bertscore_layer: int | None = None  # layer of the encoder, from 1
+    bertscore_idf: bool = False  # weight tokens by inverse document frequency in the references
+    # `skip` or `cut`: texts that are too long for the encoder
+    bertscore_long: str = "skip"
+    bertscore_precision: str = "32-true"  # `32-true` or `bf16-mixed`
+    bertscore_baseline: str | None = None  # file with LAYER,P,R,F to rescale by
+
+    def bertscore_config(self) -> BertScoreConfig | None:
+        """Read the options; None where BERTScore is not asked for.
+
+        Raises:
+            ConfigError: an unknown value, or no layer for the encoder.
+        """
+        values = {
+            name.removeprefix("bertscore_"): value
+            for name, value in vars(self).items()
+            if name.startswith("bertscore_")
+        }
+        names = {name: f"bertscore_{name}" for name in values} | {"model": "bertscore"}
+        config = parse(BertScoreConfig, {"model": self.bertscore, **values}, names=names)
+        return config if config.model else None
 
 
 def _items(
@@ -33,6 +134,8 @@ def _items(
             "task=summarization: words depend on the language, which no run gives; set "
             "language=CODE, such as language=he"
         )
+    from heron.metrics.summary import item_rouge
+
     return item_rouge(predictions, golds, language)
 
 
@@ -40,6 +143,8 @@ def _rest(
     examples: Sequence[Example], texts: Sequence[str], config: DataConfig
 ) -> Mapping[str, float]:
     """Describe the summaries, normalised by `data.unicode`, and score copied sentences."""
+    from heron.metrics.summary import describe_summaries, exchanged_scores, extractive_scores
+
     language, spell = get_language(config.language), speller(config.language, config.unicode)
     articles, golds = [as_given(e)[0] for e in examples], [str(as_given(e)[1]) for e in examples]
     given = (articles, texts, golds)
@@ -64,7 +169,6 @@ def text_scores() -> TextScores:
         items=_items,
         metric="rouge1",
         predicts="summary",
-        predicted_for="article",
         data="own_summaries",
         columns=("prediction", "summary", "text"),
         group="guid",

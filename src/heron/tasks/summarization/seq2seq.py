@@ -28,9 +28,15 @@ from heron.data.collate import IGNORED, Batch
 from heron.data.hub import loading, origin
 from heron.models.config import EncoderConfig
 from heron.models.dropout import use_fast_dropout
-from heron.models.encoder import Encoder, find_layers, load_encoder
+from heron.models.encoder import (
+    Encoder,
+    check_encoder,
+    choose_attention,
+    count_positions,
+    load_encoder,
+)
+from heron.models.levels import find_layers
 from heron.models.precision import precision
-from heron.models.pretrained import check_encoder, choose_attention, count_positions
 from heron.tasks.config import Config
 from heron.tasks.config import GenerationConfig as Generation
 from heron.tasks.summarization.features import TARGET

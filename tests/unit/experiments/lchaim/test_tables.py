@@ -9,18 +9,18 @@ from scipy import stats
 from heron.base.errors import ConfigError, DataError
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table, write_table
+from heron.data.overrides import configure
 from heron.metrics.intervals import score_intervals
-from heron.results.published import STATISTICS, TARGETS
-from heron.training.overrides import configure
+from heron.results import STATISTICS
 from heron_tools.analysis.command import open_slicer
-from heron_tools.analysis.options import AnalyzeOptions
 from heron_tools.reproduction.results import of_function, published_statistics
 from heron_tools.reproduction.targets import Request, read_targets
+from heron_tools.statistics.options import AnalyzeOptions
 from small_runs import TINY, heron, in_folder
 
 
 def fill(key, *files, data="nowhere"):
-    return TARGETS[f"lchaim:{key}"](Request(Path(data), Path("cache"), files=files))
+    return read_targets()[f"lchaim:{key}"].compute(Request(Path(data), Path("cache"), files=files))
 
 
 def tiny_pairs(folder):
@@ -152,7 +152,7 @@ def substitute(tmp_path, monkeypatch):
     (tmp_path / "control").mkdir()
     (tmp_path / "control/dev.jsonl").write_text("\n".join(lines))
     monkeypatch.setattr(
-        "heron.results.shipped.configure",
+        "heron_tools.reproduction.targets.configure",
         lambda name, _: configure(name, ["data.verify=false", "data.files.train.rows=null"]),
     )
     return tmp_path
@@ -203,3 +203,15 @@ def test_figures_2_and_3_read_a_finished_run(tmp_path):
     (shown, *_) = fill("F2", run.path).tables
     assert shown.rows
     assert shown.title.startswith("pairs (data set chronicle_nli, encoder scratch): ")
+    assert any("type-token ratio of lemmas" in table.title for table in fill("F2", run.path).tables)
+    # The paper's mean of two terms, with parts of speech: made-up ones here, one for each text.
+    lines = []
+    for text in {t for e in slicer.split.examples for t in (e.text, e.text_pair)}:
+        words = text.split()
+        tags = "\n".join(f"{n}\t{w}\t{w}\tNOUN\t_\t_\t0\t_\t_\t_" for n, w in enumerate(words, 1))
+        lines.append(f"# text = {text}\n{tags}\n")
+    (tmp_path / "test.conllu").write_text("\n".join(lines), encoding="utf-8")
+    tables = fill("F2", run.path, tmp_path / "test.conllu").tables
+    assert not any("of lemmas" in table.title for table in tables)
+    measures = next(table.rows for table in tables if "correctness" in table.columns[-1])
+    assert [row[0] for row in measures][2:4] == ["its lemma term", "its part-of-speech term"]

@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
+from heron.base.files import read_yaml
 from heron.base.tables import read_table, write_table
-from heron.base.yaml_files import read_yaml
 from heron.cli import main
 from heron_tools.prompting import server as server_module
 from real_data import DATA, on_real

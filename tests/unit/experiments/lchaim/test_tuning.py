@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from heron.base.yaml_files import read_yaml
+from heron.base.files import read_yaml
 from heron.data.examples import Example
 from heron_forks.lchaim.tuning import climb, compare, interval, line_changes
 from heron_tools.prompting.config import PromptConfig

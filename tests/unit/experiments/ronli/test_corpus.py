@@ -16,17 +16,17 @@ from types import SimpleNamespace
 import gensim
 import pytest
 
+from heron.base.files import read_yaml
 from heron.base.registry import load
-from heron.base.yaml_files import read_yaml
 from heron.cli import main
 from heron.languages import LANGUAGES, Language
-from heron.results.published import TARGETS
+from heron.results import CLAIMS
 from made_up_texts import PHRASES, write_dump
 from small_runs import TINY, heron, in_folder
 
 pytestmark = pytest.mark.real  # takes ten seconds; changes seldom
 
-assert "ronli:T1" in TARGETS  # imports the forks
+assert "ronli" in CLAIMS  # imports the forks
 TEXTS, BUILDING = "heron_forks.ronli.corpus.texts:", "heron_forks.ronli.corpus.building:"
 WORDING = read_yaml(Path(__file__).parents[4] / "experiments/ronli/corpus/wording.yaml")
 ENGLISH = {

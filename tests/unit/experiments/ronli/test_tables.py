@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from heron.dynamics.groups import GROUPS
-from heron.results.published import TARGETS
+from heron.base.errors import DataError
+from heron.data.overrides import configure
+from heron.dynamics.cartography import GROUPS
 from heron_tools.reproduction.results import of_function
 from heron_tools.reproduction.targets import Request, read_targets
 from real_data import DATA, on_real
@@ -14,7 +15,7 @@ from small_runs import TINY, heron, in_folder
 
 
 def fill(key, data="nowhere", files=()):
-    return TARGETS[f"ronli:{key}"](Request(Path(data), Path("cache"), files=files))
+    return read_targets()[f"ronli:{key}"].compute(Request(Path(data), Path("cache"), files=files))
 
 
 def tiny_run(folder):
@@ -38,6 +39,30 @@ def test_a_runs_groups_and_errors_are_shown_with_what_is_not_the_papers_marked(t
     shares = [row[4] for row in table.rows]
     assert shares == sorted(shares, reverse=True)
     assert all(row[2] != row[3] for row in table.rows)
+
+
+def test_groups_of_the_released_statistics_are_counted_by_the_labels_of_train(
+    tmp_path, monkeypatch
+):
+    # Made up, in the form of the released files.
+    read = configure("ronli", ["data.verify=false", "data.files.train.git_blob=null"])
+    monkeypatch.setattr("heron_forks.ronli.tables.configure", lambda name, _: read)
+    pair = {"sentence1": "Plouă.", "sentence2": "E ud."}
+    rows = [{**pair, "label": n % 4, "guid": f"g{n}"} for n in range(8)]
+    (tmp_path / "ronli").mkdir()
+    (tmp_path / "ronli/train.json").write_text(json.dumps(rows))
+    metrics = [
+        {"guid": f"g{n}", "index": n, "confidence": n / 8, "variability": 0.1, "correctness": n}
+        for n in range(8)
+    ]
+    table = tmp_path / "td_metrics.jsonl"
+    table.write_text("\n".join(map(json.dumps, metrics)))
+    values = fill("T3", tmp_path, (table,)).values["table3"]
+    easy = [values["easy", label].value for label in read.label_order]
+    assert easy == [0, 1, 1, 1], "the three most confident: int(.3319 * 8) + 1"
+    table.write_text(json.dumps({**metrics[0], "guid": "absent"}))
+    with pytest.raises(DataError, match="1 of its 1 guids"):
+        fill("T3", tmp_path, (table,))
 
 
 @pytest.mark.usefixtures("drawn")

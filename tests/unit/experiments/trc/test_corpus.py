@@ -9,8 +9,8 @@ import cassis
 import pytest
 
 from heron.base.errors import DataError
+from heron.base.files import read_yaml
 from heron.base.tables import read_table, write_table
-from heron.base.yaml_files import read_yaml
 from heron.cli import main
 from heron.data.markers import Markers
 from heron.languages import get_language

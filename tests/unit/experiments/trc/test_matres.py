@@ -6,8 +6,8 @@ import pytest
 
 from heron.base.tables import read_table
 from heron.cli import main
+from heron.data.overrides import configure
 from heron.data.readers import load, load_with_report
-from heron.training.overrides import configure
 from heron_forks.trc.matres import read_timeml
 from real_data import DATA, on_real
 from small_runs import TINY, heron, in_folder

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from heron.results.published import TARGETS
 from heron_tools.reproduction.comparing import against_published
 from heron_tools.reproduction.results import of_function
 from heron_tools.reproduction.targets import Request, read_targets
@@ -12,7 +11,7 @@ from real_data import DATA, on_real
 
 
 def fill(key, data, *files):
-    return TARGETS[f"trc:{key}"](Request(Path(data), Path("cache"), files=files))
+    return read_targets()[f"trc:{key}"].compute(Request(Path(data), Path("cache"), files=files))
 
 
 def test_answers_to_the_two_questions_become_labels(tmp_path):

@@ -14,8 +14,8 @@ from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.tables import read_table, write_table
 from heron.cli import main
 from heron.data.examples import Example
+from heron.data.overrides import configure
 from heron.results.shipped import read_shipped
-from heron.training.overrides import configure
 from heron_tools.annotation.sheets import assign_raters, draw_rows, parse_questions
 
 

@@ -6,35 +6,15 @@ import hashlib
 import io
 import json
 import random
-from html.parser import HTMLParser
 
 import pytest
 from huggingface_hub import DatasetCard
 from tests.unit.heron_tools.audit.builders import sentence
 
 from heron.cli import main
+from html_page import Page
 
 HOSTILE = "<script>alert('x')</script> | \"citat\" & <b>atât</b>"
-VOID = {"meta", "img", "input", "br"}
-
-
-class Page(HTMLParser):
-    """Collects tags and attributes, and fails on elements that are not closed in order."""
-
-    def __init__(self, text: str):
-        super().__init__()
-        self.open: list[str] = []
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(text)
-        assert self.open == []
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append((tag, dict(attributes)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
 
 
 def rows(count: int, seed: int, prefix: str) -> list[list[str]]:
@@ -47,7 +27,6 @@ def rows(count: int, seed: int, prefix: str) -> list[list[str]]:
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("HERON_OFFLINE", "1")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -85,7 +64,6 @@ def audited(tmp_path_factory):
     carving = ["data.validation.fraction=0.5", "data.duplicates=drop", "data.sample.fraction=0.2"]
     output = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(output):
-        patch.setenv("HERON_OFFLINE", "1")
         patch.chdir(folder)
         assert heron(folder, *leaky_files(folder), *carving) == 0
     return folder, output.getvalue()
@@ -104,9 +82,6 @@ def test_a_shared_pair_is_reported_by_guid_everywhere(audited):
     assert found["sha256"]["train"] == hashlib.sha256(train.read_bytes()).hexdigest()
     assert "serious  duplicates.train.test: train and test share 1 pair" in output
     assert "runs/audit/own_nli/audit.html" in output
-    markdown = (folder / "runs/audit/own_nli/audit.md").read_text(encoding="utf-8")
-    assert "## serious: duplicates.train.test" in markdown
-    assert "| shared | neutral |" in markdown
 
 
 def test_texts_are_shown_and_never_run(audited):
@@ -117,8 +92,6 @@ def test_texts_are_shown_and_never_run(audited):
     assert "&lt;script&gt;alert(" in text
     assert [tag for tag, _ in page.tags].count("script") == 1
     assert "default-src 'none'" in text
-    markdown = (folder / "runs/audit/own_nli/audit.md").read_text(encoding="utf-8")
-    assert "<script>" not in markdown
 
 
 def test_a_missing_split_is_named_and_the_others_are_audited(folder):
@@ -145,7 +118,7 @@ def test_strict_leaves_with_1_only_where_something_is_serious(folder):
 def test_what_is_serious_is_kept_for_training(audited):
     from heron.base.files import sha256_file
     from heron.data.findings import known_problems
-    from heron.training.overrides import configure
+    from heron.data.overrides import configure
 
     folder, _ = audited
     config = configure("own_nli", ["data.language=ro"])

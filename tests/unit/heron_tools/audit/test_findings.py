@@ -32,13 +32,6 @@ def test_an_audit_of_other_files_says_nothing(config, tmp_path, sources):
     assert known_problems(config, sources, tmp_path) == []
 
 
-def test_an_audit_of_the_files_that_were_there_speaks_for_a_run_that_has_more(config, tmp_path):
-    store(config, {"test": "b2"}, [CASING], tmp_path)
-    assert known_problems(config, FILES, tmp_path) == ["casing: capitals tell"]
-    store(config, FILES, [SHARED], tmp_path)
-    assert known_problems(config, FILES, tmp_path) == ["duplicates.train.test: 9 pairs are shared"]
-
-
 def test_an_option_that_answers_a_finding_silences_it(config, tmp_path):
     store(config, FILES, [CASING, SHARED, ACROSS, INSIDE], tmp_path)
     cured = dataclasses.replace(config, normalize_case="capitalize", duplicates="drop")
@@ -72,9 +65,3 @@ def test_an_audit_of_other_rows_of_the_files_is_kept_beside_it(config, tmp_path)
     short = dataclasses.replace(config, summaries=SummariesConfig(min_summary_tokens=9))
     assert store(config, FILES, [CASING], tmp_path) != store(short, FILES, [], tmp_path)
     assert known_problems(config, FILES, tmp_path) == ["casing: capitals tell"]
-
-
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"version": 1, "sha256": 3}', "null"])
-def test_a_damaged_audit_counts_as_absent(config, tmp_path, content):
-    store(config, FILES, [CASING], tmp_path).write_text(content)
-    assert known_problems(config, FILES, tmp_path) == []

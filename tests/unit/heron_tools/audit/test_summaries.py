@@ -153,5 +153,3 @@ def test_the_command_finds_leaks_and_shows_articles_beside_summaries(tmp_path, m
     assert {line["text"] for line in found["length_drift"]["measures"]} == {"article", "summary"}
     # What is about classes has nothing to say here.
     assert not {"rules", "label_drift", "skipped", "words.window"} & set(found)
-    report = (tmp_path / "report/audit.md").read_text(encoding="utf-8")
-    assert "| group | split | guid | label | article | summary |" in report

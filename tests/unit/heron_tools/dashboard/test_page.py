@@ -7,12 +7,11 @@ import json
 import re
 import shlex
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from heron.results.collect import collect
-from heron.training.compose import compose_and_run
+from heron.training.compose import compose_jobs
 from heron_tools.dashboard.page import POINTS, curves, dashboard_data, write_dashboard
 from heron_tools.dashboard.workspace import build_workspace
 from made_up_runs import make_sweep
@@ -159,6 +158,5 @@ def test_workspace_shows_settings_curves_and_scores_under_the_names_that_runs_lo
 
 def test_repeated_command_is_one_that_the_command_line_understands(sweep):
     words = shlex.split(_data(sweep)["best"]["command"])[2:]
-    found: list[Any] = []
-    compose_and_run("train", words, found.append)
+    found = compose_jobs(words)
     assert found

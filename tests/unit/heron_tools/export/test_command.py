@@ -112,7 +112,7 @@ def test_a_dry_run_lists_files_and_sizes_and_uploads_nothing(
     assert heron("export", f"run={unmapped}", f"out={out}", "push=me/tiny", "dry_run=true") == 0
     printed = capsys.readouterr().out
     for path in out.iterdir():
-        assert f"{path.stat().st_size:,}  {path}" in printed
+        assert f"{path.stat().st_size:,}   {path}" in printed
     assert "not uploaded to me/tiny: dry run" in printed
     assert 'model="me/tiny"' in (out / "README.md").read_text(encoding="utf-8")
 

@@ -150,7 +150,6 @@ def test_heron_compare_scores_each_text_by_its_share_of_right_tokens():
 @pytest.mark.parametrize(
     ("word", "message"),
     [
-        ("optim.class_weights=balanced", "optim.class_weights weighs classes"),
         ("head.classifier=linear", "needs head.pooling=tokens and head.classifier=mlm"),
         ("task.mask_share=0", "task.mask_share=0"),
     ],

@@ -164,7 +164,6 @@ def test_words_are_compared_without_case_points_and_punctuation():
     [
         ({"label_order": ["text", "more"]}, "label_order"),
         ({"texts": TextsConfig(sets=["mine"])}, "texts"),
-        ({"normalize_case": "lower"}, "normalize_case"),
     ],
 )
 def test_settings_that_raw_text_has_not_are_refused(changes, message):

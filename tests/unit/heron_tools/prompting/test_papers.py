@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from heron.base.yaml_files import read_yaml
+from heron.base.files import read_yaml
 from heron.results.collect import collect
-from heron.results.published import find_published
-from heron.training.compose import compose_and_run
+from heron.training.compose import compose_jobs
+from heron_tools.reproduction.published import find_published
 from small_prompts import serving
 from small_runs import heron
 
@@ -19,20 +19,19 @@ LABELS = ("contradiction", "entailment", "neutral")
 
 
 def write_lchaim(folder):
-    for split, count in (("train", 30), ("dev", 9), ("test", 12)):
+    for split, count in (("train.jsonl", 30), ("aws_heb_dev.json", 9), ("aws_heb_test.json", 12)):
         rows = [
             {"premise": f"{split} {n} פסקה", "hypothesis": f"משפט {n}", "label": LABELS[n % 3]}
             for n in range(count)
         ]
-        path = folder / "lchaim" / f"{split}.jsonl"
+        path = folder / "lchaim" / split
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
         path.write_text(lines, encoding="utf-8")
 
 
 def plan(*words):
-    found = []
-    compose_and_run("train", ["-m", *words], found.append)
+    found = compose_jobs(["-m", *words])
     return [each.resolved() for each in found]
 
 

@@ -10,13 +10,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from heron.base.errors import ConfigError
-from heron.base.run_folder import RunFolder
+from heron.base.files import parse_yaml
+from heron.base.run_folder import RunFolder, config_text
 from heron.data.examples import Example
 from heron.languages import LANGUAGES
+from heron.tasks.config import read
 from heron.tasks.task import task_of
 from heron.training.compose import compose as compose_words
 from heron.training.run_names import config_key
-from heron.training.stored import from_yaml, to_yaml
+from heron.training.stored import read_own
 from heron_tools.prompting.config import ModelConfig, PromptingConfig
 from heron_tools.prompting.system import CONTENT_FREE, PromptedModel, fit_prompted
 from small_prompts import compose, examples_of, save_causal_model, words
@@ -79,7 +81,7 @@ def test_every_combination_of_prompt_language_examples_and_scoring(
         system = fit_prompted(here, loaded["train"])
         predictions = system.predict(rows, here)
         assert predictions.guids == [row.guid for row in rows]
-        columns = predictions.columns(rows, here)
+        columns = predictions.columns(here)
         assert len(columns["prediction"]) == len(rows)
         assert all(math.isfinite(v) for v in predictions.scores(here).values())
         assert predictions.lines(here)
@@ -110,9 +112,9 @@ def test_a_run_folder_like_any_other(tmp_path, causal_model):
     assert {"prompt", "answer", "parsed", "input_tokens", "seconds", "cost", "attempts"} <= set(
         table
     )
-    config = from_yaml(folder.config.read_text(encoding="utf-8"))
+    config = read_own(folder.config)
     assert config.prompting.shots == 2
-    assert from_yaml(to_yaml(config)) == config
+    assert read(parse_yaml(config_text(config))) == config
     assert not folder.predictions("validation").exists()
     for command in (("report", str(folder.path)), ("analyze", f"run={folder.path}")):
         assert (
@@ -200,7 +202,6 @@ def test_calibration_divides_by_what_the_answers_have_without_texts(tmp_path, ca
 @pytest.mark.parametrize(
     ("overrides", "said"),
     [
-        (["prompting.calibrate=true"], "prompting.scoring=likelihood"),
         (["data=chronicle_qa", "prompting.scoring=likelihood"], "has no classes"),
         (["model=gpt-4o", "prompting.scoring=constrained"], "needs a local model"),
         (["prompting.model.backend=servr"], "Did you mean 'server'"),
@@ -253,7 +254,7 @@ def test_heron_prompt_spells_out_its_keys_and_sweeps(tmp_path, causal_model, cap
     assert code == 0
     found = sorted((tmp_path / "runs").glob("*/*/scores.json"))
     assert len(found) == 2
-    stored = [from_yaml((each.parent / "config.yaml").read_text("utf-8")) for each in found]
+    stored = [read_own(each.parent / "config.yaml") for each in found]
     assert {each.prompting.shots for each in stored} == {0, 2}
     assert {each.prompting.traffic.concurrency for each in stored} == {2}
     assert "prompting.shots" in capsys.readouterr().out

@@ -77,8 +77,8 @@ def test_guids_of_another_data_set_may_be_equal_by_chance():
 def test_a_pool_that_is_too_small_says_so():
     with pytest.raises(ConfigError, match=r"prompting\.shots=4.*3 rows"):
         shots(pool(3), shots=4)
-    with pytest.raises(ConfigError, match="no row of c"):
-        shots(pool(2), shots=2, draw="balanced")
+    drawn = shots(pool(2), shots=2, draw="balanced").of(ASKED[0])
+    assert {row.label for row in drawn} == {"a", "b"}, "classes without a row are left out"
 
 
 def test_the_pool_is_the_train_split_of_the_run_or_of_another_data_set(tmp_path):

@@ -4,12 +4,12 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import openai
 import pyarrow.parquet as pq
 import pytest
 
 from heron.base.errors import ConfigError, HeronError
 from heron.data.examples import Example, Span
-from heron_tools.prompting import server as server_module
 from heron_tools.prompting.system import fit_prompted
 from heron_tools.prompting.translation import Translator
 from small_prompts import compose, examples_of, serving, words
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.real  # takes ten seconds; changes seldom
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch):
-    monkeypatch.setattr(server_module, "_pause", lambda attempt: 0.01)
+    monkeypatch.setattr(openai._base_client, "INITIAL_RETRY_DELAY", 0.01)
 
 
 @pytest.fixture(scope="module")

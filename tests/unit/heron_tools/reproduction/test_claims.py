@@ -8,7 +8,7 @@ import pytest
 
 from heron.base.errors import ConfigError
 from heron.cli import main
-from heron.results.published import CLAIMS
+from heron.results import CLAIMS
 from heron_tools.reproduction.claims import Claim, Published, claims_table, f1_range, whole
 
 # What does not hold: the number that the calculation gives, None where it gives none.

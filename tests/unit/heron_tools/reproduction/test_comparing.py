@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from heron.base.cells import Formatted, Table
-from heron.base.yaml_files import read_yaml
+from heron.base.files import read_yaml
 from heron.results.collect import collect
 from heron_tools.reproduction.comparing import (
     against_published,

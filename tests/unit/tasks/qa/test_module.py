@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from heron.base.errors import ConfigError
 from heron.data.config import SPLITS, TRAIN, VALIDATION, FileConfig
 from heron.data.datamodule import DataModule, feature_options
-from heron.data.examples import Span
+from heron.data.examples import Example, Span
 from heron.languages.unicode import UnicodeOptions
 from heron.tasks.qa.features import Answers, qa_features
 from heron.tasks.qa.head import NEVER
@@ -272,9 +272,9 @@ def test_gold_answers_map_to_themselves(built):
     }
     assert len(inexact) < len(features) / 2
     given = dict(zip(predictions.guids, predictions.texts, strict=True))
-    for guid, golds in zip(predictions.guids, predictions.golds, strict=True):
+    for guid, gold in zip(predictions.guids, predictions.golds, strict=True):
         if guid not in inexact:  # whose gold begins or ends inside a token
-            assert given[guid] == (golds[0] if golds else "")
+            assert given[guid] == gold
     assert module.head.threshold.item() == predictions.threshold
 
 
@@ -305,8 +305,8 @@ def test_answers_are_spelt_and_counted_as_in_the_file_whatever_is_unified(
     assert read != answers
     for predictions in (collected, from_texts(examples, read, config)):
         assert predictions.texts == answers
-        assert predictions.scores(config, intervals=False)["exact_match"] == 1
-        columns = predictions.columns(examples, config)
+        assert predictions.scores(config)["exact_match"] == 1
+        columns = predictions.columns(config)
         places = zip(columns["text"], columns["start"], columns["end"], strict=True)
         assert [text[start:end] for text, start, end in places] == answers
 
@@ -314,15 +314,12 @@ def test_answers_are_spelt_and_counted_as_in_the_file_whatever_is_unified(
 def made_up(none, right, golds):
     """Predictions whose answers are right or wrong, with the given scores of "no answer"."""
     texts = [gold[0] if ok and gold else "wrong" for ok, gold in zip(right, golds, strict=True)]
-    return SpanPredictions(
-        guids=[str(number) for number in range(len(none))],
-        best=[[Answer(text, 0, 1, 0.5)] for text in texts],
-        none_R=np.asarray(none, dtype=np.float32),
-        golds=golds,
-        labelled_R=np.ones(len(none), dtype=bool),
-        groups=["g"] * len(none),
-        threshold=0.0,
-    )
+    examples = [
+        Example(str(number), "g", label="answer" if gold else "no_answer", side={"answers": gold})
+        for number, gold in enumerate(golds)
+    ]
+    best = [[Answer(text, 0, 1, 0.5)] for text in texts]
+    return SpanPredictions.over(examples, best, np.asarray(none, dtype=np.float32), 0.0)
 
 
 def test_the_threshold_has_the_highest_f1_of_all():
@@ -363,7 +360,6 @@ def test_where_all_have_answers_there_is_no_threshold(built):
     ("words", "says"),
     [
         (("head=mlp3",), "head.input"),
-        (("head=span", "optim.class_weights=balanced"), "class_weights"),
         (("head=span", "encoder.truncation=longest_first"), "only_first"),
         (("head=biaffine", "head.hidden=[]"), "one width"),
         (("head=span", "head.pooling=cls"), "head.pooling"),

@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
-from heron.base.errors import DataError
 from heron.data.examples import Example, Span
-from heron.data.features import UNLABELLED, FeatureOptions, require_none_refused
+from heron.data.features import UNLABELLED, FeatureOptions
+from heron.data.hub import load_tokenizer
 from heron.data.markers import Markers, mark
-from heron.data.tokenizer import load_tokenizer
 from heron.languages.hebrew import HEBREW
 from heron.models.config import EncoderConfig
 from heron.tasks.relation.features import relation_features
@@ -209,11 +208,6 @@ def test_an_unlabelled_row_is_marked_as_such(word_pieces):
     assert relation_features([row], word_pieces, WINDOW).labels_R.tolist() == [UNLABELLED]
 
 
-def test_a_label_outside_the_order_is_no_row(word_pieces):
-    with pytest.raises(KeyError):
-        relation_features([example(TEXT, PLACES[:2], label="DURING")], word_pieces, WINDOW)
-
-
 @given(case=texts_with_spans(), form=st.sampled_from(["marked", "window"]), data=st.data())
 def test_truncation_refuses_exactly_the_rows_it_cuts(word_pieces, case, form, data):
     text, spans = case
@@ -269,21 +263,6 @@ def test_a_mention_without_any_token_is_refused_with_its_own_reason(accent_strip
     text = "נבחר \u05b9\u05b8 שר"
     features = relation_features([example(text, [(0, 4), (5, 7)])], accent_stripper, WINDOW)
     assert "no token of this tokenizer" in features.refused[0].what
-
-
-def test_refusing_lists_every_cut_guid_and_how_to_go_on(word_pieces):
-    rows = [example(TEXT, PLACES[:2], guid) for guid in ("a", "b")]
-    options = FeatureOptions("window", 4, LABELS, own=HE)
-    features = relation_features(rows, word_pieces, options)
-    with pytest.raises(DataError, match="no row would be left") as error:
-        require_none_refused(features, "train")
-    assert "data.on_cut=drop" not in str(error.value)
-    rest = relation_features([*rows, example("אב", [(0, 1), (1, 2)], "c")], word_pieces, options)
-    with pytest.raises(DataError) as error:
-        require_none_refused(rest, "train")
-    for words in ("train a:", "train b:", "encoder.max_length", "data.on_cut=drop"):
-        assert words in str(error.value)
-    require_none_refused(relation_features(rows, word_pieces, WINDOW), "train")
 
 
 @pytest.mark.parametrize("form", [MARKED, WINDOW])

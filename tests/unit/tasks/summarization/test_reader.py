@@ -148,7 +148,6 @@ def test_points_capitals_and_diacritics_are_of_the_language():
     ("change", "says"),
     [
         ({"columns": Columns(text_pair="question")}, "text_pair"),
-        ({"normalize_case": "lower"}, "normalize_case"),
         ({"label_order": ["a", "b"]}, "label_order"),
         ({"format": "pair_table"}, "format"),
         ({"task": "relation", "label_order": ["A", "B"]}, "format"),

@@ -22,8 +22,7 @@ from heron.base.run_folder import RunFolder
 from heron.data.collate import Batch
 from heron.models.optim import build_optimizer
 from heron.tasks.summarization.seq2seq import Seq2Seq, load_seq2seq
-from heron.training.export import export
-from heron.training.exported import load_exported
+from heron.training.exported import export, load_exported
 from heron.training.inference import inference_module
 from heron.training.trainer import build_encoder, build_head
 from heron_tools.export.model_card import usage_code
@@ -294,9 +293,9 @@ def test_an_exported_model_opens_with_plain_transformers_and_with_heron(
     encoder = build_encoder(config, tokenizer_of(source)).eval()
     folder = RunFolder(tmp_path / "run")
     export(folder.model, encoder, torch.nn.Identity(), tokenizer_of(source), config)
-    from heron.training.stored import to_yaml
+    from heron.base.run_folder import config_text
 
-    folder.config.write_text(to_yaml(config), encoding="utf-8")
+    folder.config.write_text(config_text(config), encoding="utf-8")
     _, opened, _ = load_exported(folder)
     plain = Seq2Seq(AutoModelForSeq2SeqLM.from_pretrained(folder.model)).eval()
     batch = make_batch()

@@ -168,11 +168,9 @@ def test_articles_without_a_summary_and_the_reverse_are_named(files, tmp_path, c
     assert heron("score", "task=summarization", f"gold={gold}", f"predictions={mine}") != 0
     error = capsys.readouterr().err
     assert rows[0]["guid"] in error
-    assert "no such article" in error
     write_table(mine, {"prediction": ["x"] * 19})
     words = ("task=summarization", f"gold={gold}", f"predictions={mine}", "join=position")
     assert heron("score", *words) != 0
-    assert "19 rows for the 20 articles" in capsys.readouterr().err
 
 
 @pytest.mark.real  # takes seconds; another test of the file runs with every change

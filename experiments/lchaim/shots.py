@@ -1,0 +1,78 @@
+"""`heron build lchaim_shots`: the fixed examples of LCHAIM's prompts, from its released notebook.
+
+The notebook has its examples inside its prompts, not in a file. Each list becomes a table that
+`prompting.pool` reads: `prompting.draw=first` shows its first rows, as `protocol=repo` of
+`lchaim/table3` does.
+
+Source: https://github.com/oriel9p/lchaim, `Lechaim_inst_models_test.ipynb`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heron.base.errors import DataError, Problem
+from heron.base.files import read_json
+from heron.base.tables import write_table
+from heron.base.terminal import begin, print_lines
+from heron.config.parsing import parse_options
+
+# The prompt with three examples of each list, by the name of the table.
+PROMPTS = {
+    "hebnli": "SNLI_THREE_SHOT_PROMPT",
+    "lchaim": "LCH_THREE_SHORT_PROMPT",
+    "lchaim_long": "LCH_THREE_SHOT_PROMPT",
+    "control": "ENGLISH_THREE_SHOT_PROMPT",
+    "control_short": "ENGLISH_THREE_SHOT_PROMPT_SHORT",
+    "back": "BACK_TO_ENGLISH_THREE_SHOT_PROMPT_SHORT",
+}
+_EXAMPLE = re.compile(
+    r"(?:פסקה|Paragraph):\n +(.+)\n +(?:משפט|Sentence):\n +(.+)\n +(?:תשובה|Response):\n +(\w)\n"
+)
+_LETTERS = {"ס": "c", "מ": "e", "נ": "n"}
+
+
+@dataclass
+class ShotsOptions:
+    """Options of `heron build lchaim_shots`."""
+
+    notebook: Path  # Lechaim_inst_models_test.ipynb
+    out: Path = Path("data/lchaim/shots")  # a folder for a table of each list
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Write a table of each list of examples; returns the exit code."""
+    begin()
+    options = parse_options(ShotsOptions, arguments)
+    prompts = read_prompts(options.notebook)
+    for name, variable in PROMPTS.items():
+        rows = [(*texts, _LETTERS.get(x, x)) for *texts, x in _EXAMPLE.findall(prompts[variable])]
+        names = ("premise", "hypothesis", "label")
+        path = options.out / f"{name}.jsonl"
+        write_table(path, dict(zip(names, zip(*rows, strict=True), strict=True)))
+        print_lines(f"{path}: {len(rows)} examples, {', '.join(row[2] for row in rows)}")
+    return 0
+
+
+def read_prompts(notebook: Path) -> dict[str, str]:
+    """Read the texts that a notebook's cells assign to names; nothing of it is run.
+
+    Raises:
+        DataError: it lacks a prompt of `PROMPTS`.
+    """
+    cells = [cell for cell in read_json(notebook)["cells"] if cell["cell_type"] == "code"]
+    statements = [each for cell in cells for each in ast.parse("".join(cell["source"])).body]
+    found = {
+        target.id: str(each.value.value)
+        for each in statements
+        if isinstance(each, ast.Assign) and isinstance(each.value, ast.Constant)
+        for target in each.targets
+        if isinstance(target, ast.Name)
+    }
+    if missing := [name for name in PROMPTS.values() if name not in found]:
+        raise DataError([Problem(str(notebook), f"has no {missing[0]}")])
+    return found

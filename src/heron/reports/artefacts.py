@@ -1,0 +1,165 @@
+"""The larger files of a run folder, read for a report: predictions, learning curves, data map.
+
+Shape suffixes: N examples, C classes.
+"""
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heron.base.errors import HeronError, first_line
+from heron.base.run_folder import RunFolder
+from heron.dynamics.cartography import statistics
+from heron.dynamics.files import read_dynamics
+from heron.metrics.calibration import ReliabilityBins, reliability_bins
+from heron.metrics.classification import confusion_matrix
+from heron.results.collect import SPLITS, RunRecord
+from heron.results.frame import GOLDS, Frame, read_frame
+from heron.tasks.task import TextScores, text_scores
+
+_MOST_CLASSES = 100  # whose confusion matrix is shown
+
+
+class Curve(NamedTuple):
+    """One logged quantity over the epochs (from 0)."""
+
+    epochs: tuple[int, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Artefacts:
+    """Everything a run's page shows beside its scores."""
+
+    split: str  # which split's predictions are shown
+    classes: tuple[str, ...]  # class names; empty where predictions are texts, or for too many
+    predictions: Frame  # N rows
+    # N: whether the prediction is the gold label; of answers, SQuAD's exact match.
+    right: tuple[bool, ...]
+    curves: dict[str, Curve]  # logged quantities, by name
+    data_map: Frame | None  # see `read_data_map`; None where no dynamics were recorded
+    missing: tuple[str, ...]  # what is not there, and why
+    reliability: ReliabilityBins | None = None  # the labelled rows in bins by confidence
+
+    @property
+    def confusion(self) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+        """Count predictions by gold class (rows) and predicted class, and name these columns.
+
+        A further column, "none", counts rows without a prediction, if there are any.
+        """
+        golds, predicted = map(str, self.predictions["gold"]), self.predictions["prediction"]
+        counts_CC = confusion_matrix([*golds], predicted, self.classes)
+        return counts_CC, (*self.classes, "none")[: counts_CC.shape[1]]
+
+
+def read_artefacts(run: RunRecord) -> Artefacts:
+    """Read what there is; a missing or unreadable file is named, and never stops the report."""
+    folder = RunFolder(run.path)
+    missing = [str(run.status.get("error"))] if run.state == "broken" else []
+    split = next((name for name in SPLITS if folder.predictions(name).is_file()), SPLITS[0])
+    if split != SPLITS[0]:
+        missing.append(f"no test predictions; the {split} split is shown")
+    path = folder.predictions(split)
+    none = Frame(path, {"guid": (), "gold": (), "prediction": ()})
+    found: Frame = _attempt(read_frame, path, missing) or none
+    # A baseline has no epochs; with dynamics.enabled=false no dynamics are expected.
+    trained = run.setting("baseline.name", "none") == "none"
+    recorded = trained and run.setting("dynamics.enabled", True)
+    curves = (_attempt(read_curves, folder.metrics, missing) if trained else None) or {}
+    data_map = _attempt(read_data_map, folder.path / "dynamics", missing) if recorded else None
+    texts = text_scores(run.setting("task.name"))
+    right = right_rows(found, texts)
+    classes: tuple[str, ...] = ()  # in the data set's order, unknown ones last
+    if (order := run.setting("data.label_order")) and not texts:
+        seen = sorted({*map(str, found["gold"]), *found["prediction"]})
+        classes = tuple(label for label in dict.fromkeys([*map(str, order), *seen]) if label)
+    if len(classes) > _MOST_CLASSES:  # each pair of them would be a text in the figure
+        missing.append(f"no confusion matrix and no calibration: {len(classes):,} classes")
+        classes = ()
+    reliability = None
+    if found and classes:
+        reliability = _attempt(lambda path: reliability_of(found, classes), path, missing)
+    if not folder.scores.is_file():
+        missing.append("no scores.json: the run has not been scored")
+    elif SPLITS[0] not in run.scores and run.state != "broken":
+        missing.append("no test scores")
+    return Artefacts(split, classes, found, right, curves, data_map, tuple(missing), reliability)
+
+
+def _attempt(read: Callable[[Path], Any], path: Path, missing: list[str]) -> Any:
+    """Read one artefact; if it is absent or that fails, add the reason to `missing`."""
+    if not path.exists():
+        missing.append(f"no {path.parent.name}/{path.name}" if path.suffix else f"no {path.name}")
+        return None
+    try:
+        return read(path)
+    except HeronError as error:
+        why = first_line(error).replace(f"{path.parent.parent}{os.sep}", "")
+        missing.append(why if path.name in why else f"{path.name}: {why}")
+    except (OSError, ValueError) as error:
+        missing.append(f"{path.name} cannot be read: {error}")
+    return None
+
+
+def right_rows(predictions: Frame, scores: TextScores | None) -> tuple[bool, ...]:
+    """Tell which rows are right; of answers, by SQuAD's exact match, "no answer" included."""
+    if scores is None or scores.right is None or GOLDS not in predictions:
+        return tuple(predictions.right)
+    found = scores.items(predictions["prediction"], predictions.golds, None, True)
+    return tuple(map(bool, found[scores.right]))
+
+
+def reliability_of(predictions: Frame, classes: Sequence[str]) -> ReliabilityBins | None:
+    """Put the labelled rows of a split into bins by confidence; None without probabilities.
+
+    Raises:
+        DataError: the probabilities of some row do not add up to 1.
+    """
+    stored = [name for name in classes if f"p/{name}" in predictions]
+    if not stored:
+        return None
+    numbers = {name: number for number, name in enumerate(stored)}
+    labelled = predictions.take(n for n, gold in enumerate(predictions["gold"]) if gold in numbers)
+    probabilities_NC = np.array([labelled[f"p/{name}"] for name in stored], np.float64).T
+    return reliability_bins(probabilities_NC, [numbers[gold] for gold in labelled["gold"]])
+
+
+def read_curves(path: Path) -> dict[str, Curve]:
+    """Read `metrics.csv`: one value per epoch and column.
+
+    A training loss is the mean over the epoch. Of everything else, the last value counts.
+    """
+    values: dict[str, dict[int, list[float]]] = {}
+    for row in RunFolder(path.parent).read_metrics():
+        for name in row if "epoch" in row else ():
+            if name not in ("epoch", "step"):
+                values.setdefault(name, {}).setdefault(int(row["epoch"]), []).append(row[name])
+    curves = {}
+    for name, by_epoch in values.items():
+        logged = [by_epoch[epoch] for epoch in sorted(by_epoch)]
+        if name.startswith("train/"):
+            shown = tuple(math.fsum(each) / len(each) for each in logged)
+        else:
+            shown = tuple(each[-1] for each in logged)
+        curves[name] = Curve(tuple(sorted(by_epoch)), shown)
+    return curves
+
+
+def read_data_map(folder: Path) -> Frame:
+    """Summarise the training dynamics of all records, a row for each example that one visited.
+
+    The columns are those of `cartography.Statistics`.
+
+    Raises:
+        DataError: a record cannot be read.
+
+    Source: Swayamdipta et al. 2020, Dataset Cartography, section 2.
+    """
+    found = statistics(read_dynamics(folder))
+    return Frame(folder, found.as_columns()).take(np.flatnonzero(found.visits_N).tolist())

@@ -1,0 +1,74 @@
+"""Self-contained HTML pages: styles and scripts are in the file, nothing is fetched.
+
+Templates escape every value. Scripts read their content from JSON in the page and show it as text.
+"""
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
+
+from heron.base.cells import show, sort_value
+
+# `<` ends the script element ("</script>") or opens a comment; the other two end a JSON line in
+# older engines. Escapes mean the same to a JSON reader.
+_ESCAPED = "<>&\u2028\u2029"
+SHORTEST = 40  # characters; a text cut to less says nothing
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def render(template: str, folder: Path | None = None, **values: Any) -> str:
+    """Fill a page template, of heron or in a fork's `folder`; a missing value is an error."""
+    return _environment(folder).get_template(template).render(**values)
+
+
+@cache
+def _environment(folder: Path | None) -> Environment:
+    own = PackageLoader("heron.reports")
+    environment = Environment(
+        loader=ChoiceLoader([FileSystemLoader(folder), own]) if folder else own,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(show=show, sort_value=sort_value)
+    environment.tests["number_like"] = lambda cell: not isinstance(cell, str)
+    return environment
+
+
+def escape_json(value: Any) -> str:
+    """Write JSON that can stand inside a script element, whatever the strings hold."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return re.sub(f"[{_ESCAPED}]", lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
+def clean_text(text: str) -> str:
+    """Replace lone surrogates, which UTF-8 cannot hold."""
+    return _LONE_SURROGATE.sub("\ufffd", text)
+
+
+def cut_text(text: str, longest: int | None) -> str:
+    """Cut a text after `longest` characters, the last of them an ellipsis; None keeps it whole."""
+    return text if longest is None or len(text) <= longest else text[: longest - 1] + "…"
+
+
+def fit_length(texts: Iterable[str], room: int, most: int) -> int | None:
+    """Find the length, at most `most`, at which all texts together take at most `room` bytes.
+
+    None if no text needs a cut. Below `SHORTEST`, they do not fit.
+    """
+    texts = list(texts)
+    longest = max(map(len, texts), default=0)
+
+    def size(cut: int | None) -> int:
+        return len(escape_json([clean_text(cut_text(text, cut)) for text in texts]).encode())
+
+    if longest <= most and size(None) <= room:
+        return None
+    return bisect_right(range(1, min(longest, most) + 1), room, key=size)

@@ -1,0 +1,146 @@
+"""Predictions of a whole split, for every task: scored, and laid out in columns.
+
+Shape suffixes: R rows, C classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isnan
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from heron.data.examples import Example
+from heron.data.markers import with_markers
+from heron.metrics.calibration import calibration_scores
+from heron.metrics.classification import bootstrap_intervals, score_task
+from heron.tasks.config import Config
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """A text for each example: a class, an answer, a summary; refused rows are absent.
+
+    A task adds `scores`, and overrides what differs.
+    """
+
+    examples: Sequence[Example]  # in the order of their file
+    texts: Sequence[str]  # what is predicted; empty for nothing
+    column: ClassVar = "prediction"  # its column in what `heron predict` writes
+
+    @property
+    def guids(self) -> list[str]:
+        """One per row."""
+        return [example.guid for example in self.examples]
+
+    @property
+    def golds(self) -> list[str | None]:
+        """The gold text of each row; None where it is not known."""
+        return [example.target for example in self.examples]
+
+    @property
+    def groups(self) -> list[str]:
+        """What a bootstrap draws: the document of each row, or its text."""
+        return [example.group or example.text for example in self.examples]
+
+    def scores(self, config: Config) -> dict[str, float]:
+        """Score the labelled rows: `{"<metric>": fraction}`, intervals as configured."""
+        raise NotImplementedError
+
+    def details(self, config: Config) -> dict[str, list[Any]]:
+        """Lay out what stands beside a prediction, such as probabilities."""
+        return {}
+
+    def shown(self, example: Example, config: Config) -> str:
+        """Show the text that a row is about."""
+        return example.text
+
+    def columns(self, config: Config) -> dict[str, Any]:
+        """Lay out `predictions/<split>.parquet`.
+
+        `group` is the document of each row, never its own text; absent where no row has one.
+        """
+        columns = {"guid": self.guids, "gold": self.golds, "prediction": list(self.texts)}
+        columns |= self.details(config)
+        columns["text"] = [self.shown(example, config) for example in self.examples]
+        if any(example.text_pair is not None for example in self.examples):
+            columns["text_pair"] = [example.text_pair for example in self.examples]
+        groups = [e.group if e.group and e.group != e.text else None for e in self.examples]
+        return {**columns, "group": groups} if any(groups) else columns
+
+    def answers(self, config: Config) -> dict[str, list[Any]]:
+        """Lay out the columns that `heron predict` writes for a file."""
+        return {"guid": self.guids, self.column: list(self.texts), **self.details(config)}
+
+    def lines(self, config: Config) -> list[str]:
+        """Format the prediction of one example, as `heron predict text=...` prints it."""
+        return [self.texts[0] or "(nothing)"]
+
+
+@dataclass(frozen=True)
+class ClassPredictions(Predictions):
+    """A class for each row, and the probability of every class if there are any."""
+
+    probabilities_RC: np.ndarray | None = None  # float32; NaN in rows without any
+    column: ClassVar = "label"
+
+    @classmethod
+    def most_probable(
+        cls, examples: Sequence[Example], probabilities_RC: np.ndarray, config: Config
+    ) -> Self:
+        """Predict the most probable class of each row."""
+        labels = config.data.label_order
+        best = [labels[index] for index in probabilities_RC.argmax(axis=1)]
+        return cls(examples, best, probabilities_RC)
+
+    @property
+    def golds(self) -> list[str | None]:
+        """See `Predictions`."""
+        return [example.label for example in self.examples]
+
+    def scores(self, config: Config) -> dict[str, float]:
+        """See `Predictions`; nothing to score is no score of 0."""
+        task, labels, groups = config.task, config.data.label_order, self.groups
+        known = {row: gold for row, gold in enumerate(self.golds) if gold is not None}
+        if not known:
+            return {}
+        rows, gold = list(known), list(known.values())
+        given = [self.texts[row] for row in rows]
+        scores = score_task(task.name, gold, given, labels, relaxed=task.relaxed)
+        if self.probabilities_RC is not None:
+            shares_RC = self.probabilities_RC[rows]
+            known_R = np.isfinite(shares_RC).all(axis=1)
+            ids_R = np.asarray([labels.index(each) for each in gold])
+            scores |= calibration_scores(shares_RC[known_R], ids_R[known_R])
+        if task.bootstrap:
+            scores |= bootstrap_intervals(
+                task.name,
+                gold,
+                given,
+                labels,
+                relaxed=task.relaxed,
+                groups=[groups[row] for row in rows] if task.resample == "group" else None,
+                resamples=task.bootstrap,
+            )
+        return scores
+
+    def shown(self, example: Example, config: Config) -> str:
+        """See `Predictions`; events are marked."""
+        return with_markers(example, config.data)
+
+    def details(self, config: Config) -> dict[str, list[Any]]:
+        """See `Predictions`: the probability of every class."""
+        if self.probabilities_RC is None:
+            return {}
+        shares_CR, labels = self.probabilities_RC.T.tolist(), config.data.label_order
+        return {
+            f"p/{label}": [None if isnan(share) else share for share in shares_R]
+            for label, shares_R in zip(labels, shares_CR, strict=True)
+        }
+
+    def lines(self, config: Config) -> list[str]:
+        """Format the first row's class, then the probability of every class."""
+        shares = [(name[2:], values[0]) for name, values in self.details(config).items()]
+        return [*super().lines(config), *(f"  {name:<24} {share:.4f}" for name, share in shares)]

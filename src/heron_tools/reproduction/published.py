@@ -1,0 +1,65 @@
+"""The papers' printed numbers, `experiments/<paper>/published.yaml`."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from heron.base.files import read_yaml
+from heron.base.folders import experiment_roots
+
+DECIMALS = 2  # of numbers in tables that do not say
+
+
+def all_published() -> list[Path]:
+    """List the published numbers of every paper, those of `HERON_FORKS` first."""
+    roots = experiment_roots()[::-1]
+    return [path for root in roots for path in sorted(root.glob("experiments/*/published.yaml"))]
+
+
+def find_published(report: str) -> Path | None:
+    """Find the published numbers of a `report` value, `<paper>/<view>`; None if there are none."""
+    paper = report.partition("/")[0]
+    return next((path for path in all_published() if path.parent.name == paper), None)
+
+
+def published_groups(data: str) -> tuple[str, dict[str, dict[str, int]]] | None:
+    """Find what a paper printed for the groups of a data map: the table's title, rows by class.
+
+    None where no paper of the data set has any.
+    """
+    path = find_published(data)
+    published = read_yaml(path) if path else {}
+    tables = published["tables"].values() if data in published.get("data", ()) else ()
+    for table in (table for table in tables if "groups" in table):
+        classes, groups = table["classes"], table["groups"].items()
+        counts = {name: dict(zip(classes, found, strict=True)) for name, found in groups}
+        return table["title"], counts
+    return None
+
+
+def published_value(cell: Any) -> Any:
+    """Read a printed number, or what it is corrected to; None where nothing is printed."""
+    return cell.get("corrected", cell["printed"]) if isinstance(cell, Mapping) else cell
+
+
+def flat_rows(rows: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield the lists of scores in nested rows, with their names."""
+    if isinstance(rows, Mapping):
+        for name, inner in rows.items():
+            yield from flat_rows(inner, (*names, str(name)))
+    else:
+        yield names, rows
+
+
+def printed_digits(decimals: int | Mapping[str, int], column: str, value: float | None) -> int:
+    """Count the digits that a paper prints: `decimals` of the column, or the number's own if more.
+
+    Without a number, those of the column.
+    """
+    given = decimals if isinstance(decimals, int) else decimals.get(column, DECIMALS)
+    return max(given, own_digits(value))
+
+
+def own_digits(value: float | None) -> int:
+    """Count the decimals of a number as it is written, without zeros at its end."""
+    return len(repr(value).partition(".")[2].rstrip("0")) if isinstance(value, float) else 0

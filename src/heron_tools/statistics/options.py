@@ -1,0 +1,78 @@
+"""Options of `heron analyze`."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from heron.base.errors import ConfigError
+from heron.base.terminal import say
+from heron.config.constraints import Count, OneOf, Seed
+from heron.config.parsing import DataFolders, parse_with_data
+from heron.languages.words import TOKENIZERS
+from heron.tasks.summarization.scores import BertScoreOptions
+
+ALWAYS = ("file", "line")  # side columns of every data set
+
+
+@dataclass
+class AnalyzeOptions(DataFolders, BertScoreOptions):
+    """Options of `heron analyze`; BERTScore compares a data set's summaries with their articles."""
+
+    run: Path | None = None  # a run folder, to slice its predictions
+    data: str | None = None  # name of a data set, to describe it
+    # A CSV file for people to judge gold answers: drawn with `data`, scored without.
+    sheet: Path | None = None
+    # Split of the run's predictions: `test` (default), or `hebnli.test` of a further data set; of a
+    # sheet the data set's split (default `validation`).
+    split: str | None = None
+    # What to slice by: `reasoning`, `ttr`, `length`, `overlap`, or side columns; of question
+    # answering `question_word`, `answer_length`, `question_length`, `overlap_class`, or `answers`
+    # for the page; of summaries `article_length`, `summary_length`, `compression`, `novelty`,
+    # `statistics`, or `summaries` for the page. Default: all that the run's data have. With a data
+    # set of summaries: side columns to group them by.
+    by: list[str] | None = None
+    # Run folders or tables of other systems, to show their summaries on the page as well, in the
+    # run's own `data.unicode`.
+    beside: list[str] | None = None
+    types: Path | None = None  # a table of reasoning types (`guid`, `types`), for `by=reasoning`
+    bins: Count = 5  # number of bins for numbers
+    words: Annotated[str, OneOf(*TOKENIZERS)] = "words"  # tokenization: `words`, or `whitespace`
+    # Lemmas by `simplemma`, `surface` (none) or `stanza`; and morphemes by `stanza`, `conllu:FILE`
+    # (analyses of another tool) or `simplemma-prefixes` (Hebrew).
+    morphology: str = "simplemma"
+    # A paper's numbers to show beside the statistics of summaries; default: the paper of the data
+    # set.
+    published: Path | None = None
+    # Where to write a data set's articles and summaries for another tool to analyse.
+    texts: Path | None = None
+    sample: int = 50  # number of questions of a new sheet
+    # Of that sample, and of the draws behind intervals of sheets, of statistics of summaries, and
+    # of slices of questions and summaries (slices of other tasks take 0).
+    seed: Seed = 0
+    out: Path | None = None  # where files go; default `<run>/analysis`, or `runs/analysis/<data>`
+
+    @property
+    def tokenize(self) -> Callable[[str], list[str]]:
+        """The tokenization."""
+        return TOKENIZERS[self.words]
+
+
+def parse(arguments: Sequence[str]) -> tuple[AnalyzeOptions, list[str]]:
+    """Read the options of the command line, and the overrides `data.<key>=`.
+
+    Raises:
+        ConfigError: an unknown option, or options that do not go together.
+    """
+    options, overrides = parse_with_data(AnalyzeOptions, arguments)
+    named = [options.run is not None, options.data is not None or options.sheet is not None]
+    if sum(named) != 1:
+        raise ConfigError("name either a run (run=DIR) or a data set (data=NAME)")
+    return options, overrides
+
+
+def say_unused(options: AnalyzeOptions, names: Sequence[str]) -> None:
+    """Say which options are given and have no effect here."""
+    unset = type(options)()
+    if given := [name for name in names if getattr(options, name) != getattr(unset, name)]:
+        say(f"{', '.join(given)}: no effect here")

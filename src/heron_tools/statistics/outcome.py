@@ -1,0 +1,93 @@
+"""What an analysis finds, and its files: tables as JSON and Markdown, texts, figures."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from heron.base.cells import Cell, Table, to_json, to_markdown
+from heron.base.files import write_file, write_json
+from heron.base.tables import write_table
+from heron.base.terminal import print_tables
+
+Rows = npt.NDArray[np.int64]
+Content = str | bytes | Mapping[str, Sequence[Any]]  # text, picture, columns of a table
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """How a figure shows a score: its column, its name in the legend, and the look of its points.
+
+    `shift` is the vertical distance from the middle of a slice's line.
+    """
+
+    score: str
+    label: str
+    marker: str
+    colour: str
+    shift: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """One slice of a split: what its rows share, their numbers (from 0), and cells by column."""
+
+    name: str
+    rows_M: Rows
+    cells: Mapping[str, Cell]
+
+
+@dataclass(frozen=True, slots=True)
+class Slicing:
+    """The slices by one property, in order, none of them empty."""
+
+    title: str
+    slices: tuple[Slice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of an analysis."""
+
+    tables: tuple[Table, ...] = ()  # to print and store
+    facts: Mapping[str, Any] = field(default_factory=dict)  # definitions that the numbers depend on
+    slicings: tuple[Slicing, ...] = ()  # to draw
+    # Further files, by name or path.
+    files: Mapping[str | Path, Content] = field(default_factory=dict)
+    title: str = ""  # heading of the tables in a Markdown file; empty: no such file
+
+
+def write_outcome(
+    found: Outcome, target: Path, stem: str, facts: Mapping[str, Any], **more: Content
+) -> list[Path]:
+    """Print the tables of an analysis and write its files.
+
+    Args:
+        found: the analysis.
+        target: folder of the files.
+        stem: of the files with tables, `.md` and `.json`.
+        facts: definitions that the numbers depend on, for JSON.
+        more: further files of this stem, by suffix.
+    """
+    print_tables(found.tables)
+    paths = []
+    if found.title:
+        text = f"# {found.title}\n\n" + "\n".join(map(to_markdown, found.tables))
+        paths.append(write_file(target / f"{stem}.md", text))
+    if found.tables:
+        paths.append(target / f"{stem}.json")
+        write_json(paths[-1], {**facts, "tables": list(map(to_json, found.tables))})
+    named = {f"{stem}.{suffix}": content for suffix, content in more.items()}
+    for name, content in [*found.files.items(), *named.items()]:
+        paths.append(_write(name if isinstance(name, Path) else target / name, content))
+    return paths
+
+
+def _write(path: Path, content: Content) -> Path:
+    if isinstance(content, Mapping):
+        write_table(path, content)
+        return path
+    return write_file(path, content)

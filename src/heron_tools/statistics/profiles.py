@@ -1,0 +1,237 @@
+"""Counts of articles and their summaries, and their shares with intervals.
+
+Legend: N documents.
+Source: HeSum, sections 3.2 and 3.3 (Tables 1, 2, 5 and 7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from heron.base.cells import Interval
+from heron.base.errors import DataError
+from heron.metrics.intervals import resample_groups
+from heron.metrics.summary import (
+    AVERAGES,
+    COUNTS,
+    SHARES,
+    Floats,
+    Tally,
+    Tokens,
+    average_share,
+    by_whitespace,
+    by_words,
+    fractions,
+)
+from heron_tools.morphology.analyses import with_marks
+from heron_tools.morphology.backends import Morphology
+from heron_tools.statistics.rates import RESAMPLES, Ids, group_ids
+
+WORDS, WHITESPACE, LEMMAS, MORPHEMES = "words", "whitespace", "lemmas", "morphemes"
+# The same units, with punctuation marks as further tokens.
+MARKED_LEMMAS, MARKED_MORPHEMES = "lemmas and marks", "morphemes and marks"
+UNITS = (WORDS, WHITESPACE, LEMMAS, MARKED_LEMMAS, MORPHEMES, MARKED_MORPHEMES)
+COUNT, AVERAGE = COUNTS[0], AVERAGES[0]  # the definition that tables show
+_AT_ONCE = 256  # documents
+
+Shares = Mapping[str, Interval | None]
+
+
+class Pair(NamedTuple):
+    """An article and its summary; `group` names pairs that are not independent, "" is none."""
+
+    article: str
+    summary: str
+    group: str
+
+
+@dataclass(slots=True)
+class Side:
+    """Sums over all articles, or over all summaries; None where a backend does not tell."""
+
+    texts: int = 0
+    words: int = 0
+    lemmas: set[str] = field(default_factory=set)
+    morphemes: int | None = 0
+    constructs: int | None = 0  # words in construct state
+    anaphors: int | None = 0  # pronominal suffixes
+    readings: int | None = 0  # ways to split each word, summed over words
+    ambiguous: int | None = 0  # words with several of these ways
+
+    def update(self, other: Side) -> None:
+        """Add the counts of other texts."""
+        self.texts += other.texts
+        self.words += other.words
+        self.lemmas |= other.lemmas
+        for name in ("morphemes", "constructs", "anaphors", "readings", "ambiguous"):
+            one, more = getattr(self, name), getattr(other, name)
+            setattr(self, name, None if one is None or more is None else one + more)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Counts of some pairs of articles and summaries."""
+
+    tallies: dict[str, Tally]  # counts of n-grams by unit, for those of `UNITS` that there are
+    articles: Side
+    summaries: Side
+    group_N: Ids  # the number of each pair's group
+
+    def __len__(self) -> int:
+        return len(self.group_N)
+
+
+def profile(pairs: Sequence[Pair], morphology: Morphology) -> Profile:
+    """Count some pairs (at least one), part by part, because articles are long."""
+    if not pairs:
+        fix = "statistics need articles with summaries"
+        raise DataError("summary statistics", "no article has a summary", fix)
+    tallies: dict[str, Tally] = {}
+    articles, summaries = Side(), Side()
+    for start in range(0, len(pairs), _AT_ONCE):
+        part = pairs[start : start + _AT_ONCE]
+        first = _tokens([pair.article for pair in part], articles, morphology)
+        second = _tokens([pair.summary for pair in part], summaries, morphology)
+        for unit in first.keys() & second.keys():
+            tally = tallies.setdefault(unit, Tally())
+            for both in zip(first[unit], second[unit], strict=True):
+                tally.add(*both)
+    ordered = {unit: tallies[unit] for unit in UNITS if unit in tallies}
+    return Profile(ordered, articles, summaries, group_ids([pair.group for pair in pairs]))
+
+
+def _tokens(texts: list[str], side: Side, morphology: Morphology) -> dict[str, Sequence[Tokens]]:
+    """Split texts into the tokens of each unit, and add them to the counts of `side`."""
+    analyses = morphology.analyse(texts)
+    for one in analyses:
+        morphemes = None if one.morphemes is None else len(one.morphemes)
+        readings = None if one.readings is None else sum(one.readings)
+        ambiguous = None if one.readings is None else sum(ways > 1 for ways in one.readings)
+        told = (morphemes, one.constructs, one.anaphors, readings, ambiguous)
+        side.update(Side(1, one.words, set(one.lemmas), *told))
+    found: dict[str, Sequence[Tokens]] = {WORDS: by_words(texts), WHITESPACE: by_whitespace(texts)}
+    found[LEMMAS] = [one.lemmas for one in analyses]
+    found[MARKED_LEMMAS] = [with_marks(one.lemmas, one.marks) for one in analyses]
+    if all(one.morphemes is not None for one in analyses):
+        found[MORPHEMES] = [one.morphemes or () for one in analyses]
+        found[MARKED_MORPHEMES] = [with_marks(one.morphemes or (), one.marks) for one in analyses]
+    return found
+
+
+def merge(profiles: Sequence[Profile]) -> Profile:
+    """Join profiles of different pairs; no group is in two of them."""
+    units = [unit for unit in UNITS if all(unit in one.tallies for one in profiles)]
+    tallies = {unit: Tally.merge([one.tallies[unit] for one in profiles]) for unit in units}
+    groups, first = [], 0
+    articles, summaries = Side(), Side()
+    for one in profiles:
+        groups.append(one.group_N + first)
+        first += int(one.group_N.max(initial=-1)) + 1
+        articles.update(one.articles)
+        summaries.update(one.summaries)
+    return Profile(tallies, articles, summaries, np.concatenate(groups))
+
+
+class Definition(NamedTuple):
+    """One way to compute the shares, and its distance from a paper's numbers."""
+
+    unit: str  # of tokens
+    counted: str  # `type` or `token`
+    average: str  # `document` or `corpus`
+    shares: Mapping[str, float]  # fractions by name; nan where nothing can be counted
+    row: str | None = None  # the paper's row, if the unit is compared with one
+    mean_distance: float | None = None  # mean absolute difference, a fraction
+    largest: float | None = None  # largest absolute difference, a fraction
+    compared: int = 0  # number of shares that both have
+
+
+def definitions(found: Profile) -> list[Definition]:
+    """Compute the shares in every way."""
+    return [
+        Definition(unit, count, average, _averages(tally.shares(count), average))
+        for unit, tally in found.tallies.items()
+        for count in COUNTS
+        for average in AVERAGES
+    ]
+
+
+def _averages(shares: Mapping[str, Floats], average: str = AVERAGE) -> dict[str, float]:
+    return {name: average_share(pair[0], pair[1], average) for name, pair in shares.items()}
+
+
+def measure(found: Profile, seed: int = 0) -> dict[str, Shares]:
+    """Compute each unit's shares with 95 % intervals; `seed` draws the documents."""
+    return {
+        unit: _intervals(*_drawn(tally.shares(COUNT), found.group_N, seed))
+        for unit, tally in found.tallies.items()
+    }
+
+
+class Comparison(NamedTuple):
+    """Shares of a system's summaries and of the gold ones, by unit.
+
+    Each share is over the articles where both have something to count.
+    """
+
+    gold: dict[str, Shares]
+    system: dict[str, Shares]
+    differences: dict[str, Shares]  # system - gold, with the interval of the same resamples
+    empty: int  # number of empty summaries of the system
+
+
+def compare_profiles(system: Profile, gold: Profile, seed: int = 0) -> Comparison:
+    """Compare a system's summaries with the gold ones of the same articles."""
+    lengths_N = system.tallies[WHITESPACE].lengths()[1]
+    compared = Comparison({}, {}, {}, int((lengths_N == 0).sum()))
+    for unit in system.tallies:
+        own, right = (each.tallies[unit].shares(COUNT) for each in (system, gold))
+        both_N = {name: (own[name][1] > 0) & (right[name][1] > 0) for name in SHARES}
+        (own_means, own_draws), (means, draws) = (
+            _drawn({name: each[name] * both_N[name] for name in SHARES}, gold.group_N, seed)
+            for each in (own, right)
+        )
+        compared.system[unit] = _intervals(own_means, own_draws)
+        compared.gold[unit] = _intervals(means, draws)
+        compared.differences[unit] = _intervals(
+            {name: own_means[name] - means[name] for name in SHARES},
+            {name: own_draws[name] - draws[name] for name in SHARES},
+        )
+    return compared
+
+
+def _drawn(
+    shares: Mapping[str, Floats], group_N: Ids, seed: int
+) -> tuple[dict[str, float], dict[str, Floats]]:
+    """Average some shares over all documents, and over the documents of each draw."""
+    return _averages(shares), draw_shares(shares, group_N, seed)
+
+
+def draw_shares(
+    shares: Mapping[str, Floats], group_N: Ids, seed: int = 0, resamples: int = RESAMPLES
+) -> dict[str, Floats]:
+    """Draw documents with replacement and average their shares each time, float64 `[R]` each.
+
+    All shares (of `Tally.shares`) see the same draws, and so do two systems on the same documents
+    and seed. Groups, numbered from 0, are drawn whole. NaN where a draw has nothing to count.
+    """
+    columns = [c for pair in shares.values() for c in fractions(pair[0], pair[1], AVERAGE)]
+    sums_GK = np.stack([np.bincount(group_N, column) for column in columns], axis=1)
+    over_KR, under_KR = (
+        resample_groups(sums_GK, resamples, seed).T.reshape(-1, 2, resamples).swapaxes(0, 1)
+    )
+    nothing = np.full_like(over_KR, np.nan)
+    drawn_KR = np.divide(over_KR, under_KR, out=nothing, where=under_KR > 0)
+    return dict(zip(shares, drawn_KR, strict=True))
+
+
+def _intervals(values: Mapping[str, float], drawn: Mapping[str, Floats]) -> Shares:
+    intervals: dict[str, Interval | None] = dict.fromkeys(values)
+    for name, value in values.items():
+        if not np.isnan(value):
+            low, high = np.nanquantile(drawn[name], [0.025, 0.975])
+            intervals[name] = Interval(value, float(low), float(high))
+    return intervals

@@ -1,0 +1,88 @@
+"""Words laid over a data set: an error names the word, and says in plain words what it needs."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from operator import attrgetter
+from typing import Any
+
+import pytest
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from heron.base.errors import ConfigError
+from heron.config.constraints import all_keys
+from heron.config.words import readable
+from heron.data.config import Columns, DataConfig
+from heron.data.overrides import override
+
+PAIRS = DataConfig(label_order=["A", "B"])
+QUESTIONS = ("qa", "squad_json")
+ARTICLES = ("summarization", "article_table")
+
+
+def data_of(task: str, form: str) -> DataConfig:
+    columns = Columns(text_pair="question") if task == "qa" else Columns()
+    return DataConfig(task=task, format=form, columns=columns)
+
+
+@pytest.mark.parametrize(
+    ("word", "found"),
+    [
+        ("data.columns.text=טקסט", "טקסט"),
+        ("data.columns.text=my (first) column", "my (first) column"),
+        ("data.columns.text='a, b'", "a, b"),
+        ("data.columns.text=x=y", "x=y"),
+        ("data.columns.side=[titlu, țară]", ["titlu", "țară"]),
+        ("data.label_aliases={כן: A, 'לא, לא': B, '0': A}", {"כן": "A", "לא, לא": "B", "0": "A"}),
+        ("data.label_aliases.כן=A", {"כן": "A"}),
+    ],
+)
+def test_words_in_any_script_are_read_as_heron_train_reads_them(word: str, found: Any) -> None:
+    data = override(PAIRS, [word])
+    key = "data.label_aliases" if "aliases" in word else word.partition("=")[0]
+    assert attrgetter(key.removeprefix("data."))(data) == found
+    if key == word.partition("=")[0] and "{" not in word:
+        (parsed,) = OverridesParser.create().parse_overrides([readable(word)])
+        assert parsed.value() == found
+
+
+_KEYS = [key for key in all_keys(DataConfig, "data.") if key in all_keys()]
+
+
+@given(
+    st.sampled_from(_KEYS),
+    st.one_of(st.text(max_size=8), st.text("[]{}:,'\"$?*&!#ab1 ", max_size=8)),
+)
+@example("data.columns.side", "[[a]]")
+@example("data.label_aliases", "{[a]: b}")
+@example("data.columns.text", "a\0")
+def test_every_word_gives_a_data_set_or_an_error_that_is_shown(key: str, value: str) -> None:
+    with suppress(ConfigError):
+        assert isinstance(override(PAIRS, [f"{key}={value}"]), DataConfig)
+
+
+def test_the_last_value_of_a_key_counts_and_mappings_are_merged() -> None:
+    new = override(PAIRS, ["data.columns={label: gold}", "data.columns.label=right"])
+    assert new.columns.label == "right"
+    new = override(PAIRS, ["data.label_aliases.a=A", "data.label_aliases={b: B}"])
+    assert new.label_aliases == {"a": "A", "b": "B"}
+
+
+def test_values_that_go_together_are_checked_together() -> None:
+    data = data_of(*QUESTIONS)  # whose two texts are never in one column
+    new = override(data, ["data.columns.text=question", "data.columns.text_pair=asked"])
+    assert (new.columns.text, new.columns.text_pair) == ("question", "asked")
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ((), ["data.label_aliases={a: A}", "data.unlabelled=drop", "data.columns.truth=t"]),
+        (QUESTIONS, ["data.qa.misaligned=drop", "data.columns.answer=a", "data.unlabelled=drop"]),
+        (ARTICLES, ["data.summaries.empty=drop", "data.columns.target=t", "data.unlabelled=drop"]),
+    ],
+)
+def test_keys_of_the_data_s_own_task_are_taken(data: Any, words: list[str]) -> None:
+    assert isinstance(override(data_of(*data) if data else PAIRS, words), DataConfig)

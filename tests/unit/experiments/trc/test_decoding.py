@@ -1,0 +1,126 @@
+"""`task.metrics=[transitive]` finds the most probable labels that do not contradict each other."""
+
+import re
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import small_runs
+from heron.data.examples import Example
+from heron.metrics import METRICS
+from heron.tasks.relation import RELATIONS
+
+LABELS = list(RELATIONS)
+assert METRICS["transitive"]  # imports the fork
+from heron_forks.trc.decoding import (  # noqa: E402
+    COMPOSED,
+    INVERSE,
+    decode_windows,
+    find_triples,
+    transitive,
+)
+
+
+def window(events: int, turned: int = 0, text: str = "w", without: int = 0) -> list[Example]:
+    """Make all pairs of a window but the first `without`; bit n of `turned` turns pair n around."""
+    pairs = []
+    for number, (a, b) in enumerate(combinations(range(events), 2)):
+        first, second = (b, a) if turned >> number & 1 else (a, b)
+        spans = ((3 * first, 3 * first + 2), (3 * second, 3 * second + 2))
+        pairs.append(Example(guid=f"{text}{number}", text=text, spans=spans, label=None))
+    return pairs[without:]
+
+
+def is_consistent(pairs, names) -> bool:
+    """Check every ordering of three events by the definition, without `find_triples`."""
+    known = {}
+    for pair, name in zip(pairs, names, strict=True):
+        first, second = pair.spans
+        known[first, second], known[second, first] = name, INVERSE[name]
+    events = {event for pair in known for event in pair}
+    return all(
+        known[a, c] in COMPOSED.get((known[a, b], known[b, c]), RELATIONS)
+        for a, b, c in product(events, repeat=3)
+        if {(a, b), (b, c), (a, c)} <= known.keys()
+    )
+
+
+def draw(rows: int, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).dirichlet(np.full(4, 0.4), size=rows).astype("float32")
+
+
+def test_what_two_relations_allow_is_the_same_read_backwards() -> None:
+    for (one, two), allowed in COMPOSED.items():
+        assert COMPOSED[INVERSE[two], INVERSE[one]] == {INVERSE[name] for name in allowed}
+
+
+@settings(max_examples=8)  # each looks at 4,096 ways to label six pairs
+@given(turned=st.integers(0, 63), without=st.integers(0, 2), seed=st.integers(0, 9999))
+def test_labels_are_the_most_probable_of_all_that_agree(turned, without, seed) -> None:
+    pairs = window(4, turned, without=without)
+    probabilities_RC = draw(len(pairs), seed)
+    decoded = [LABELS[n] for n in decode_windows(pairs, probabilities_RC, LABELS)]
+    assert is_consistent(pairs, decoded)
+    logs = np.log(probabilities_RC.astype(float))
+    rows = np.arange(len(pairs))
+    best = max(
+        logs[rows, list(ids)].sum()
+        for ids in product(range(4), repeat=len(pairs))
+        if is_consistent(pairs, [LABELS[n] for n in ids])
+    )
+    found = logs[rows, [LABELS.index(name) for name in decoded]].sum()
+    assert found == pytest.approx(best, abs=1e-6)
+
+
+def test_windows_are_decoded_by_themselves_and_whatever_the_order_of_rows() -> None:
+    pairs = [*window(4, text="one"), *window(5, text="two"), *window(2, text="three")]
+    probabilities_RC = draw(len(pairs), 1)
+    decoded_R = decode_windows(pairs, probabilities_RC, LABELS)
+    order = np.random.default_rng(0).permutation(len(pairs))
+    again = decode_windows([pairs[n] for n in order], probabilities_RC[order], LABELS)
+    assert (again == decoded_R[order]).all()
+    alone = decode_windows(pairs[:6], probabilities_RC[:6], LABELS)
+    assert (alone == decoded_R[:6]).all()
+    assert decoded_R[-1] == probabilities_RC[-1].argmax()
+
+
+def test_labels_that_agree_stay_as_they_are() -> None:
+    pairs = window(3)
+    probabilities_RC = np.full((3, 4), 0.1, dtype="float32")
+    probabilities_RC[:, LABELS.index("BEFORE")] = 0.7
+    assert decode_windows(pairs, probabilities_RC, LABELS).tolist() == [0, 0, 0]
+
+
+def test_fewer_and_other_orders_of_classes_are_decoded_by_their_names() -> None:
+    labels = ["AFTER", "BEFORE"]
+    pairs = window(3)  # 0-1, 0-2, 1-2
+    probabilities_RC = np.array([[0.1, 0.9], [0.6, 0.4], [0.2, 0.8]], dtype="float32")
+    assert decode_windows(pairs, probabilities_RC, labels).tolist() == [1, 1, 1]
+
+
+def test_each_three_events_are_found_in_their_three_orders() -> None:
+    assert len(set(find_triples(window(5)))) == len(list(find_triples(window(5)))) == 3 * 10
+
+
+@pytest.mark.parametrize("head", ["window", "ess"])
+def test_a_run_is_scored_either_way(head, tmp_path, capsys) -> None:
+    folder = small_runs.train(tmp_path, f"head={head}")
+    before = folder.read_scores()["test"]
+    words = ["evaluate", f"run={folder.path}", "split=test", "task.metrics=[transitive]"]
+    assert small_runs.heron(*words) == 0
+    found = dict(re.findall(r"\n +(\S+)\s+(\d\.\d+)", capsys.readouterr().out))
+    assert found["macro_f1"] == f"{before['macro_f1']:.4f}"
+    # This small a model contradicts itself.
+    assert found["transitive_macro_f1"] != found["macro_f1"]
+
+
+def test_markers_are_no_part_of_a_window() -> None:
+    text = "[א1] אמר [/א1] ואז [א2] הלך [/א2] ושב"
+    turned = "[א2] אמר [/א2] ואז [א1] הלך [/א1] ושב"
+    for gold, other in (("BEFORE", "AFTER"), ("BEFORE", "BEFORE")):
+        columns = {"text": [text, turned], "gold": [gold, other], "p/BEFORE": [0.9, 0.8]}
+        columns |= {"p/AFTER": [0.1, 0.2], "p/VAGUE": [0.0, 0.0], "p/EQUAL": [0.0, 0.0]}
+        assert transitive(columns)["transitive_accuracy"] == (0.5 if other == "AFTER" else 1)

@@ -1,0 +1,95 @@
+"""`Predictions.columns`: what a run writes of its predictions, and that every reader copes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from heron.base.run_folder import RunFolder
+from heron.base.tables import write_table
+from heron.commands import score
+from heron.data.examples import Example
+from heron.data.readers import load
+from heron.results.collect import collect
+from heron.results.comparing import CompareOptions, compare_runs
+from heron.results.frame import read_frame
+from heron.results.shipped import find_examples
+from heron.tasks.predictions import ClassPredictions
+
+LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
+
+
+def columns_of(examples, config):
+    """Lay out made-up predictions of these examples."""
+    shares = np.eye(len(LABELS), dtype=np.float32)[np.arange(len(examples)) % len(LABELS)]
+    return ClassPredictions.most_probable(examples, shares, config).columns(config)
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [
+        (["d1", "d1", "d2"], ["d1", "d1", "d2"]),
+        (["d1", "", "d2"], ["d1", None, "d2"]),
+        (["", "", ""], None),
+        (["text 0", "text 1", "text 2"], None),
+        (["text 0", "d1", "d1"], [None, "d1", "d1"]),
+    ],
+)
+def test_a_rows_document_is_written_and_its_text_never_is_one(groups, expected, chronicle_config):
+    examples = [
+        Example(f"x{row}", f"text {row}", label="AFTER", group=group)
+        for row, group in enumerate(groups)
+    ]
+    columns = columns_of(examples, chronicle_config())
+    assert columns.get("group") == expected
+    assert list(columns)[:3] == ["guid", "gold", "prediction"]
+
+
+@pytest.fixture
+def run(chronicle_config, tmp_path):
+    """A run folder with made-up predictions of the built-in corpus, and its examples."""
+    config = chronicle_config()
+    examples = load(config.data, Path(config.paths.data), Path(config.paths.cache))["test"]
+    folder = RunFolder(tmp_path / "sweep" / "head=ess,seed=0-00000000")
+    write_table(folder.predictions("test"), columns_of(examples, config))
+    return folder, config, examples
+
+
+def test_reports_and_analyses_read_predictions_with_documents(run):
+    folder, config, examples = run
+    shown = read_frame(folder.predictions("test"))
+    assert shown["guid"] == [example.guid for example in examples]
+    assert set(shown.probabilities) == {1.0}
+    paths = Path(config.paths.data), Path(config.paths.cache)
+    assert find_examples(shown["guid"], "test", config.data, *paths) == list(examples)
+
+
+def test_score_reads_predictions_with_documents_and_can_draw_them(run, tmp_path, capsys):
+    path = run[0].predictions("test")
+    words = [f"gold={path}", f"predictions={path}", "task=relation", f"labels={','.join(LABELS)}"]
+    assert score.run([*words, "group_column=group"]) == 0
+    assert "groups (group)" in capsys.readouterr().out
+
+
+def test_compare_draws_the_documents_even_where_the_data_is_gone(run, tmp_path):
+    _, config, examples = run
+    for head in ("ess", "emp"):
+        made = RunFolder(tmp_path / "two" / head)
+        made.path.mkdir(parents=True)
+        text = f"data: {{label_order: {LABELS}}}\ntask: {{name: relation, resample: group}}\n"
+        made.config.write_text(f"{text}head: {{name: {head}}}\n")
+        made.update_status(state="done", overrides=[f"head={head}"])
+        columns = columns_of(examples, config)
+        if head == "ess":
+            columns |= {"prediction": columns["gold"]}
+        write_table(made.predictions("test"), columns)
+    comparison = compare_runs(collect(tmp_path / "two"), options=CompareOptions(draws=50))
+    assert comparison.groups == len({example.group for example in examples})
+    assert not any("Rows are drawn" in note for note in comparison.notes)
+
+
+def test_a_split_without_a_labelled_row_has_no_score_rather_than_0(chronicle_config):
+    found = ClassPredictions([Example("a", "text")], ["AFTER"], np.eye(4)[:1])
+    assert found.scores(chronicle_config()) == {}
