@@ -24,7 +24,6 @@ from heron.base.files import locked
 from heron.base.ranks import count_cores
 from heron.base.secrets import redacted
 from heron.base.signals import INTERRUPTED, end_with_parent
-from heron.base.terminal import say
 from heron.sweeps.isolation import JobProcess, killed, train_beside
 from heron.tasks.config import Config
 from heron.training.run import BUSY, DONE, FAILED, BusyError, Run, count_ranks, job_exit_code
@@ -41,19 +40,20 @@ def start_job(job: Run, n_jobs: int = 1) -> JobProcess:
 
 
 def check_devices(config: Config) -> None:
-    """Raise a ConfigError where a run needs more devices than this machine has."""
+    """Raise a ConfigError where a run needs more devices than this machine has.
+
+    On processors a device is a core; two processes may share one, to try several devices at all.
+    """
     wanted = count_ranks(config)
     if wanted == 1:
         return
     import torch  # start-up time
 
     on_cpu = config.trainer.accelerator == "cpu" or not torch.cuda.is_available()
-    present = count_cores() if on_cpu else torch.cuda.device_count()
+    present = max(count_cores(), 2) if on_cpu else torch.cuda.device_count()
     if wanted > present:
-        what = f"trainer.devices={wanted}: this machine has {present} "
-        if not on_cpu:
-            raise ConfigError(f"{what}GPUs")
-        say(f"{what}cores, which processes share")
+        what = "cores" if on_cpu else "GPUs"
+        raise ConfigError(f"trainer.devices={wanted}: this machine has {present} {what}")
 
 
 class RanksProcess(JobProcess):

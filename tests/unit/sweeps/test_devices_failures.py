@@ -193,12 +193,12 @@ def test_jobs_of_a_sweep_have_their_devices_side_by_side(
     ("words", "gpus", "said"),
     [
         ("trainer.devices=2", 0, ""),
-        ("trainer.devices=99", 0, ""),
+        ("trainer.devices=99", 0, "devices=99: this machine has 2 cores"),
         ("trainer.devices=99 baseline=majority", 0, ""),  # trains in one process
         ("trainer.devices=2", 1, "devices=2: this machine has 1 GPU"),
     ],
 )
-def test_more_gpus_than_the_machine_has_are_refused(
+def test_more_devices_than_the_machine_has_are_refused(
     words: str,
     gpus: int,
     said: str,
