@@ -15,6 +15,8 @@ from heron.data.overrides import configure
 from heron.models.config import EncoderConfig, HeadConfig
 from heron.results.shipped import read_shipped
 from heron.tasks.config import Config, TaskConfig
+from heron.tasks.qa.answers import spans_as_given
+from heron.tasks.qa.reader import given_context, normaliser
 from heron_forks.parashoot import targets
 from heron_forks.parashoot.answer_sheet import write_sheet
 from heron_tools.reproduction.targets import Request, read_targets
@@ -205,16 +207,19 @@ def test_made_predictions_on_the_paper_s_validation_file_fill_table_5_and_figure
     examples = read_shipped(config, real.data_dir, tmp_path).splits[split]
     columns = {}
     for number, example in enumerate(examples):
-        start, end = example.spans[0]
+        text = given_context(example)
+        ((start, end),) = spans_as_given(text, example.spans[:1], normaliser(config))
         if number % 3 == 1:
-            start, end = 0, len(example.text.split()[0])
+            start, end = 0, len(text.split()[0])
         if number % 3 == 2:
-            end = len(example.text)
+            end = len(text)
+        start += len(text[start:end]) - len(text[start:end].lstrip())  # as heron cuts answers
+        end = start + len(text[start:end].strip())
         gold = example.side["answers"][0]
-        shown = {"guid": example.guid, "gold": gold, "prediction": example.text[start:end]}
+        shown = {"guid": example.guid, "gold": gold, "prediction": text[start:end]}
         values = {**shown, "start": start, "end": end, "probability": 0.5, "no_answer": -1.0}
         values |= {"golds": json.dumps([gold]), "n_best": "[]"}
-        values |= {"text_pair": example.text_pair, "text": example.text}
+        values |= {"text_pair": example.text_pair, "text": text}
         for column, value in values.items():
             columns.setdefault(column, []).append(value)
     run = tmp_path / "run"
