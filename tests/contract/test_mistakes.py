@@ -381,7 +381,7 @@ FILES = [
     (read_table, "t.csv.gz", "no gzip", "t.csv.gz"),
     (read_table, "none/t.csv", None, "none"),
     (lambda path: read_table(path).require("text"), "t.csv", "id,txt\n1,2\n", "'txt'"),
-    (read_frame, "p.csv", "guid,golden,prediction\n1,a,b\n", "'golden'"),
+    (read_frame, "p.csv", "guid,golden,prediction\n1,a,b\n", "'gold'"),
     (lambda path: list(read_conllu(path)), "a.conllu", "1 א\n", "a.conllu:1"),
     (lambda path: list(read_conllu(path)), "a.conllu", CONLLU.replace("2\tא", "3\tא"), ":3"),
     (lambda path: list(read_conllu(path)), "a.conllu", CONLLU.replace("1-2", "1-9"), ":1"),

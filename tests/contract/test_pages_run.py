@@ -88,13 +88,9 @@ SETUPS: dict[str, tuple[list[str], dict[str, str]]] = {
     "experiments/lchaim/README.md": (
         [],
         {
-            "DIR/lchaim": "{small}/data/lchaim",
             "minimum=0.75": "minimum=0.75 similarity=onlplab/alephbert-base",
-            "lchaim/table3_english": "lchaim/table3_english dry_run=true",
-            "lchaim/table3 protocol": "lchaim/table3 dry_run=true protocol",
         },
     ),
-    "experiments/ronli/README.md": ([], {"DIR/ronli": "{small}/data/ronli"}),
     "experiments/parashoot/README.md": (
         [
             RUN.format("parashoot", "shoot"),

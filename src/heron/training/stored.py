@@ -132,6 +132,8 @@ def sort_words(arguments: Sequence[str]) -> Words:
 
 def read_points(words: Sequence[str]) -> list[dict[str, int | str | None]]:
     """List all combinations of the values of `SETTINGS` in overrides such as `key=10,20,30`."""
-    given = {key: value.split(",") for key, _, value in (word.partition("=") for word in words)}
-    values = [dict.fromkeys(map(parse_yaml, each)) for each in given.values()]
-    return [dict(zip(given, point, strict=True)) for point in product(*values)]
+    given = {}
+    for key, _, value in (word.partition("=") for word in words):
+        values = [value] if value.startswith("[") else dict.fromkeys(value.split(","))
+        given[key] = [parse_yaml(each) for each in values]
+    return [dict(zip(given, point, strict=True)) for point in product(*given.values())]

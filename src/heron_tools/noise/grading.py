@@ -40,10 +40,15 @@ def detection(
     Where examples tie at the edge of the k hardest, their flipped ones are counted in proportion,
     which is the expectation over all ways to break the tie. Examples with NaN are left out, and so
     are `ks` beyond the number of examples; the number of flipped ones is added.
+
+    Raises:
+        ConfigError: no example has a score.
     """
     graded_N = ~np.isnan(score_N)
     score, flipped = score_N[graded_N], np.asarray(flipped_N, bool)[graded_N]
     total, found = len(score), int(flipped.sum())
+    if not total:
+        raise ConfigError("no example has a score to be graded by")
     both = 0 < found < total
     auroc = float(roc_auc_score(flipped, score)) if both else float("nan")
     sizes = sorted({k for k in (*ks, found) if 0 < k <= total})

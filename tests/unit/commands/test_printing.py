@@ -185,7 +185,7 @@ def test_quiet_drops_warnings_and_bars_but_no_error(capsys, monkeypatch):
     found = capsys.readouterr()
     assert (found.out, found.err.partition("\n")[0]) == (
         "a hint\na result\n",
-        "heron train: warning: a warning",
+        "heron report: warning: a warning",
     )
 
 

@@ -10,7 +10,6 @@ from heron.dynamics import difficulty
 from heron.dynamics.config import CurriculumConfig, DynamicsConfig
 from heron.models import LEARNT
 from heron.models.config import HeadConfig
-from heron.tasks import BaselineConfig
 from heron.tasks.config import Config, TaskConfig, TrainerConfig
 
 STAGE = {"share": 1.0}
@@ -94,13 +93,6 @@ def test_classes_of_a_window_are_refused_since_it_comes_with_all_its_pairs(chang
         check(windows)
     windows.head = HeadConfig()
     check(windows)
-
-
-def test_a_system_that_does_not_train_in_steps_has_no_curriculum():
-    without = config(stages=[STAGE])
-    without.baseline = BaselineConfig(name="majority")
-    with pytest.raises(ConfigError, match=r"curriculum .*baseline=majority"):
-        check(without)
 
 
 @pytest.mark.parametrize("every", [1, 0.5, 0.25, 0.2, 1 / 3, 1 / 7])

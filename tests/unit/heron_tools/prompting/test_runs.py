@@ -207,7 +207,6 @@ def test_calibration_divides_by_what_the_answers_have_without_texts(tmp_path, ca
         (["prompting.model.backend=servr"], "Did you mean 'server'"),
         (["prompting.shots=-1"], "prompting.shots=-1"),
         (["prompting.shts=1"], "prompting.shots"),
-        (["curriculum=linear"], "baseline=prompted has none"),
     ],
 )
 def test_settings_that_cannot_work_are_refused(tmp_path, overrides, said):
