@@ -9,9 +9,8 @@ from pathlib import Path
 from heron.base.run_folder import RunFolder
 from heron.tasks.config import Config
 from heron.training import compose as composition
-from heron.training.outcome import train_baseline
-from heron.training.run import Run
-from heron.training.status import source_hashes
+from heron.training.job import train_baseline
+from heron.training.run import Run, source_hashes
 from tiny_models import save_model, tokenizer_of
 
 LABELS = ["contradiction", "entailment", "neutral"]

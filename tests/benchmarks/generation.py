@@ -29,8 +29,7 @@ from heron.data.datamodule import DataModule
 from heron.tasks.config import Config
 from heron.tasks.summarization.seq2seq import generation_settings
 from heron.training.compose import compose
-from heron.training.outcome import predict_split
-from heron.training.trainer import build_module, prediction_trainer
+from heron.training.trainer import build_module, predict_split, prediction_trainer
 
 from .frame import Found, Headline, Times, folder, main, ratios, set_beside, time_rounds
 

@@ -27,7 +27,7 @@ from heron.config.constraints import Count, OneOf
 from heron.data.config import TRAIN
 from heron.tasks.config import Config
 from heron.training.compose import compose
-from heron.training.status import peak_rss_mb
+from heron.training.run import peak_rss_mb
 
 from .epoch import (
     TRAINING,

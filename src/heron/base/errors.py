@@ -17,6 +17,10 @@ Fix = str | tuple[str, ...]  # one way to fix a problem, or several
 # Unicode's embeddings, overrides and isolates. A closed isolate reorders nothing around it.
 _CONTROLS = r"\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069"
 _ACTIVE = re.compile(rf"(\u2068[^\n{_CONTROLS}]*\u2069)|[{_CONTROLS}]")
+_MACHINE_ERROR = re.compile(
+    "memory|bad_alloc|new thread|no space left|file too large|quota exceeded|PytorchStreamWriter",
+    re.IGNORECASE,
+)
 
 
 def visible(text: str) -> str:
@@ -117,3 +121,15 @@ def first_line(text: object) -> str:
     """Shorten an error, or its text, to its first line; to the first two if a list begins there."""
     first, *rest = str(text).strip().split("\n", 2)
     return visible(" ".join([first, *(rest[:1] if first.endswith(":") else [])]))
+
+
+def is_machine_error(error: BaseException | None) -> bool:
+    """Tell whether memory, disk or network failed, so that the same command may succeed next time.
+
+    Libraries wrap such errors in others, so all causes are looked at.
+    """
+    if error is None:
+        return False
+    if isinstance(error, OSError | MemoryError) or _MACHINE_ERROR.search(str(error)):
+        return True
+    return is_machine_error(error.__cause__ or error.__context__)

@@ -1,11 +1,15 @@
-"""Processor, accelerators, random generators and warnings of torch, Lightning and transformers."""
+"""Versions, processor, accelerators, random generators and warnings of torch and its kin."""
 
 import logging
+import os
 import platform
 import random
+import subprocess
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,7 +18,11 @@ import numpy as np
 import torch
 from transformers.utils.logging import disable_progress_bar
 
+from heron.base.files import fingerprint
+from heron.base.folders import VERSION, conf_dir, package
 from heron.base.ranks import threads
+
+_PACKAGES = ("torch", "pytorch-lightning", "transformers", "tokenizers", "hydra-core", "numpy")
 
 
 def processor(field: str = "model name") -> str:
@@ -36,6 +44,44 @@ def has_accelerator(name: str) -> bool:
         "tpu": find_spec("torch_xla") is not None,
     }
     return present.get(name, True)
+
+
+def provenance() -> dict[str, Any]:
+    """Describe the code and the machine."""
+    return {
+        "heron": VERSION,
+        "git": git_state(),
+        "python": platform.python_version(),
+        "threads": torch.get_num_threads(),
+        "versions": {package: metadata.version(package) for package in _PACKAGES},
+        "machine": {
+            "processor": processor(),
+            "cores": os.cpu_count(),
+            "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
+            "gpus": [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())],
+            "system": platform.system(),
+        },
+    }
+
+
+def git_state() -> dict[str, Any] | None:
+    """Name heron's commit, and what differs from it; None outside its repository.
+
+    Returns:
+        `commit`; `dirty`: whether files differ; `diff`: fingerprint of the changes to tracked
+        files, which tells runs of different uncommitted code apart.
+    """
+    if conf_dir().parent == package():
+        return None  # installed; a repository around its environment is not heron's
+    quiet: dict[str, Any] = {"text": True, "stderr": subprocess.DEVNULL, "timeout": 10}
+    git: Any = partial(subprocess.check_output, cwd=package(), **quiet)
+    questions = ("rev-parse HEAD", "status --porcelain", "diff HEAD")
+    try:
+        commit, changes, diff = (git(["git", *words.split()]) for words in questions)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    diff = fingerprint(diff) if diff else None
+    return {"commit": commit.strip(), "dirty": bool(changes.strip()), "diff": diff}
 
 
 @contextmanager

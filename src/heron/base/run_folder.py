@@ -6,6 +6,7 @@ import csv
 import math
 import shutil
 import socket
+import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -135,6 +136,13 @@ class RunFolder:
         """Merge `fields` into `status.json`, atomically; secrets in them are masked."""
         with _updating:
             write_json(self.status, redacted({**self.read_status(), **fields}))
+
+    def try_update(self, **fields: Any) -> None:
+        """Write to `status.json`; a full disk must not hide the error that is being reported."""
+        try:
+            self.update_status(**fields)
+        except OSError as error:
+            print(f"heron train: {self.status}: {error}", file=sys.stderr, flush=True)
 
     def write_config(self, config: Any) -> None:
         """Write `config.yaml`; see `config_text`."""

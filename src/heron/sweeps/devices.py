@@ -26,8 +26,17 @@ from heron.base.secrets import redacted
 from heron.base.signals import INTERRUPTED, end_with_parent
 from heron.sweeps.isolation import JobProcess, killed, train_beside
 from heron.tasks.config import Config
-from heron.training.run import BUSY, DONE, FAILED, BusyError, Run, count_ranks, job_exit_code
-from heron.training.status import Clock, failure, try_update
+from heron.training.run import (
+    BUSY,
+    DONE,
+    FAILED,
+    BusyError,
+    Clock,
+    Run,
+    count_ranks,
+    failure,
+    job_exit_code,
+)
 
 _GRACE = 30.0  # seconds that the others have to end where one has ended badly
 # Errors about a lost connection to another process: mostly a consequence of the failure.
@@ -126,7 +135,7 @@ class RanksProcess(JobProcess):
         if self.exit_code not in (DONE, BUSY):
             with suppress(BlockingIOError), locked(self.job.folder.lock, wait=False):
                 if self.job.folder.state() not in ("done", "pruned"):
-                    try_update(self.job.folder, **self._cause())
+                    self.job.folder.try_update(**self._cause())
         self._scratch.cleanup()
 
     def _each(self, action: Callable[[JobProcess], None]) -> None:

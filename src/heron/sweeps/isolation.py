@@ -26,8 +26,7 @@ from heron.base.folders import VARIABLE, experiment_roots, load_forks
 from heron.base.ranks import threads
 from heron.base.secrets import redact
 from heron.base.signals import end_with_parent, hold_sigterm, let_sigterm_through, raise_at_sigterm
-from heron.training.run import Run
-from heron.training.status import Clock
+from heron.training.run import Clock, Run
 
 _context = multiprocessing.get_context("forkserver")
 # Runs a job in its own process, beside `processes - 1` others: its exit code, and how it failed.

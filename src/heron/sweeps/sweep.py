@@ -20,7 +20,6 @@ from heron.metrics.names import signed
 from heron.sweeps.devices import check_devices, start_job
 from heron.sweeps.isolation import JobProcess, killed, start_server, wait_for_any
 from heron.training.run import BUSY, DONE, BusyError, Run, count_ranks
-from heron.training.status import try_update
 
 _POLL = 0.1  # seconds between looks at what jobs print
 _LOOK = 1.0  # seconds between looks at jobs that another command works on
@@ -219,7 +218,7 @@ class Sweep:
                     if job.folder.read_status().get("state") not in ("done", "pruned", "failed"):
                         # What the killed process could not write.
                         how = {"error": killed(code), "traceback": None, "retry": True}
-                        try_update(job.folder, state="failed", **how)
+                        job.folder.try_update(state="failed", **how)
             except BlockingIOError:
                 return
         status = job.folder.read_status()

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from heron.base.errors import ConfigError, DataError
-from heron.base.files import fingerprint, read_yaml, sha256_file
+from heron.base.files import read_yaml
 from heron.base.run_folder import RunFolder
 from heron.base.tables import Table, cell_text, is_missing, read_table
 from heron.config.parsing import parse
@@ -160,23 +160,19 @@ def _weights(config: Config, data: DataModule) -> np.ndarray:
     return weight_R
 
 
-def target_sources(config: Config) -> dict[str, str]:
-    """Hash the predictions and dynamics that targets are made from, for `status.json`.
+def target_files(config: Config) -> dict[str, list[Path]]:
+    """List the predictions and dynamics that targets are made from, by the key that names them.
 
     Raises:
         DataError: there are none.
     """
-    optim = config.optim
+    soft, suspects = config.optim.soft, config.optim.suspects
+    folders = (run for word in suspects.dynamics for run in runs(word, config))
     read = {
-        "optim.soft.predictions": [file for word in optim.soft.predictions for file in files(word)],
-        "optim.suspects.dynamics": [
-            record
-            for word in optim.suspects.dynamics
-            for run in runs(word, config)
-            for record in record_paths(run)
-        ],
+        "optim.soft.predictions": [file for word in soft.predictions for file in files(word)],
+        "optim.suspects.dynamics": [record for run in folders for record in record_paths(run)],
     }
-    return {key: fingerprint(map(sha256_file, paths)) for key, paths in read.items() if paths}
+    return {key: paths for key, paths in read.items() if paths}
 
 
 def files(word: str) -> list[Path]:

@@ -19,7 +19,7 @@ from heron.base.terminal import say
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.metrics.names import copied_names, is_minimised
-from heron.training.status import BEAT, try_update
+from heron.training.run import BEAT
 
 COUNTS = ("steps", "batches", "samples", "tokens", "padded")
 _LINE = 30.0  # seconds between lines within an epoch
@@ -118,7 +118,7 @@ class Progress(pl.Callback):
         if not trainer.is_global_zero or now - self._written < BEAT:
             return
         self._written, done, of = now, trainer.global_step, pl_module.total_steps()
-        try_update(self.folder, steps={"done": done, "of": of})
+        self.folder.try_update(steps={"done": done, "of": of})
         if trainer.progress_bar_callback is None and now - self._said >= _LINE:
             self._said = now
             print(f"{_epoch(trainer)}  step {done}/{of}", flush=True)

@@ -29,7 +29,7 @@ from heron.base.terminal import say
 from heron.data.config import VALIDATION
 from heron.metrics.names import is_minimised
 from heron.tasks.config import Config, TrainerConfig, read
-from heron.training.status import checkpoint_to_train_on
+from heron.training.run import checkpoint_to_train_on
 
 _SAME = ("data", "encoder", "head")  # what a run that is trained on must have as before
 LOG_EVERY = 10  # optimizer steps between rows of `metrics.csv`

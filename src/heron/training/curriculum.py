@@ -10,7 +10,6 @@ import numpy as np
 import pytorch_lightning as pl
 import torch
 
-from heron.base.files import fingerprint, sha256_file
 from heron.base.run_folder import RunFolder, open_run
 from heron.config.constraints import key_of
 from heron.data.config import TRAIN
@@ -20,7 +19,7 @@ from heron.dynamics.cartography import read_statistics, statistics
 from heron.dynamics.config import compares_trained, needs_dynamics
 from heron.dynamics.curriculum import Curriculum, Pool
 from heron.dynamics.difficulty import cosine, rank_units
-from heron.dynamics.files import read_dynamics, record_paths
+from heron.dynamics.files import read_dynamics
 from heron.models.config import HeadConfig
 from heron.models.encoder import Encoder, load_encoder
 from heron.models.feature_cache import load_vectors
@@ -95,18 +94,6 @@ def build_curriculum(config: Config, data: DataModule, first: RunFolder | None) 
     batches = data.batches_per_epoch()
     accumulate = config.trainer.accumulate_grad_batches
     return Curriculum(settings, pool, ranking, batches, accumulate, config.seed)
-
-
-def dynamics_sources(config: Config) -> dict[str, str]:
-    """Hash the files that a curriculum reads, for `status.json`."""
-    settings = config.curriculum
-    hashes = {}
-    if settings.dynamics is not None:
-        files = record_paths(settings.dynamics)
-        hashes["curriculum.dynamics"] = fingerprint([sha256_file(file) for file in files])
-    if settings.scores is not None and Path(settings.scores).is_file():
-        hashes["curriculum.scores"] = sha256_file(settings.scores)
-    return hashes
 
 
 def similarities(config: Config, data: DataModule, first: RunFolder | None) -> np.ndarray:

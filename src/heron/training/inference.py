@@ -33,9 +33,8 @@ from heron.tasks.several import Mean, WithEachSetting
 from heron.tasks.task import new_head, task_of
 from heron.training.checkpointing import load_weights, read_checkpoint
 from heron.training.exported import load_exported, require_whole
-from heron.training.outcome import predict_split
 from heron.training.stored import derive, read_stored
-from heron.training.trainer import prediction_trainer
+from heron.training.trainer import predict_split, prediction_trainer
 
 _SPLIT = "input"
 

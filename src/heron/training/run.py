@@ -1,16 +1,20 @@
-"""One run's life: open, claimed, running, ended.
+"""One run's life: open, claimed, running, ended; and what `status.json` says of it.
 
 `status.json` says where it is: `pending` (planned by a sweep) -> `running` (with a heartbeat) ->
-`done`, `pruned`, `failed` or `interrupted`. Whoever works on a run holds its folder's lock. Where
-the status says `running` while nobody holds it, the process is gone, and `RunFolder.state` says
-`failed`.
+`done`, `pruned`, `failed` or `interrupted`; from which code, files and machine it comes, and why it
+failed. Whoever works on a run holds its folder's lock. Where the status says `running` while nobody
+holds it, the process is gone, and `RunFolder.state` says `failed`.
 
 Light to import: Lightning and transformers are loaded when a run begins, so that a mistake in a
 command line is answered at once. A sweep's parent process claims every folder and trains in none.
 """
 
 import os
+import resource
+import socket
 import sys
+import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -19,31 +23,30 @@ from pathlib import Path
 from typing import Any
 
 from heron.base import ranks
-from heron.base.errors import ConfigError, HeronError, nearest, os_error_text, visible
-from heron.base.files import fingerprint, locked, remove_half_written
-from heron.base.run_folder import RunFolder, Scores, config_text
+from heron.base.errors import (
+    ConfigError,
+    HeronError,
+    is_machine_error,
+    nearest,
+    os_error_text,
+    visible,
+)
+from heron.base.files import fingerprint, locked, remove_half_written, sha256_file
+from heron.base.run_folder import HEAD, RunFolder, Scores, config_text
 from heron.base.secrets import redact, redacted
 from heron.base.signals import INTERRUPTED, interruptible
 from heron.base.terminal import say
 from heron.data.readers import every_set, load_with_report
 from heron.data.sources import locate
+from heron.models.config import EncoderConfig
+from heron.tasks import BASELINES
 from heron.tasks.config import Config
 from heron.tasks.task import task_of
 from heron.training.run_names import identifying
-from heron.training.status import (
-    Clock,
-    failure,
-    heartbeat,
-    is_machine_error,
-    keep_heartbeat,
-    peak_rss_mb,
-    provenance,
-    source_hashes,
-    try_update,
-)
 from heron.training.targets import wandb_options
 
 DONE, FAILED, BUSY = 0, 1, 75  # exit codes of a job's process, beside `INTERRUPTED`
+BEAT = 5.0  # seconds between heartbeats
 
 
 class BusyError(ConfigError):
@@ -227,6 +230,8 @@ class Run:
             begun = {"seed": self.config.seed, "overrides": list(self.overrides)}
             begun |= dict.fromkeys(("error", "traceback", "retry"))
             begun |= dict.fromkeys({"pruned", "pruned_by"} & status.keys())
+            from heron.base.libraries import provenance  # start-up time: torch
+
             begun |= {"heartbeat": heartbeat(), "sources": sources, **provenance()}
             self.folder.update_status(state="running", **begun)
         return ranks.from_first(not ended)
@@ -235,13 +240,18 @@ class Run:
     def running(self) -> Iterator[None]:
         """Keep the heartbeat during the work; `status.json` says how it failed, where it does."""
         first = ranks.is_first()
+        of_wandb: Any = nullcontext()
         beat = keep_heartbeat(self.folder, self._clock) if first else nullcontext()
+        if first and wandb_options(self.config):
+            from heron.training.wandb_logger import wandb_run  # start-up time
+
+            of_wandb = wandb_run(self.config, self.folder)
         try:
-            with interruptible(), self._wandb_run() if first else nullcontext(), beat:
+            with interruptible(), of_wandb, beat:
                 yield
         except BaseException as error:
             if first:
-                try_update(self.folder, **failure(error, self._clock.seconds()))
+                self.folder.try_update(**failure(error, self._clock.seconds()))
             raise
 
     def end(self, scores: Scores | None) -> None:
@@ -294,7 +304,7 @@ class Run:
             is_written = status.get("error") == found["error"]  # by its training
             is_over = is_written or status.get("state") in ("done", "pruned")
             if in_sweep and not is_busy and not is_over:
-                try_update(self.folder, **found)
+                self.folder.try_update(**found)
             return job_exit_code(error)
         return DONE
 
@@ -305,13 +315,6 @@ class Run:
         if not isinstance(error, HeronError) and not is_machine_error(error):
             trace = "".join(traceback.format_exception(error))
         print(visible(redact(f"{trace}heron train: {text}")), file=sys.stderr, flush=True)
-
-    def _wandb_run(self) -> Any:
-        if not wandb_options(self.config):
-            return nullcontext()
-        from heron.training.wandb_logger import wandb_run  # start-up time
-
-        return wandb_run(self.config, self.folder)
 
 
 def count_ranks(config: Config) -> int:
@@ -332,3 +335,112 @@ def job_exit_code(error: BaseException) -> int:
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED
     return BUSY if isinstance(error, BusyError) else FAILED
+
+
+class Clock:
+    """Seconds of work on a run, after those `spent` before; no setting of the system's counts."""
+
+    def __init__(self, spent: float = 0.0):
+        self.spent, self._started = spent, time.monotonic()
+
+    def seconds(self) -> float:
+        """Read the clock."""
+        return round(self.spent + time.monotonic() - self._started, 1)
+
+
+def source_hashes(config: Config) -> dict[str, str]:
+    """Hash the files that a run is made from: data, and those of a local encoder or head.
+
+    Returns:
+        Hexadecimal SHA-256 by name, for `status.json`: `<split>` of the run's own data set,
+        `<data set>.<split>` of its stages' and of those it is only tested on, `encoder`, `head`,
+        `bertscore`, its `bertscore.baseline`, and keys that name runs or tables, such as
+        `curriculum.dynamics`.
+    """
+    places = Path(config.paths.data), Path(config.paths.cache)
+    named: dict[str, Any] = locate(config.data, *places)
+    for name, other in sorted(every_set(config).items()):
+        found = {} if other is config.data else locate(other, *places)
+        named |= {f"{name}.{split}": path for split, path in found.items()}
+    bertscore, start = config.task.bertscore, config.head.start
+    models = {"bertscore": EncoderConfig(bertscore.model or "")}
+    if config.baseline.name != "none":
+        named |= BASELINES[config.baseline.name].sources(config)
+    else:
+        models["encoder"] = config.encoder
+    named |= {
+        "bertscore.baseline": bertscore.baseline,
+        "ckpt_path": config.ckpt_path and checkpoint_to_train_on(config),
+        "head": start and Path(start, HEAD),
+        "curriculum.scores": config.curriculum.scores,
+    }
+    named = {name: path for name, path in named.items() if path and Path(path).is_file()}
+    hashes = {name: sha256_file(path) for name, path in named.items()}
+    # What follows takes time to import.
+    models = {name: each for name, each in models.items() if each.name and Path(each.name).is_dir()}
+    if models:
+        from heron.data.hub import identity
+
+        hashes |= {name: fingerprint(identity(each)) for name, each in models.items()}
+    several: dict[str, list[Path]] = {}
+    if config.curriculum.dynamics is not None:
+        from heron.dynamics.files import record_paths
+
+        several["curriculum.dynamics"] = record_paths(config.curriculum.dynamics)
+    if config.optim.soft.predictions or config.optim.suspects.dynamics:
+        from heron.tasks.soft_targets import target_files
+
+        several |= target_files(config)
+    return hashes | {key: fingerprint(map(sha256_file, each)) for key, each in several.items()}
+
+
+def checkpoint_to_train_on(config: Config) -> Path:
+    """Name the checkpoint that `ckpt_path` means, a file or a run folder's last one."""
+    named = Path(config.ckpt_path or "")
+    return RunFolder(named).last if named.is_dir() else named
+
+
+@contextmanager
+def keep_heartbeat(folder: RunFolder, clock: Clock) -> Iterator[None]:
+    """Update `heartbeat` and `seconds` in `status.json` every few seconds, from a thread."""
+    stop = threading.Event()
+
+    def beat() -> None:
+        while not stop.wait(BEAT):
+            folder.try_update(heartbeat=heartbeat(), seconds=clock.seconds())
+
+    thread = threading.Thread(target=beat, name="heartbeat", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def heartbeat() -> dict[str, Any]:
+    """Sign of life: Unix time in seconds, process id, machine."""
+    return {"time": round(time.time(), 1), "pid": os.getpid(), "host": socket.gethostname()}
+
+
+def failure(error: BaseException, seconds: float) -> dict[str, Any]:
+    """Describe how a run ended, for `status.json`.
+
+    Returns:
+        `state`, `error` (class and message), `traceback` (its last 20 lines), `retry` (whether the
+        same command tries again by itself), `seconds`, `peak_rss_mb`.
+    """
+    return {
+        "state": "failed" if isinstance(error, Exception) else "interrupted",
+        "seconds": seconds,
+        "error": f"{type(error).__name__}: {error}",
+        "traceback": "".join(traceback.format_exception(error)).splitlines()[-20:],
+        "retry": not isinstance(error, Exception) or is_machine_error(error),
+        "peak_rss_mb": peak_rss_mb(),
+    }
+
+
+def peak_rss_mb() -> float:
+    """Read this process's largest resident memory so far, in MiB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (1024 if sys.platform != "darwin" else 1024**2), 1)

@@ -1,6 +1,7 @@
 """From a configuration to what Lightning runs: the module, and the Trainer as heron uses it."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from heron.models.optim import class_weights
 from heron.models.precision import precision
 from heron.tasks.base import TaskModule
 from heron.tasks.config import Config
+from heron.tasks.predictions import Predictions
 from heron.tasks.task import new_head, task_of
 from heron.training.callbacks import (
     Ledger,
@@ -120,6 +122,40 @@ def prediction_trainer(config: Config, folder: Path) -> pl.Trainer:
         machine["accelerator"] = "auto"
     nothing = {"logger": False, "enable_checkpointing": False, "use_distributed_sampler": False}
     return _trainer(config, folder, [], **machine, **nothing)
+
+
+def predict_split(
+    trainer: pl.Trainer,
+    module: TaskModule,
+    data: DataModule,
+    split: str,
+    keep: Path | None = None,
+    cleanups: list[Callable[[], None]] | None = None,
+) -> Predictions:
+    """Run a split through the model, in order of length, and put the rows back in order.
+
+    Of several processes each predicts its share of every batch; all get the whole. A module that
+    generates text stores its outputs in the folder `keep`, so that a cut run need not generate them
+    again. They are deleted at the end, or by a function that is added to `cleanups`.
+    """
+    kept = None if keep is None else module.kept_parts(keep, data, split)
+    outputs: Any
+    if kept is not None:
+        outputs = kept.predict(trainer, module, data, split)
+    else:
+        loader = data.evaluation_loader(split)
+        outputs = trainer.predict(module, loader) if len(data.features[split]) else []
+    everywhere = [each for part in ranks.gather(list(outputs or [])) for each in part]
+    if str(trainer.limit_predict_batches) != "1.0":
+        rows = {row for output in everywhere for row in output.rows_R.tolist()}
+        guids = {data.features[split].guids[row] for row in rows}
+        data.examples[split] = [each for each in data.examples[split] if each.guid in guids]
+    predictions = module.collect(everywhere, data, split)
+    if kept is not None and cleanups is not None:
+        cleanups.append(kept.remove)
+    elif kept is not None and ranks.is_first():
+        kept.remove()
+    return predictions
 
 
 def _trainer(

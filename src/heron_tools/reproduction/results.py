@@ -13,12 +13,12 @@ from typing import Any
 from heron.base.cells import Table, show, to_markdown
 from heron.base.errors import ConfigError
 from heron.base.files import read_json, read_yaml, write_file, write_json
+from heron.base.libraries import provenance
 from heron.base.tables import write_table
 from heron.reports.pages import render
 from heron.reports.run import data_url
 from heron.results import STATISTICS
 from heron.results.collect import RunRecord
-from heron.training.status import provenance
 from heron_tools.reproduction.comparing import (
     DAGGER,
     compare_runs,

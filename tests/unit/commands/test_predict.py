@@ -12,7 +12,7 @@ import pytest
 
 from heron.base.tables import write_table
 from heron.data.datamodule import DataModule
-from heron.training.outcome import predict_split as real_predict_split
+from heron.training.trainer import predict_split as real_predict_split
 from small_baselines import LABELS as PAIR_LABELS
 from small_baselines import train as train_baseline
 from small_runs import heron, train

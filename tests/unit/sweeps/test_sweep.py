@@ -12,15 +12,16 @@ from typing import Any
 
 import pytest
 
+from heron.base.errors import is_machine_error
 from heron.base.files import locked
 from heron.base.run_folder import RunFolder
 from heron.sweeps.launch import run_planned
-from heron.training import status as status_
-from heron.training.run import FAILED, Run
-from heron.training.status import (
+from heron.training import run as run_
+from heron.training.run import (
+    FAILED,
     Clock,
+    Run,
     failure,
-    is_machine_error,
     keep_heartbeat,
 )
 from heron.training.stored import read_stored
@@ -202,7 +203,7 @@ class TestHeartbeat:
     def test_is_written_from_a_thread_with_process_machine_and_seconds(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(status_, "BEAT", 0.01)
+        monkeypatch.setattr(run_, "BEAT", 0.01)
         folder = RunFolder(tmp_path)
         with keep_heartbeat(folder, Clock(spent=7.0)):
             wait_until(lambda: folder.status.is_file())
@@ -261,7 +262,7 @@ class TestHeartbeat:
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr(RunFolder, "update_status", full)
-        status_.try_update(RunFolder(tmp_path), state="failed")
+        RunFolder(tmp_path).try_update(state="failed")
         assert "No space left" in capsys.readouterr().err
 
 

@@ -15,8 +15,8 @@ import small_runs
 from heron.base.run_folder import RunFolder
 from heron.tasks import BASELINES
 from heron.tasks.config import Config
-from heron.training.outcome import train_baseline
-from heron.training.status import source_hashes
+from heron.training.job import train_baseline
+from heron.training.run import source_hashes
 from small_baselines import CBOW, LABELS, compose, overrides, save_nli_model, train
 from small_runs import heron
 

@@ -28,9 +28,8 @@ from heron.reports.map_data import read_logits
 from heron.training import job
 from heron.training.checkpointing import History, LastCheckpoint
 from heron.training.curriculum import build_curriculum, first_run, similarities, without_curriculum
-from heron.training.outcome import predict_split
 from heron.training.run_names import run_path
-from heron.training.trainer import build_module, build_trainer
+from heron.training.trainer import build_module, build_trainer, predict_split
 from small_runs import TINY, compose, heron, in_folder
 from stopping import Stopped, assert_same_run, stopping
 from tiers import quick

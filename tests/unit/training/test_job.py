@@ -22,8 +22,7 @@ from heron.data.datamodule import DataModule
 from heron.tasks.config import Config
 from heron.training.checkpointing import History
 from heron.training.job import run_job
-from heron.training.outcome import predict_split
-from heron.training.trainer import build_module, build_trainer
+from heron.training.trainer import build_module, build_trainer, predict_split
 
 ComposeConfig = Callable[..., Config]
 
@@ -47,7 +46,7 @@ def test_failure_is_kept_in_the_status_and_forgotten_when_the_run_is_done(
 
     config, folder = chronicle_config(), RunFolder(tmp_path / "run")
     with monkeypatch.context() as patch:
-        patch.setattr("heron.training.outcome.write_table", out_of_disk)
+        patch.setattr("heron.training.job.write_table", out_of_disk)
         with pytest.raises(OSError, match="no space"):
             run_job(config, folder)
     failed = json.loads(folder.status.read_text())

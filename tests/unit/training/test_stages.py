@@ -13,7 +13,7 @@ from heron.base.tables import read_table
 from heron.reports.run import score_table
 from heron.results.collect import collect
 from heron.tasks.config import StageConfig
-from heron.training import job, outcome
+from heron.training import job
 from heron.training.exported import POINTER
 from heron.training.inference import open_trained, read_splits
 from heron.training.stages import stage_config
@@ -152,7 +152,7 @@ def test_a_stop_between_or_inside_stages_ends_as_if_there_had_been_none(
     config = composed(chronicle_config, stages)
     whole = job.run_job(copy.deepcopy(config), RunFolder(tmp_path / "whole"))
     broken = RunFolder(tmp_path / "broken")
-    write_table, calls = outcome.write_table, []
+    write_table, calls = job.write_table, []
 
     def stop_once(path, columns):
         calls.append(path)
@@ -160,7 +160,7 @@ def test_a_stop_between_or_inside_stages_ends_as_if_there_had_been_none(
             raise KeyboardInterrupt
         write_table(path, columns)
 
-    monkeypatch.setattr(outcome, "write_table", stop_once)
+    monkeypatch.setattr(job, "write_table", stop_once)
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
             job.run_job(copy.deepcopy(config), broken)

@@ -113,7 +113,7 @@ def test_failed_job_closes_its_wandb_run_as_failed_and_the_next_command_goes_on_
         raise RuntimeError("a full disk")
 
     with monkeypatch.context() as patch:
-        patch.setattr("heron.training.outcome.write_table", fail)
+        patch.setattr("heron.training.job.write_table", fail)
         assert train(tmp_path) == 2
     assert wandb.run is None
     assert train(tmp_path) == 0

@@ -30,8 +30,7 @@ from heron.tasks.summarization.predictions import (
     stored_extractive,
 )
 from heron.tasks.summarization.seq2seq import generation_settings
-from heron.training.outcome import predict_split
-from heron.training.trainer import build_module, prediction_trainer
+from heron.training.trainer import build_module, predict_split, prediction_trainer
 from heron_tools.export.model_card import usage_code
 from heron_tools.export.plain import Plain
 
