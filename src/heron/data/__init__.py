@@ -18,14 +18,14 @@ def no_problems(_config: object) -> Iterable[str]:
 class Rules:
     """Which settings a task allows."""
 
-    long_forms: tuple[str, ...] = ()  # input forms that `encoder.overflow=windows` can read
+    long_forms: tuple[str, ...] = ()  # input forms allowed with `encoder.overflow=windows`
     classifiers: tuple[str, ...] = ()  # values of `head.classifier` that no other task has
-    # Keys of a run's configuration that have no effect with the task, or `key=value`: said once
-    # where they are set.
+    # Keys, or `key=value`, of a run's configuration that have no effect for the task; heron says so
+    # once where they are set.
     ignores: tuple[str, ...] = ()
-    # Lists which of a run's settings cannot work for the task.
+    # Lists the settings of a run that cannot work for the task.
     problems: Callable[[Any], Iterable[str]] = no_problems
-    # Lists which of a data set's settings cannot work for the task.
+    # Lists the settings of a data set that cannot work for the task.
     data_problems: Callable[[Any], Iterable[str]] = no_problems
 
 

@@ -11,16 +11,16 @@ import numpy as np
 from heron.data.config import BUDGET, BatchingConfig
 from heron.data.features import UNLABELLED, Units
 
-BATCHES = 20  # at least in an epoch where `batching.tokens` is null
+BATCHES = 20  # fewest in an epoch where `batching.tokens` is null
 
 
 def budget(batching: BatchingConfig) -> int:
-    """Get the most padded tokens of a batch; `BUDGET` where `batching.tokens` is null."""
+    """Get the limit of padded tokens per batch; `BUDGET` where `batching.tokens` is null."""
     return BUDGET if batching.tokens is None else batching.tokens
 
 
 def fit_budget(batching: BatchingConfig, lengths_S: np.ndarray) -> BatchingConfig:
-    """Set `batching.tokens` if it is null: `BUDGET`, or less for about `BATCHES` an epoch."""
+    """Set `batching.tokens` if null: `BUDGET`, or less for about `BATCHES` batches an epoch."""
     if batching.tokens is not None or not len(lengths_S):
         return batching
     share = int(lengths_S.sum()) // BATCHES
@@ -54,7 +54,7 @@ def plan_pass(
         batching: `shuffle` (random batches of `size`) or `bucket` (similar lengths together, up to
             `tokens` padded tokens, batches in random order).
         random: generator of the order.
-        classes_U: class id of each unit, to give every batch the pass's shares of the classes; None
+        classes_U: class id of each unit, to give every batch the class shares of the pass; None
             leaves them to chance.
     """
     order_P = random.permutation(drawn_P)

@@ -3,7 +3,7 @@
 A planned batch is divided between the processes of a training.
 
 Shape suffixes: U units, B sequences, L tokens of the longest, R rows of these sequences, C classes,
-X rows or sequences, P pooled.
+X rows or sequences, P size of a pooled vector.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from torch import Tensor
 
 from heron.data.features import UNLABELLED, Axis, Column, Features
 
-IGNORED = -100  # in targets: padding, without loss
+IGNORED = -100  # target id of padding: without loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Batch:
     pooled_XP: Tensor | None = None
     # The task's own, see `Features.columns`; those of tokens are padded [B, L, ...].
     columns: dict[str, Tensor] = field(default_factory=dict)
-    is_stand_in: bool = False  # it only keeps a process without a share in step
+    is_stand_in: bool = False  # the placeholder of a process without a share
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Batch:
         """Copy every tensor to a device; Lightning calls this."""
@@ -116,7 +116,7 @@ class Collator:
 def _padded(
     values: np.ndarray, offsets: np.ndarray, entries: np.ndarray, fill: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Put the lists of some entries side by side, `[entries, longest, ...]`; also their lengths."""
+    """Stack the lists of some entries, padded to `[entries, longest, ...]`; also their lengths."""
     starts = offsets[entries]
     lengths = offsets[entries + 1] - starts
     shape = (len(entries), int(lengths.max(initial=0)), *values.shape[1:])
@@ -139,12 +139,12 @@ def _gather(values: np.ndarray, entries: np.ndarray) -> Tensor:
 
 
 def _dtype(values: np.ndarray) -> Any:
-    """Integers become int64; other values keep their type."""
+    """Choose a tensor's type: int64 for integers, else unchanged."""
     return np.int64 if values.dtype.kind in "iu" else values.dtype
 
 
 def share(units_U: np.ndarray, rank: int, ranks: int) -> np.ndarray:
-    """Take one process's part of a planned batch: every `ranks`-th unit, so lengths are alike."""
+    """Take one process's part of a planned batch: every `ranks`-th unit, of all lengths."""
     return units_U[rank::ranks]
 
 

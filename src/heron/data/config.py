@@ -54,7 +54,7 @@ class FileConfig:
     git_blob: str | None = None  # git's name of its bytes, where no sha256 could be taken
     size: int | None = None  # bytes
     rows: int | None = None  # number of rows, without the header
-    # heron has read no such file: `rows` and `data.counts` are those that others say, if any
+    # never tested with the real file: `rows` and `data.counts`, if any, are published numbers
     unseen: bool = False
 
     @property
@@ -67,7 +67,7 @@ class FileConfig:
 class Columns:
     """Names of columns."""
 
-    # the (marked) text; of a pair the first one (premise, or context of a question)
+    # the (marked) text, or the first text of a pair (premise, context of a question)
     text: str = "text"
     label: str = "label"  # the class name
     # the stable id; in a file without a column of the default name, `<file stem>:<line>`
@@ -105,7 +105,7 @@ class ValidationConfig:
     fraction: Fraction = 0.1  # least share of the training rows; 0: no split
     # `group` keeps groups (documents) whole; `row` draws single rows
     by: Annotated[str, OneOf("group", "row")] = "group"
-    seed: int = 0  # of this sampling, not of the training: all seeds share one split
+    seed: int = 0  # of this sampling only: runs of all training seeds share one split
 
 
 @dataclass
@@ -116,7 +116,7 @@ class FoldsConfig(Checked):
     fold: Natural = 0  # which part is validation, from 0
     # `group` keeps groups (documents) whole; `row` draws single rows
     by: Annotated[str, OneOf("group", "row")] = "group"
-    seed: int = 0  # of this sampling, not of the training: all seeds share the folds
+    seed: int = 0  # of this sampling only: runs of all training seeds share the folds
 
     def problems(self) -> Iterator[str]:
         """Check that the part is one of several."""
@@ -129,7 +129,7 @@ class FoldsConfig(Checked):
 
 @dataclass
 class HoldoutConfig(ValidationConfig):
-    """How to take a test split from train where the data set has none, before validation."""
+    """How to take a test split from train where the data set has none; validation comes after."""
 
     fraction: Fraction = 0.0
     by: Annotated[str, OneOf("group", "row")] = "row"
@@ -204,7 +204,7 @@ class TextsConfig:
     sets: list[str] = field(default_factory=list)
     files: list[FileConfig] = field(default_factory=list)  # further files, as `data.files.train`
     unseen: list[str] = field(default_factory=list)  # further data sets to keep out
-    # leave out a text if so many words in a row, or all its words, are in a text to keep out
+    # leave out a text if this many consecutive words, or all, are in one text to keep out
     overlap: Count = 8
 
 
@@ -231,11 +231,11 @@ class DataConfig(Checked):
     # row, `pair_table` two texts, `text_table` one text, `qa_table` a question, `article_table` an
     # article and its summary; `squad_json` is SQuAD's JSON, nested or flat; `texts` are raw
     format: str = "marked_table"
-    # quotes in tables of text: `csv` encloses cells in them, for `none` they are characters, `auto`
-    # reads a file as its rows show
+    # quotation marks in CSV and TSV: `csv` reads them as enclosing cells, `none` as characters of
+    # the text, `auto` decides by the file's rows
     quoting: Annotated[str, OneOf("auto", "csv", "none")] = "auto"
     columns: Columns = field(default_factory=Columns)  # names of columns
-    # class names by the words of the files, `{"0": contrastive, e: entailment}`; class names are
+    # class names by the labels of the files, `{"0": contrastive, e: entailment}`; class names are
     # always read. Case is ignored where no name or alias is spelt exactly so.
     label_aliases: dict[str, str] = field(default_factory=dict)
     # label column of a split, where it is not `columns.label`
@@ -289,7 +289,7 @@ class DataConfig(Checked):
     holdout: HoldoutConfig = field(default_factory=HoldoutConfig)
     # how to take a validation split from train where `files` has none
     validation: ValidationConfig = field(default_factory=ValidationConfig)
-    # cross-validation in place of all that; `folds=5` sweeps over five folds
+    # cross-validation in place of these splits; `folds=5` sweeps over five folds
     folds: FoldsConfig = field(default_factory=FoldsConfig)
     # which share of the training split to use
     sample: SampleConfig = field(default_factory=SampleConfig)
@@ -313,11 +313,11 @@ class DataConfig(Checked):
 
     @property
     def split_files(self) -> dict[str, FileConfig]:
-        """The files of splits, without those beside them."""
+        """The files of the splits only."""
         return {split: self.files[split] for split in SPLITS if split in self.files}
 
     def problems(self) -> Iterator[str]:
-        """List what cannot work together, by the data set's task as well."""
+        """List settings that cannot work together, or for the task."""
         for key, name in (("join", JOIN), (f"phrases={self.phrases}", PHRASES)):
             wanted = self.join if name == JOIN else self.phrases != "none"
             if wanted and name not in self.files:
@@ -357,7 +357,7 @@ class DataConfig(Checked):
             yield f"data.inverse={self.inverse}: inverting twice must give the label"
 
 
-BUDGET = 3072  # padded tokens a batch where `batching.tokens` is null
+BUDGET = 3072  # padded tokens per batch where `batching.tokens` is null
 
 
 @dataclass
@@ -370,7 +370,7 @@ class BatchingConfig:
     size: Count = 32  # sequences per batch under `shuffle`
     # padded tokens per batch under `bucket` and in evaluation. null: 3072, and in training fewer
     # where an epoch would have less than 20 batches (never less than the longest sequence);
-    # `status.json` has the number, `data.batch_tokens`.
+    # `data.batch_tokens` in `status.json` is the number used.
     tokens: Annotated[int, Ge(8)] | None = 4096
     # copies of rows of rare classes in each epoch: `none`, `balanced` (the largest class's count //
     # the class's own) or `multipliers`
@@ -415,7 +415,7 @@ def read_config(path: Path) -> DataConfig:
 
 
 def data_values(path: Path) -> Any:
-    """Load a data set's YAML without its defaults list, which is Hydra's: task and head."""
+    """Load a data set's YAML without the defaults list (task, head), which Hydra reads."""
     from omegaconf import OmegaConf  # start-up time
 
     values = read_yaml(path)

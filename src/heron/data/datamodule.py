@@ -148,11 +148,11 @@ class DataModule(pl.LightningDataModule):
     def plan(self, epoch: int) -> list[np.ndarray]:
         """Plan the batches of one training epoch."""
         if self.trainer is not None and self.trainer.overfit_batches:
-            epoch = 0  # the same batches again
+            epoch = 0  # every epoch has the same batches
         if self.curriculum is not None:
             return self.curriculum.plan(epoch)
         whole, counted = self._whole_plan(epoch), self.batches_per_epoch()
-        # The last of a given number of steps may be inside an epoch.
+        # `trainer.max_steps` may end inside an epoch.
         return whole[: counted[epoch]] if epoch < len(counted) else whole
 
     def _whole_plan(self, epoch: int) -> list[np.ndarray]:
@@ -215,8 +215,8 @@ class DataModule(pl.LightningDataModule):
     def evaluation_loader(self, split: str, done_U: Sequence[int] | np.ndarray = ()) -> DataLoader:
         """Load any split, in order of length where there are tokens to pad.
 
-        Batches of nothing but `done_U`, units that are done, are left out. (Of summaries, which
-        are kept row by row, a unit is a row.)
+        Batches with only units of `done_U` (already predicted) are left out. (A unit of summaries,
+        which are kept row by row, is a row.)
         """
         units = self.units[split]
         if split in self.vectors:
@@ -260,7 +260,7 @@ class Prepared:
     keys: dict[str, str]  # fingerprint of each split's features
 
 
-# At most one: the data of this process's previous job. In a grid over a head, reading and
+# At most one: the data of this process's previous job. In a grid over heads, reading and
 # tokenizing would take as long as training.
 _last: dict[str, Prepared] = {}
 
@@ -303,7 +303,7 @@ def prepare(config: RunSettings, examples: Splits | None = None, tokenizer: Any 
         read = (text for e in examples.get(TRAIN, []) for text in (e.text, e.text_pair, e.target))
         texts = (text for text in read if text is not None)
         tokenizer = load_tokenizer(config.encoder, added, texts, cache)
-    _remove_limits(tokenizer)  # the last call's would change the keys below
+    _remove_limits(tokenizer)  # those of its last call would change the keys below
     state = tokenizer.backend_tokenizer.to_str()
     features, keys = {}, {}
     code: Any = ()
@@ -324,7 +324,7 @@ def prepare(config: RunSettings, examples: Splits | None = None, tokenizer: Any 
         nothing_left = split in (TRAIN, VALIDATION) and not len(features[split])
         if config.data.on_cut == "refuse" or nothing_left:
             require_none_refused(features[split], split)
-    _remove_limits(tokenizer)  # or they would be exported where no features were stored
+    _remove_limits(tokenizer)  # else exported, but only if the cache had no features
     return Prepared(examples, dropped, tokenizer, len(tokenizer) - len(added), features, keys)
 
 
@@ -363,7 +363,7 @@ def plan_stored(units: Units, most: int = 4096) -> list[np.ndarray]:
 
 
 class _Units(Dataset[np.ndarray]):
-    """What a plan's batches are loaded from: the collator reads the units that a batch names."""
+    """Returns each batch of a plan, unit indices, as it is; the collator reads the units."""
 
     def __getitem__(self, units_U: np.ndarray) -> np.ndarray:
         return units_U

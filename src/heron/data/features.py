@@ -3,10 +3,10 @@
 A *sequence* is one input of the encoder; a *row* is what is classified. They need not be one to
 one: in the window form all pairs of a text share one sequence; a premise and a hypothesis that are
 encoded separately, or a long premise in overlapping windows, are several sequences of one row. A
-*unit* is a smallest set of sequences and rows that belong together; it is never split over batches.
+*unit* is a smallest set of sequences and rows that belong together; batches do not divide it.
 
-What a task stores beside the fields that all tasks have are its `columns`; how they are cut,
-stored and put into batches is decided by their axis alone.
+A task's own fields are its `columns`; their axis alone decides how they are divided, stored and
+put into batches.
 
 Shape suffixes: T tokens of the split, S sequences, R rows, U units.
 """
@@ -26,7 +26,7 @@ from heron.data.examples import Example
 
 FEATURES_VERSION = 7
 UNLABELLED = -100
-_COLUMN, _OFFSETS = "column ", "offsets "  # before its name, in the names of files
+_COLUMN, _OFFSETS = "column ", "offsets "  # before a column's name, in the cache
 Axis = Literal["token", "sequence", "row", "unit"]
 
 
@@ -53,13 +53,13 @@ class Features:
     # int32, where the second text begins in each sequence, counted in tokens from its start, for
     # encoders that tell two segments apart; -1 where there is none
     second_S: np.ndarray
-    sequences_R: np.ndarray  # int32, the (first) sequence of each row, never falling
+    sequences_R: np.ndarray  # int32, the (first) sequence of each row, ascending
     labels_R: np.ndarray  # int32, index into `label_order`, or `UNLABELLED`
     truncated_R: np.ndarray  # bool, whether the length limit cut the row's text
     guids: list[str]  # one per row
     refused: list[Problem]  # examples that could not be used, with the reason; they have no row
     columns: dict[str, Column] = field(default_factory=dict)  # the task's own, by name
-    # What the task has counted, by name: the number, and what to warn of after it ("" for nothing).
+    # Numbers that the task counted, by name, each with a warning to print after it ("" for none).
     counts: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     @classmethod
@@ -72,7 +72,7 @@ class Features:
     ) -> Features:
         """Make features of examples with one sequence each and no second text.
 
-        `rest` are further fields, and `labels_R`.
+        `rest` has `labels_R` and other fields.
         """
         tokens_T, offsets_S = flatten(ids)
         return cls(

@@ -1,4 +1,4 @@
-"""What is known to be wrong with a data set's files: findings stored by their hashes.
+"""Known problems of a data set's files, stored by the hashes of these files.
 
 An audit stores what it has found in `<cache>/audit`, keyed by the hashes of the split files and by
 the options that change their text; `heron train` prints the serious findings.
@@ -12,13 +12,13 @@ from typing import Any
 from heron.base.files import fingerprint, read_json, write_json
 from heron.data.config import SPLITS, DataConfig
 
-# The data set's option that answers a finding, by its check, and the values that do. Other findings
-# cannot be answered in the data: scores must be read beside a baseline.
+# By check: the option of `data`, and its values, that resolve the check's findings. No option
+# resolves the others: scores must be read beside a baseline.
 _REMEDIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "casing": ("normalize_case", ("capitalize", "lower")),
     "duplicates": ("duplicates", ("drop", "mark")),
 }
-_MEASURED = ("normalize_case",)  # an audit under the same option has measured its effect
+_MEASURED = ("normalize_case",)  # an audit's findings already include its effect
 
 
 def text_options(config: DataConfig) -> dict[str, Any]:
@@ -47,11 +47,11 @@ def store(
 
 
 def known_problems(config: DataConfig, sources: Mapping[str, str], cache: Path) -> list[str]:
-    """List the known problems of the data that no option answers.
+    """List the known problems of the data that no option resolves.
 
     A line for each serious finding of a stored audit of these files (`sources`: hash by split),
-    under these options or else the latest one, and for each entry of `data.findings`, but for those
-    that `data.normalize_case` or `data.duplicates` answers.
+    under these options or else the latest one, and for each entry of `data.findings`, without those
+    that `data.normalize_case` or `data.duplicates` resolves.
     """
     path = _place(config, sources, cache)
     others = path.parent.glob(f"{path.name.partition('-')[0]}-*.json")
@@ -76,14 +76,14 @@ def _place(config: DataConfig, sha256: Mapping[str, str], cache: Path) -> Path:
 
 
 def check_of(id: str) -> str:
-    """Name the check that found something: its id up to the first dot."""
+    """Name the check of a finding: the id up to its first dot."""
     return id.partition(".")[0]
 
 
 def _answered(id: str, config: DataConfig, measured: bool = False) -> bool:
-    """Tell whether an option of the data set answers a finding.
+    """Tell whether an option of the data set resolves a finding.
 
-    Conflicts between two splits are answered like duplicates; not if `measured` under that option.
+    Conflicts between two splits count as duplicates. `measured`: the audit ran with these options.
     """
     across = check_of(id) == "conflicts" and id.count(".") == 2
     key, values = _REMEDIES.get("duplicates" if across else check_of(id), ("", ()))

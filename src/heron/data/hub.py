@@ -59,7 +59,7 @@ def identity(config: Pretrained) -> dict[str, str]:
 
     AutoConfig.from_pretrained(config.name, **origin(config))  # fetches it where it is not cached
     found = _cached(config)
-    # The cache keeps each commit in a folder of its name; transformers 5 does not tell it.
+    # The cache keeps each commit in a folder of its name; transformers 5 does not report it.
     commit = Path(found).parent.name if isinstance(found, str) else config.revision
     return {"commit": str(commit)}
 
@@ -118,7 +118,7 @@ def unreachable(name: str, error: Exception) -> ConfigError:
     why = str(error)
     if "trust_remote_code" in why:
         why = "it has Python code (*.py); read it, then set encoder.trust_remote_code=true"
-    elif "weights_only" in why:  # torch's advice is to trust the file
+    elif "weights_only" in why:  # torch's message advises to trust the file
         why = "its weights are pickled Python objects, which could run code"
     return ConfigError(f"encoder.name={name}: {why}")
 

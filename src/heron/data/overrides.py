@@ -49,7 +49,7 @@ def _laid_over(values: Any, words: Sequence[str]) -> DataConfig:
 
 
 def read_value(word: str) -> Any:
-    """Read the value of an override `key=value`, several as a list.
+    """Read the value of an override `key=value`; a list for `key=a,b`.
 
     Raises:
         ConfigError: it cannot be read.

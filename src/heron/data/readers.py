@@ -37,7 +37,7 @@ class Loaded:
 
     examples: dict[str, list[Example]]  # train, validation, test, as far as it has them
     # Rows left out by split and reason, without zeros: `unlabelled` (in the file's split, before
-    # carving), `duplicate`, and those of the task's own options.
+    # validation is taken from it), `duplicate`, and those of the task's own options.
     dropped: dict[str, dict[str, int]]
 
 
@@ -49,7 +49,7 @@ def load(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, list[
 def load_with_report(config: DataConfig, data_dir: Path, cache_dir: Path) -> Loaded:
     """Read all splits of a data set, downloading or generating what is absent (see `locate`).
 
-    Without a test file, `test` is carved out of train if `data.holdout` says so; then, without a
+    Without a test file, `test` is taken from train if `data.holdout` says so; then, without a
     validation file, `validation` is. A test file is never changed. With `data.folds`, validation is
     a part of train, and no other file is read.
 

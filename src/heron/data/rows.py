@@ -27,12 +27,12 @@ from heron.languages.unicode import normalise
 Labels = Literal["required", "optional", "ignored"]
 
 SIDE = "data.columns.side"
-_MOST_CLASSES = 1000  # of a table whose classes nobody has listed
+_MOST_CLASSES = 1000  # of a table where `data.label_order` is empty
 
 # From a value of the joined column to the columns that `join.take` names.
 Joined = Mapping[str, Mapping[str, Any]]
 
-# What others call these columns, where a table has none of the name that `data.columns` gives.
+# Other names of these columns, for tables without the name that `data.columns` gives.
 SYNONYMS = {
     "text": ("comment", "sentence", "content", "review", "tweet", "document", "body"),
     "premise": ("sentence1", "text1", "text_a", "context"),
@@ -52,12 +52,12 @@ class Rows:
     """The content of one file."""
 
     examples: list[Example]  # the usable rows, in file order
-    problems: list[Problem]  # the others, by line, in file order
+    problems: list[Problem]  # why other rows are unusable, in file order
     # Number of rows left out under `data.unlabelled=drop`, by the content of their label cell.
     unlabelled: Mapping[str, int] = field(default_factory=dict)
     dropped: Sequence[tuple[str, str]] = ()  # reason and label of rows that the task leaves out
-    # Ids of all rows that could be read, used or not, in file order; of a part of a file
-    # (`read_chunks`) also those before it.
+    # Ids of all rows that could be read, used or not, in file order; for a part of a file
+    # (`read_chunks`), also the ids of the parts before it.
     guids: Sequence[str] = ()
     has_ids: bool = False  # whether the ids are the file's own, not `<file stem>:<line>`
 
@@ -81,9 +81,9 @@ class Format:
 
 
 def own_table(source: Path | Table, config: DataConfig) -> Table:
-    """Read a table and its problems, unless it has been read; columns get `data.columns`' names.
+    """Read a table, unless it has been read; columns get the names in `data.columns`.
 
-    Letters' case and the names of `SYNONYMS` are accepted where one column has them, and said once.
+    Names in other case, and `SYNONYMS`, are accepted if one column fits; it is said once.
     """
     table = as_table(source, config.quoting)
     used, of_classes = config.columns, TASKS[config.task].has_classes
@@ -106,7 +106,7 @@ def own_table(source: Path | Table, config: DataConfig) -> Table:
 
 
 def classes_in(path: Path, config: DataConfig) -> list[str]:
-    """List what the label column of a table holds, numbers by size, else by the alphabet.
+    """List the classes in a table's label column: numbers by size, others alphabetically.
 
     Raises:
         ConfigError: more than 1,000 classes: the column is no label.
@@ -152,7 +152,7 @@ class LabelReader:
         folded: dict[str, set[str]] = {}
         for name, label in self.exact.items():
             folded.setdefault(name.casefold(), set()).add(label)
-        # A name that would mean two classes without its case is left out.
+        # Names that mean two classes if case is ignored are left out.
         self.folded = {name: min(labels) for name, labels in folded.items() if len(labels) == 1}
 
     def read(self, value: Any) -> str | None:
@@ -167,8 +167,8 @@ class LabelReader:
                 return found
         name = f'"{text}"' if text.isdecimal() else "NAME"
         fix = (
-            f"data.label_aliases={{{name}: CLASS}} says what else a file calls a class",
-            "data.columns.label=NAME names their column",
+            f"data.label_aliases={{{name}: CLASS}} maps labels of a file to classes",
+            "data.columns.label=NAME names the label column",
         )
         raise LabelError(f"unknown {self.column} '{text}'.{nearest(text, self.exact, True)}", fix)
 
@@ -188,7 +188,7 @@ class TableReader(ABC):
         self.problems: list[Problem] = []
         self.unlabelled: Counter[str] = Counter()  # rows left out, by content of their label cell
         self.dropped: list[tuple[str, str]] = []  # reason and label of other rows left out
-        self.lines: dict[str, int] = {} if table.ids is None else table.ids  # of each guid
+        self.lines: dict[str, int] = {} if table.ids is None else table.ids  # line of each guid
 
     @abstractmethod
     def read(self, index: int) -> Example | None:
@@ -224,7 +224,7 @@ class TableReader(ABC):
     def example(
         self, index: int, guid: str, text: str, side: Mapping[str, Any], group: Any, **fields: Any
     ) -> Example:
-        """Make a row's example; to `side` come its place in the file and `data.columns.side`."""
+        """Make a row's example; `side` also gets its file, line and `data.columns.side`."""
         row, line, columns = self.table.rows[index], self.table.lines[index], self.config.columns
         usual = {"file": self.table.path.name, "line": line}
         usual |= {column: row.get(column) for column in columns.side}
@@ -281,7 +281,7 @@ class RowReader(TableReader):
         return self.example(index, guid, text, named, group, **texts)
 
     def text(self, row: Mapping[str, Any], line: int, column: str) -> str:
-        """Normalise one text; where there is none, a problem, and an empty text."""
+        """Normalise one text; a missing text is a problem, and returned empty."""
         value = number_text(row[column])
         if is_missing(value) or not isinstance(value, str):
             what = "is empty" if is_missing(value) else f"is not text: {value!r}"

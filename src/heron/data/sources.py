@@ -116,7 +116,7 @@ def fetch(sources: Mapping[str, Source], folder: Path) -> list[Problem]:
 def download(file: FileConfig, folder: Path) -> None:
     """Fetch `file.url` into `folder`; safe when several processes want the same file.
 
-    Received bytes are kept in `<file>.part`, where the next attempt goes on, in this process or a
+    Received bytes are kept in `<file>.part`, which the next attempt continues, in this process or a
     later one. The file appears only complete and verified.
     """
     from huggingface_hub.errors import HfHubHTTPError  # start-up time: most runs have their files
@@ -124,7 +124,7 @@ def download(file: FileConfig, folder: Path) -> None:
 
     target = folder / file.path
     if not file.url:
-        raise ValueError("it has no address, or one without a hash in a run's config.yaml")
+        raise ValueError("it has no address (a run's config.yaml keeps only those with a hash)")
     if not target.resolve().is_relative_to(folder.resolve()):
         raise ValueError(f"it is not fetched: its path leads out of {folder}")
     part = target.with_name(f"{target.name}.part")
@@ -135,13 +135,13 @@ def download(file: FileConfig, folder: Path) -> None:
             with open(part, "ab") as out:
                 http_get(file.url, out, resume_size=out.tell(), expected_size=file.size)
         except HfHubHTTPError:
-            part.unlink()  # it may be too long to go on
+            part.unlink()  # perhaps too long to resume
             raise
         if wrong := wrong_content(file, part):
             part.unlink()
-            raise ValueError(f"what {file.url} gives is another file: {wrong}")
+            raise ValueError(f"{file.url} is another file now: {wrong}")
         os.replace(part, target)
-        if not file.sha256:  # what to pin
+        if not file.sha256:  # to pin it
             with suppress(DataError):
                 say(f"{target}: {len(read_table(target)):,} rows")
             say(f"{target}: its sha256 is {sha256_file(target)}")
@@ -163,7 +163,7 @@ def inspect(
     found = {}
     for name, file in files.items():
         places = [data_dir / file.path, cache_dir / "downloads" / file.path]
-        if not file.pinned:  # a user's own: where they stand
+        if not file.pinned:  # a user's own: relative to the working directory
             places.insert(0, Path(file.path).expanduser())
         path = next((place for place in places if place.is_file()), None)
         if path is None:
@@ -177,7 +177,7 @@ def inspect(
 
 
 def wrong_content(file: FileConfig, path: Path) -> str:
-    """Compare a file with what is pinned; empty where it is the right one."""
+    """Say how a file differs from the pinned one; empty where it does not."""
     size, kind, expected = path.stat().st_size, "sha256", file.sha256
     if expected:
         found = sha256_file(path)

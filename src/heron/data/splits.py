@@ -1,4 +1,4 @@
-"""Splits that a data set does not ship as they are: carved, sampled, without duplicates.
+"""Changes to a data set's splits: parts held out, folds, samples, duplicates removed.
 
 Draws depend on nothing but the seed and the names of what is drawn (never on file order, process
 or Python version): each name is hashed with the seed, and the smallest hashes are taken. A larger
@@ -65,9 +65,9 @@ def take_fold(
 
 
 def _units(examples: Sequence[Example], by: str) -> list[str]:
-    """Name what is drawn as a whole, for each example: its group, or itself.
+    """Name the unit that each example is drawn with: its group, or only itself.
 
-    Where all have one group, it is the text, and where all have one text, the row.
+    If all examples share one group, units are texts; if all share one text, single rows.
     """
     names = (lambda e: e.group or e.text, lambda e: e.text, lambda e: e.guid)
     for name in names if by == "group" else names[2:]:

@@ -1,4 +1,4 @@
-"""Files of the user's own in the form of a data set, and the YAML that makes them one."""
+"""Users' own files in the format of a data set, and the YAML that describes them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -17,10 +17,10 @@ from heron.data.sources import locate_phrases
 
 
 def own_files(values: Mapping[Any, Any], data_dir: Path) -> dict[str, Any]:
-    """Complete the files of the user's own in the values of `data`.
+    """Complete the entries of a user's own files in the values of `data`.
 
-    A path relative to the working directory becomes absolute; where no classes are listed, they are
-    those of the train file.
+    A path relative to the working directory becomes absolute; where no classes are listed, they
+    are read from the train file.
     """
     files = {split: dict(file) for split, file in (values.get("files") or {}).items() if file}
     for file in files.values():
@@ -44,7 +44,7 @@ def read_rows(
     data_dir: Path | None = None,
     cache_dir: Path | None = None,
 ) -> Rows:
-    """Read a file in the form of the data set `config`; a DataError where no row can be used.
+    """Read a file in the format of the data set `config`; a DataError where no row can be used.
 
     Only the text columns are required; guid, label and group are read where they exist.
 
@@ -97,7 +97,7 @@ def _read_parts(path: Path, config: DataConfig, size: int, read: Reader) -> Iter
         return
     for table in read_chunks(path, size, config.quoting):
         if config.columns.guid not in table.columns and table.ids is not None:
-            table.ids.clear()  # lines name the rows: none repeats
+            table.ids.clear()  # ids are made of line numbers: unique
         if len(table):
             yield read(table, "ignored", label, keys)
         else:

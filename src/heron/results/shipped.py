@@ -36,7 +36,7 @@ class Shipped:
 def read_shipped(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shipped:
     """Read the split files that are there, each whole and as it was shipped.
 
-    Nothing is carved, sampled or dropped as a duplicate, whatever `config` says, and no file is
+    Nothing is held out, sampled or dropped as a duplicate, whatever `config` says, and no file is
     downloaded: `heron data NAME fetch=true` does that. (Data of the hub are.)
 
     Raises:

@@ -373,7 +373,7 @@ class Config(Checked):
         return [parse(StageConfig, each, f"stages.{n}.") for n, each in enumerate(self.stages)]
 
     def is_validated(self) -> bool:
-        """Tell whether the data have a validation split, of their own or carved."""
+        """Tell whether the data have a validation split, their own or taken from train."""
         data = self.data
         carved = data.validation.fraction or data.folds.count
         return bool(data.generator or data.hub or "validation" in data.files or carved)
