@@ -1,4 +1,4 @@
-"""Language models that are asked (`heron prompt`, `baseline=prompted`)."""
+"""Prompting of language models (`heron prompt`, `baseline=prompted`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # start-up time
     from heron_tools.prompting.backends import Backend
     from heron_tools.prompting.config import PromptingConfig
 
-# Where a language model answers (`prompting.model.backend`); each is made from the run's
+# Kinds of access to a language model (`prompting.model.backend`); each is built from the run's
 # configuration and its `prompting` settings.
 BACKENDS: Registry[Callable[[Config, PromptingConfig], Backend]] = Registry(
     "backend",
@@ -39,7 +39,7 @@ def settings() -> Any:
 
 @BASELINES.late("prompted")
 def baseline() -> Baseline:
-    """Give the system that asks a language model."""
+    """Give the baseline that prompts a language model."""
     from heron_tools.prompting.system import BASELINE
 
     return BASELINE

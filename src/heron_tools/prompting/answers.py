@@ -35,18 +35,18 @@ class Request:
 
     key: str  # hash of all that can change the answer
     messages: tuple[Message, ...]
-    choices: tuple[str, ...] = ()  # the allowed answers, of `constrained` and `likelihood`
+    choices: tuple[str, ...] = ()  # allowed answers (`constrained`, `likelihood`)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model gave."""
+    """A model's answer."""
 
-    text: str = ""  # what it wrote; of `likelihood`, the most probable answer
+    text: str = ""  # generated text; with `likelihood`, the most probable choice
     # `stop`, `length` (cut at `max_tokens`), `filtered` (refused by a filter of the server), or
     # `failed` (no answer after all attempts; it is not stored)
     finish: str = "stop"
-    logprobs: tuple[float, ...] = ()  # of `likelihood`: of each choice, natural logarithm
+    logprobs: tuple[float, ...] = ()  # with `likelihood`: one per choice, natural logarithm
     input_tokens: int = 0
     output_tokens: int = 0
     seconds: float = 0.0
@@ -55,11 +55,11 @@ class Answer:
 
 
 def model_key(settings: PromptingConfig) -> str:
-    """Hash what can change every answer: the model, how it is asked, and how it writes."""
+    """Hash what affects every answer: model, address, form, dtype, scoring and sampling."""
     model = settings.model
     place = {"name": model.name, "revision": model.revision, "form": model.form, "url": model.url}
     if model.backend == "local" and Path(model.name).is_dir():
-        place |= identity(EncoderConfig(name=model.name))  # it may hold another model tomorrow
+        place |= identity(EncoderConfig(name=model.name))  # its files may change
     rest = {"dtype": model.dtype, "scoring": settings.scoring, **asdict(settings.sampling)}
     return fingerprint(place, rest)
 
@@ -72,14 +72,14 @@ class Store:
         self.path = cache / "answers" / f"{name}.sqlite"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with locked(self.path.with_suffix(".lock")), closing(self._open()) as database, database:
-            database.execute("pragma journal_mode=wal")  # of the file: readers beside one writer
+            database.execute("pragma journal_mode=wal")  # others may read during a write
             database.execute(_TABLE)
 
     def _open(self) -> sqlite3.Connection:
         return sqlite3.connect(self.path, timeout=60)
 
     def find(self, keys: Iterable[str]) -> dict[str, Answer]:
-        """Read the answers that are there, by key."""
+        """Read the stored answers, by key."""
         found: dict[str, Answer] = {}
         with closing(self._open()) as database:
             for key in keys:
@@ -92,7 +92,7 @@ class Store:
     def ask(
         self, requests: Iterable[Request], backend: Backend, what: str, bar: bool | None
     ) -> dict[str, Answer]:
-        """Get an answer to every request, from here or from a model; by key."""
+        """Get an answer to every request, from the store or the model; by key."""
         wanted = {each.key: each for each in requests}
         found = self.find(wanted)
         left = [each for key, each in wanted.items() if key not in found]
@@ -103,7 +103,7 @@ class Store:
         return found
 
     def keep(self, answers: Iterable[tuple[str, Answer]]) -> Iterator[tuple[str, Answer]]:
-        """Store each answer as it arrives, then pass it on; the first answer to a key stays."""
+        """Store each answer as it arrives, then yield it; no stored answer is overwritten."""
         with closing(self._open()) as database:
             for key, answer in answers:
                 if answer.finish != "failed":

@@ -1,4 +1,4 @@
-"""Where a model answers: on this machine, on a server, or in files for an offline interface."""
+"""Access to a model: on this machine, on a server, or by files for a batch interface."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from heron_tools.prompting.config import PromptingConfig
 
 
 class Backend(Protocol):
-    """Answers requests; each one once, in any order."""
+    """Answers each request once, in any order."""
 
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[str, Answer]]:
-        """Yield the key of a request and its answer as soon as it is there.
+        """Yield the key of a request and its answer as soon as it arrives.
 
         Raises:
-            ConfigError: a mistake that repeating does not help, such as a wrong key or model.
+            ConfigError: an error that a retry cannot fix, such as a wrong key or model.
         """
 
 
 def estimate_tokens(request: Request) -> int:
-    """Estimate tokens from UTF-8 bytes: about four a token, whatever the script."""
+    """Estimate tokens from UTF-8 bytes: about four per token in any script."""
     return sum(-(-len(message["content"].encode()) // 4) for message in request.messages)
 
 
@@ -48,10 +48,10 @@ def chat_body(request: Request, settings: PromptingConfig) -> dict[str, Any]:
 
 
 def read_completion(body: Any) -> Answer:
-    """Read a response of OpenAI's interface; a ValueError if it is none."""
+    """Read a response of OpenAI's interface, or raise a ValueError."""
     try:
         choice, usage = body["choices"][0], body.get("usage") or {}
-        said = choice.get("message") or {"content": choice.get("text")}  # of a completion, no chat
+        said = choice.get("message") or {"content": choice.get("text")}  # no chat: `text`
         text, finish = said.get("content") or "", choice.get("finish_reason")
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise ValueError(f"no completion: {body!s:.80}") from error
@@ -65,7 +65,7 @@ def read_completion(body: Any) -> Answer:
 
 
 class BatchFiles:
-    """Writes requests as a file for an offline interface, and reads the files of its answers.
+    """Writes requests as a file for a batch interface, and reads the files of its answers.
 
     The lines are those of OpenAI's batch interface. The first answer to a request counts.
     """
@@ -125,7 +125,7 @@ def _read_answers(path: Path) -> Iterator[tuple[str, Answer]]:
 
 
 def _is_filtered(row: dict[str, Any]) -> bool:
-    """Tell whether the request was refused; answers may name filters that let them pass."""
+    """Tell whether a filter refused the request; answers may also name filters that passed."""
     if (row.get("response") or {}).get("status_code") == 200:
         return False
     return "content_filter" in json.dumps([row.get("error"), row.get("response")])

@@ -1,4 +1,4 @@
-"""`heron prompt`: ask a language model about the rows of a data set."""
+"""`heron prompt`: prompt a language model with each row of a data set."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass
 class AskOptions:
-    """Options of `heron prompt` itself; all other words are those of a run."""
+    """Options of `heron prompt` itself; all other arguments are overrides of a run."""
 
     dry_run: bool = False  # count calls, tokens and costs, and send nothing
 
@@ -47,7 +47,7 @@ def composed(arguments: Sequence[str], kind: type[T]) -> tuple[Config, T]:
 
 
 def parted(arguments: Sequence[str], kind: Any) -> tuple[list[str], list[str]]:
-    """Part a command's own options from the overrides of a run."""
+    """Separate a command's own options from the overrides of a run."""
     own = [word for word in arguments if word.partition("=")[0] in field_types(kind)]
     return own, spelt_out([word for word in arguments if word not in own])
 

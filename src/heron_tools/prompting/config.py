@@ -1,6 +1,6 @@
-"""Settings of `baseline=prompted`: the model, the prompt, the examples in it, and how it is asked.
+"""Settings of `baseline=prompted`: the model, the prompt, its shots, sampling and translation.
 
-Only runs that ask a language model load this module.
+Only runs that prompt a language model load this module.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from heron.languages import LANGUAGES
 
 @dataclass
 class ModelConfig(Checked):
-    """A language model, and where it answers."""
+    """A language model and its backend."""
 
     name: str = MISSING  # hub id or folder, or the name by which a server knows it
     # `local` (transformers, on this machine), `server` (any with OpenAI's interface), `batch`
@@ -26,12 +26,12 @@ class ModelConfig(Checked):
     revision: str | None = None  # branch, tag or commit on the hub
     # precision of a local model's weights; `auto`: as they are stored
     dtype: Annotated[str, OneOf("auto", "float32", "bfloat16", "float16")] = "auto"
-    # of the server, `http://127.0.0.1:8000/v1`, `https://NAME.openai.azure.com/openai/v1/`; null:
-    # OpenAI's
+    # the server's address, `http://127.0.0.1:8000/v1`, `https://NAME.openai.azure.com/openai/v1/`;
+    # null: OpenAI's
     url: str | None = None
-    # the environment variable with the key; the key itself is never stored
+    # the environment variable with the API key; the key itself is never stored
     key: str = "OPENAI_API_KEY"
-    # input_price, output_price: of a million tokens, in US dollars; null: unknown
+    # input_price, output_price: US dollars per million tokens; null: unknown
     input_price: Annotated[float, Ge(0)] | None = None
     output_price: Annotated[float, Ge(0)] | None = None
 
@@ -40,21 +40,21 @@ class ModelConfig(Checked):
 class PromptConfig(Checked):
     """A prompt, as Jinja2 templates.
 
-    Templates know `words` (of the language's `prompting:`), `classes` (of the data), `labels` (the
-    answers for them), `output` (the word for the language of the answer), and in `item` also
-    `text`, `text_pair` and `side` of the row.
+    Variables of the templates: `words` (`prompting:` of the language's YAML), `classes` (of the
+    data), `labels` (the answer for each class), `output` (name of the answer's language), and in
+    `item` also the row's `text`, `text_pair` and `side`.
     """
 
     name: str = MISSING  # name in tables
-    # of `words` and of the answers; null: the data's
+    # language of `words` and answers; null: the data's
     language: Annotated[str, OneOf(registry=LANGUAGES)] | None = None
     instruction: str = MISSING  # what is to be done
     item: str = MISSING  # one row
     answer: str = "{{ words.answer }}:"  # what precedes the answer
-    # the answer for each class: null: the language's word for it, else the class's name
+    # the answer for each class; by default the language's word for it, or the class's name
     answers: dict[str, str] = field(default_factory=dict)
-    # whether examples are `turns` of a chat, part of one `text`, or written by `item` alone, which
-    # then knows them as `shots`, rows with `answer`, and is all that is sent
+    # shots are `turns` of a chat, part of one `text`, or rendered by `item`, which then gets them
+    # as `shots` (rows with `answer`) and is the whole prompt
     examples: Annotated[str, OneOf("text", "turns", "item")] = "text"
 
 
@@ -63,35 +63,35 @@ class SamplingConfig:
     """How an answer is generated."""
 
     max_tokens: Count = 16  # most tokens of an answer
-    temperature: Annotated[float, Interval(ge=0, le=2)] = 0.0  # 0: the most probable token
-    top_p: Share = 1.0  # with a temperature: the most probable tokens that make up this share
+    temperature: Annotated[float, Interval(ge=0, le=2)] = 0.0  # 0: greedy decoding
+    top_p: Share = 1.0  # with a temperature: nucleus sampling from this share of probability
     stop: list[str] = field(default_factory=list)  # texts at which an answer ends
 
 
 @dataclass
 class TrafficConfig:
-    """How a server is asked; nothing here changes an answer."""
+    """How requests are sent; nothing here changes an answer."""
 
     concurrency: Count = 8  # requests at a time
     timeout: Positive = 60.0  # seconds to wait for an answer
-    attempts: Count = 6  # at a request, before it counts as failed
-    answers: list[str] = field(default_factory=list)  # of `model.backend=batch`: files of answers
+    attempts: Count = 6  # per request, before it counts as failed
+    answers: list[str] = field(default_factory=list)  # with `model.backend=batch`: files of answers
 
 
 @dataclass
 class TranslationConfig(Checked):
-    """Machine translation around a prompt; none where `input` and `output` are null."""
+    """Machine translation of rows and answers; none if `input` and `output` are null."""
 
-    # the language that rows are translated to before they are asked about; null: the data's
+    # the language that rows are translated to for prompts; null: the data's
     input: Annotated[str, OneOf(registry=LANGUAGES)] | None = None
-    # the language that the model writes, whose texts are translated back; null: the data's
+    # the language of the model's answers, which are translated back; null: the data's
     output: Annotated[str, OneOf(registry=LANGUAGES)] | None = None
     # `local` (a sequence-to-sequence model of transformers) or `server` (`q`, `source`, `target`
     # by HTTP, as LibreTranslate and Google take them)
     backend: str = "local"
     # hub id or folder; `{source}` and `{target}` are replaced by the languages' codes
     model: str | None = None
-    # the model's own codes of languages, where one model has several: `{he: heb_Hebr}`
+    # the model's own language codes, for a multilingual model: `{he: heb_Hebr}`
     codes: dict[str, str] = field(default_factory=dict)
     url: str | None = None  # of the server, `http://127.0.0.1:5000/translate`
     key: str = "HERON_TRANSLATION_KEY"  # the environment variable with the key, where one is needed
@@ -105,33 +105,33 @@ class TranslationConfig(Checked):
 
 @dataclass
 class PromptingConfig(Checked):
-    """Everything about a run that asks a language model."""
+    """Settings of a run that prompts a language model."""
 
     NEUTRAL = ("traffic", "model.key", "model.input_price", "model.output_price")
 
     model: ModelConfig = field(default_factory=ModelConfig)
     prompt: PromptConfig = field(default_factory=PromptConfig)
-    shots: Natural = 0  # examples in the prompt, in all
-    # the data set whose train split they are drawn from, or a table with the columns of the run's,
-    # below `paths.data`; null: the run's
+    shots: Natural = 0  # number of examples in the prompt
+    # shots are drawn from the train split of this data set, or from a table below `paths.data` with
+    # the columns of the run's data; null: the run's train split
     pool: str | None = None
-    # `random`, `balanced` (as many of each class, as far as the number allows) or `first` (in the
-    # order of the pool)
+    # `random`, `balanced` (classes in equal numbers, as far as possible) or `first` (in the order
+    # of the pool)
     draw: Annotated[str, OneOf("random", "balanced", "first")] = "random"
     # whether every question has the same examples; otherwise each has its own
     same: bool = True
     # `generate` (write an answer, which is parsed), `constrained` (write one of the answers), or
     # `likelihood` (the answer that the model finds most probable); the last two need classes
     scoring: Annotated[str, OneOf("generate", "constrained", "likelihood")] = "generate"
-    # of `likelihood`: divide by the probabilities that the answers have without a row's texts
+    # with `likelihood`: contextual calibration (divide by the probabilities without a row's texts)
     calibrate: bool = False
-    splits: list[str] = field(default_factory=lambda: ["test"])  # which are asked about
+    splits: list[str] = field(default_factory=lambda: ["test"])  # splits to ask about
     translation: TranslationConfig = field(default_factory=TranslationConfig)
     sampling: SamplingConfig = field(default_factory=SamplingConfig)
     traffic: TrafficConfig = field(default_factory=TrafficConfig)
 
     def problems(self) -> Iterator[str]:
-        """List what cannot work together."""
+        """List settings that exclude each other."""
         if self.scoring != "generate" and self.model.backend in ("server", "batch"):
             yield (
                 f"prompting.scoring={self.scoring} needs a local model: a "

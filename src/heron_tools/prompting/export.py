@@ -1,7 +1,7 @@
 """`heron prompt export`: a prompt with its examples and questions for lm-evaluation-harness.
 
-Written are a task's YAML, whose templates are heron's own with the language's words before them,
-and the rows of each split as JSON lines. Both give the same texts.
+It writes a task's YAML, with heron's templates after definitions of the language's words, and the
+rows of each split as JSON lines. The harness then renders the same prompts as heron.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from heron_tools.prompting.shots import Shots, read_pool
 
 @dataclass
 class ExportOptions:
-    """Options of `heron prompt export`; all other words are those of `heron prompt`."""
+    """Options of `heron prompt export`; all other arguments are those of `heron prompt`."""
 
     out: Path  # a folder for a YAML and JSON lines of each split
 
 
 def with_model(words: Sequence[str]) -> list[str]:
-    """Name a model that is never loaded, where none is named: it could be asked anything."""
+    """Add a placeholder model if none is named: the export loads no model."""
     named = any(key_of(word) == "model" for word in words)
     return [*words, *([] if named else ["model=local", "model.name=none"])]
 
@@ -43,7 +43,7 @@ def run(arguments: Sequence[str]) -> None:
     """Write a task and its rows; prints the files.
 
     Raises:
-        ConfigError: what the other package cannot express.
+        ConfigError: settings that lm-evaluation-harness cannot express.
     """
     config, options = composed(with_model(arguments), ExportOptions)
     settings = config.prompting
@@ -80,7 +80,7 @@ def _line(prompter: Prompter, row: Example) -> str:
 
 
 def _values(prompter: Prompter, row: Example) -> dict[str, Any]:
-    """Lay out a row: what templates know of it, and its right answer."""
+    """Lay out a row: the templates' variables, and its gold answer."""
     is_known = row.label is not None or row.target is not None
     answer = prompter.gold(prompter.right_answer(row)) if is_known else ""
     return {"guid": row.guid, **prompter.values(row), "target": answer}
@@ -105,7 +105,7 @@ def _task(
         "dataset_path": "json",
         "dataset_kwargs": {"data_files": {"test": str(rows.resolve())}},
         "test_split": "test",
-        # A template loses the line break that it ends with.
+        # Jinja2 drops a template's last line break.
         "description": f'{before}{_part(prompt.instruction)}{{{{ "\\n\\n" }}}}',
         "doc_to_text": f"{before}{_part(prompt.item)}{between}{lead}",
         "doc_to_target": "target",
@@ -120,7 +120,7 @@ def _task(
 
 
 def _part(template: str) -> str:
-    """Strip line breaks at both ends of what a template gives, as heron does."""
+    """Strip line breaks around a rendered template, as heron does."""
     return f'{{% filter trim("\\n") %}}{template}{{% endfilter %}}'
 
 

@@ -1,9 +1,9 @@
-"""Local models, by transformers: generate freely, among the answers, or score each answer.
+"""Local models, by transformers: free or constrained generation, or likelihoods of answers.
 
-The tokens that all prompts begin with (instruction, examples) are read once; each batch begins from
-their keys and values. Batches hold prompts of similar length.
+The prefix that all prompts share (instruction, examples) is encoded once; each batch reuses its
+keys and values. Batches hold prompts of similar length.
 
-Shape suffixes: B rows of a batch, L their tokens after the shared ones, V vocabulary, K choices.
+Shape suffixes: B rows of a batch, L tokens, V vocabulary.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from heron_tools.prompting.prompts import as_text
 _LEAST_SHARED = 8  # tokens; fewer are not worth a pass of their own
 
 
-_Row = tuple[int, ...]  # tokens of a prompt, or of a prompt with an answer behind it
+_Row = tuple[int, ...]  # tokens of a prompt, or of a prompt with an answer after it
 
 
 class _Prompt(NamedTuple):
-    """A request to the model."""
+    """An encoded request."""
 
     key: str  # of the request
     text: str
@@ -51,7 +51,7 @@ class LocalModel:
         ConfigError: the model cannot be loaded, or `form=chat` without a chat template.
     """
 
-    shares_prefix = True  # False reads every prompt from its first token, for comparison
+    shares_prefix = True  # False: encode every prompt as a whole, for comparison
 
     def __init__(self, config: Config, settings: PromptingConfig):
         silence_libraries()
@@ -85,7 +85,7 @@ class LocalModel:
             model: Any = AutoModelForCausalLM.from_pretrained(
                 settings.name, dtype=settings.dtype, use_safetensors=True, **place
             )
-        # Its own defaults (a temperature, a penalty) would overrule `prompting.sampling`.
+        # The model's defaults (a temperature, a penalty) would overrule `prompting.sampling`.
         own = _listed(model.generation_config.eos_token_id)
         ends = sorted({*own, *_listed(self.tokenizer.eos_token_id)})
         pad = ends[0] if ends else 0
@@ -109,14 +109,12 @@ class LocalModel:
                 if len(ids) <= room:
                     prompts.append(_Prompt(request.key, text, tuple(ids)))
                 else:
-                    error = (
-                        f"the prompt has {len(ids)} tokens; beside an answer, {room} can be read"
-                    )
+                    error = f"the prompt has {len(ids)} tokens; with an answer after it, {room} fit"
                     yield request.key, Answer(finish="failed", error=error)
             yield from way(prompts, choices)
 
     def _room(self, choices: Sequence[str]) -> float:
-        """Count the tokens that a prompt may have."""
+        """Compute how many tokens a prompt may have."""
         most = getattr(self.model.config, "max_position_embeddings", None) or float("inf")
         longest = max((1 + len(ids) for ids in self._encode_plain(choices)), default=0)
         return most - (longest or self.settings.sampling.max_tokens)
@@ -132,7 +130,7 @@ class LocalModel:
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
         if not texts:
             return []
-        # A chat template has its special tokens.
+        # A chat template adds its special tokens.
         special = self.settings.model.form == "completion"
         encoded = self.tokenizer(list(texts), add_special_tokens=special)["input_ids"]
         # An end token that the tokenizer adds would end the answer before it begins.
@@ -146,7 +144,7 @@ class LocalModel:
         return found
 
     def _with_choices(self, prompt: _Prompt, choices: Sequence[str]) -> list[list[int]]:
-        """Encode a prompt with each choice behind it."""
+        """Encode a prompt with each choice after it."""
         space = "" if self.settings.model.form == "chat" or prompt.text[-1:].isspace() else " "
         return self._encode([f"{prompt.text}{space}{choice}" for choice in choices])
 
@@ -156,16 +154,16 @@ class LocalModel:
         self, prompts: Sequence[_Prompt], choices: Sequence[str]
     ) -> Iterator[tuple[str, Answer]]:
         """Score every choice: the sum of its tokens' log-probabilities after the prompt."""
-        pairs: dict[_Prompt, list[tuple[_Row, list[int]]]] = {}  # by choice: row, its answer
+        pairs: dict[_Prompt, list[tuple[_Row, list[int]]]] = {}  # per choice: input, answer
         for prompt in prompts:
             whole = self._with_choices(prompt, choices)
-            if not self.settings.calibrate:  # else the longer answer may win
+            if not self.settings.calibrate:  # calibrated, a longer answer can win
                 _check_beginnings(choices, whole)
             before = _count_common([prompt.ids, *map(tuple, whole)])
-            # The last token is predicted, and need not be read: choices may share a row.
+            # The last token is only predicted: choices that differ there share a row.
             pairs[prompt] = [(tuple(ids[:-1]), ids[before:]) for ids in whole]
         every = [pair for of in pairs.values() for pair in of]
-        # The logits of the tokens before an answer and in it are needed.
+        # Logits are needed from the token before an answer on.
         most = min((len(row) - len(answer) for row, answer in every), default=0)
         shared, cache = self._shared([row for row, _ in every], most)
         for batch in self._batches(prompts, shared, len(choices)):
@@ -186,7 +184,7 @@ class LocalModel:
 
     @torch.inference_mode()
     def _logprobs(self, rows: Sequence[_Row], shared: int, cache: Any, last: int) -> Tensor:
-        """Compute log-probabilities [B, L, V] after each of the `last` tokens."""
+        """Compute log-probabilities after each of the `last` tokens, float32 [B, last, V]."""
         tokens_BL, mask_BL = self._padded(rows, shared)
         output = self.model(
             input_ids=tokens_BL[:, shared:],
@@ -204,7 +202,7 @@ class LocalModel:
     def _write(
         self, prompts: Sequence[_Prompt], choices: Sequence[str]
     ) -> Iterator[tuple[str, Answer]]:
-        """Write an answer behind each prompt, token by token; with choices, one of them."""
+        """Generate an answer to each prompt; with choices, one of them."""
         ids = [prompt.ids for prompt in prompts]
         shared, cache = self._shared(ids, min(map(len, ids), default=1) - 1)
         for batch in self._batches(prompts, shared):
@@ -226,10 +224,10 @@ class LocalModel:
                 yield prompt.key, found
 
     def _continuations(self, prompt: _Prompt, choices: Sequence[str]) -> list[tuple[int, ...]]:
-        """List the tokens of each choice behind a prompt; empty where anything may be written."""
+        """List each choice's tokens after a prompt; empty for free generation."""
         if not choices:
             return []
-        # Where the first token of an answer joins the prompt's last one, the answer alone counts.
+        # If the tokenizer merges an answer with the prompt's end, the answer is encoded alone.
         before = len(prompt.ids)
         paths = [
             tuple(ids[before:]) if tuple(ids[:before]) == prompt.ids else tuple(alone)
@@ -247,7 +245,7 @@ class LocalModel:
         cache: Any,
         allowed: Sequence[list[tuple[int, ...]]],
     ) -> list[list[int]]:
-        """Write behind each row until its end token, or `max_tokens`; or one of `allowed` paths."""
+        """Generate after each row until an end token or `max_tokens`; or one of `allowed` paths."""
         tokens_BL, mask_BL = self._padded(rows, shared)
         sampling, start = self.settings.sampling, tokens_BL.shape[1]
         ends = _listed(self.model.generation_config.eos_token_id)
@@ -255,7 +253,7 @@ class LocalModel:
         def next_tokens(row: int, ids_L: Tensor) -> list[int]:
             written = tuple(ids_L[start:].tolist())
             going = [p for p in allowed[row] if p[: len(written)] == written != p]
-            return [path[len(written)] for path in going] or ends or [0]  # behind a path, anything
+            return [path[len(written)] for path in going] or ends or [0]  # after a path: the end
 
         options: dict[str, Any] = {"max_new_tokens": sampling.max_tokens, "do_sample": False}
         if any(allowed):
@@ -279,9 +277,9 @@ class LocalModel:
 
     @torch.inference_mode()
     def _shared(self, rows: Sequence[_Row], most: int) -> tuple[int, Any]:
-        """Read the tokens that all rows begin with; returns their number, and keys and values.
+        """Encode the prefix that all rows share; returns its length, and its keys and values.
 
-        At most the first `most`: the logits of those that follow are needed.
+        It has at most `most` tokens: the logits of later ones are needed.
         """
         is_shared = len(rows) > 1 and self.shares_prefix
         count = min(_count_common(rows), most) if is_shared else 0
@@ -295,7 +293,7 @@ class LocalModel:
     ) -> Iterator[list[_Prompt]]:
         """Divide prompts into batches of similar length, the longest first, by padded tokens.
 
-        `each` is the most rows of a prompt.
+        `each` is the maximum number of rows per prompt.
         """
         batch: list[_Prompt] = []
         for prompt in sorted(prompts, key=lambda prompt: len(prompt.ids), reverse=True):
@@ -318,7 +316,7 @@ class LocalModel:
 
 @contextmanager
 def _loading(model: ModelConfig) -> Iterator[dict[str, Any]]:
-    """Say where to load from; errors name the key of prompts."""
+    """Yield where to load from; errors name `prompting.model.name`."""
     try:
         with loading(model.name):
             yield origin(EncoderConfig(name=model.name, revision=model.revision))
@@ -328,7 +326,7 @@ def _loading(model: ModelConfig) -> Iterator[dict[str, Any]]:
 
 
 def _check_beginnings(choices: Sequence[str], paths: Sequence[Sequence[int]]) -> None:
-    """Refuse an answer whose tokens begin those of another, which would never be chosen."""
+    """Refuse an answer whose tokens are a prefix of another's, which could never be chosen."""
     for (short, begun), (long, path) in permutations(zip(choices, paths, strict=True), 2):
         if len(begun) < len(path) and list(path[: len(begun)]) == list(begun):
             raise ConfigError(
@@ -339,7 +337,7 @@ def _check_beginnings(choices: Sequence[str], paths: Sequence[Sequence[int]]) ->
 
 def _count_common(rows: Sequence[Any]) -> int:
     """Count the tokens that all rows begin with."""
-    first, last = min(rows), max(rows)  # all others lie between them
+    first, last = min(rows), max(rows)  # in sorting order, all others lie between
     return next(
         (i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first)
     )
@@ -350,7 +348,7 @@ def _repeated(cache: Any, rows: int) -> Any:
     if cache is None:
         return None
     repeated = copy.deepcopy(cache)
-    for layer in repeated.layers:  # as views: they are copied when a row's own ones are added
+    for layer in repeated.layers:  # views, copied when a row's own keys are appended
         layer.keys = layer.keys.expand(rows, *layer.keys.shape[1:])
         layer.values = layer.values.expand(rows, *layer.values.shape[1:])
     return repeated

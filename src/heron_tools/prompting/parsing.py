@@ -1,6 +1,6 @@
-"""From what a model wrote to a class: strictly, or by one of a few listed rules that are counted.
+"""Parses a class from a model's answer: by exact match, or by one of a few rules that are counted.
 
-What no rule reads is invalid. Nothing is guessed: a text that names two classes is invalid, too.
+A text that no rule matches, or that names two classes, is invalid.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import NamedTuple
 from heron.languages.romanian import ROMANIAN
 
 _EDGES = " \t\r\n.,:;!?\"'`*()[]{}<>«»„”“’‘־–-"
-_MARKS = re.compile("[\u0591-\u05c7\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # niqqud, directions
+_MARKS = re.compile("[\u0591-\u05c7\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # niqqud, direction
 _CEDILLAS = str.maketrans(ROMANIAN.variants[::2], ROMANIAN.variants[1::2])
 
 
 class Parsed(NamedTuple):
-    """A class or text, or None, and the rule that read it: `exact`, one of `RULES`, `invalid`."""
+    """A class or text, or None, and the rule that matched: `exact`, one of `RULES`, `invalid`."""
 
     label: str | None
     rule: str
@@ -52,12 +52,12 @@ def parse_class(text: str, answers: Mapping[str, str], lead: str = "") -> Parsed
 
 
 def parse_text(text: str, lead: str, none: str) -> Parsed:
-    """Read an answer in the model's own words.
+    """Read a free-text answer.
 
     Args:
         text: what the model wrote.
         lead: see `parse_class`.
-        none: what it should write where there is no answer; read as an empty text.
+        none: the words for "no answer"; read as an empty text.
     """
     written = text.strip()
     if written == none:
@@ -69,14 +69,14 @@ def parse_text(text: str, lead: str, none: str) -> Parsed:
 
 
 def _by_form(answers: Mapping[str, str], form: Callable[[str], str]) -> dict[str, str]:
-    """Name the class of each answer's form; two answers of one form (`-1`, `1`) have none."""
+    """Map the form of each answer to its class, without forms of two answers (`-1`, `1`)."""
     forms = {label: form(answer) for label, answer in answers.items()}
     counts = Counter(forms.values())
     return {each: label for label, each in forms.items() if each and counts[each] == 1}
 
 
 def _plain(text: str) -> str:
-    """Strip niqqud, marks of direction and signs at both ends; ş and ţ of old fonts are ș and ț."""
+    """Strip niqqud, direction marks and outer punctuation; ş and ţ (cedillas) become ș and ț."""
     text = unicodedata.normalize("NFC", text).translate(_CEDILLAS)
     return _MARKS.sub("", text).strip(_EDGES)
 
@@ -104,7 +104,7 @@ def _first_line(text: str, lead: str, answers: Sequence[str]) -> str:
 
 
 def _beginning(text: str, lead: str, answers: Sequence[str]) -> str:
-    """Take the answer before the first sign, `e, because ...`, unless another one follows."""
+    """Take the answer before a punctuation mark, `e, because ...`, unless another one follows."""
     plain = _like(answers, _lead(text, lead, answers) or _plain(text))
     found = _pattern(answers).match(plain)
     if found is None or plain[found.end() :].lstrip(" ")[:1] not in _EDGES:
@@ -113,12 +113,12 @@ def _beginning(text: str, lead: str, answers: Sequence[str]) -> str:
 
 
 def _like(answers: Sequence[str], text: str) -> str:
-    """Case-fold a text unless the answers are not: then some of them differ in case only."""
+    """Case-fold a text, unless some answers differ in case only."""
     return text.casefold() if all(each == each.casefold() for each in answers) else text
 
 
 def _named(text: str, answers: Sequence[str]) -> set[str]:
-    """Find the answers that a text has as whole words, the longer one where one is in another."""
+    """Find the answers in a text as whole words; of nested answers, the longer."""
     return set(_pattern(answers).findall(text))
 
 
@@ -127,7 +127,7 @@ def _pattern(answers: Sequence[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)")
 
 
-# In this order; the first that reads a class counts. All ignore case where the answers' forms do.
+# Applied in this order; the first match counts. Case is ignored unless answers differ only in it.
 RULES: dict[str, Callable[[str, str, Sequence[str]], str]] = {
     "signs or case": _signs,
     "class name": _signs,

@@ -1,4 +1,4 @@
-"""What a run would ask, and what it would cost; nothing is sent."""
+"""Number and cost of a run's requests; nothing is sent."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from heron_tools.prompting.translation import Translator
 
 _COLUMNS = ("model", "runs", "calls", "stored", "input tokens", "output tokens", "cost in $")
 _NOTE = (
-    "calls: questions without a stored answer, equal ones once; tokens and cost of these calls. Of "
-    "a translator: texts; where prompts are translated, their untranslated texts are counted. "
+    "calls: distinct requests without a stored answer; tokens and cost are theirs. A translator's "
+    "calls are texts; prompts that will be translated are counted before translation. "
     "output tokens: at most. ~: estimated from bytes, because the model's tokenizer is not here. "
     "-: no price is known, see input_price and output_price of conf/model."
 )
@@ -36,8 +36,8 @@ def plan(configs: Sequence[Config]) -> Table:
         DataError: data are missing or wrong.
     """
     runs = Counter[str]()  # by model
-    models: dict[str, Config] = {}  # a run of each
-    questions: dict[str, dict[str, tuple[Request, int]]] = {}  # by key, with the longest answer
+    models: dict[str, Config] = {}  # by name: one of its runs
+    questions: dict[str, dict[str, tuple[Request, int]]] = {}  # by model, key; most answer tokens
     texts: dict[str, Request] = {}  # to translate, by key
     for config in tracked(configs, "planning", configs[0].trainer.enable_progress_bar):
         settings: PromptingConfig | None = config.prompting
@@ -83,7 +83,7 @@ def _row(config: Config, runs: int, asked: Mapping[str, tuple[Request, int]]) ->
 
 
 def _texts(translator: Translator, examples: Sequence[Example]) -> dict[str, Request]:
-    """List the texts of rows that are not translated yet; answers are not known."""
+    """List the rows' texts without a stored translation; answers are not known yet."""
     to = translator.settings.input or translator.home
     texts = [text for row in examples for text in (row.text, row.text_pair or "")]
     asked = {each.key: each for each in translator.requests(texts, translator.home, to)}

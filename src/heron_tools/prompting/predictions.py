@@ -1,4 +1,4 @@
-"""Classes that a language model has named: scored over all rows, and over those with an answer."""
+"""Classes from a language model's answers: scored over all rows, and over valid answers."""
 
 from heron.metrics.classification import score_task
 from heron.tasks.config import Config
@@ -6,7 +6,7 @@ from heron.tasks.predictions import ClassPredictions
 
 
 class NamedClasses(ClassPredictions):
-    """See `ClassPredictions`; an empty text is an answer that names no class.
+    """See `ClassPredictions`; an empty text is an answer without a class.
 
     Scores are over all labelled rows, where a row without a class is wrong. `valid_<score>` are
     over the rows with a class, and `valid_rows` is their number.

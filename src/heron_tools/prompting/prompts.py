@@ -22,7 +22,7 @@ from heron.tasks.task import task_of, text_scores
 from heron_tools.prompting.config import PromptConfig
 
 Message = dict[Literal["role", "content"], str]
-# In place of a row's texts where a model is asked without any.
+# Replacements of a row's texts in contextual calibration.
 # Source: Zhao et al. 2021, Calibrate Before Use.
 CONTENT_FREE = ("N/A", "[MASK]", "")
 
@@ -46,7 +46,7 @@ class Prompter:
         words = (read_yaml(wording) if wording else {}).get("prompting")
         if not words:
             say(
-                f"data.language={code}: no prompts are worded in it, so they are English; its "
+                f"data.language={code} has no words for prompts, so English ones are used; its "
                 "Language may name a YAML with `prompting:` (src/heron/languages/english.yaml)"
             )
             words = read_yaml(Path(english.__file__).with_suffix(".yaml"))["prompting"]
@@ -54,7 +54,7 @@ class Prompter:
 
     @cached_property
     def answers(self) -> dict[str, str]:
-        """The answer for each class, in the order of the classes; empty where texts are asked."""
+        """The answer for each class, in the order of the classes; empty without classes."""
         if not task_of(self.config).has_classes:
             return {}
         own, words = self.prompt.answers, self.words["labels"]
@@ -70,7 +70,7 @@ class Prompter:
 
     @cached_property
     def known(self) -> dict[str, Any]:
-        """What all templates know."""
+        """The variables of all templates."""
         data = self.config.data
         output = self.config.prompting.translation.output or data.language
         return {
@@ -82,11 +82,11 @@ class Prompter:
 
     @cached_property
     def lead(self) -> str:
-        """What precedes an answer, `Answer:`."""
+        """The text before an answer, `Answer:`."""
         return self._render("answer", {})
 
     def right_answer(self, example: Example) -> str:
-        """Return the right answer of an example, the first of several; empty for "no answer"."""
+        """Return the gold answer of an example, the first of several; empty for "no answer"."""
         if self.answers:
             return self.answers[str(example.label)]
         scores = text_scores(self.config.task.name)
@@ -95,7 +95,7 @@ class Prompter:
         return golds[0] if golds else ""
 
     def gold(self, answer: str) -> str:
-        """Write a right answer as a prompt shows it."""
+        """Write a gold answer as prompts show it."""
         return answer or str(self.words["unanswerable"])
 
     def messages(
@@ -107,7 +107,7 @@ class Prompter:
         """Write the messages that ask about a row, after examples with their answers.
 
         Args:
-            answers: of the examples, where they are not the right answers of their rows.
+            answers: shown for the examples instead of their gold answers.
         """
         golds = [self.gold(each) for each in answers or map(self.right_answer, shots)]
         if self.prompt.examples == "item":
@@ -131,7 +131,7 @@ class Prompter:
         return replace(example, text=filler, text_pair=pair, spans=())
 
     def values(self, example: Example) -> dict[str, Any]:
-        """List what templates know of a row."""
+        """Give the templates' variables of a row."""
         shown = with_markers(example, self.config.data) if self.answers else example.text
         own = self.config.data.columns.side
         side = {name: str(example.side[name]) for name in own if example.side.get(name) is not None}
@@ -151,8 +151,8 @@ class Prompter:
         return text.strip("\n")
 
 
-# Templates may come from anybody: they cannot reach Python's objects, and a misspelt name is an
-# error instead of an empty text.
+# Templates may be untrusted, so the sandbox hides Python's objects; a misspelt name is an error
+# instead of an empty text.
 _ENVIRONMENT = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
 _compiled = _ENVIRONMENT.from_string
 
@@ -162,7 +162,7 @@ def _user(text: str) -> Message:
 
 
 def _space(question: str) -> str:
-    """Choose what separates a question from its answer: nothing after a line's end."""
+    """Separate a question from its answer by a space, unless it ends with a line break."""
     return "" if question.endswith("\n") else " "
 
 

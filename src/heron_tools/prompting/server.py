@@ -1,7 +1,7 @@
 """Models on a server with OpenAI's interface: OpenAI, Azure, vLLM, llama.cpp.
 
-At most `concurrency` requests are under way. OpenAI's client sends one that fails for a passing
-reason again, `attempts` times, after a pause: as long as the server says, else longer each time.
+At most `concurrency` requests run at a time. OpenAI's client retries temporary failures, up to
+`attempts` attempts in all, after a pause: as the server asks, else with exponential backoff.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from heron_tools.prompting.backends import chat_body, read_completion
 from heron_tools.prompting.config import PromptingConfig
 from heron_tools.prompting.prompts import as_text
 
-_PASSING = (408, 409, 429)  # statuses after which the client asks again, beside errors of servers
+_PASSING = (408, 409, 429)  # statuses that the client retries, besides 5xx
 
 
 class Server:
@@ -34,7 +34,7 @@ class Server:
 
     @cached_property
     def client(self) -> openai.OpenAI:
-        """The client, with a key from the environment; a ConfigError if OpenAI's has none."""
+        """The client, with a key from the environment; a ConfigError if OpenAI's key is missing."""
         model = self.settings.model
         key = os.environ.get(model.key)
         if not key and model.url is None:
@@ -57,7 +57,7 @@ class Server:
         try:
             for future in as_completed(sent):
                 yield sent[future], future.result()
-        finally:  # an error, Ctrl+C: what is under way is not waited for
+        finally:  # on an error or Ctrl+C: open requests are not waited for
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _ask(self, request: Request) -> Answer:
@@ -74,7 +74,7 @@ class Server:
             if failure.status_code < 500 and failure.status_code not in _PASSING:
                 raise _refusal(failure, self.settings) from failure
             error = f"{failure.status_code} {first_line(failure)}"
-        except (openai.APIError, ValueError) as failure:  # no connection, late, or no completion
+        except (openai.APIError, ValueError) as failure:  # no connection, timeout, or no completion
             error = f"{type(failure).__name__}: {first_line(failure)}"
             attempts = 1 if isinstance(failure, ValueError) else attempts
         seconds = time.monotonic() - begun

@@ -1,4 +1,4 @@
-"""Examples in a prompt, drawn from a pool that shares nothing with the rows asked about."""
+"""Few-shot examples, drawn from a pool without the rows that are asked about."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Shots:
 
     Args:
         pool: rows that may be drawn.
-        asked: the rows that are asked about. No example has the guid or the texts of one of them.
+        asked: the rows that are asked about. Rows with equal texts (or guids) are not drawn.
 
     Raises:
         ConfigError: the pool has too few rows.
@@ -96,7 +96,7 @@ class Shots:
         if self.settings.draw == "random" or not self.by_label:
             return source.sample(self.pool, count)
         labels = list(self.by_label)
-        source.shuffle(labels)  # of a number that is no multiple, which classes have one more
+        source.shuffle(labels)  # which classes have one more, if the number is no multiple
         left = {label: source.sample(rows, len(rows)) for label, rows in self.by_label.items()}
         drawn: list[Example] = []
         while len(drawn) < count:

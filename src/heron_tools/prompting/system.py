@@ -1,6 +1,6 @@
-"""`baseline=prompted`: a language model as a system, from rows to predictions.
+"""`baseline=prompted`: predictions by a prompted language model.
 
-Shape suffixes: R rows, C classes, F fillers of calibration.
+Shape suffixes: R rows, C classes, F content-free texts of calibration.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class PromptedModel:
     settings: PromptingConfig
     pool: Sequence[Example] = ()
     log: dict[str, list[Any]] = field(default_factory=dict)  # columns of `LOG`
-    # Where the model answers; None makes it, and systems of one model may share it.
+    # Access to the model, shared by systems of one model; None: built from the settings.
     backend: Backend | None = None
 
     translator: Translator | None = None  # None: nothing is translated
@@ -98,7 +98,7 @@ class PromptedModel:
             return [self._question(prompter, *pair) for pair in zip(examples, drawn, strict=True)]
         distinct = {shot.guid: shot for each in drawn for shot in each}
         answers = [prompter.right_answer(shot) for shot in distinct.values()]
-        if not prompter.answers:  # those of classes are words of the prompt
+        if not prompter.answers:  # class names are words of the prompt
             answers = self.translator.shown(answers)
         asked = self.translator.asked(list(distinct.values()))
         known = dict(zip(distinct, zip(asked, answers, strict=True), strict=True))
@@ -173,12 +173,12 @@ class PromptedModel:
     def _probabilities(
         self, questions: Sequence[Question], answers: Sequence[Answer], config: Config
     ) -> np.ndarray:
-        """Compute the probability of each class among the classes, float32 [R, C].
+        """Compute class probabilities, float32 [R, C].
 
-        NaN where there is no answer, because a prompt was too long.
+        A row is NaN if its prompt was too long for the model.
 
         Source: with `calibrate`, Zhao et al. 2021, Calibrate Before Use: divided by the mean
-        probabilities without texts, and made to sum to 1 again.
+        probabilities without texts, and renormalised.
         """
         count = len(config.data.label_order)
         logprobs_RC = np.asarray([each.logprobs or [np.nan] * count for each in answers])
@@ -225,7 +225,7 @@ class PromptedModel:
 
 
 def fit_prompted(config: Config, examples: Sequence[Example]) -> PromptedModel:
-    """Read the examples that prompts may have; nothing is trained."""
+    """Read the pool of shots; nothing is trained."""
     return PromptedModel(config, config.prompting, read_pool(config, config.prompting, examples))
 
 
@@ -258,7 +258,7 @@ def asked_splits(config: Config, splits: Sequence[str]) -> list[str]:
 
 
 def problems(config: Config) -> Iterable[str]:
-    """List what cannot work in the settings."""
+    """List settings that cannot work."""
     settings, task = config.parts.get("prompting"), task_of(config)
     if settings is None:
         yield "baseline=prompted needs a model and a prompt: model=NAME prompt=NAME"
@@ -266,7 +266,7 @@ def problems(config: Config) -> Iterable[str]:
         known = nearest(settings.model.backend, BACKENDS)
         yield f"prompting.model.backend={settings.model.backend}: no such backend.{known}"
     elif task.from_texts is None and not task.has_classes:
-        yield f"baseline=prompted: task={config.task.name} reads no texts of a model"
+        yield f"baseline=prompted: task={config.task.name} cannot be prompted"
     elif settings.scoring != "generate" and not task.has_classes:
         yield (
             f"prompting.scoring={settings.scoring} chooses one of several answers; "

@@ -1,4 +1,4 @@
-"""Machine translation around a prompt: the rows' texts before it, the answer behind it.
+"""Machine translation of the texts in a prompt, and of the answers.
 
 Source: HeSum appendix B, Table 8 (instruction, article and summary each in Hebrew or English).
 Deviates: the paper used Google Translate; any model or interface may be named here.
@@ -29,11 +29,11 @@ from heron_tools.prompting.answers import Answer, Request, Store
 from heron_tools.prompting.config import ModelConfig, PromptingConfig
 from heron_tools.prompting.server import Server
 
-_BEAMS = 4  # of the search, as translation models are evaluated
+_BEAMS = 4  # beam search, as usual in machine translation
 
 
 class Translator:
-    """Translates texts between the data's language and those of a run's prompts.
+    """Translates between the data's language and the prompts' languages.
 
     Each translation is stored once, in `<paths.cache>/answers/translation-<model>.sqlite`.
     """
@@ -51,8 +51,8 @@ class Translator:
         has_events = task_of(self.config).has_classes
         if marked := next((row.guid for row in examples if row.spans and has_events), None):
             raise ConfigError(
-                f"prompting.translation.input={to}: a translation loses where the events of "
-                f"{marked} are; leave it out"
+                f"prompting.translation.input={to}: translation loses the places of events of "
+                f"{marked}; unset it"
             )
         texts = self.translate([row.text for row in examples], self.home, to)
         pairs = self.translate([row.text_pair or "" for row in examples], self.home, to)
@@ -62,7 +62,7 @@ class Translator:
         ]
 
     def shown(self, answers: Sequence[str]) -> list[str]:
-        """Translate right answers of examples, which are shown as the model shall answer."""
+        """Translate the gold answers of shots to the language that the model answers in."""
         back = self.settings.output
         return list(answers) if back is None else self.translate(answers, self.home, back)
 
@@ -79,7 +79,7 @@ class Translator:
         place += [codes] if codes else []
         if self.settings.backend == "local":
             folder = model_name(self.settings.model, source, target)
-            if Path(folder).is_dir():  # it may hold another model tomorrow
+            if Path(folder).is_dir():  # its files may change
                 place.append(identity(EncoderConfig(name=folder)))
         return [
             Request(
@@ -101,10 +101,10 @@ class Translator:
         return (self.settings.model or str(self.settings.url)).rstrip("/").rsplit("/", 1)[-1]
 
     def translate(self, texts: Sequence[str], source: str, target: str) -> list[str]:
-        """Translate each text; empty ones stay.
+        """Translate texts; empty texts are returned as they are.
 
         Raises:
-            HeronError: a text could not be translated; those that have been are stored.
+            HeronError: a text could not be translated; finished ones are stored.
         """
         requests = self.requests(texts, source, target)
         bar = self.config.trainer.enable_progress_bar
@@ -130,7 +130,7 @@ def model_name(model: str | None, source: str, target: str) -> str:
 
 
 class LocalTranslation:
-    """A sequence-to-sequence model of transformers, sentence by sentence.
+    """Translates sentence by sentence with a seq2seq model of transformers.
 
     Raises:
         ConfigError: the model cannot be loaded.

@@ -160,7 +160,7 @@ def test_a_prompt_that_is_too_long_fails_alone(tiny_encoder, tmp_path):
     assert first.finish != "failed"
     assert second.finish == "failed"
     assert "120 tokens" in second.error
-    assert "beside an answer, 32" in second.error
+    assert "with an answer after it, 32" in second.error
 
 
 @given(st.lists(st.lists(st.integers(0, 2), max_size=6), min_size=1, max_size=5))
