@@ -21,17 +21,17 @@ if TYPE_CHECKING:  # start-up time
 
     Describe = Callable[[Shipped, AnalyzeOptions], Outcome]
 
-# How runs of a task are sliced, and how its data sets are described, by task; forks may add theirs.
-# Tasks with classes need no entry.
+# By task: what slices its runs, and what describes its data sets; forks may add entries. Tasks with
+# classes need none.
 SLICERS: Registry[Callable[[Split], Slicer]] = Registry("analysis of runs")
 STATISTICS: Registry[Describe] = Registry("statistics")
 
 
 def slicer_of(split: Split) -> Slicer:
-    """Choose how a run's split is sliced.
+    """Build the slicer of a run's split, by its task.
 
     Raises:
-        ConfigError: there is no way for its task, or `beside=` has nothing to show there.
+        ConfigError: no analysis is registered for its task.
     """
     from heron.tasks.task import task_of
     from heron_tools.analysis.labels import slice_labels
@@ -43,11 +43,7 @@ def slicer_of(split: Split) -> Slicer:
 
 
 def statistics_of(config: DataConfig, options: AnalyzeOptions) -> Describe:
-    """Choose how a data set is described; options are checked before the data is read.
-
-    Raises:
-        ConfigError: an option has no meaning for the task.
-    """
+    """Choose the statistics of a data set, by its task."""
     from heron_tools.statistics.labels import describe_labels
 
     return STATISTICS.find(config.task) or describe_labels

@@ -7,7 +7,7 @@ import numpy as np
 
 Offsets = tuple[int, int]  # start and (exclusive) end, in characters
 
-# How a prediction overlaps the gold answer, and the row of ParaShoot's Table 5.
+# How a prediction overlaps the gold answer: heron's name, and that in ParaShoot's Table 5.
 OVERLAPS = {
     "equal": "Model = Annotation",
     "inside": "Model ⊂ Annotation",
@@ -15,8 +15,8 @@ OVERLAPS = {
     "overlaps": "Model ∩ Annotation ≠ ∅",
     "disjoint": "Model ∩ Annotation = ∅",
 }
-MISSED = "missed"  # there is an answer, and the system gave none
-UNANSWERABLE = "unanswerable"  # there is no answer, and the system gave one
+MISSED = "missed"  # answerable, but predicted "no answer"
+UNANSWERABLE = "unanswerable"  # unanswerable, but predicted an answer
 
 # The largest number of words of each bucket but the last. ParaShoot calls questions of 4 to 7 words
 # simple, longer ones complex.
@@ -29,12 +29,12 @@ def overlap_classes(
 ) -> list[str]:
     """Classify how each prediction overlaps the gold answer, by character offsets.
 
-    Of several golds, the one with the greatest F1 over characters counts. None is a
-    system without an answer, an empty list of golds for a question without an answer.
+    Of several golds, the one with the greatest character F1 counts. A prediction of
+    None means "no answer"; an empty list of golds, an unanswerable question.
 
     Returns:
-        Keys of `OVERLAPS`, `missed` or `unanswerable`. It is `equal` if there is
-        no answer and the system gave none.
+        Keys of `OVERLAPS`, `missed` or `unanswerable`; `equal` also for "no answer"
+        to an unanswerable question.
 
     Source: Keren and Levy 2021, Table 5.
     """
@@ -62,9 +62,9 @@ def _character_f1(one: Offsets, other: Offsets) -> float:
 
 
 def length_buckets(texts: Sequence[str], longest: Sequence[int]) -> list[str]:
-    """Name each text's bucket by its number of words (split at white space).
+    """Give each text the name of its length bucket, by words (split at white space).
 
-    `longest` has the largest number of words of each bucket but the last, see `bucket_names`.
+    `longest` is the largest number of words of each bucket but the last, see `bucket_names`.
     """
     names = bucket_names(longest)
     words_N = [len(text.split()) for text in texts]

@@ -1,7 +1,7 @@
 """Scores of answers by slice (question word, lengths, overlap), and the page of all answers.
 
 Legend: N questions.
-Source: ParaShoot, Tables 3 and 5 and Figure 2 name the classes; the paper has no scores by class.
+Source: classes of ParaShoot's Tables 3 and 5 and Figure 2; the paper has no scores by class.
 """
 
 import json
@@ -42,7 +42,7 @@ from heron_tools.statistics.options import say_unused
 from heron_tools.statistics.outcome import Drawn, Outcome
 from heron_tools.statistics.rates import group_ids, share
 
-REACH = 3  # the question word is looked for among so many words
+REACH = 3  # how many first words are searched for the question word
 NO_ANSWER = "(no answer)"
 CLASSES = (*kinds.OVERLAPS, kinds.MISSED, kinds.UNANSWERABLE)
 QUESTION_WORDS = (*CLUSTERS, OTHER)
@@ -53,10 +53,10 @@ DRAWN = (
 
 
 def slice_answers(split: Split) -> Slicer:
-    """Make the slicer of a run of question answering.
+    """Build the slicer of a run of question answering.
 
-    To its frame come the columns `place` (the answer's span in its context; None for "no answer",
-    and where the context has it not), `question`, `question_word` and `overlap_class`.
+    It adds the columns `place` (the predicted span in the context; None for "no answer" and for a
+    text that is not in the context), `question`, `question_word` and `overlap_class`.
     """
     say_unused(
         split.options, ("types", "bins", "words", "morphology", "published", "texts", "beside")
@@ -69,7 +69,7 @@ def slice_answers(split: Split) -> Slicer:
     places = [None if is_missing(one) else Span(int(one), int(other)) for one, other in ends]
     _check_texts(split, places)
     texts, questions = split.frame["prediction"], [example.text_pair or "" for example in examples]
-    # An answer that the context has not is disjoint.
+    # An answer that is not in the context counts as disjoint.
     found = [Span(-1, -1) if t and p is None else p for p, t in zip(places, texts, strict=True)]
     split = with_columns(
         split,
@@ -99,7 +99,7 @@ def slice_answers(split: Split) -> Slicer:
 
 
 def as_given(split: Split) -> Split:
-    """Give the examples the contexts and gold spans that the file has."""
+    """Restore the examples' contexts and gold spans as they are in the file."""
     change, examples = normaliser(split.data), []
     for example in split.examples:
         given = given_context(example)
@@ -110,7 +110,7 @@ def as_given(split: Split) -> Split:
 
 
 def _check_texts(split: Split, places: Sequence[Span | None]) -> None:
-    """Refuse answers to other data than the examples are of."""
+    """Refuse predictions of other data than the examples."""
     problems = []
     fix = f"are these the texts of {split.data.name} that the run was scored on?"
     texts = split.frame["prediction"]
@@ -126,8 +126,7 @@ def _check_texts(split: Split, places: Sequence[Span | None]) -> None:
 def scores_of(split: Split) -> Mapping[str, Floats]:
     """Score N answers by the standard rules, and by those of the language.
 
-    Scores of answerable questions alone are left out: they are the standard ones in all slices but
-    one.
+    `answerable_` scores are left out: they differ from the standard ones in one slice only.
     """
     texts, profiles = split.frame["prediction"], [language_profile(split.language)]
     no_answer = len(split.data.label_order) > 1
@@ -158,7 +157,7 @@ def by_question_length(slicer: Slicer) -> Column:
 
 
 def by_overlap_class(slicer: Slicer) -> Outcome:
-    """Slice by how answers overlap the gold answers, and count these classes."""
+    """Slice by the overlap of answers with gold answers, and count these classes."""
     classes = slicer.split.frame["overlap_class"]
     found = slicer.slice(Column("overlap of the answer with the gold answer", classes, CLASSES))
     return replace(found, tables=(overlap_table(classes, slicer.groups), *found.tables))
@@ -202,7 +201,7 @@ def _card(
     cells = {name: column[row] for name, column in slicer.split.frame.columns.items()}
     place, probability = cells["place"], cells["probability"]
     given = place is not None and probability is not None
-    # The page cuts the candidates' texts out of the context.
+    # The page reads the candidates' texts from the context.
     best = json.loads(cells["n_best"])
     return {
         "guid": clean_text(example.guid),
@@ -221,11 +220,11 @@ def _card(
 
 
 def overlap_table(classes: Sequence[str], groups: Sequence[str]) -> Table:
-    """Count the overlap classes of N answers, over all and among those that are not equal.
+    """Count the overlap classes of N answers: their shares of all answers and of errors.
 
     Source: ParaShoot, Table 5.
     Deviates: counts all questions of the split instead of 50, with intervals; `equal` compares
-    places, while exact match also ignores punctuation.
+    offsets, while exact match compares texts without punctuation.
     """
     names = np.asarray(classes, dtype=object)
     groups_N = group_ids(groups)

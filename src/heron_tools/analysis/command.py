@@ -1,4 +1,4 @@
-"""`heron analyze`: a run's scores slice by slice, a data set's statistics, or a sheet's."""
+"""`heron analyze`: a run's scores by slice, a data set's statistics, or a judged sheet's scores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # start-up time
 def run(arguments: Sequence[str]) -> int:
     """Analyse a run, a data set or a sheet; prints tables, writes files; returns the exit code."""
     options, overrides = parse(arguments)
-    from heron.tasks import FORK_ANALYSES  # start-up time: a wrong option does not wait
+    from heron.tasks import FORK_ANALYSES  # start-up time: options are checked first
 
     if options.run is not None:
         files = analyze_run(options, overrides)
@@ -32,11 +32,11 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]:
-    """Run the analyses of a run's predictions; the model is not needed.
+    """Run the analyses of a run's stored predictions, without its model.
 
     Args:
         options: of the command.
-        overrides: `data.<key>=` words.
+        overrides: `data.<key>=<value>`.
 
     Returns:
         The files written: for each analysis `<split>-<by>.json` and `.png`, or its page.
@@ -70,7 +70,7 @@ def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]
 
 
 def open_slicer(options: AnalyzeOptions, overrides: Sequence[str] = ()) -> Slicer:
-    """Read a run's predictions of a split, and choose how its task is sliced.
+    """Read a run's predictions of a split, and build the slicer of its task.
 
     Raises:
         ConfigError: a wrong option, or no such run.
@@ -108,11 +108,11 @@ def open_slicer(options: AnalyzeOptions, overrides: Sequence[str] = ()) -> Slice
 
 
 def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]:
-    """Describe the split files that are there, or draw a sheet of their answers (`sheet=`).
+    """Describe the splits whose files exist, or draw a sheet of their answers (`sheet=`).
 
     Returns:
-        The files written: `statistics.md`, `statistics.json` and those of the task; the statistics
-        that a paper printed beside them.
+        The files written: `statistics.md`, `statistics.json` and those of the task, and
+        `published.md`, which compares them with a paper's.
     """
     from heron.data.overrides import configure
     from heron.results import STATISTICS

@@ -11,7 +11,7 @@ from heron.base.cells import Cell, Interval
 from heron.reports.figures import FAINT, ORANGE, QUIET, STYLE, png
 from heron_tools.statistics.outcome import Drawn, Slicing
 
-_LINE = 95  # characters of the title in one line
+_LINE = 95  # characters per line of the title
 
 
 def slices_figure(
@@ -81,7 +81,7 @@ def _draw_score(axes: Axes, slicing: Slicing, drawn: Drawn) -> None:
 
 
 def _label(axes: Axes, slicing: Slicing, largest: float) -> None:
-    # matplotlib does not order right-to-left text; names of slices are Latin.
+    # matplotlib cannot lay out right-to-left text; names of slices are in Latin script.
     sizes = [f"(n={len(one.rows_M):,})" for one in slicing.slices]
     names = [f"{o.name.replace('_', ' ')}  {n}" for o, n in zip(slicing.slices, sizes, strict=True)]
     axes.set_yticks(range(len(names)), names)

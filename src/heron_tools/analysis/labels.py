@@ -1,6 +1,6 @@
 """Accuracy of predicted labels by slice: length, overlap, lexical diversity, categories.
 
-Legend: N rows, M of them.
+Legend: N rows, M rows of a slice.
 """
 
 from collections import Counter
@@ -38,7 +38,7 @@ DRAWN = (
 
 
 def slice_labels(split: Split) -> Slicer:
-    """Make the slicer of a run whose predictions are classes."""
+    """Build the slicer of a run whose predictions are classes."""
     options, examples = split.options, split.examples
     say_unused(options, ("published", "texts", "sample", "seed", "beside"))
     group_N = group_ids([example.group or example.text for example in examples])
@@ -131,7 +131,7 @@ def by_diversity(slicer: Slicer) -> Outcome:
     """Slice by type-token ratio, and control for length.
 
     Source: LCHAIM, section 5.1 and Figure 2.
-    Deviates: the paper only has the bins, although the ratio falls with length.
+    Deviates: the paper does not control for length, with which the ratio falls.
     """
     split = slicer.split
     backend = load_morphology(split.options.morphology, split.language)
@@ -185,7 +185,7 @@ def _inside_lengths(
     tokens_N: npt.NDArray[np.int64],
     note: str,
 ) -> Table:
-    """Slice by ratio in each third of lengths, so that length is about equal."""
+    """Slice by ratio within each third of lengths, where lengths are similar."""
     rows: list[tuple[Cell, ...]] = []
     for length, members in quantile_bins(tokens_N, 3):
         for part, inside in quantile_bins(ttr_N[members], 3):
@@ -197,7 +197,7 @@ def _inside_lengths(
 
 
 def read_types(path: Path, guids: Sequence[str]) -> list[list[str]]:
-    """Read the reasoning types of some guids from a table with the columns `guid` and `types`."""
+    """Read the reasoning types of `guids` from a table with the columns `guid` and `types`."""
     table = read_table(path)
     table.require("guid", "types")
     if repeated := table.duplicates("guid"):

@@ -1,7 +1,7 @@
 """The one slicer of `heron analyze`: it groups a split's scores by any column.
 
-A task adds columns to a split's frame, says how some rows are scored, and which columns to slice
-by. A row may be in several slices, or in none. Legend: N rows, M of them.
+A task adds columns to a split's frame, and gives the scoring of rows and the columns to slice by.
+A row may be in several slices, or in none. Legend: N rows, M rows of a slice.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ TEXTS_NOTE = f"[low, high]: 95 %, bootstrap of whole articles ({RESAMPLES:,} res
 
 @dataclass(frozen=True)
 class Split:
-    """A run's labelled predictions of one split, and the data that they are of."""
+    """A run's labelled predictions of one split, and its data set."""
 
     run: str  # the run's name
     name: str  # the split's
@@ -62,12 +62,12 @@ class Column:
     """A property of N rows to slice by."""
 
     title: str
-    # Numbers (an array), which are put into bins of about equal size; or each row's category, or
-    # its categories.
+    # Numbers (an array), which are put into bins of about equal size; or one category per row; or
+    # a list of categories per row.
     values: npt.NDArray[Any] | Sequence[str] | Sequence[Sequence[str]]
     order: Sequence[str] = ()  # of categories; empty: the most frequent first
     unknown: str = ""  # the name of the slice of rows without a number (NaN)
-    note: str = ""  # more for the note below the table
+    note: str = ""  # put before the note below the table
 
     def parts(self, bins: int) -> Parts:
         """Collect the rows of each slice."""
@@ -82,27 +82,27 @@ class Column:
 
 @dataclass(frozen=True)
 class Slicer:
-    """How a task's split is sliced."""
+    """A split, with its task's scores and the columns to slice by."""
 
     split: Split  # its frame has the task's further columns
-    groups: Any  # names (or an array of numbers) of the groups that intervals resample, N
-    score: Callable[[Split], Mapping[str, Floats]]  # scores of N rows by name; NaN does not count
-    # Counts some rows and computes their scores, by column.
+    groups: Any  # N group names (or an array of numbers); intervals resample groups
+    score: Callable[[Split], Mapping[str, Floats]]  # scores of N rows by name; NaN: not scored
+    # Cells of a slice by column: its size and scores.
     measure: Callable[[Slicer, Rows], dict[str, Cell]]
-    # What `by=` may be beside side columns: columns, or a further analysis.
+    # Values of `by=` besides side columns: columns to slice by, or further analyses.
     by: Mapping[str, Analysis]
     heading: str  # first word of table titles, before `by length`
     headline: str  # name of the first score in figures
-    drawn: tuple[Drawn, ...]  # the scores in figures
-    usual: Sequence[str] = ()  # which analyses run without `by=`; empty: all
+    drawn: tuple[Drawn, ...]  # the scores that figures show
+    usual: Sequence[str] = ()  # analyses that run without `by=`; empty: all
     counted: str = "rows"  # the word for rows
-    unit: str = "article"  # what intervals resample
-    note: str = TEXTS_NOTE  # below tables of scores
-    facts: Mapping[str, Any] = field(default_factory=dict)  # definitions behind the numbers
+    unit: str = "article"  # the unit that intervals resample
+    note: str = TEXTS_NOTE  # text below tables of scores
+    facts: Mapping[str, Any] = field(default_factory=dict)  # settings behind the numbers
     whole: bool = True  # whether tables end with a row for the whole split
     zoomed: bool = False  # whether the axis of figures ends at the largest score instead of 1
     splits: bool = False  # whether a cell of a side column may list several categories
-    shows_means: bool = False  # whether slices show the mean of the numbers they are made by
+    shows_means: bool = False  # whether slices of numbers show their mean
 
     @cached_property
     def scores(self) -> Mapping[str, Floats]:
@@ -138,7 +138,7 @@ class Slicer:
         return self.slice(*([found] if isinstance(found, Column) else found))
 
     def slice(self, *columns: Column) -> Outcome:
-        """Compute the scores of slices: one table, and one panel of the figure, by column."""
+        """Compute the scores of slices: one table and one panel of the figure per column."""
         tables, slicings = [], []
         for column in columns:
             slices = []
@@ -168,7 +168,7 @@ class Slicer:
         return cell.value if isinstance(cell, Interval) else float(str(cell or 0.0))
 
 
-# Finds columns to slice by, or an outcome of its own.
+# Gives columns to slice by, or a complete outcome.
 Analysis = Callable[[Slicer], Column | Sequence[Column] | Outcome]
 
 
@@ -178,7 +178,7 @@ def with_columns(split: Split, **columns: Any) -> Split:
 
 
 def mean_scores(slicer: Slicer, rows_M: Rows) -> dict[str, Cell]:
-    """Count some texts and average their scores; see `Slicer.measure`."""
+    """Count the rows of a slice and average their scores; see `Slicer.measure`."""
     values = {name: score_N[rows_M] for name, score_N in slicer.scores.items()}
     drawn = [slicer.groups[row] for row in rows_M]
     size: dict[str, Cell] = {"n": len(rows_M), "share": len(rows_M) / len(slicer.split.frame)}
@@ -208,11 +208,11 @@ def cards_page(
 
 
 def quantile_bins(values_N: npt.ArrayLike, bins: int, unknown: str = "") -> list[tuple[str, Rows]]:
-    """Put rows into bins of about equal size by a number; equal values stay in one bin.
+    """Put rows into quantile bins of a number; equal values are in one bin.
 
     Returns:
-        Name and rows of each bin, in order of value. A name is the least and the greatest value,
-        such as `0.52 to 0.61`; rows with NaN are in a last bin named `unknown`.
+        Name and rows of each bin, in order of value. A name has the bin's least and greatest
+        value, `0.52 to 0.61`; rows with NaN are in a last bin named `unknown`.
     """
     values = np.asarray(values_N, dtype=np.float64)
     known, rest = np.flatnonzero(np.isfinite(values)), np.flatnonzero(~np.isfinite(values))

@@ -1,7 +1,7 @@
-"""ROUGE of summaries by slice, beside that of copied sentences; and the page of all summaries.
+"""ROUGE of summaries by slice, beside extractive baselines; and the page of all summaries.
 
-Slices depend on articles and gold summaries only, so that every system has the same rows in a
-slice. Texts are scored and shown without normalisation. Legend: N articles, M of them.
+Slices depend on articles and gold summaries only, so a slice has the same rows for every system.
+Texts are scored and shown without normalisation. Legend: N articles, M articles of a slice.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ from heron_tools.statistics.outcome import Drawn, Outcome, Rows
 from heron_tools.statistics.profiles import Pair
 from heron_tools.statistics.summaries import describe_system, open_tools
 
-# The name in tables, and in `heron.metrics.summary`, of the numbers to slice by.
+# Numbers to slice by: the name in tables, and in `heron.metrics.summary`.
 _STATISTICS = {
     "article_length": ("words of the article", "article_length"),
     "summary_length": ("words of the gold summary", "summary_length"),
@@ -45,8 +45,8 @@ _STATISTICS = {
     "novelty": ("share of the gold summary's word pairs that its article lacks", "novel_2"),
 }
 SEGMENTS = {"words": by_words, "whitespace": by_whitespace}
-MEGABYTES = 48  # of all articles of a page together; larger pages open slowly
-_EVERY = 10_000_000  # characters: no article is cut because of its own length
+MEGABYTES = 48  # limit of a page's articles in total; larger pages open slowly
+_EVERY = 10_000_000  # characters; an upper bound that no article reaches
 DRAWN = (
     Drawn("rouge1", "ROUGE-1", "D", BLUE),
     Drawn("lead3_rouge1", "lead-3", "s", QUIET),
@@ -55,9 +55,9 @@ DRAWN = (
 
 
 class Summarizer(NamedTuple):
-    """The summaries of one system, and their ROUGE (fractions) by name; None and NaN for gaps.
+    """The summaries of one system and their ROUGE by name, fractions; None, NaN: no summary.
 
-    `copied` systems copy sentences, as a reference for the others.
+    `copied`: the system is an extractive baseline.
     """
 
     name: str
@@ -67,15 +67,15 @@ class Summarizer(NamedTuple):
 
 
 def slice_summaries(split: Split) -> Slicer:
-    """Make the slicer of a run that writes summaries.
+    """Build the slicer of a run that generates summaries.
 
-    Its frame has the column `article`, and the numbers to slice by under their names in
-    `heron.metrics.summary`; NaN where a text is too short.
+    It adds the column `article`, and the numbers to slice by under their names in
+    `heron.metrics.summary`; NaN if a text is too short.
     """
     say_unused(split.options, ("types", "texts", "sample"))
     split.frame.require("text")
     if not len(split.frame):
-        raise ConfigError(f"split={split.name}: none of its summaries has a gold one beside it")
+        raise ConfigError(f"split={split.name}: none of its articles has a gold summary")
     articles, golds = split.frame.texts("text"), split.frame["gold"]
     tally = Tally()
     for pair in zip(articles, golds, strict=True):
@@ -115,7 +115,7 @@ def by_number(slicer: Slicer, by: str) -> Column:
 
 
 def measure(slicer: Slicer, rows_M: Rows) -> dict[str, Cell]:
-    """Average scores; those of copied sentences have no interval."""
+    """Average scores; extractive baselines have no interval."""
     return {
         name: cell.value if is_copied(name) and isinstance(cell, Interval) else cell
         for name, cell in mean_scores(slicer, rows_M).items()
@@ -123,7 +123,7 @@ def measure(slicer: Slicer, rows_M: Rows) -> dict[str, Cell]:
 
 
 def scores_of(split: Split) -> Mapping[str, Floats]:
-    """Compute the scores that papers report, each followed by those of copied sentences."""
+    """Compute the scores that papers report, each followed by the extractive baselines'."""
     known = dict(_scored(split, "", split.frame["prediction"]).scores)
     for copy in _copies(split):
         known |= {f"{copy.name}_{name}": score_N for name, score_N in copy.scores.items()}
@@ -141,13 +141,13 @@ def _scored(split: Split, name: str, texts: Sequence[str | None], copied: bool =
 
 
 def _copies(split: Split) -> list[Summarizer]:
-    """Score the systems that copy sentences."""
+    """Score the extractive baselines."""
     texts = extractive_texts(split.frame["article"], split.frame["gold"], split.language)
     return [_scored(split, name, copied, copied=True) for name, copied in texts.items()]
 
 
 def systems_of(split: Split) -> list[Summarizer]:
-    """Score the run, those of `beside=` (of the same data, or a DataError), and those that copy."""
+    """Score the run, the systems of `beside=` (DataError for other data), and the baselines."""
     written: dict[str, Sequence[str | None]] = {split.run: split.frame["prediction"]}
     beside = split.options.beside
     others = read_systems(beside, split.name, "beside") if beside else []
@@ -160,7 +160,7 @@ def systems_of(split: Split) -> list[Summarizer]:
 
 
 def _check_golds(split: Split, others: Sequence[Any]) -> None:
-    """Refuse systems without a common article, or with another gold summary."""
+    """Refuse systems that share no article with the run, or differ in a gold summary."""
     golds, problems = dict(zip(split.frame["guid"], split.frame["gold"], strict=True)), []
     spell = speller(split.data.language, split.data.unicode)
     plain = speller(split.data.language, UNIFY_ALL)
@@ -200,7 +200,7 @@ def statistics(slicer: Slicer) -> Outcome:
 
 
 def page(slicer: Slicer, megabytes: float = MEGABYTES) -> Outcome:
-    """Write the page of all summaries; articles that are together longer than a limit are cut."""
+    """Write the page of all summaries; articles are cut to fit `megabytes` in total."""
     split = slicer.split
     longest = fit_length(split.frame["article"], int(megabytes * 1e6), _EVERY)
     values = {"total": len(split.frame), "longest": longest}
@@ -212,8 +212,8 @@ def page(slicer: Slicer, megabytes: float = MEGABYTES) -> Outcome:
 def payload(slicer: Slicer, longest: int | None = None) -> dict[str, Any]:
     """Lay out the summaries for the page, in JSON's types.
 
-    Articles are cut after `longest` characters. `novel` words are those that the article lacks, by
-    their places in characters.
+    Articles are cut after `longest` characters. `novel` has the character offsets of words that
+    are not in the article.
     """
     split, systems = slicer.split, systems_of(slicer.split)
     groups = split.frame.texts("group")

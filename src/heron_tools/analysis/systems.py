@@ -18,10 +18,10 @@ class SummarySystem:
     """The summaries of one system."""
 
     name: str  # in tables
-    predictions: Frame  # the file's rows; empty summaries are judged as well
-    language: str | None = None  # ISO 639 code, known of runs
+    predictions: Frame  # the file's rows, empty summaries included
+    language: str | None = None  # ISO 639 code; None for a table
     synthetic: bool = False  # whether the run's texts are generated
-    unicode: UnicodeOptions | None = None  # how the run has read its articles and references
+    unicode: UnicodeOptions | None = None  # the run's normalisation of articles and references
 
     @property
     def path(self) -> Path:
@@ -56,10 +56,10 @@ def read_systems(words: Sequence[str], split: str, option: str = "systems") -> l
 
 
 def named_paths(words: Sequence[str], option: str) -> list[tuple[str, Path]]:
-    """Find names (perhaps empty) and paths of systems; nothing is read.
+    """Find the systems' names ("" if not given) and paths, without reading files.
 
-    The words come from a list that was split at its commas, and names of run folders hold commas:
-    the longest sequence of words that is a path counts.
+    `words` is a list split at commas, but names of run folders contain commas: the longest
+    sequence of words that is an existing path counts.
 
     Raises:
         ConfigError: there is no such run folder or file.

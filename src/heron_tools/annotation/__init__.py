@@ -1,4 +1,4 @@
-"""People's labels: sheets to fill in, agreement, majority and adjudication."""
+"""Annotation: sheets to fill in, agreement, majority and adjudication."""
 
 from pathlib import Path
 

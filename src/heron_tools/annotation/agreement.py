@@ -1,4 +1,4 @@
-"""`heron agreement`: how far people agree, majority labels, and items to adjudicate."""
+"""`heron agreement`: inter-annotator agreement, majority labels, and items to adjudicate."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from heron_tools.annotation.people import write_for_people
 class AgreementOptions(Layout):
     """Options of `heron agreement`."""
 
-    files: list[Path]  # one with all labels, or one of each rater
+    files: list[Path]  # one file with all labels, or one file per rater
     relaxed: str = ""  # a label (VAGUE) that agrees with any label of the other rater
-    # `mae`: ratings, by their mean absolute difference
+    # `labels`: kappas and alpha; `mae`: mean absolute difference of ratings
     measure: Annotated[str, OneOf("labels", "mae")] = "labels"
-    majority: Path | None = None  # a table for the label of most raters
-    adjudicate: Path | None = None  # a table for the items on which raters disagree
-    resamples: Natural = 1000  # for the intervals; 0: none
+    majority: Path | None = None  # a table to write majority labels to
+    adjudicate: Path | None = None  # a table to write items to on which raters disagree
+    resamples: Natural = 1000  # bootstrap resamples; 0: no intervals
     seed: Seed = 0
 
 
@@ -86,6 +86,6 @@ def _write_undecided(labels: Labels, path: Path) -> None:
     for number, rater in enumerate(labels.raters):
         name = f"rater {rater}" if rater in columns else rater
         columns[name] = [labels.values[row][number] for row in rows]
-    columns["label"] = columns.pop("label")  # the last one: people write here
+    columns["label"] = columns.pop("label")  # the last column: people write here
     write_for_people(path, columns)
     print_lines(f"{path}: {len(rows)} items to decide, in the column 'label'", files=[path])

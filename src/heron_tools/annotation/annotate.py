@@ -1,4 +1,4 @@
-"""`heron annotate`: sheets on which people label or rate rows, and what they answered."""
+"""`heron annotate`: sheets on which people label or rate rows, and their answers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from heron_tools.annotation.sheets import (
     write_sheets,
 )
 
-MAJORITY = "majority"  # stands among the raters in what `collect` writes
+MAJORITY = "majority"  # named like a rater in `collect`'s files
 
 
 @dataclass
@@ -52,7 +52,7 @@ class DrawOptions(DataFolders):
     split: str = "test"
     rows: Count = 200
     raters: list[str] = field(default_factory=lambda: ["2"])  # their names, or how many
-    per_row: int = 2  # raters of a row
+    per_row: int = 2  # raters per row
     ask: list[str] = field(default_factory=lambda: [LABEL])  # see `parse_questions`
     show: list[str] = field(default_factory=list)  # columns of `data.columns.side` to show as well
     seed: Seed = 0
@@ -62,7 +62,7 @@ class DrawOptions(DataFolders):
 class CollectOptions:
     """Options of `heron annotate collect`."""
 
-    sheets: list[Path]  # filled; a file's name is the rater's
+    sheets: list[Path]  # filled in; a file is named after its rater
     key: Path
     out: Path
 
@@ -98,7 +98,7 @@ def _draw(arguments: Sequence[str]) -> int:
     free = {*config.columns.side} - {*COLUMNS, *golds}
     if wrong := [name for name in options.show if name not in free]:
         near = nearest(wrong[0], free)
-        raise ConfigError(f"show={wrong[0]}: not in data.columns.side, or shown anyway.{near}")
+        raise ConfigError(f"show={wrong[0]}: not in data.columns.side, or shown already.{near}")
     shown = {name: [cell_text(e.side[name]) for e in drawn] for name in options.show} | golds
     questions = parse_questions(options.ask, config.label_order if has_classes else (), shown)
     gold = {example.guid: example.label or "" for example in drawn}
@@ -115,7 +115,7 @@ def _draw(arguments: Sequence[str]) -> int:
 
 
 def _golds(drawn: Sequence[Example], config: DataConfig) -> dict[str, list[str]]:
-    """List the right answers or summaries of a task without classes: they are what is rated."""
+    """List the gold answers or summaries, which raters rate in a task without classes."""
     if not (texts := text_scores(config.task)):
         return {}
     golds = ["\n".join(texts.golds(e) if e.label or e.target else ()) for e in drawn]
@@ -150,7 +150,7 @@ def _labels(answers: Answers, question: str) -> Labels:
 
 
 def _tables(answers: Answers, key: Key) -> list[Table]:
-    """Show the mean and the raters' difference of scales, and the agreement on other questions."""
+    """Show the mean and rater difference of each scale, and agreement on the other questions."""
     others = [name for name in key.questions if name not in key.scales]
     tables = []
     if key.scales:
@@ -169,7 +169,7 @@ def _tables(answers: Answers, key: Key) -> list[Table]:
 
 
 def _write_predictions(labels: Labels, key: Key, out: Path) -> None:
-    """Write what `heron score` takes: gold labels, and those of each rater and of most raters."""
+    """Write tables for `heron score`: gold labels, each rater's labels and the majority's."""
     by_rater = {rater: [said[n] for said in labels.values] for n, rater in enumerate(labels.raters)}
     most = majority(labels)
     for name, found in (*by_rater.items(), (MAJORITY, most)):
@@ -185,7 +185,7 @@ def _write_predictions(labels: Labels, key: Key, out: Path) -> None:
     if ties := most.count(""):
         print(
             f"{MAJORITY}: {ties} of {len(most)} rows are ties and left out, so its scores are of "
-            "rows that are easier to agree on"
+            "the easier rows"
         )
 
 

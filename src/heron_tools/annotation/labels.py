@@ -1,4 +1,4 @@
-"""Labels that several people gave to the same items, from any layout of files."""
+"""Labels of several raters for the same items, from any layout of files."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ KEYS = ("guid", "id", "item")  # columns that may name an item, in this order
 class Labels:
     """The label of each rater for each item; empty where there is none."""
 
-    items: Sequence[str]  # their names, each once
+    items: Sequence[str]  # their distinct names
     raters: Sequence[str]
     values: Sequence[Sequence[str]]  # [items, raters]
-    groups: Sequence[str] = ()  # of the items; empty for those in none
-    texts: Sequence[str] = ()  # of the items, for people who decide; empty where files have none
+    groups: Sequence[str] = ()  # of the items; "" for items in no group
+    texts: Sequence[str] = ()  # of the items, for adjudication; empty if files have none
 
     def of_group(self, group: str) -> Labels:
-        """Choose the items of a group."""
+        """Select the items of a group."""
         rows = [index for index, other in enumerate(self.groups) if other == group]
         items = [self.items[row] for row in rows]
         return Labels(items, self.raters, [self.values[row] for row in rows])
@@ -38,26 +38,26 @@ class Labels:
 
 @dataclass(kw_only=True)
 class Layout:
-    """Which columns of a file are what; empty: by their usual names."""
+    """The roles of a file's columns."""
 
-    key: str = ""  # column of the item; empty: guid, id, item, or the position of the row
+    key: str = ""  # column of the item; empty: guid, id, item, or else the position of the row
     label: str = "label"  # column of the label
-    rater: str = ""  # column of the rater, where each row is one rater's label of an item
-    raters: list[str] = field(default_factory=list)  # columns with a rater's labels each
-    by: str = ""  # column of groups to show apart
+    rater: str = ""  # column of the rater, if a row is one rater's label
+    raters: list[str] = field(default_factory=list)  # columns, one per rater
+    by: str = ""  # column of groups to show separately
     text: str = "text"  # column of the text, for the list of items to decide
-    ignore: list[str] = field(default_factory=list)  # values that mean "not labelled", as NONE
+    ignore: list[str] = field(default_factory=list)  # values that mean "not labelled", such as NONE
 
 
 def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
     """Read labels: a column for each rater, a row for each label, or a file for each rater.
 
-    Labels that differ only in case or Unicode form are one, written as most wrote it.
+    Labels that differ only in case or Unicode form are merged into the most frequent of them.
 
     Raises:
         ConfigError: no item has labels of two raters.
-        DataError: missing columns, a row without item or rater, an item that one rater has twice;
-            names file and line.
+        DataError: missing columns, a row without item or rater, an item that a rater labelled
+            twice; names file and line.
     """
     found: dict[str, dict[str, str]] = {}
     facts: dict[str, tuple[str, str]] = {}  # group and text of each item
@@ -97,7 +97,7 @@ def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
 
 
 def _unified(values: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Write labels that differ only in case or Unicode form as the most frequent of them."""
+    """Replace labels that differ only in case or Unicode form by the most frequent of them."""
     counts = Counter(label for said in values for label in said if label)
     same: dict[str, list[str]] = {}
     for label, _ in counts.most_common():

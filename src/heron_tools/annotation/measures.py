@@ -1,4 +1,4 @@
-"""Agreement of people: Cohen's, Fleiss' and Krippendorff's measures, ratings, majority.
+"""Inter-annotator agreement: Cohen's, Fleiss' and Krippendorff's measures, ratings, majority.
 
 Legend: R raters, U units (items), G groups of units, F features of a value, K sums, C labels.
 
@@ -26,11 +26,11 @@ from heron.metrics.intervals import number_groups, percentile_intervals, resampl
 from heron_tools.annotation.labels import Labels
 
 RESAMPLES = 1000
-_NOTHING = 1e-9  # of n squared: less expected disagreement than this is rounding
+_NOTHING = 1e-9  # times n squared: smaller expected disagreement is rounding error
 
 Floats = npt.NDArray[np.float64]
 Values = Sequence[Sequence[str]]  # labels of each item
-Counts = np.ndarray | None  # how often each of them occurs; None: once
+Counts = np.ndarray | None  # how often each item occurs; None: once
 Measure = Callable[[Values, Counts], float]
 
 
@@ -38,21 +38,21 @@ Measure = Callable[[Values, Counts], float]
 class Agreement:
     """One measure of agreement, with its 95 % interval.
 
-    `value` is None where it is undefined: no item counts, or all labels are equal.
+    `value` is None if it is undefined: without items, or with equal labels only.
     """
 
     measure: str
     value: float | None
     low: float | None
     high: float | None
-    n: int  # items that count
-    labels: int = 0  # of these items, by alpha
+    n: int  # items used
+    labels: int = 0  # of these items; for alpha only
 
     @classmethod
     def of(
         cls, measure: str, value: float, draws: npt.ArrayLike, n: int, labels: int = 0
     ) -> Agreement:
-        """Make a measure from its value and its resamples; what is not finite is undefined."""
+        """Make a measure from its value and its resamples; non-finite values are undefined."""
         finite_R = np.asarray(draws, np.float64)
         finite_R = finite_R[np.isfinite(finite_R)]
         if not math.isfinite(value) or not finite_R.size:
@@ -62,7 +62,7 @@ class Agreement:
 
     @property
     def cell(self) -> Cell:
-        """The value, with its interval where there is one."""
+        """The value, with its interval if it has one."""
         if self.value is None or self.low is None or self.high is None:
             return self.value
         return Interval(self.value, min(self.low, self.value), max(self.high, self.value))
@@ -75,9 +75,9 @@ def agreements(
 
     Args:
         labels: the labels.
-        relaxed: a label that agrees with every other: where one of two raters gave it, it counts as
-            the other's label. Adds relaxed measures of two raters.
-        resamples: draws of items for the intervals.
+        relaxed: a label that agrees with every other: if one of two raters gave it, it counts as
+            the other's label. Adds relaxed measures for two raters.
+        resamples: bootstrap resamples of the items.
         seed: the same seed gives the same intervals.
     """
     chosen: list[tuple[str, Measure, Values]] = [("raw agreement", _raw, _several(labels))]
@@ -109,7 +109,7 @@ def relax(pairs: Sequence[tuple[str, str]], label: str) -> list[tuple[str, str]]
 
 
 def cohen(pairs: Values, counts: Counts = None) -> float:
-    """Compute Cohen's kappa of two raters; NaN where both gave one label to everything."""
+    """Compute Cohen's kappa of two raters; NaN if both gave the same single label to all."""
     names = sorted({name for pair in pairs for name in pair})
     counts_CC = np.zeros((len(names), len(names)))
     places = tuple([names.index(pair[side]) for pair in pairs] for side in (0, 1))
@@ -132,10 +132,10 @@ def _several(labels: Labels) -> list[list[str]]:
 
 
 def _equally_often(labels: Labels) -> list[list[str]]:
-    """List the labels of the items that have the most frequent number of them, 2 or more.
+    """List the labels of the items with n labels, where n (2 or more) is the most frequent number.
 
-    Fleiss' kappa needs a fixed number of labels of each item, not the same raters. Of equally
-    frequent numbers, the larger counts.
+    Fleiss' kappa needs a fixed number of labels per item, not the same raters. The larger number
+    wins ties.
     """
     given = _several(labels)
     sizes = Counter(map(len, given))
@@ -152,7 +152,7 @@ def _raw(values: Values, counts: Counts = None) -> float:
 def _measure(name: str, compute: Measure, values: Values, resamples: int, seed: int) -> Agreement:
     """Compute a measure with its bootstrap interval over items.
 
-    Draws say how often each combination of labels occurs.
+    A resample is the count of each combination of labels.
     """
     value = compute(values, None) if values else math.nan
     if not math.isfinite(value):
@@ -175,10 +175,10 @@ def krippendorff_alpha(
     """Compute Krippendorff's alpha, and its interval by resampling whole groups.
 
     Args:
-        values_RU: numbers; NaN where a rater has not rated a unit. Units with one value or none do
-            not count.
-        level: `interval` counts a disagreement by its squared difference, `nominal` counts all
-            disagreements alike.
+        values_RU: numbers; NaN: a rater has not rated a unit. Units with fewer than two values are
+            left out.
+        level: `interval` weights a disagreement by its squared difference, `nominal` weights all
+            disagreements equally.
         groups: U names: units of one group (summaries of one article) are drawn together. With
             None or a single group there is no interval.
         resamples: number of draws; with 0 there is no interval.
@@ -191,14 +191,14 @@ def krippendorff_alpha(
         of_unit = [group for group, counts in zip(groups, counted_U, strict=True) if counts]
         sums_GK = np.zeros((len(set(of_unit)), sums_UK.shape[1]))
         np.add.at(sums_GK, number_groups(of_unit), sums_UK[counted_U])
-        if len(sums_GK) > 1:  # alpha is undefined for a draw of equal values only
+        if len(sums_GK) > 1:  # one group cannot be resampled
             draws = _alpha(resample_groups(sums_GK, resamples, seed))
     counts = int(counted_U.sum()), int(total_K[0])
     return Agreement.of("Krippendorff's alpha", float(_alpha(total_K)), draws, *counts)
 
 
 def _unit_sums(values_RU: Floats, level: str) -> Floats:
-    """Compute each unit's additive part of alpha; zeros where a unit has no pair.
+    """Compute each unit's summands of alpha; zeros for a unit without a pair.
 
     The squared differences of all ordered pairs of m vectors add up to 2 m Q - 2 |S|^2, where S is
     their sum and Q the sum of their squared lengths. Nominal categories are one-hot vectors.
@@ -215,7 +215,7 @@ def _unit_sums(values_RU: Floats, level: str) -> Floats:
         categories = np.unique(some)
         features_FRU = (values_RU == categories[:, None, None]).astype(np.float64)
     else:
-        # Within -1/2 and 1/2: sums of squares of large numbers would lose digits.
+        # Scaled to -1/2 to 1/2: sums of squares of large numbers would lose precision.
         low, high = (some.min(), some.max()) if some.size else (0.0, 1.0)
         features_FRU = ((values_RU - (low + high) / 2) / ((high - low) or 1.0))[None]
     features_FRU = np.where(given_RU, features_FRU, 0.0)
@@ -235,10 +235,10 @@ def _alpha(sums_K: Floats) -> Floats:
 
 
 def rating_differences(labels: Labels) -> Agreement:
-    """Average the absolute difference of ratings of an item, with a t-interval over items.
+    """Average the absolute differences of each item's ratings, with a t-interval over items.
 
     Raises:
-        DataError: a label is no number.
+        DataError: a rating is not a number.
     """
     differences, problems = [], []
     for item, said in zip(labels.items, labels.values, strict=True):
@@ -262,14 +262,14 @@ def rating_differences(labels: Labels) -> Agreement:
 def agreement_table(
     named: Sequence[tuple[str, Sequence[Agreement]]], interval: str = "bootstrap interval"
 ) -> Table:
-    """Lay out measures, a row for each, by group; `interval` is the kind that they have."""
+    """Lay out measures, a row for each, by group; `interval` names the kind of their intervals."""
     rows = tuple((group, e.measure, e.cell, e.n) for group, found in named for e in found)
-    note = f"[low, high]: 95 % {interval} over items. n: items that count."
+    note = f"[low, high]: 95 % {interval} over items. n: items used."
     return Table("Agreement", ("items", "measure", "value", "n"), rows, note)
 
 
 def pair_table(labels: Labels, relaxed: str = "") -> Table:
-    """Show Cohen's kappa and raw agreement of every two raters, and both relaxed."""
+    """Show Cohen's kappa and raw agreement of each pair of raters, also relaxed."""
     rows: list[tuple[Cell, ...]] = []
     for first, second in combinations(range(len(labels.raters)), 2):
         pairs = pairs_of(labels, first, second)
@@ -280,11 +280,11 @@ def pair_table(labels: Labels, relaxed: str = "") -> Table:
         rows.append((labels.raters[first], labels.raters[second], *found, len(pairs)))
     shown = ["Cohen's kappa", "raw agreement"]
     shown += [f"relaxed {name}" for name in shown] if relaxed else []
-    return Table("Every two raters", ("rater", "other", *shown, "n"), tuple(rows))
+    return Table("Pairs of raters", ("rater", "other", *shown, "n"), tuple(rows))
 
 
 def confusion_table(labels: Labels) -> Table:
-    """Count the labels of two raters, the first in rows."""
+    """Lay out the confusion matrix of two raters, the first in rows."""
     pairs = Counter(pairs_of(labels, 0, 1))
     names = sorted({name for pair in pairs for name in pair})
     first, second = labels.raters

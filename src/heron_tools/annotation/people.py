@@ -17,7 +17,7 @@ from heron.base.tables import Table, is_missing, read_table, write_table
 def write_for_people(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
     """Write columns of equal length as a table that people fill in.
 
-    CSV is written for spreadsheet programs: texts that they would run have an apostrophe in front.
+    CSV is written for spreadsheet programs: texts that look like formulas begin with an apostrophe.
     """
     if path.suffix != ".csv":
         write_table(path, columns)
@@ -39,7 +39,7 @@ def read_from_people(path: Path) -> Table:
 
 
 def filled_rows(table: Table) -> Table:
-    """Leave out rows without any content, which spreadsheet programs write below the last one."""
+    """Drop empty rows, which spreadsheet programs write after the last row."""
     kept = [n for n, row in enumerate(table.rows) if not all(map(is_missing, row.values()))]
     if not kept:
         raise DataError(str(table.path), "has no rows", "at least one is needed")

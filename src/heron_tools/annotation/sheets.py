@@ -1,7 +1,7 @@
-"""Sheets on which people label or rate rows of a data set, and what they answered.
+"""Sheets on which people label or rate rows of a data set, and their answers.
 
-A sheet is CSV: texts that a spreadsheet would run have an apostrophe in front. It shows no class;
-the key, which is not for raters, does.
+A sheet is CSV: texts that look like formulas begin with an apostrophe. It shows no gold class;
+the key, which is not for raters, has them.
 
 Legend: R raters.
 """
@@ -28,16 +28,16 @@ LABEL = "label"  # the question for the class of a row
 _SCALE = re.compile(r"(?P<name>\w+):(?P<low>\d+)-(?P<high>\d+)")
 _CHOICE = re.compile(r"(?P<name>\w+):(?P<words>\w+(?:/\w+)+)")
 TEXTS = ("text", "text_pair")
-COLUMNS = ("guid", "rater", *TEXTS)  # of sheets and of answers, beside the questions
+COLUMNS = ("guid", "rater", *TEXTS)  # of sheets and answers, besides the questions
 
-# Marks in sheets that people fill in.
+# Accepted marks in sheets.
 _YES = frozenset(("x", "v", "1", "y", "yes", "true", "✓", "כן", "da"))
 _NO = frozenset(("0", "n", "no", "false", "-", "לא", "nu"))
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What a study asks, and of which rows; `key.json`."""
+    """A study's questions, rows and raters; `key.json`."""
 
     task: str
     data: str
@@ -46,7 +46,7 @@ class Key:
     gold: Mapping[str, str]  # class of each row, by guid; empty without classes
     raters: Sequence[str]
     per_row: int
-    scales: Sequence[str]  # the questions whose answers are averaged
+    scales: Sequence[str]  # the questions with numeric answers
 
 
 def parse_questions(
@@ -60,15 +60,15 @@ def parse_questions(
         shown: further columns of the sheet.
 
     Raises:
-        ConfigError: another form, or `label` for a data set without classes; a question asked
-            twice, or named like another column of sheets or answers, or like the question for the
-            class.
+        ConfigError: another form; `label` for a data set without classes; a question that is
+            asked twice, or named like another column of sheets or answers, or `label` as the
+            name of a scale or choice.
     """
     found: dict[str, list[str]] = {}
     for word in ask:
         name = word.partition(":")[0]
         if name in (*found, *COLUMNS, *shown) or name == LABEL != word:
-            raise ConfigError(f"ask={word}: the sheets have another column '{name}' already")
+            raise ConfigError(f"ask={word}: the sheets already have a column '{name}'")
         if word == LABEL and classes:
             found[LABEL] = list(classes)
         elif (scale := _SCALE.fullmatch(word)) and int(scale["low"]) < int(scale["high"]):
@@ -87,14 +87,14 @@ def scales_of(ask: Sequence[str]) -> list[str]:
 
 
 def draw_rows(examples: Sequence[Example], rows: int, by_label: bool, seed: int) -> list[Example]:
-    """Draw rows without replacement, with each class in its share; the seed decides by guid."""
+    """Draw rows without replacement, keeping class shares; the order of the file has no effect."""
     rows = min(rows, len(examples))
     groups: dict[str, list[Example]] = defaultdict(list)
     for example in sorted(examples, key=lambda each: each.guid):
         groups[str(example.label) if by_label else ""].append(example)
     random = np.random.default_rng(seed)
     exact = {name: rows * len(of) / len(examples) for name, of in groups.items()}
-    # What rounding leaves goes to the classes that lost most by it.
+    # Rows left by rounding go to the classes with the largest remainders.
     rest = sorted(groups, key=lambda name: (int(exact[name]) - exact[name], name))
     more = rest[: rows - sum(map(int, exact.values()))]
     drawn = [
@@ -108,10 +108,10 @@ def draw_rows(examples: Sequence[Example], rows: int, by_label: bool, seed: int)
 def assign_raters(
     rows: int, raters: int, per_row: int, random: np.random.Generator
 ) -> list[list[int]]:
-    """Give each row to `per_row` raters; the numbers of its raters for each row, ascending.
+    """Assign each row to `per_row` raters; returns each row's raters (from 0), ascending.
 
-    Loads differ by one row at most. Of equally free raters, those who share fewest rows are chosen:
-    every two raters should share some, to show how they agree.
+    Loads differ by at most one row. Of equally loaded raters, those who share fewest rows are
+    chosen: all pairs should share some, to measure agreement.
     """
     loads = np.zeros(raters, np.int64)
     together_RR = np.zeros((raters, raters), np.int64)
@@ -134,7 +134,7 @@ def write_sheets(
 
     Args:
         drawn: the rows.
-        key: what is asked, and of whom.
+        key: the questions and raters.
         out: a folder without a key.
         shown: further columns that raters see, a text for each row, such as the original of a
             translation, or a summary.
@@ -146,7 +146,7 @@ def write_sheets(
     path = out / "key.json"
     if path.exists():
         raise ConfigError(f"{path} exists: sheets may be with people; choose another out=DIR")
-    random = np.random.default_rng([seed, 1])  # not the draw's
+    random = np.random.default_rng([seed, 1])  # independent of draw_rows
     teams = assign_raters(len(drawn), len(key.raters), key.per_row, random)
     paths = []
     columns = [name for name in TEXTS if any(getattr(e, name) is not None for e in drawn)]
@@ -162,29 +162,29 @@ def write_sheets(
 
 
 def read_key(path: Path) -> Key:
-    """Read `key.json`; a DataError says that it is none."""
+    """Read `key.json`; a DataError for any other file."""
     try:
         return Key(**read_json(path))
     except (ValueError, TypeError) as error:
         fix = "the key.json that `heron annotate draw` wrote beside the sheets"
-        raise DataError(str(path), "is no key of sheets", fix) from error
+        raise DataError(str(path), "is no key.json", fix) from error
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What people answered."""
+    """The answers of all raters."""
 
     rows: Sequence[tuple[str, str, Mapping[str, str]]]  # guid, rater, answers by question
     unfinished: Mapping[str, int]  # rows without all answers, by rater
 
 
 def read_answers(paths: Sequence[Path], key: Key) -> Answers:
-    """Read filled sheets; the file's name is the rater's.
+    """Read filled sheets; a file is named after its rater.
 
     Raises:
-        DataError: sheets of nobody in the study, or of somebody who has one already; answers that
-            are not allowed, rows that nobody drew, columns that are missing; all of them, by file
-            and line.
+        DataError: a sheet of an unknown rater, a second sheet of a rater, answers that are not
+            allowed, rows that are not in the key, missing columns; all of them, by file and
+            line.
     """
     rows: list[tuple[str, str, Mapping[str, str]]] = []
     unfinished: dict[str, int] = {}
@@ -219,7 +219,7 @@ def read_answers(paths: Sequence[Path], key: Key) -> Answers:
 def _answers(
     table: Table, index: int, row: Mapping[str, Any], questions: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, str], list[Problem]]:
-    """Read the cells of a row; letters in another case count."""
+    """Read the answers of a row, ignoring case."""
     found, problems = {}, []
     for name, allowed in questions.items():
         given = cell_text(row[name]).strip()

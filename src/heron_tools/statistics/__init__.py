@@ -1,1 +1,1 @@
-"""What a data set is like: rows, lengths, overlap, question words, morphology, novelty."""
+"""Statistics of data sets: rows, lengths, overlap, question words, morphology, novelty."""

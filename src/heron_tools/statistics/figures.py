@@ -9,17 +9,17 @@ from matplotlib.figure import Figure
 
 from heron.reports.figures import FAINT, PALETTE, QUIET, STYLE, png
 
-_TAIL = 0.99  # share of values at their place; the rest is in the last bin
+_TAIL = 0.99  # quantile at which the axis ends; values beyond it are in the last bin
 _BINS = 30
 
 
 def histograms(
     panels: Mapping[str, tuple[str, Mapping[str, Sequence[float] | np.ndarray]]], title: str
 ) -> bytes:
-    """Draw how numbers are distributed, one panel by title, as PNG.
+    """Draw histograms of numbers, one panel by title, as PNG.
 
-    A panel has a label of its axis and values by name, of which the first four are drawn, as shares
-    of their own number with their mean. Empty labels are shares of at most 1, with the tail below.
+    A panel has a label of its axis and values by name; the first four sets are drawn, each
+    normalised to 1, with its mean. Without a label, values are at most 1 with the tail on the left.
     """
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(4 * len(panels), 3.6), layout="constrained")
@@ -40,7 +40,7 @@ def _draw_histogram(axes: Axes, label: str, values: Mapping[str, np.ndarray]) ->
     every = np.concatenate([*values.values(), np.zeros(0 if values else 1)])
     low, high = (0.0, np.quantile(every, _TAIL)) if label else (np.quantile(every, 1 - _TAIL), 1.0)
     edges = np.linspace(low, max(high, low + 1e-6), _BINS + 1)
-    if label and high <= 2 * _BINS:  # each number of words has a bar of its own
+    if label and high <= 2 * _BINS:  # one bar for each number of words
         edges = np.arange(0.5, max(high, 1) + 1.5)
     for (name, one), colour in zip(values.items(), PALETTE, strict=False):
         counts, _ = np.histogram(np.clip(one, edges[0], edges[-1]), edges)

@@ -19,9 +19,9 @@ OVERALL, NO_LABEL = "overall", "(no label)"
 
 
 class Shape(NamedTuple):
-    """Words of the premise (or only text) and of the hypothesis, and the Jaccard overlap of both.
+    """Number of words of the premise (or only text) and hypothesis; their Jaccard overlap.
 
-    The overlap is a fraction. Where there is one text, the others are None.
+    The overlap is a fraction. For a single text, the other values are None.
     """
 
     first: int
@@ -39,7 +39,7 @@ def shape(example: Example, words: Words) -> Shape:
 
 
 def jaccard(one: Sequence[str], other: Sequence[str]) -> float:
-    """Divide the number of distinct words in both texts by that in either; 0 without words."""
+    """Divide the number of shared distinct words by that of all distinct words; 0 without words."""
     first, second = set(one), set(other)
     return len(first & second) / max(len(first | second), 1)
 
@@ -55,7 +55,7 @@ def measure_diversity(examples: Sequence[Example], backend: Morphology) -> list[
 
 
 def describe_labels(shipped: Shipped, options: AnalyzeOptions) -> Outcome:
-    """Describe the rows, lengths, overlap and diversity of the splits that are there, by class."""
+    """Describe the rows, lengths, overlap and diversity of all existing splits, by class."""
     unused = ("by", "types", "bins", "split", "published", "texts", "sample", "bertscore")
     say_unused(options, unused)
     config, words = shipped.config, options.words
@@ -73,12 +73,12 @@ def describe_labels(shipped: Shipped, options: AnalyzeOptions) -> Outcome:
 def split_statistics(
     examples: Sequence[Example], classes: Sequence[str], tokenize: Words, morphology: Morphology
 ) -> dict[str, dict[str, Any]]:
-    """Describe one split by class, rows without a label, and all rows.
+    """Describe each class of a split, its rows without a label, and all its rows.
 
     Returns:
         For each class the number of `rows`, its `share` of the split's rows, and means over its
-        rows, None without any: `first`, `second`, `overlap` (see `Shape`), `ttr` (type-token ratio
-        of both texts together), `pos` (its part-of-speech term; None: it is that of lemmas) and
+        rows (None: not defined): `first`, `second`, `overlap` (see `Shape`), `ttr` (type-token
+        ratio of both texts together), `pos` (its part-of-speech term; None: of lemmas only) and
         `mattr` (its moving average). All but numbers of words are fractions.
 
     Source: RoNLI, Table 2; LCHAIM, section 3.1 (overlap by class).

@@ -23,34 +23,34 @@ class AnalyzeOptions(DataFolders, BertScoreOptions):
     data: str | None = None  # name of a data set, to describe it
     # A CSV file for people to judge gold answers: drawn with `data`, scored without.
     sheet: Path | None = None
-    # Split of the run's predictions: `test` (default), or `hebnli.test` of a further data set; of a
-    # sheet the data set's split (default `validation`).
+    # Split of the run's predictions: `test` (default), or `hebnli.test` of a further data set; with
+    # `sheet`, the data set's split (default `validation`).
     split: str | None = None
-    # What to slice by: `reasoning`, `ttr`, `length`, `overlap`, or side columns; of question
+    # What to slice by: `reasoning`, `ttr`, `length`, `overlap`, or side columns; for question
     # answering `question_word`, `answer_length`, `question_length`, `overlap_class`, or `answers`
-    # for the page; of summaries `article_length`, `summary_length`, `compression`, `novelty`,
-    # `statistics`, or `summaries` for the page. Default: all that the run's data have. With a data
-    # set of summaries: side columns to group them by.
+    # (the page); for summaries `article_length`, `summary_length`, `compression`, `novelty`,
+    # `statistics`, or `summaries` (the page). Default: all that apply to the run's data. With
+    # `data` of summaries: side columns to group by.
     by: list[str] | None = None
-    # Run folders or tables of other systems, to show their summaries on the page as well, in the
-    # run's own `data.unicode`.
+    # Run folders or tables of other systems, whose summaries the page shows as well; compared by
+    # the run's `data.unicode`.
     beside: list[str] | None = None
     types: Path | None = None  # a table of reasoning types (`guid`, `types`), for `by=reasoning`
-    bins: Count = 5  # number of bins for numbers
+    bins: Count = 5  # number of bins of a numeric column
     words: Annotated[str, OneOf(*TOKENIZERS)] = "words"  # tokenization: `words`, or `whitespace`
-    # Lemmas by `simplemma`, `surface` (none) or `stanza`; and morphemes by `stanza`, `conllu:FILE`
-    # (analyses of another tool) or `simplemma-prefixes` (Hebrew).
+    # Lemmas by `simplemma`, `stanza` or `surface` (word forms); also morphemes by `stanza`,
+    # `conllu:FILE` (output of another parser) or `simplemma-prefixes` (Hebrew).
     morphology: str = "simplemma"
-    # A paper's numbers to show beside the statistics of summaries; default: the paper of the data
-    # set.
+    # A file with a paper's numbers to show beside statistics of summaries; default: those of the
+    # data set's paper.
     published: Path | None = None
-    # Where to write a data set's articles and summaries for another tool to analyse.
+    # A file to write a data set's articles and summaries to, for another parser.
     texts: Path | None = None
     sample: int = 50  # number of questions of a new sheet
-    # Of that sample, and of the draws behind intervals of sheets, of statistics of summaries, and
-    # of slices of questions and summaries (slices of other tasks take 0).
+    # Of that sample, and of bootstrap intervals: of sheets, statistics of summaries, and slices of
+    # questions and summaries (slices of other tasks use seed 0).
     seed: Seed = 0
-    out: Path | None = None  # where files go; default `<run>/analysis`, or `runs/analysis/<data>`
+    out: Path | None = None  # output folder; default `<run>/analysis`, or `runs/analysis/<data>`
 
     @property
     def tokenize(self) -> Callable[[str], list[str]]:
@@ -72,7 +72,7 @@ def parse(arguments: Sequence[str]) -> tuple[AnalyzeOptions, list[str]]:
 
 
 def say_unused(options: AnalyzeOptions, names: Sequence[str]) -> None:
-    """Say which options are given and have no effect here."""
+    """Warn about options that are given but have no effect here."""
     unset = type(options)()
     if given := [name for name in names if getattr(options, name) != getattr(unset, name)]:
         say(f"{', '.join(given)}: no effect here")

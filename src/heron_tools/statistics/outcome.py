@@ -1,4 +1,4 @@
-"""What an analysis finds, and its files: tables as JSON and Markdown, texts, figures."""
+"""The result of an analysis, and its files: tables as JSON and Markdown, texts, figures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,9 +19,9 @@ Content = str | bytes | Mapping[str, Sequence[Any]]  # text, picture, columns of
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """How a figure shows a score: its column, its name in the legend, and the look of its points.
+    """How a figure shows a score: its column, its name in the legend, marker and colour.
 
-    `shift` is the vertical distance from the middle of a slice's line.
+    `shift` is its vertical offset from the middle of a slice's row.
     """
 
     score: str
@@ -33,7 +33,7 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """One slice of a split: what its rows share, their numbers (from 0), and cells by column."""
+    """One slice of a split: its name, its rows' positions (from 0), and cells by column."""
 
     name: str
     rows_M: Rows
@@ -52,9 +52,9 @@ class Slicing:
 class Outcome:
     """The result of an analysis."""
 
-    tables: tuple[Table, ...] = ()  # to print and store
-    facts: Mapping[str, Any] = field(default_factory=dict)  # definitions that the numbers depend on
-    slicings: tuple[Slicing, ...] = ()  # to draw
+    tables: tuple[Table, ...] = ()  # printed and stored
+    facts: Mapping[str, Any] = field(default_factory=dict)  # settings behind the numbers; for JSON
+    slicings: tuple[Slicing, ...] = ()  # drawn in the figure
     # Further files, by name or path.
     files: Mapping[str | Path, Content] = field(default_factory=dict)
     title: str = ""  # heading of the tables in a Markdown file; empty: no such file
@@ -69,7 +69,7 @@ def write_outcome(
         found: the analysis.
         target: folder of the files.
         stem: of the files with tables, `.md` and `.json`.
-        facts: definitions that the numbers depend on, for JSON.
+        facts: settings behind the numbers, for JSON; `found.facts` is not used.
         more: further files of this stem, by suffix.
     """
     print_tables(found.tables)

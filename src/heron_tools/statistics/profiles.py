@@ -1,4 +1,4 @@
-"""Counts of articles and their summaries, and their shares with intervals.
+"""N-gram counts of articles and summaries; novelty, compression and redundancy with intervals.
 
 Legend: N documents.
 Source: HeSum, sections 3.2 and 3.3 (Tables 1, 2, 5 and 7).
@@ -32,17 +32,17 @@ from heron_tools.morphology.backends import Morphology
 from heron_tools.statistics.rates import RESAMPLES, Ids, group_ids
 
 WORDS, WHITESPACE, LEMMAS, MORPHEMES = "words", "whitespace", "lemmas", "morphemes"
-# The same units, with punctuation marks as further tokens.
+# The same units, with punctuation marks as tokens, too.
 MARKED_LEMMAS, MARKED_MORPHEMES = "lemmas and marks", "morphemes and marks"
 UNITS = (WORDS, WHITESPACE, LEMMAS, MARKED_LEMMAS, MORPHEMES, MARKED_MORPHEMES)
 COUNT, AVERAGE = COUNTS[0], AVERAGES[0]  # the definition that tables show
-_AT_ONCE = 256  # documents
+_AT_ONCE = 256  # documents per batch
 
 Shares = Mapping[str, Interval | None]
 
 
 class Pair(NamedTuple):
-    """An article and its summary; `group` names pairs that are not independent, "" is none."""
+    """An article and its summary; pairs of one `group` are not independent ("": no group)."""
 
     article: str
     summary: str
@@ -51,7 +51,7 @@ class Pair(NamedTuple):
 
 @dataclass(slots=True)
 class Side:
-    """Sums over all articles, or over all summaries; None where a backend does not tell."""
+    """Sums over all articles, or over all summaries; None: the backend does not provide it."""
 
     texts: int = 0
     words: int = 0
@@ -59,8 +59,8 @@ class Side:
     morphemes: int | None = 0
     constructs: int | None = 0  # words in construct state
     anaphors: int | None = 0  # pronominal suffixes
-    readings: int | None = 0  # ways to split each word, summed over words
-    ambiguous: int | None = 0  # words with several of these ways
+    readings: int | None = 0  # number of segmentations of a word, summed over words
+    ambiguous: int | None = 0  # words with several segmentations
 
     def update(self, other: Side) -> None:
         """Add the counts of other texts."""
@@ -76,7 +76,7 @@ class Side:
 class Profile:
     """Counts of some pairs of articles and summaries."""
 
-    tallies: dict[str, Tally]  # counts of n-grams by unit, for those of `UNITS` that there are
+    tallies: dict[str, Tally]  # counts of n-grams by unit, one of `UNITS`
     articles: Side
     summaries: Side
     group_N: Ids  # the number of each pair's group
@@ -86,7 +86,7 @@ class Profile:
 
 
 def profile(pairs: Sequence[Pair], morphology: Morphology) -> Profile:
-    """Count some pairs (at least one), part by part, because articles are long."""
+    """Count pairs (at least one) in batches, because articles are long."""
     if not pairs:
         fix = "statistics need articles with summaries"
         raise DataError("summary statistics", "no article has a summary", fix)
@@ -105,7 +105,7 @@ def profile(pairs: Sequence[Pair], morphology: Morphology) -> Profile:
 
 
 def _tokens(texts: list[str], side: Side, morphology: Morphology) -> dict[str, Sequence[Tokens]]:
-    """Split texts into the tokens of each unit, and add them to the counts of `side`."""
+    """Split texts into tokens of each unit, and add their counts to `side`."""
     analyses = morphology.analyse(texts)
     for one in analyses:
         morphemes = None if one.morphemes is None else len(one.morphemes)
@@ -142,15 +142,15 @@ class Definition(NamedTuple):
     unit: str  # of tokens
     counted: str  # `type` or `token`
     average: str  # `document` or `corpus`
-    shares: Mapping[str, float]  # fractions by name; nan where nothing can be counted
-    row: str | None = None  # the paper's row, if the unit is compared with one
+    shares: Mapping[str, float]  # fractions by name; NaN: undefined
+    row: str | None = None  # the paper's row that the unit is compared with
     mean_distance: float | None = None  # mean absolute difference, a fraction
     largest: float | None = None  # largest absolute difference, a fraction
-    compared: int = 0  # number of shares that both have
+    compared: int = 0  # number of shares compared
 
 
 def definitions(found: Profile) -> list[Definition]:
-    """Compute the shares in every way."""
+    """Compute the shares by every definition."""
     return [
         Definition(unit, count, average, _averages(tally.shares(count), average))
         for unit, tally in found.tallies.items()
@@ -206,17 +206,17 @@ def compare_profiles(system: Profile, gold: Profile, seed: int = 0) -> Compariso
 def _drawn(
     shares: Mapping[str, Floats], group_N: Ids, seed: int
 ) -> tuple[dict[str, float], dict[str, Floats]]:
-    """Average some shares over all documents, and over the documents of each draw."""
+    """Average shares over all documents, and over the documents of each resample."""
     return _averages(shares), draw_shares(shares, group_N, seed)
 
 
 def draw_shares(
     shares: Mapping[str, Floats], group_N: Ids, seed: int = 0, resamples: int = RESAMPLES
 ) -> dict[str, Floats]:
-    """Draw documents with replacement and average their shares each time, float64 `[R]` each.
+    """Average shares over bootstrap resamples of the documents, float64 `[R]` each.
 
-    All shares (of `Tally.shares`) see the same draws, and so do two systems on the same documents
-    and seed. Groups, numbered from 0, are drawn whole. NaN where a draw has nothing to count.
+    All shares (of `Tally.shares`) use the same resamples, and so do two systems on the same
+    documents and seed. Groups, numbered from 0, are drawn whole. NaN: undefined in a resample.
     """
     columns = [c for pair in shares.values() for c in fractions(pair[0], pair[1], AVERAGE)]
     sums_GK = np.stack([np.bincount(group_N, column) for column in columns], axis=1)

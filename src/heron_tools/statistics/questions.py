@@ -1,4 +1,4 @@
-"""Statistics of questions: sizes, question words, lengths in words between white space."""
+"""Statistics of questions: sizes, question words, lengths in words (split at white space)."""
 
 import math
 import statistics
@@ -22,9 +22,9 @@ SIMPLE = 7  # words of a question; one with more is "complex"
 
 @dataclass(frozen=True, slots=True)
 class SplitStatistics:
-    """One split."""
+    """Statistics of one split."""
 
-    articles: int  # distinct ones; a context without an article counts as one
+    articles: int  # distinct articles; a context without an article counts as one
     paragraphs: int  # distinct contexts
     questions: int
     unanswered: int  # questions without a gold answer
@@ -40,7 +40,7 @@ class SplitStatistics:
 
 
 def describe_questions(shipped: Shipped, options: AnalyzeOptions) -> Outcome:
-    """Describe the sizes, question words and lengths of the splits that are there."""
+    """Describe the sizes, question words and lengths of the splits whose files exist."""
     unused = ("by", "types", "bins", "split", "words", "morphology", "published", "texts")
     say_unused(options, (*unused, "bertscore"))
     config = shipped.config
@@ -64,7 +64,7 @@ def describe_questions(shipped: Shipped, options: AnalyzeOptions) -> Outcome:
 def question_statistics(
     splits: Mapping[str, Sequence[Example]], language: str
 ) -> dict[str, SplitStatistics]:
-    """Describe each split, and all of several splits together as `all`.
+    """Describe each split, and several splits together as `all`.
 
     Source: ParaShoot, Tables 1 and 3 and Figure 2.
     """
@@ -109,7 +109,7 @@ def length_table(described: Mapping[str, SplitStatistics]) -> Table:
         rows.append((name, "answers", *_summary(one.answer_lengths), usual[1], None))
     columns = ("split", "of", "n", "mean", "median", "longest", "usual", "complex")
     note = (
-        f"Words between white space. usual: questions of 4 to {SIMPLE} words, answers of 1 to 4; "
+        f"Split at white space. usual: questions of 4 to {SIMPLE} words, answers of 1 to 4; "
         f"complex: questions of more than {SIMPLE}."
     )
     return Table("Lengths", columns, tuple(rows), note)
@@ -128,10 +128,10 @@ def _between(lengths: Sequence[int], low: int, high: float = math.inf) -> float 
 
 
 def word_tables(described: Mapping[str, SplitStatistics]) -> list[Table]:
-    """Lay out ParaShoot's Table 3, by the first word and by the first three.
+    """Lay out ParaShoot's Table 3, by the first word and by the first three words.
 
     Deviates: adds a row for questions without any of these words, so that shares sum to 1. The
-    paper's 8 rows sum to .873 of its 221 questions.
+    shares in the paper's 8 rows sum to .873.
     """
     columns = [f"{name} {what}" for name in described for what in ("n", "share")]
     note = "Inflections, prepositions written together and synonyms are one cluster."
@@ -160,7 +160,7 @@ def length_counts(described: Mapping[str, SplitStatistics]) -> dict[str, list[st
 
 
 def lengths_figure(described: SplitStatistics, title: str) -> bytes:
-    """Draw how many questions and answers have how many words, as PNG.
+    """Draw histograms of the lengths of questions and answers, as PNG.
 
     Source: ParaShoot, Figure 2.
     """

@@ -1,4 +1,4 @@
-"""Shares, means and correlations, with 95 % intervals for rows that come in groups.
+"""Shares, means and correlations, with 95 % intervals for grouped rows.
 
 Rows of one group (the hypotheses of one premise) are alike; intervals that take them to be
 independent are too narrow.
@@ -31,8 +31,8 @@ def group_ids(groups: Sequence[str]) -> Ids:
 def share(hit_N: npt.ArrayLike, group_N: npt.ArrayLike) -> Interval | None:
     """Compute the share of hits (fractions) with its Wilson interval; None without rows.
 
-    Wilson's formula gets the effective number of rows: rows / design effect. The design effect is
-    the ratio of the share's variance to its variance with independent rows (at least 1).
+    Wilson's formula uses the effective number of rows: rows / design effect. The design effect is
+    the share's variance divided by its variance if rows were independent (at least 1).
 
     Source: Wilson 1927; Rao and Scott 1992, section 2 (design effect of clustered counts).
     """
@@ -44,7 +44,7 @@ def share(hit_N: npt.ArrayLike, group_N: npt.ArrayLike) -> Interval | None:
     value = float(hits.mean())
     rows = len(hits) / _design_effect(hits - value, groups, value)
     low, high = proportion_confint(value * rows, rows, method="wilson")
-    # Rounding can put a bound at 0 or 1 just past the share itself.
+    # By rounding, a bound at 0 or 1 may miss the share itself.
     return Interval(value, min(float(low), value), max(float(high), value))
 
 
@@ -56,7 +56,7 @@ def _design_effect(residual_N: Floats, group_N: Ids, value: float) -> float:
     if rows == groups:
         return 1.0
     if independent <= 0 or groups == 1:
-        # The agreement within groups is unknown: count groups.
+        # The correlation within groups is unknown: each group counts as one row.
         return rows / groups
     clustered = groups / (groups - 1) * float(sums_G @ sums_G)
     return max(1.0, clustered / independent)
@@ -65,10 +65,10 @@ def _design_effect(residual_N: Floats, group_N: Ids, value: float) -> float:
 def group_means(
     scores: Mapping[str, Floats], groups: Sequence[str], seed: int = 0
 ) -> dict[str, Interval | float | None]:
-    """Compute means and their 95 % bootstrap intervals, which draw whole groups.
+    """Compute means and their 95 % intervals, by bootstrap over whole groups (N names).
 
-    NaN does not count. A score has the mean alone where all values are of one group (N names);
-    None without values.
+    NaN values are left out. If all values are of one group, a score has its mean without an
+    interval; without values, None.
     """
     bounds = score_intervals(scores, groups, resamples=RESAMPLES, seed=seed) if len(groups) else {}
     found: dict[str, Interval | float | None] = {}
@@ -97,8 +97,8 @@ def rank_correlation(
 ) -> Interval | float | None:
     """Compute Spearman's correlation of x and y; with `given_N`, the partial one.
 
-    The interval resamples whole groups, which `group_N` numbers; ranks are those of all rows. One
-    group gives the correlation alone, a constant None: there it is undefined.
+    The interval resamples whole groups, which `group_N` numbers; ranks are those of all rows. A
+    single group gives no interval; a constant column gives None, as it has no correlation.
     """
     from scipy.stats import rankdata  # start-up time
 
@@ -120,9 +120,9 @@ def rank_correlation(
 
 
 def _correlation(sums_XKK: Floats) -> Floats:
-    """Correlate two columns, given the third if there is one, `[...]`; NaN where undefined.
+    """Correlate two columns, controlled for a third if given, `[X]`; NaN where undefined.
 
-    `sums_XKK` are sums of products of the columns 1, x, y and perhaps the given one.
+    `sums_XKK` are sums of products of the columns 1, x, y and, if given, the third.
     """
     means_XK = sums_XKK[..., 0, 1:] / sums_XKK[..., 0, :1]
     rows_X11 = sums_XKK[..., :1, :1]
@@ -135,6 +135,6 @@ def _correlation(sums_XKK: Floats) -> Floats:
         xy, xz, yz = found[..., 0, 1], found[..., 0, 2], found[..., 1, 2]
         rest = (1 - xz**2) * (1 - yz**2)
         given = (xy - xz * yz) / np.sqrt(rest)
-    # Where x or y has the ranks of the given one, nothing is left to correlate.
+    # If x or y has the ranks of the third, the partial correlation is undefined.
     given = np.where(rest > 1e-12, given, np.nan)
     return np.where(spread_XK[..., 2] > 0, given, xy)

@@ -1,4 +1,4 @@
-"""Statistics of the summaries of a data set, and of a system's: tables laid out as in HeSum."""
+"""Statistics of a data set's summaries and of a system's: tables laid out as in HeSum."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -56,18 +56,18 @@ _UNKNOWN = {
     "anaphors": "suffixes and construct states: stanza, conllu:FILE",
     "readings": "readings: simplemma-prefixes",
 }
-_DRAWS = "Types, means over documents, [95 % interval from draws of documents]"
+_DRAWS = "Types, means over documents, [95 % bootstrap interval over documents]"
 
 _Row = tuple[Cell, ...]
 
 
-# The morphological backend, and a paper's numbers if a fork has any. These add rows to tables
-# (`with_texts`, `with_shares`, `with_systems`), `rank` definitions, and show the `nearest`.
+# The morphological backend, and an object with a paper's numbers if a fork has one. It adds rows to
+# tables (`with_texts`, `with_shares`, `with_systems`) and compares definitions (`rank`, `nearest`).
 Tools = tuple[Morphology, Any]
 
 
 def open_tools(options: AnalyzeOptions, config: DataConfig) -> Tools:
-    """Open what `morphology=` and `published=` name."""
+    """Load what `morphology=` and `published=` name."""
     published = None
     if options.published or "published_statistics" in FORK_ANALYSES:
         published = FORK_ANALYSES["published_statistics"](config.name, options.published)
@@ -75,9 +75,9 @@ def open_tools(options: AnalyzeOptions, config: DataConfig) -> Tools:
 
 
 def describe_summaries(shipped: Shipped, options: AnalyzeOptions) -> Outcome:
-    """Describe lengths, morphology, novelty and compression of the splits that are there.
+    """Describe lengths, morphology, novelty and compression of the splits whose files exist.
 
-    With `texts=`, their texts are written for another tool instead.
+    With `texts=`, their texts are written for another parser instead.
     """
     say_unused(options, ("split", "types", "bins", "words", "sample"))
     config = shipped.config
@@ -117,7 +117,7 @@ def describe_system(
 ) -> Outcome:
     """Compare a system's summaries with the gold ones: novelty, compression, repetition.
 
-    Both are pairs of the same articles. `stem` names the files; `seed` draws intervals.
+    Both are pairs of the same articles. `stem` names the files; `seed` is for the intervals.
     """
     morphology, published = tools
     found = {"gold": profile(gold, morphology), "system": profile(system, morphology)}
@@ -132,7 +132,7 @@ def describe_system(
 
 
 def _sets(splits: Mapping[str, Sequence[Example]], by: Sequence[str]) -> dict[str, list[Pair]]:
-    """Collect the sets of pairs to describe: splits, divided by the values of columns."""
+    """Collect the sets of pairs to describe: splits, subdivided by the values of columns."""
     sets: dict[str, list[Pair]] = {}
     for split, examples in splits.items():
         for example in examples:
@@ -148,9 +148,9 @@ def similarity(
 ) -> tuple[dict[str, float], dict[str, Any] | None, str]:
     """Compute BERTScore of summaries and their articles, as in HeSum's Table 1.
 
-    F1 does not depend on which text is the reference. Summaries are, because the states of
-    references are stored and articles are long. Returns means by set, facts for JSON and a note;
-    empty without `bertscore=`.
+    F1 is symmetric. Summaries are taken as the references, because the states of references are
+    stored and articles are long. Returns means by set, facts for JSON and a note; all empty
+    without `bertscore=`.
     """
     config = options.bertscore_config()
     if config is None:
@@ -181,7 +181,7 @@ def _outcome(
     names: tuple[str, str],
     title: str,
 ) -> Outcome:
-    """Add to some tables: all counts, every share by every definition as a file, the figure."""
+    """Combine tables with all counts, a file of every share by every definition, and the figure."""
     rows: list[tuple[Any, ...]] = []
     sets: dict[str, Any] = {}
     for name, one in found.items():
@@ -217,7 +217,7 @@ def _outcome(
 
 
 def text_table(found: Mapping[str, Profile], similarity: Mapping[str, float], note: str) -> Table:
-    """Lay out HeSum's Table 1, with mean BERTScore (fractions) by name and a note about it."""
+    """Lay out HeSum's Table 1, with mean BERTScore (fractions) by set and a note about it."""
     rows: list[_Row] = []
     for name, one in found.items():
         articles, summaries = one.articles, one.summaries
@@ -235,10 +235,10 @@ def text_table(found: Mapping[str, Profile], similarity: Mapping[str, float], no
         )
         rows.append(cells)
     note = (
-        "lemmas, tokens: distinct ones of all articles (tokens, and mean lengths: between spaces); "
-        "ambiguity: ways to take a word of an article apart (the paper's unit is not stated); "
+        "lemmas, tokens: distinct ones in all articles (tokens and mean lengths: split at spaces); "
+        "ambiguity: segmentations per word of articles (the paper does not state its unit); "
         "anaphors: pronominal suffixes in an article; construct states: in a summary. "
-        "Vocabularies grow with the number of texts: only sets of one size compare. "
+        "Vocabularies grow with the number of texts: compare only sets of equal size. "
         f"{note}"
     ).strip()
     return Table("Articles and summaries", ("texts", *_TEXTS), tuple(rows), note)
@@ -249,7 +249,7 @@ def _ratio(count: int | None, of: int) -> Cell:
 
 
 def morphology_table(found: Mapping[str, Profile], morphology: Morphology) -> Table:
-    """Lay out morphology per word, which does not depend on the length of texts."""
+    """Lay out morphological counts per word, which do not depend on text length."""
     rows: list[_Row] = []
     for name, one in found.items():
         for of, side in (("articles", one.articles), ("summaries", one.summaries)):
@@ -262,7 +262,7 @@ def morphology_table(found: Mapping[str, Profile], morphology: Morphology) -> Ta
         if any(getattr(one.articles, name) is None for one in found.values())
     ]
     note = f"Per word, by {morphology.name}; ambiguous: share of words with several readings. "
-    note += f"–: it does not say; who does: {'; '.join(lacking)}. " if lacking else ""
+    note += f"–: not provided; other backends: {'; '.join(lacking)}. " if lacking else ""
     columns = ("texts", "of", "words", "morphemes", "suffixes", "construct states", "readings")
     note = (note + morphology.note).strip()
     return Table("Morphology per word", (*columns, "ambiguous"), tuple(rows), note)
@@ -279,14 +279,14 @@ def share_table(
             rows.append((name, unit, sizes[name], *(shares.get(key) for key in SHARES)))
     note = (
         f"{_DRAWS}. CMP: compression; "
-        f"RED: redundancy. Lemmas and morphemes by {morphology.name}; –: it has none."
+        f"RED: redundancy. Lemmas and morphemes by {morphology.name}; –: not provided."
     )
     columns = ("texts", "tokens", "n", *_HEADINGS)
-    return Table("What the summaries are like", columns, tuple(rows), note)
+    return Table("Statistics of the summaries", columns, tuple(rows), note)
 
 
 def system_table(compared: Comparison, size: int) -> Table:
-    """Lay out a system's summaries of `size` articles beside the gold ones, as HeSum's Table 7."""
+    """Lay out a system's summaries of `size` articles and the gold ones, as in HeSum's Table 7."""
     rows: list[_Row] = []
     for unit in (unit for unit in UNITS if unit in compared.system):
         for name, shares in (("gold", compared.gold[unit]), ("system", compared.system[unit])):
@@ -298,13 +298,13 @@ def system_table(compared: Comparison, size: int) -> Table:
         rows.append(("system - gold", unit, size, *cells, f"{differ} of {len(known)}"))
     note = (
         f"{_DRAWS}; differ: how many "
-        "differences, on the same draws, have an interval without zero. Each share is over the "
+        "differences, on the same resamples, have an interval without zero. Each share is over the "
         "articles where both summaries are long enough for it; the other files have each set's "
-        "shares over all that it has. Empty summaries of the system: "
+        "shares over all its articles. Empty summaries of the system: "
         f"{compared.empty:,} of {size:,}."
     )
     columns = ("texts", "tokens", "n", *_HEADINGS, "differ")
-    return Table("What the system's summaries are like", columns, tuple(rows), note)
+    return Table("Statistics of the system's summaries", columns, tuple(rows), note)
 
 
 def summaries_figure(found: Mapping[str, Profile], title: str) -> bytes:
@@ -314,7 +314,7 @@ def summaries_figure(found: Mapping[str, Profile], title: str) -> bytes:
         name: 1 - summary_N[article_N > 0] / article_N[article_N > 0]
         for name, (article_N, summary_N) in lengths.items()
     }
-    words = "words between spaces"
+    words = "words (split at spaces)"
     panels = {
         "Articles": (words, {name: pair[0] for name, pair in lengths.items()}),
         "Summaries": (words, {name: pair[1] for name, pair in lengths.items()}),

@@ -166,7 +166,7 @@ def test_the_command_shows_groups_and_writes_what_is_to_be_decided(tmp_path, cap
     assert main(["agreement", *words]) == 0
     printed = capsys.readouterr().out
     assert "Fleiss' kappa" in printed
-    assert "Every two raters" in printed
+    assert "Pairs of raters" in printed
     decided = read_table(tmp_path / "m.csv").rows
     assert [row["prediction"] for row in decided][:4] == ["yes", "no", "no", "maybe"]
     rows_ = read_table(tmp_path / "d.csv").rows
