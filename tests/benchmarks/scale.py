@@ -81,7 +81,7 @@ def words(work: str, made: Path) -> list[str]:
 
 
 def pairs(path: Path, size: int) -> pa.Table:
-    """Write pairs of 8 to 24 made-up words; every hundredth copies the one before, but for a word."""
+    """Write pairs of 8 to 24 made-up words; every hundredth nearly copies the one before."""
     draw = np.random.default_rng(0)
     known = np.array(["".join(draw.choice(list("abcdefghilmnoprstuz"), 5)) for _ in range(20_000)])
 

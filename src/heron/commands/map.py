@@ -48,7 +48,8 @@ class MapOptions(DataFolders):
     # `allenai` (the most of each kind; overlapping) or `tercile_partition` (thirds of difficulty)
     group: Annotated[str, OneOf("allenai", "tercile_partition")] = "allenai"
     texts: bool = True  # whether the page holds the texts; false for data that must not be shared
-    megabytes: Positive = 24  # largest size of the page; texts are cut to fit
+    # Largest size of the page, default 24, of a sample 6; texts are cut to fit.
+    megabytes: Positive | None = None
 
 
 def run(arguments: Sequence[str]) -> int:

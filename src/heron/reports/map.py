@@ -35,6 +35,7 @@ from heron.reports.map_data import (
     Texts,
     map_run,
     read_mapped,
+    take,
 )
 from heron.reports.pages import SHORTEST, clean_text, cut_text, escape_json, fit_length, render
 
@@ -216,23 +217,31 @@ def draw_map(folder: RunFolder, path: Path | None = None) -> Path:
 
 
 MEGABYTES = 24  # of a page; larger ones open slowly and are refused by mail
+_WHOLE = 4 * POINTS  # examples that a page holds; of more it has a sample of `POINTS`
+_SAMPLE_MEGABYTES = 6
 _FORMAT = 1
 _LONGEST = 2_000
 _STOPS = 33  # colours of the scale; the page interpolates between them
 
 
-def map_page(data: MapData, megabytes: float = MEGABYTES) -> str:
+def map_page(data: MapData, megabytes: float | None = None) -> str:
     """Build the page; the same data gives the same text.
 
-    Longer texts are cut so that the page has at most `megabytes`; a note on the page says so.
+    Of very many examples it has a sample drawn at random. Longer texts are cut so that the page has
+    at most `megabytes` (default: 24, with a sample 6). Notes on the page say so.
     """
-    content, notes = payload(data, megabytes)
+    total, limit = len(data.guids), MEGABYTES
+    if total > _WHOLE:
+        rows_M, limit = sample_points(np.arange(total)), _SAMPLE_MEGABYTES
+        note = f"{len(rows_M):,} of them, drawn at random, are shown; map.csv has all"
+        data = take(data, rows_M)._replace(notes=(*data.notes, note))
+    content, notes = payload(data, megabytes or limit)
     return render(
         "map.html.j2",
         title=data.title,
         synthetic=data.synthetic,
         runs=data.runs,
-        total=len(data.guids),
+        total=total,
         notes=notes,
         texts=data.texts is not None,
         data=Markup(escape_json(content)),

@@ -100,6 +100,30 @@ class MapData(NamedTuple):
     synthetic: str = ""  # warning of generated data
 
 
+def take(data: MapData, rows_M: NDArray[np.int64]) -> MapData:
+    """Take some of a map's examples."""
+
+    def some(column: Any) -> Any:
+        name = "values_N" if isinstance(column, Numbers) else "codes_N"
+        return column and column._replace(**{name: getattr(column, name)[rows_M]})
+
+    def cells(values: Sequence[Any]) -> list[Any]:
+        return [values[row] for row in rows_M] if values else []
+
+    runs = [
+        run._replace(
+            values={name: each_N[rows_M] for name, each_N in run.values.items()},
+            predicted=some(run.predicted),
+        )
+        for run in data.runs
+    ]
+    texts = data.texts
+    if texts is not None:
+        texts = texts._replace(first=cells(texts.first), second=cells(texts.second))
+    columns = tuple(map(some, data.columns))
+    return MapData(data.title, cells(data.guids), tuple(runs), columns, texts, *data[5:])
+
+
 @dataclass(frozen=True, slots=True)
 class Mapped:
     """One run's dynamics and their statistics."""

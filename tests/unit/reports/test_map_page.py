@@ -108,3 +108,15 @@ def test_without_room_for_texts_they_are_left_out_and_the_page_says_so():
     page = map_page(_data([f"{number} " + "x" * 300 for number in range(3_000)]), megabytes=0.2)
     assert "texts are left out" in page
     assert read_payload(page)["texts"] is None
+
+
+def test_a_page_of_very_many_examples_has_a_sample_and_says_so():
+    count = 200_000
+    page = map_page(_data([f"{row} " + "text " * 40 for row in range(count)]))
+    content = read_payload(page)
+    assert len(page.encode()) <= 6e6
+    assert content["count"] == len(content["guids"]) == len(unpack(content["texts"]["first"]))
+    assert f"{count:,}" in page
+    assert f"{content['count']:,}" in page
+    places, strings = unpack(content["texts"]["first"]), content["texts"]["strings"]
+    assert all(strings[places[row]].startswith(f"{content['guids'][row][1:]} ") for row in (0, -1))
