@@ -23,11 +23,11 @@ from heron.data import TASKS as RULES
 from heron.data.config import SPLITS, read_config
 from heron.data.markers import event_markers
 from heron.models.config import EncoderConfig, HeadConfig
+from heron.sweeps.grid import compose_jobs
 from heron.tasks import BASELINES as SYSTEMS
 from heron.tasks import BaselineConfig
 from heron.tasks.checks import tasks_of_baseline
 from heron.tasks.config import resolve
-from heron.training.compose import compose_jobs
 from heron.training.run_names import run_path
 from heron_tools.prompting.config import PromptingConfig
 from tiers import one_in, quick

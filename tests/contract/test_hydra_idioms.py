@@ -26,7 +26,8 @@ from heron.cli import main
 from heron.config.compose import open_hydra
 from heron.config.constraints import all_keys
 from heron.config.parsing import SYNONYMS
-from heron.training.compose import compose, compose_jobs
+from heron.sweeps.grid import compose_jobs
+from heron.training.compose import compose
 
 SECRET = "hf_" + "a1B2" * 8
 

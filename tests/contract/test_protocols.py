@@ -19,8 +19,8 @@ from heron.base.folders import conf_dir
 from heron.config.parsing import check
 from heron.data.config import FileConfig
 from heron.data.readers import data_set, load_with_report
+from heron.sweeps.grid import compose_jobs
 from heron.tasks.config import StageConfig, resolve
-from heron.training.compose import compose_jobs
 from heron.training.stages import stage_config
 
 PROTOCOLS = ("paper", "repo", "fixed")

@@ -14,6 +14,7 @@ from heron.base.files import write_json
 from heron.base.run_folder import open_run
 from heron.base.table_formats import table_stem
 from heron.base.terminal import print_lines, print_tables
+from heron.commands.words import read_points, sort_words
 from heron.config.parsing import parse_options
 from heron.data.examples import Example
 from heron.data.readers import of_split
@@ -27,12 +28,11 @@ from heron.tasks.summarization.scores import (
     write_scores,
 )
 from heron.tasks.task import text_scores
-from heron.training.stored import read_points, sort_words
 
 
 @dataclass
 class EvaluateOptions(BertScoreOptions):
-    """Options of `heron evaluate`; it also takes the keys of `heron.training.stored`."""
+    """Options of `heron evaluate`; it also takes the keys of `heron.commands.words`."""
 
     run: Annotated[
         list[Path], MinLen(1)

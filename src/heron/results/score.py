@@ -43,7 +43,7 @@ PREDICTION_COLUMNS = ("prediction", "pred", "predicted_label", "label")
 
 @dataclass(kw_only=True)
 class ScoreOptions(BertScoreOptions):
-    """Options of `heron score`; it also takes keys, see `heron.training.stored`.
+    """Options of `heron score`; it also takes keys, see `heron.data.overrides`.
 
     With a column `p/<label>` for every label, such as heron's own predictions have, calibration is
     scored as well. An empty answer is "no answer". All texts are scored as they stand; `*_heron`

@@ -22,8 +22,9 @@ from heron.base.secrets import redact, redacted
 from heron.base.signals import TERMINATED
 from heron.config.compose import explained
 from heron.sweeps.devices import check_devices
+from heron.sweeps.grid import JobComposer, grid
 from heron.sweeps.sweep import Outcome, Sweep
-from heron.training.compose import Composition, JobComposer, grid
+from heron.training.compose import Composition
 from heron.training.run import Run
 from heron.training.run_names import config_key
 

@@ -34,9 +34,10 @@ from heron.config.compose import explained, typed_words
 from heron.config.constraints import Count, OneOf, Seed, key_of
 from heron.config.parsing import parse
 from heron.config.words import job_words
+from heron.sweeps.grid import JobComposer, sweep_rows, vary
 from heron.sweeps.launch import begin_sweep, returned
 from heron.tasks.config import Config, SweeperConfig
-from heron.training.compose import Composition, JobComposer, sweep_rows, vary
+from heron.training.compose import Composition
 from heron.training.run_names import identifying
 from heron.training.study import open_storage, open_study, trial_of
 

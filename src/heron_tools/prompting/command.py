@@ -9,8 +9,9 @@ from heron.commands.train import run as train
 from heron.config.constraints import field_types
 from heron.config.parsing import parse_options
 from heron.config.words import PARSER, readable
+from heron.sweeps.grid import compose_jobs
 from heron.tasks.config import Config
-from heron.training.compose import compose, compose_jobs
+from heron.training.compose import compose
 from heron_tools.prompting.config import PromptingConfig
 
 _GROUPS = ("model", "prompt")

@@ -131,8 +131,8 @@ def _plan(
         *(f"paths.data={folders[0]}", f"paths.cache={folders[1]}"),
     ]
     from heron.config.constraints import key_of
+    from heron.sweeps.grid import compose_jobs
     from heron.sweeps.launch import plan_jobs
-    from heron.training.compose import compose_jobs
     from heron_tools.prompting.command import spelt_out
 
     if target.prompted:

@@ -11,8 +11,8 @@ import pytest
 from heron.base.errors import HeronError
 from heron.base.run_folder import RunFolder
 from heron.data.config import FileConfig
+from heron.sweeps.grid import compose_jobs
 from heron.sweeps.launch import plan_jobs
-from heron.training.compose import compose_jobs
 from heron.training.job import run_job
 from heron.training.stored import read_own
 from small_runs import TINY, heron, in_folder, train

@@ -12,13 +12,13 @@ import pytest
 import torch
 
 from heron.base.run_folder import RunFolder, config_text
+from heron.commands.repeat import configure
 from heron.dynamics.config import CurriculumConfig
 from heron.sweeps.search import problems
 from heron.tasks import BaselineConfig
 from heron.tasks.config import Config, SweeperConfig
 from heron.training.checkpointing import ended_early
 from heron.training.curriculum import without_curriculum
-from heron.training.repeat import configure
 from heron.training.study import Pruning, open_study, trial_of
 
 

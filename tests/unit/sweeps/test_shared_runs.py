@@ -19,6 +19,7 @@ from conftest import ComposeConfig
 from heron.base.errors import ConfigError, DataError
 from heron.base.files import SEAL, dump_yaml, read_yaml, seal
 from heron.base.run_folder import RunFolder, config_text
+from heron.commands.repeat import configure
 from heron.data.config import FileConfig, JoinConfig
 from heron.data.datamodule import DataModule
 from heron.data.sources import locate
@@ -26,7 +27,6 @@ from heron.tasks.config import Config
 from heron.training.checkpointing import damage
 from heron.training.curriculum import without_curriculum
 from heron.training.exported import export
-from heron.training.repeat import configure
 from heron.training.stored import read_stored
 from heron.training.trainer import build_module
 from small_runs import heron, train

@@ -11,7 +11,8 @@ from heron.base.tables import read_table
 from heron.cli import main
 from heron.data.examples import Example
 from heron.data.readers import load_run_data
-from heron.training.compose import compose, compose_jobs
+from heron.sweeps.grid import compose_jobs
+from heron.training.compose import compose
 from heron_forks.lchaim.shots import PROMPTS
 from heron_tools.prompting.prompts import Prompter
 from heron_tools.prompting.system import fit_prompted

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from heron.results.collect import collect
-from heron.training.compose import compose_jobs
+from heron.sweeps.grid import compose_jobs
 from heron_tools.dashboard.page import POINTS, curves, dashboard_data, write_dashboard
 from heron_tools.dashboard.workspace import build_workspace
 from made_up_runs import make_sweep

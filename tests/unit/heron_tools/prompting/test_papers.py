@@ -8,7 +8,7 @@ import pytest
 
 from heron.base.files import read_yaml
 from heron.results.collect import collect
-from heron.training.compose import compose_jobs
+from heron.sweeps.grid import compose_jobs
 from heron_tools.reproduction.published import find_published
 from small_prompts import serving
 from small_runs import heron
