@@ -18,8 +18,8 @@ from heron.tasks import BASELINES, CLASS_FORMATS
 
 if TYPE_CHECKING:
     from heron.data.datamodule import DataModule
+    from heron.dynamics.recorder import Recorder
     from heron.training.compose import compose
-    from heron.training.recorder import Recorder
     from heron.training.trainer import build_module
 
 __version__ = VERSION
@@ -29,7 +29,7 @@ _HOMES = {
     "compose": "heron.training.compose",
     "DataModule": "heron.data.datamodule",
     "build_module": "heron.training.trainer",
-    "Recorder": "heron.training.recorder",
+    "Recorder": "heron.dynamics.recorder",
 }
 
 

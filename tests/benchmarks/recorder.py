@@ -21,11 +21,11 @@ from annotated_types import Ge
 
 from heron.base.run_folder import RunFolder
 from heron.data.datamodule import DataModule
+from heron.dynamics.recorder import Recorder
 from heron.models.optim import build_optimizer
 from heron.models.precision import precision
 from heron.tasks.config import Config
 from heron.training.compose import compose
-from heron.training.recorder import Recorder
 from heron.training.trainer import build_module
 
 from .frame import Found, Headline, main

@@ -33,9 +33,6 @@ from heron.models.optim import build_optimizer, build_schedule
 from heron.tasks.config import Config
 from heron.tasks.predictions import Predictions
 
-# What every task records of a training row; classification adds its logits.
-OBSERVED = ("p_gold", "correct", "margin")
-
 
 class Baseline(Protocol):
     """A system without a trained encoder."""

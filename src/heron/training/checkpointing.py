@@ -122,12 +122,7 @@ class LastCheckpoint(Checkpoint):
         self._sigterm.end()
 
     def on_train_batch_end(
-        self,
-        trainer: pl.Trainer,
-        pl_module: pl.LightningModule,
-        outputs: Any,
-        batch: Any,
-        batch_idx: int,
+        self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
         """Save within an epoch when it is time, at a whole optimizer step."""
         loop: Any = trainer.fit_loop
@@ -138,8 +133,14 @@ class LastCheckpoint(Checkpoint):
             return
         ends = self._is_asked_to_end()
         if ends or self._is_due(trainer.global_step):
-            rows = self.history.rows
-            self.history.rows = [*rows, *self._next_rows(trainer)]
+            rows = list(self.history.rows)
+            if trainer.global_step % trainer.log_every_n_steps == 0:
+                # Lightning logs this row after `on_train_batch_end`; a resumed run does not.
+                now = {
+                    k: v for k, v in trainer.logged_metrics.items() if not k.startswith(VALIDATION)
+                }
+                now["epoch"] = trainer.current_epoch
+                self.history.log_metrics(now, trainer.global_step - 1)
             self._save(trainer)
             self.history.rows = rows
         if ends:
@@ -148,15 +149,6 @@ class LastCheckpoint(Checkpoint):
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Save when the epoch, its validation and its best checkpoint are done."""
         self._save(trainer)
-
-    def _next_rows(self, trainer: Any) -> list[dict[str, float]]:
-        """Make the row that Lightning logs after `on_train_batch_end`; a resumed run does not."""
-        if trainer.global_step % trainer.log_every_n_steps:
-            return []
-        logged = {k: v for k, v in trainer.logged_metrics.items() if not k.startswith(VALIDATION)}
-        following = History(self.history.path)
-        following.log_metrics({**logged, "epoch": trainer.current_epoch}, trainer.global_step - 1)
-        return following.rows
 
     def _is_asked_to_end(self) -> bool:
         """Tell whether SIGTERM has come, to this process or another one of the training."""

@@ -19,6 +19,7 @@ from heron.base.libraries import has_accelerator
 from heron.base.run_folder import RunFolder
 from heron.base.signals import leave_signals_alone
 from heron.data.datamodule import DataModule
+from heron.dynamics.recorder import Recorder
 from heron.models.encoder import Encoder
 from heron.models.optim import class_weights
 from heron.models.precision import precision
@@ -41,7 +42,6 @@ from heron.training.checkpointing import (
     ended_early,
     resume_from,
 )
-from heron.training.recorder import Recorder
 from heron.training.targets import chosen, make, wandb_options
 
 # Smaller models are trained by one thread: a second saves them nothing, and on a busy machine it

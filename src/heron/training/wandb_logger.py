@@ -30,7 +30,6 @@ from heron.tasks.config import Config
 from heron.training.run_names import readable_name
 from heron.training.targets import make, wandb_options
 
-_TEXTS = ("text", "text_pair")
 # W&B's environment variables, by the key of its logger with the same meaning.
 _VARIABLES = {
     **{key: f"WANDB_{key.upper()}" for key in ("project", "entity", "name", "notes", "tags")},
@@ -103,7 +102,9 @@ def wandb_run(config: Config, folder: RunFolder) -> Iterator[None]:
         _attempt("scores and artifacts", _complete, config, folder)
         exit_code = 0
     finally:
-        _close(exit_code)
+        if wandb.run is not None:
+            lost = "what is not uploaded yet (`wandb sync <run folder>/wandb/run-*` tries again)"
+            _attempt(lost, _finish, exit_code)
         _training.pop()
 
 
@@ -172,12 +173,6 @@ def _complete(config: Config, folder: RunFolder) -> None:
             run.log_artifact(artifact)
 
 
-def _close(exit_code: int) -> None:
-    lost = "what is not uploaded yet (`wandb sync <run folder>/wandb/run-*` tries again)"
-    if wandb.run is not None:
-        _attempt(lost, _finish, exit_code)
-
-
 def _finish(exit_code: int) -> None:
     wandb.finish(exit_code=exit_code)
     if len(_training) == 1:
@@ -217,23 +212,18 @@ def identity(config: Config, folder: RunFolder) -> dict[str, Any]:
         kind = "stages" if config.stages else kind
         kind = kind if config.baseline.name == "none" else "baseline"
     mode = "online" if os.environ.get("WANDB_SWEEP_ID") else "offline"
-    own = {"project": "heron", "mode": mode, "name": name, "job_type": kind}
-    own |= {"group": job.parent.name[:128], "tags": ",".join(_tags(config))}
+    about = {"language": config.data.language, "protocol": config.protocol}
+    parts = ("encoder", "head", "curriculum") if config.baseline.name == "none" else ("baseline",)
+    about |= {each: Path(getattr(config, each).name).name for each in ("task", "data", *parts)}
+    own: dict[str, Any] = {"project": "heron", "mode": mode, "name": name, "job_type": kind}
+    # W&B takes at most 128 and 64 characters.
+    own |= {"group": job.parent.name[:128], "tags": [f"{k}:{v}"[:64] for k, v in about.items()]}
     found = {
         key: options.get(key) or os.environ.get(variable) or own.get(key)
         for key, variable in _VARIABLES.items()
     }
-    tags = found["tags"].split(",") if isinstance(found["tags"], str) else found["tags"]
-    return found | {"tags": tags}
-
-
-def _tags(config: Config) -> list[str]:
-    """Make tags such as `task:nli`; W&B takes at most 64 characters each."""
-    trained = config.baseline.name == "none"
-    parts = ("task", "data", *(("encoder", "head", "curriculum") if trained else ("baseline",)))
-    tags = {"language": config.data.language, "protocol": config.protocol}
-    tags |= {part: Path(getattr(config, part).name).name for part in parts}
-    return [f"{key}:{value}"[:64] for key, value in tags.items()]
+    tags = found["tags"]
+    return found | {"tags": tags.split(",") if isinstance(tags, str) else tags}
 
 
 def summary(folder: RunFolder) -> dict[str, float]:
@@ -263,7 +253,7 @@ def artifacts(run_id: str, folder: RunFolder) -> Iterator[wandb.Artifact]:
         artifact = wandb.Artifact(f"predictions-{run_id}", "predictions")
         for path in files:
             table = read_table(path)
-            names: list[Any] = [name for name in table.columns if name not in _TEXTS]
+            names: list[Any] = [name for name in table.columns if name not in ("text", "text_pair")]
             rows: list[Any] = [[row[name] for name in names] for row in table.rows]
             artifact.add(wandb.Table(columns=names, data=rows), path.stem.replace("/", "-"))
         yield artifact

@@ -16,9 +16,9 @@ from heron.data.config import TRAIN, DataConfig
 from heron.data.features import UNLABELLED, Features
 from heron.dynamics.config import DynamicsConfig
 from heron.dynamics.files import read_dynamics, read_meta, record_paths
+from heron.dynamics.recorder import Recorder
 from heron.tasks.class_module import ClassificationModule, StepOutput
 from heron.tasks.config import Config, TaskConfig
-from heron.training.recorder import Recorder
 
 ROWS, CLASSES = 7, 4
 LABELS = ["a", "b", "c", "d"]

@@ -19,9 +19,9 @@ from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
 from heron.dynamics.files import Meta, dynamics_table, write_dynamics
-from heron.tasks.base import OBSERVED, Output
-from heron.tasks.config import Config
 
+# What every task records of a training row; classification adds its logits.
+OBSERVED = ("p_gold", "correct", "margin")
 _TOGETHER = 32  # batches that are observed at once: a few small operations for each would be slow
 _LEAST = float(np.finfo(np.float32).tiny)
 
@@ -42,14 +42,14 @@ class Recorder(pl.Callback):
     """
 
     data: DataModule
-    config: Config
+    config: Any  # the run's
     gold_N: np.ndarray
     visits_N: Tensor
 
     def __init__(self, folder: RunFolder | Path | str):
         self.folder = folder if isinstance(folder, RunFolder) else RunFolder(Path(folder))
         self.sums_NK: Tensor | None = None
-        self.waiting: list[tuple[Any, Output]] = []  # modules and outputs not yet observed
+        self.waiting: list[tuple[Any, Any]] = []  # modules and outputs not yet observed
 
     def setup(self, trainer: pl.Trainer, pl_module: Any, stage: str) -> None:
         """Take the rows of the train split; the trainer must have heron's DataModule."""
@@ -100,7 +100,7 @@ class Recorder(pl.Callback):
         """Close the epoch's (last) record."""
         self._close(trainer, pl_module, self.parts - 1)
 
-    def add(self, module: Any, output: Output) -> None:
+    def add(self, module: Any, output: Any) -> None:
         """Add a batch's rows to the record."""
         self.waiting.append((module, output))
         if len(self.waiting) == _TOGETHER:
