@@ -223,7 +223,7 @@ def test_summaries_without_a_gold_one_are_left_out_and_counted(run):
     stored = read_json(run / "analysis" / "test-novelty.json")
     assert (stored["articles"], stored["unlabelled"]) == (N - 1, 1)
     write_table(path, {**columns, "gold": [None] * N})
-    with pytest.raises(ConfigError, match="split=test: none of its summaries has a gold summary"):
+    with pytest.raises(ConfigError, match="split=test: none of its articles"):
         opened(run)
 
 
