@@ -1,4 +1,4 @@
-"""Looks for leakage and shortcuts in a data set before anyone trains on it (`heron audit`)."""
+"""Finds leakage and shortcuts in a data set before training on it (`heron audit`)."""
 
 from pathlib import Path
 

@@ -22,7 +22,7 @@ _LICENCE = re.compile(r"CC BY(-NC)?(-SA|-ND)? \d\.\d|CC0 1\.0|MIT")
 
 
 def write_card(shipped: Shipped, findings: Sequence[Finding], path: Path) -> Path:
-    """Describe the split files that are there, and what was found in them; no row is in it."""
+    """Write a card that describes the existing split files and the findings; it shows no row."""
     config, task = shipped.config, task_of(shipped.config)
     statistics = FORK_ANALYSES.find("statistics")
     does = f", for a model that {task.about.does}" if task.about.does else ""
@@ -36,7 +36,7 @@ def write_card(shipped: Shipped, findings: Sequence[Finding], path: Path) -> Pat
         **{f"{split}, sha256": f"`{value}`" for split, value in shipped.sha256.items()},
         **{f"{split}, missing": "not described here" for split in shipped.missing},
     }
-    # A split that is missing is named above, and its place is of this computer.
+    # Missing splits are named above; their findings have paths of this computer.
     shown = [(f, measure_table(f)) for f in findings if f.check != "missing"]
     numbers = [to_markdown(table).partition("\n\n")[2] if table else "" for _, table in shown]
     card = render(

@@ -1,4 +1,4 @@
-"""The checks of `heron audit`, one after the other."""
+"""All checks of `heron audit`."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -17,20 +17,20 @@ from heron_tools.audit.texts import names_of
 
 
 def audit(shipped: Shipped, near: float) -> Iterator[Finding]:
-    """Run every check; `near` is the least overlap of near duplicates."""
+    """Run every check; `near` is the minimum overlap of near duplicates."""
     splits, labels = shipped.splits, shipped.config.label_order
     writes = task_of(shipped.config).about.writes
     yield from _completeness(shipped)
     if not writes and len(names_of(splits)) == 1:
-        title = "not pairs of texts: overlap, hypothesis and premise were not looked at"
+        title = "not pairs of texts: overlap, hypothesis and premise were not checked"
         meaning = (
-            "Event pairs share their windows by design. Rows are copies of each other where text "
-            "and events agree; texts are compared across splits only."
+            "Event pairs share their windows by design. Rows are duplicates if text and events "
+            "agree; texts are compared across splits only."
         )
         yield Finding("skipped", "info", title, meaning=meaning)
     yield from find_duplicates(splits)
     yield from find_near_duplicates(splits, near)
-    if writes:  # with one class there are no shortcuts and no drift
+    if writes:  # shortcuts and label drift need classes
         yield from find_in_summaries(splits)
         yield from (f for f in find_drift(splits, labels) if f.check != "label_drift")
         return
@@ -44,7 +44,7 @@ def _completeness(shipped: Shipped) -> Iterator[Finding]:
     """Report what was not checked: missing files, rows left out."""
     name = shipped.config.name
     for split, path in shipped.missing.items():
-        title = f"{split} is missing ({path}): nothing is known of it"
+        title = f"{split} is missing ({path}): it was not checked"
         advice = f"heron data {name} fetch=true, or data.files.{split}.path=FILE"
         yield Finding(f"missing.{split}", "warning", title, advice=advice)
     if shipped.dropped:

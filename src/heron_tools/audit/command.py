@@ -1,4 +1,4 @@
-"""`heron audit data=<name>`: look for leakage and shortcuts before anyone trains."""
+"""`heron audit data=<name>`: find leakage and shortcuts before training."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class AuditOptions(DataFolders):
 
     data: str  # name of the data set
     out: Path | None = None  # default `runs/audit/<name>`
-    near: Share = 0.8  # two texts are near duplicates from this overlap on, a fraction
+    near: Share = 0.8  # minimum overlap of near duplicates, a fraction
     strict: bool = False  # exit with 1 if a finding is serious
     card: Path | None = None  # where to write a card for the Hugging Face Hub
 
@@ -37,7 +37,7 @@ def run(arguments: Sequence[str]) -> int:
     findings = in_order(list(audit(shipped, options.near)))
     report = Report(shipped, findings, [f"data={options.data}", *overrides])
     files = write(report, options.out or Path("runs") / "audit" / config.name)
-    if options.near == AuditOptions.near:  # `heron train` prints the near copies of the default
+    if options.near == AuditOptions.near:  # `heron train` warns by the default's findings
         found = [finding.as_json(rows=False) for finding in findings]
         store(shipped.config, shipped.sha256, found, options.folders[1])
     if options.card is not None:

@@ -16,9 +16,9 @@ _LENGTH_SHIFT = 0.15  # Kolmogorov-Smirnov distance, a fraction
 
 
 def find_drift(splits: Splits, labels: Sequence[str]) -> list[Finding]:
-    """Compare every two splits: `label_drift`, `length_drift` and `vocabulary_drift`.
+    """Compare each pair of splits: `label_drift`, `length_drift` and `vocabulary_drift`.
 
-    `rows` with the class counts of each split is always there.
+    The finding `rows`, with each split's class counts, is always included.
     """
     counts = {split: Counter(e.label for e in examples) for split, examples in splits.items()}
     findings = [_counts(counts, labels)]
@@ -29,7 +29,7 @@ def find_drift(splits: Splits, labels: Sequence[str]) -> list[Finding]:
 
 
 def total_variation(one: Sequence[float], other: Sequence[float]) -> float:
-    """Compute half the sum of the differences of two distributions, given as counts.
+    """Compute half the sum of absolute differences of two distributions, given as counts.
 
     It is the smallest fraction of one split's rows that would have to change class.
     """
@@ -100,7 +100,7 @@ def _lengths(splits: Splits) -> Finding:
 
 
 def _vocabulary(splits: Splits) -> Finding:
-    """Count the words of later splits that the first split never has."""
+    """Count the words of the other splits that the first split lacks."""
     first, *others = splits
     counts = {
         split: Counter(word for e in examples for word in words(e.text) + words(e.text_pair or ""))
@@ -120,5 +120,5 @@ def _vocabulary(splits: Splits) -> Finding:
             }
         )
     shares = ", ".join(f"{m['split']} {m[f'words not in {first}']:.1%}" for m in measures)
-    title = f"words that {first} never has: {shares}"
+    title = f"words that are not in {first}: {shares}"
     return Finding("vocabulary_drift", "info", title, measures, meaning="Shares are fractions.")

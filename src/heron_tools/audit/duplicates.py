@@ -1,4 +1,4 @@
-"""Exact duplicates inside and across splits, and whether their labels agree.
+"""Exact duplicates within and across splits, and whether their labels agree.
 
 Two levels: identical as read, and identical but for case, punctuation and spaces (`texts.loose`).
 """
@@ -17,7 +17,7 @@ _UNITS = {1: "text", 2: "pair"}  # by the number of a row's texts
 _SERIOUS_SHARE = 0.005  # of a split's rows
 _Key = Callable[[Example, Callable[[str], str]], Sequence[Hashable]]
 _Place = tuple[str, ...]  # one split, or two
-_Copies = list[list[Row]]  # rows that copy each other
+_Copies = list[list[Row]]  # groups of duplicate rows
 _ByLevel = dict[str, _Copies]  # identical rows are in both levels
 
 
@@ -25,8 +25,8 @@ def find_duplicates(splits: Splits) -> list[Finding]:
     """Find repeated and shared rows and texts.
 
     Returns:
-        One finding for each kind and place: `repeated_pairs` inside a split, `duplicates` across
-        two, `conflicts` where copies differ in label, `repeated_texts` and `shared_texts`.
+        One finding for each kind and place: `repeated_pairs` within a split, `duplicates` across
+        two, `conflicts` of their labels, `repeated_texts` and `shared_texts`.
     """
     places: list[_Place] = [*((split,) for split in splits), *combinations(splits, 2)]
     return [finding for place in places for finding in _in_place(splits, place)]
@@ -56,7 +56,7 @@ def _in_place(splits: Splits, place: _Place) -> Iterator[Finding]:
             f"{title} share {_numbers(found, unit)}{labels * bool(found[IDENTICAL])}",
             measures,
             _listed(found),
-            "data.duplicates=drop or =mark: a model that saw them is scored on memory",
+            "data.duplicates=drop or =mark: a model can answer them from memory",
         )
     conflicts = {level: _conflicting(copies) for level, copies in found.items()}
     if rows := _count(conflicts[LOOSE]):
@@ -75,7 +75,7 @@ def _in_place(splits: Splits, place: _Place) -> Iterator[Finding]:
 
 
 def _texts(splits: Splits, place: _Place, names: Sequence[str], least: float) -> Iterator[Finding]:
-    """Count texts of several rows; inside a split by design in many data sets, so only noted."""
+    """Count texts shared by rows; within a split it is information, as many data sets intend it."""
     keys = {name: _side(number) for number, name in enumerate(names)}
     if len(place) > 1 and len(names) > 1:
         keys = {"either side": _any_side, **keys}
@@ -114,10 +114,10 @@ def _copies(splits: Splits, place: _Place, key: _Key) -> _ByLevel:
 
 
 def _whole(example: Example, level: Callable[[str], str]) -> list[Hashable]:
-    """Give the key of a row: its texts; of an event pair the text and where its events are.
+    """Give the key of a row: its texts, or an event pair's text and event positions.
 
-    Spans are offsets in the text as read. A loose copy moves them; its key has the events' own
-    words and the text before each.
+    Spans are offsets in the text as read. At the loose level offsets may differ; the key then has
+    each event's words and the text before it.
     """
     texts = tuple(map(level, sides(example).values()))
     if len(texts) > 1:
@@ -154,12 +154,12 @@ def _measure(level: str, copies: _Copies) -> Measure:
 
 
 def _count(copies: _Copies) -> int:
-    """Count the rows; one may be in several groups."""
+    """Count the distinct rows; one may be in several groups."""
     return len({row.place for rows in copies for row in rows})
 
 
 def _listed(found: _ByLevel) -> list[Row]:
-    """List all rows: conflicting labels first, of those the identical texts first."""
+    """List all rows: conflicting labels first, and within each part identical texts first."""
     identical = {row.place for rows in found[IDENTICAL] for row in rows}
 
     def rank(rows: list[Row]) -> tuple[bool, bool]:

@@ -1,7 +1,7 @@
-"""Features of a text that may give its label away: casing, lengths, overlap, single words.
+"""Features of a text that may predict its label: casing, lengths, overlap, single words.
 
-Each has one value per example: yes or no, a name, or a number. `heron_tools.audit.rules` measures
-how well it predicts the label.
+A feature has one value per example: yes or no, a name, or a number. `heron_tools.audit.rules`
+measures how well it predicts the label.
 
 Legend: N examples, V words, C classes.
 """
@@ -25,19 +25,19 @@ Counts = npt.NDArray[np.int64]
 
 _LAST_MARKS = re.compile(r"[\"'”’»)\]\s]+$")
 _HYPHEN = re.compile(f"[{HYPHENS}]")
-_LEAST_ROWS = 10  # that hold a word, and at least this share of all:
-_LEAST_SHARE = 0.002
-_BEST = 5
-_PER_CLASS = 8
+_LEAST_ROWS = 10  # minimum number of texts with a word
+_LEAST_SHARE = 0.002  # minimum share of texts with a word
+_BEST = 5  # words per field
+_PER_CLASS = 8  # words in a table
 
 
 class Feature(NamedTuple):
-    """One value of each example."""
+    """A feature and its value for each example."""
 
-    # The check: `casing`, `length`, `overlap`, `negation`, `punctuation`, `word`, `distance`.
+    # The check: `casing`, `length`, `overlap`, `negation`, `punctuation`, `word` or `distance`.
     family: str
-    field: str  # the text it is of; empty for several
-    name: str  # in words
+    field: str  # the text it is computed from; empty for several
+    name: str  # a description
     values_N: Values  # float (rules have a threshold), or text (rules have a class for each value)
 
 
@@ -54,7 +54,7 @@ def _share_inside(premise: str, hypothesis: str) -> float:
 
 
 def _last(text: str) -> str:
-    """Find the last character but quotation marks and brackets; `none` for a letter or digit."""
+    """Find the last character before quotation marks and brackets; `none`: a letter or digit."""
     end = _LAST_MARKS.sub("", text)[-1:]
     return "none" if not end or end.isalnum() else end
 
@@ -83,14 +83,14 @@ _OF_PAIR: tuple[tuple[str, str, Callable[[str, str], float]], ...] = (
 
 
 def _negates(text: str, negation: Set[str]) -> bool:
-    """Find a word of negation, alone or with a word joined to it by a hyphen (nu-i, n-am)."""
+    """Find a word of negation, alone or before a hyphen (nu-i, n-am)."""
     return any(word in negation or _HYPHEN.split(word)[0] in negation for word in words(text))
 
 
 def measure(examples: Sequence[Example], language: str) -> list[Feature]:
-    """Measure every feature of every example; `language` decides which words negate.
+    """Measure every feature of every example; `language` gives the words of negation.
 
-    The order is fixed, and features that never vary are included: splits stay comparable.
+    The order is fixed, and constant features are included, so that splits match.
     """
     if not examples:
         return []
@@ -122,14 +122,14 @@ def _values(values: Iterable[object]) -> Values:
 
 
 class Vocabulary(NamedTuple):
-    """The frequent words of a field (V), and a sparse 0/1 matrix: which example has which word."""
+    """The frequent words of a field (V), and a sparse 0/1 matrix of examples by words."""
 
     words: list[str]
     holds_NV: Any
 
 
 def vocabulary(field_texts: Sequence[str]) -> Vocabulary:
-    """Find the words that at least 10 texts and .2 % of them hold."""
+    """Find the words that are in at least 10 texts and in at least .2 % of them."""
     least = max(_LEAST_ROWS, int(_LEAST_SHARE * len(field_texts)))
     counter = CountVectorizer(analyzer=words, binary=True, min_df=least, dtype=np.int64)
     try:
@@ -140,9 +140,9 @@ def vocabulary(field_texts: Sequence[str]) -> Vocabulary:
 
 
 def best_words(found: Vocabulary, gold_N: Ids, fold_N: Ids, classes: int) -> list[str]:
-    """Choose the words whose rule (class if present, class if absent) does best on held-out folds.
+    """Choose the words whose rule (class if present, class if absent) is best on held-out folds.
 
-    At most five that beat the majority class, the best first.
+    At most five that beat the majority class, best first.
     """
     if not found.words:
         return []
@@ -164,7 +164,7 @@ def best_words(found: Vocabulary, gold_N: Ids, fold_N: Ids, classes: int) -> lis
 
 
 def word_feature(field: str, word: str, field_texts: Sequence[str]) -> Feature:
-    """Make the feature of whether each text holds a word."""
+    """Make the feature whether each text has a word."""
     values = ["yes" if word in words(text) else "no" for text in field_texts]
     return Feature("word", field, f"{field}: the word '{word}'", np.array(values))
 
@@ -174,8 +174,8 @@ def typical_words(
 ) -> list[Finding]:
     """List the words most typical of each class, by pointwise mutual information.
 
-    The counts are smoothed by the least number of rows of a word, so that rare words do not crowd
-    the list.
+    The counts are smoothed by the minimum number of texts with a word, so that rare words do not
+    fill the list.
 
     Source: Gururangan et al. 2018, "Annotation Artifacts in Natural Language Inference Data",
     section 3 (there with 100 for smoothing, on half a million rows).
@@ -186,7 +186,7 @@ def typical_words(
     share_C = np.bincount(gold_N, minlength=len(labels)) / len(gold_N)
     smooth = max(_LEAST_ROWS, int(_LEAST_SHARE * len(gold_N)))
     word_V = counts_VC.sum(1)
-    # Smoothed towards the class's own share: a word that says nothing has 0 bits.
+    # Smoothed towards the class's share: an uninformative word has 0 bits.
     likely_VC = (counts_VC + smooth * share_C) / (word_V + smooth)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         bits_VC = np.where(share_C > 0, np.log2(likely_VC / share_C), -np.inf)
@@ -203,7 +203,7 @@ def typical_words(
         for v in (-bits_VC[:, c]).argsort(kind="stable")[:_PER_CLASS]
         if bits_VC[v, c] > 0
     ]
-    title = f"{split}: the words of the {field} that go most with each class"
+    title = f"{split}: the words of the {field} most typical of each class"
     meaning = "Pointwise mutual information of word and class, smoothed; a text counts once."
     return [Finding(f"words.{field}", "info", title, measures, meaning=meaning)]
 

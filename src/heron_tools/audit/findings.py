@@ -16,10 +16,10 @@ Measure = Mapping[str, str | int | float | None]
 class Row(NamedTuple):
     """A row that a finding is about."""
 
-    split: str  # where it is
-    guid: str  # its id there
+    split: str  # its split
+    guid: str  # its id in the split
     label: str | None  # its gold label; None where unlabelled
-    group: int = 0  # rows of one number belong together (copies of one another); counts from 1
+    group: int = 0  # rows with one number are duplicates of each other; from 1
 
     @property
     def place(self) -> tuple[str, str]:
@@ -28,17 +28,17 @@ class Row(NamedTuple):
 
 
 def rows_of(split: str, examples: Iterable[Example]) -> list[Row]:
-    """Make rows of examples, numbered one by one."""
+    """Make rows of examples, each its own group."""
     return [Row(split, e.guid, e.label, number) for number, e in enumerate(examples, 1)]
 
 
 def grouped(groups: Iterable[Iterable[Row]]) -> list[Row]:
-    """List rows that belong together, with the number of their group."""
+    """List the rows of groups, with the group's number."""
     return [row._replace(group=n) for n, rows in enumerate(groups, 1) for row in rows]
 
 
 def severity(value: float, warning: float, serious: float = float("inf")) -> Severity:
-    """Choose a severity: the least `value` of a warning, and of what is serious."""
+    """Choose a severity: `warning` and `serious` are the minimum values of each."""
     return "serious" if value >= serious else "warning" if value >= warning else "info"
 
 
@@ -47,13 +47,13 @@ class Finding:
     """One result of a check."""
 
     id: str  # the check and the place, `duplicates.validation.test`
-    # `serious` changes the meaning of scores, `warning` may, `info` is good to know.
+    # `serious`: changes the meaning of scores; `warning`: may change it; `info`: does not.
     severity: Severity
     title: str  # one sentence
-    # Lines of a table, all with the same keys; shares are fractions from 0 to 1.
+    # Rows of a table, all with the same keys; shares are fractions from 0 to 1.
     measures: Sequence[Measure] = ()
-    rows: Sequence[Row] = ()  # the rows it is about, the worst first
-    advice: str = ""  # what to do, with the config key that helps
+    rows: Sequence[Row] = ()  # the rows concerned, the worst first
+    advice: str = ""  # what to do, with the configuration key
     meaning: str = ""  # how to read the numbers and which rows are listed; may be empty
 
     @property

@@ -1,12 +1,12 @@
 """Near duplicates: texts that share most of their character 5-grams.
 
-MinHash and locality-sensitive hashing propose candidates; the exact Jaccard overlap of the shingle
-sets decides. So every reported pair truly overlaps, and a few pairs near the threshold may be
-missed (of those exactly at it, one in fifty). Sketches are made, sorted and matched as arrays.
+MinHash and locality-sensitive hashing propose candidates, which are kept by their exact Jaccard
+overlap. So there are no false positives, and a few pairs near the threshold may be missed (of
+pairs exactly at the threshold, one in fifty). Sketches are made, sorted and matched as arrays.
 
-Two rows are near duplicates if both their premises and their hypotheses are. One overlap over both
-texts would find every two hypotheses of one long premise alike. Of articles with summaries, only
-the articles are compared.
+Two rows are near duplicates if both their premises and their hypotheses are. By an overlap over
+both texts, any two hypotheses of one long premise would be near duplicates. For summarization,
+only the articles are compared.
 
 Source: Broder 1997, On the resemblance and containment of documents (MinHash).
 
@@ -30,7 +30,7 @@ from heron_tools.audit.texts import WINDOW, Splits, every, loose, names_of
 THRESHOLD = 0.8
 _SHINGLE = 5  # characters
 _PERMUTATIONS = 96
-_MOST = 50  # neighbours of one text that are looked at: a template's fillings are all alike
+_MOST = 50  # candidates compared per text: texts from one template are all alike
 _SERIOUS_SHARE = 0.01
 _RECALL = 0.98  # of the pairs exactly at the threshold
 _CHUNK = 5_000  # texts whose shingles or candidates are in memory at once
@@ -38,15 +38,15 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 Shingles = npt.NDArray[np.uint64]
 Counts = npt.NDArray[Any]
-Neighbours = Mapping[str, Mapping[str, float]]  # the overlap by text and other text, a fraction
+Neighbours = Mapping[str, Mapping[str, float]]  # overlap of each pair of near texts, a fraction
 _Link = tuple[bool, float, list[Row]]  # whether labels agree, the smaller overlap, both rows
 
 
 def find_near_duplicates(splits: Splits, threshold: float = THRESHOLD) -> list[Finding]:
-    """Find rows that are nearly, but not exactly, the same: overlap of at least `threshold`.
+    """Find rows whose overlap is at least `threshold`, without exact duplicates.
 
-    `near_pairs.<place>` are of pairs, `near_texts.<place>` of other texts. Event pairs are only
-    compared across splits: the pairs of one window share their text by design.
+    Findings are `near_pairs.<place>` for pairs of texts, else `near_texts.<place>`. Event pairs are
+    compared across splits only, as the pairs of one window share their text by design.
     """
     inside = names_of(splits) != (WINDOW,)
     texts = {loose(text): None for e in every(splits) for text in (e.text, e.text_pair) if text}
@@ -60,7 +60,7 @@ def find_near_duplicates(splits: Splits, threshold: float = THRESHOLD) -> list[F
 
 
 def find_neighbours(texts: Sequence[str], threshold: float) -> tuple[Neighbours, int]:
-    """Find, among distinct texts, all that overlap with another by at least `threshold`.
+    """Find all pairs of distinct texts that overlap by at least `threshold`.
 
     Also counts the texts with more candidates than are compared.
     """
@@ -122,9 +122,9 @@ def _earlier(rows_C: Counts, order_N: Counts, first_N: Counts, rank_N: Counts) -
 
 
 def bands(threshold: float) -> tuple[int, int]:
-    """Choose the number of bands and of rows per band: the fewest candidates with 98 % recall.
+    """Choose the number of bands and of rows per band: the fewest candidates at a recall of 98 %.
 
-    The recall is of pairs exactly at the threshold.
+    That is the recall for pairs exactly at the threshold.
     """
     for rows in range(_PERMUTATIONS // 2, 0, -1):
         count = _PERMUTATIONS // rows
@@ -134,7 +134,7 @@ def bands(threshold: float) -> tuple[int, int]:
 
 
 def shingle(text: str) -> Shingles:
-    """Hash each run of 5 characters to 64 bits, sorted, each once; a shorter text is one run."""
+    """Hash the distinct character 5-grams to 64 bits, sorted; shorter texts are padded."""
     codes = np.frombuffer(text.ljust(_SHINGLE).encode("utf-32-le"), np.uint32).astype(np.uint64)
     hashes = np.zeros(len(codes) - _SHINGLE + 1, np.uint64)
     for offset in range(_SHINGLE):
@@ -150,9 +150,9 @@ def jaccard(one: Shingles, other: Shingles) -> float:
 
 
 def _links(splits: Splits, one: str, other: str, neighbours: Neighbours) -> list[_Link]:
-    """Link each two rows of two splits (or of one) that are near copies.
+    """List the near duplicates between two splits (or within one).
 
-    Those with different labels come first, then the closest.
+    Different labels come first, then the largest overlap.
     """
     by_key = defaultdict(list)
     for example in splits[other]:
@@ -174,7 +174,7 @@ def _key(example: Example) -> tuple[str, str]:
 def _near_keys(
     key: tuple[str, str], known: Mapping[tuple[str, str], object], neighbours: Neighbours
 ) -> Iterator[tuple[tuple[str, str], float]]:
-    """Yield the known keys with two near texts, but not the key itself."""
+    """Yield the known keys whose two texts are both near, but not the key itself."""
     first, second = ({text: 1.0, **neighbours.get(text, {})} for text in key)
     for premise, overlap in first.items():
         for hypothesis, other in second.items():
@@ -210,6 +210,6 @@ def _finding(
         + (f", {conflicts:,} with different labels" if conflicts else ""),
         [measure],
         rows,
-        "" if inside else "score the test rows without a near copy apart from the others",
+        "" if inside else "also score the test rows without near duplicates separately",
         meaning,
     )

@@ -1,7 +1,7 @@
-"""Probes: what a linear classifier learns from one part of the text, and what from all of it.
+"""Probes: the accuracy of a linear classifier on one text of a row, and on all texts.
 
-A hypothesis by itself neither follows nor contradicts: whatever predicts its label is an artifact
-of how the data was made. Probes see character n-grams with case, as a cased encoder does.
+A hypothesis alone neither follows nor contradicts: whatever predicts its label is an artifact of
+how the data were made. Probes read cased character n-grams, as a cased encoder reads cased text.
 
 Source: Gururangan et al. 2018, "Annotation Artifacts in Natural Language Inference Data".
 
@@ -30,21 +30,21 @@ from heron_tools.audit.rules import (
 )
 from heron_tools.audit.texts import EVIDENCE, fields
 
-MOST_ROWS = 8_000  # of one split; more change a probe little and take minutes
+MOST_ROWS = 8_000  # per split; more rows change a probe little and take minutes
 _FEATURES = 30_000
 _NGRAMS = (2, 5)  # characters
-_CHARACTERS = 2_000  # of a text; longer ones are cut
+_CHARACTERS = 2_000  # longer texts are truncated
 _SERIOUS_GAIN, _WARNING_GAIN = 0.10, 0.03
 _CERTAIN = 3.0  # standard deviations
 _ALL = "all"
 
 
 def find_by_probes(parts: Mapping[str, Labelled], labels: Sequence[str]) -> list[Finding]:
-    """Fit a probe on each field and on all of them together: `<field>_only`.
+    """Fit a probe on each field and on all fields together: `<field>_only`.
 
-    The first split is scored by five folds, the others by a probe that was fitted on the first; of
-    long splits, 8,000 rows at equal distances. That the events and the text between them predict an
-    event relation is information, never a finding.
+    The first split is scored by five-fold cross-validation, the others by a probe fitted on the
+    first; long splits are reduced to 8,000 rows at equal distances. Events and the text between
+    them are expected to predict an event relation: those findings are `info`.
     """
     parts = {split: _thinned(part) for split, part in parts.items()}
     if not parts or len(np.unique(next(iter(parts.values())).gold_N)) < 2:
@@ -71,7 +71,7 @@ def _thinned(part: Labelled) -> Labelled:
 
 
 def _vectorize(name: str, texts: Mapping[str, Sequence[Mapping[str, str]]]) -> dict[str, Any]:
-    """Weigh the n-grams of one field in every split, by their rarity in the first."""
+    """Compute tf-idf of one field's n-grams in every split, with idf from the first."""
     vectorizer = TfidfVectorizer(
         analyzer="char_wb",
         ngram_range=_NGRAMS,
@@ -81,7 +81,7 @@ def _vectorize(name: str, texts: Mapping[str, Sequence[Mapping[str, str]]]) -> d
         dtype=np.float32,
     )
     by_split = {s: [row.get(name, "")[:_CHARACTERS] for row in rows] for s, rows in texts.items()}
-    # Each distinct text once: premises and windows come with several rows.
+    # Each distinct text once: several rows share a premise or window.
     distinct = list(dict.fromkeys(next(iter(by_split.values()))))
     vectorizer.fit(distinct if any(text.strip() for text in distinct) else ["-"])
     return {split: _transform(vectorizer, rows) for split, rows in by_split.items()}
@@ -117,9 +117,9 @@ def _finding(name: str, scores: Mapping[str, Sequence[Score]]) -> Finding:
         severity(gain, _WARNING_GAIN, _SERIOUS_GAIN),
         f"a linear probe on the {name} alone scores {say_scores(scores[name])}{whole}",
         [{"sees": seen, **s.measure()} for seen, each in shown.items() for s in each],
-        advice=f"report a system that sees the {name} alone beside every score",
+        advice=f"also report a baseline that sees the {name} only",
         meaning=(
             f"Tf-idf of character {_NGRAMS[0]}- to {_NGRAMS[1]}-grams and logistic regression; "
-            f"{FOLDS} folds inside the first split, on the others fitted on the first."
+            f"{FOLDS} folds within the first split; on the others, fitted on the first."
         ),
     )

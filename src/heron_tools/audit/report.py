@@ -25,14 +25,14 @@ from heron.results.shipped import Shipped
 from heron_tools.audit.findings import SEVERITIES, Finding, Row
 from heron_tools.audit.texts import WINDOW, names_of, sides
 
-_ROWS = 200  # of one finding; findings.json has all
+_ROWS = 200  # per finding; findings.json has all
 _TEXT = 1_200  # characters
 _TINY = 0.0005  # would be shown as 0.000
 
 
 @dataclass(frozen=True)
 class Report:
-    """The findings on a data set, serious ones first, and the words that named and changed it."""
+    """The findings on a data set, serious ones first, and the command's arguments."""
 
     shipped: Shipped
     findings: Sequence[Finding]
@@ -51,7 +51,7 @@ class Report:
 
     @property
     def facts(self) -> dict[str, str]:
-        """Where the data comes from, by name."""
+        """Facts on the data's origin, by name."""
         shipped = self.shipped
         facts = {
             "asked for": " ".join(self.overrides),
@@ -119,7 +119,7 @@ def write(report: Report, folder: Path) -> list[Path]:
 
 
 def print_summary(report: Report) -> None:
-    """Print one line for each finding that is more than information."""
+    """Print one line for each finding except `info`."""
     shown = [finding for finding in report.findings if finding.severity != "info"]
     columns = ("severity", "id", "finding", "advice")
     rows = tuple((f.severity, f.id, f.title, f.advice) for f in shown)
@@ -138,7 +138,7 @@ def print_summary(report: Report) -> None:
 
 
 def measure_table(finding: Finding) -> Table | None:
-    """Make a table of a finding's numbers; None where it has none."""
+    """Make a table of a finding's numbers; None without numbers."""
     if not finding.measures:
         return None
     columns = tuple(finding.measures[0])

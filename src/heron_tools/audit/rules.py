@@ -1,6 +1,6 @@
-"""Rules of one feature: the most likely class for each value, and how often it is right.
+"""Rules of one feature: the most frequent class for each value, and its accuracy.
 
-A rule is chosen and scored on different rows: inside the first split by five folds, on every other
+A rule is fitted and scored on different rows: within the first split by five folds, on every other
 split with the rule of the first. Texts of one group (or one premise) are in one fold.
 
 Legend: N examples, C classes, V values.
@@ -44,7 +44,7 @@ def labelled(splits: Splits, labels: Sequence[str]) -> dict[str, Labelled]:
 
 
 class Score(NamedTuple):
-    """Scores of predictions on a split, beside those of the most frequent class of the first."""
+    """Scores of predictions on a split, beside those of the first split's majority class."""
 
     split: str
     rows: int
@@ -53,8 +53,8 @@ class Score(NamedTuple):
     majority: float
     macro_f1: float
     majority_macro_f1: float
-    # Standard deviations above the majority: of the rows that only one of both gets right,
-    # (predictions' - majority's) / sqrt(their number).
+    # Sign test against the majority: with w rows that only the predictions get right and l rows
+    # that only the majority gets right, (w - l) / sqrt(w + l).
     z: float
 
     @property
@@ -63,13 +63,13 @@ class Score(NamedTuple):
         return self.accuracy - self.majority
 
     def measure(self) -> Measure:
-        """Give the score as a line of a finding's table."""
+        """Give the score as a row of a finding's table."""
         names = ("split", "rows", "accuracy", "majority accuracy", "macro F1", "majority macro F1")
         return dict(zip((*names, "z"), self, strict=True))
 
 
 def folds(examples: Sequence[Example]) -> Ids:
-    """Draw a fold for every example, by the hash of its group, or of its text without one."""
+    """Assign each example a fold, by the hash of its group, or of its text without a group."""
 
     def draw(name: str) -> int:
         digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
@@ -103,17 +103,17 @@ def say_scores(scores: Sequence[Score]) -> str:
 
 
 def majority(gold_N: Ids, classes: int) -> int:
-    """The most frequent class; the first of equals."""
+    """The most frequent class; in a tie, the first."""
     return int(np.bincount(gold_N, minlength=classes).argmax())
 
 
 def predict_splits(
     inputs: Mapping[str, Any], parts: Mapping[str, Labelled], predict: Predict
 ) -> dict[str, Ids]:
-    """Predict the class indices of every split: inside the first by `folds`, elsewhere from it.
+    """Predict the class indices of every split: the first by cross-validation, others from it.
 
     `inputs` are arrays or sparse matrices with N rows; `predict` gets inputs and class indices to
-    fit on, and inputs to predict. A single group is in one fold: nothing can be held out.
+    fit on, and inputs to predict. If all rows are in one fold, nothing can be held out.
     """
     first, *others = parts
     known, gold_N = inputs[first], parts[first].gold_N
@@ -129,9 +129,9 @@ def predict_splits(
 class Rule:
     """Predicts classes from the values of a feature."""
 
-    # Separates small from large numbers; None where each value has its own class.
+    # For numbers; None: each value has its own class.
     threshold: float | None
-    classes: dict[str, int]  # class index by value; with a threshold by its two sides, `<=` and `>`
+    classes: dict[str, int]  # class index by value, or by side of the threshold, `<=` and `>`
     other: int  # class index of unseen values
 
     def predict(self, values_N: Values) -> Ids:
@@ -142,13 +142,13 @@ class Rule:
         return np.array([self.classes.get(str(name), self.other) for name in names], np.int64)
 
     def describe(self, labels: Sequence[str]) -> str:
-        """Say the rule in words: `yes -> neutral, no -> reasoning`."""
+        """Write the rule as text: `yes → neutral, no → reasoning`."""
         limit = "" if self.threshold is None else f" {self.threshold:.4g}"
         return ", ".join(f"{name}{limit} → {labels[i]}" for name, i in self.classes.items())
 
 
 def fit(values_N: Values, gold_N: Ids, classes: int) -> Rule:
-    """Choose the rule with the fewest errors on these rows: by threshold for numbers."""
+    """Fit the rule with the fewest errors on these rows; numbers get a threshold."""
     usual, number = majority(gold_N, classes), values_N.dtype.kind == "f"
     names, value_N = np.unique(values_N, return_inverse=True)
     counts_VC = np.zeros((len(names), classes), np.int64)

@@ -29,19 +29,19 @@ from heron_tools.audit.rules import (
 from heron_tools.audit.texts import EVIDENCE, WINDOW, fields
 
 SERIOUS_GAIN, WARNING_GAIN = 0.05, 0.02  # accuracy above the majority class
-_CHANCE = 0.01  # of one false alarm in all rules together
+_CHANCE = 0.01  # family-wise error rate over all rules
 _LISTED = 25
 
 _ADVICE = {
-    "casing": "data.normalize_case=capitalize writes all classes alike; report both variants",
+    "casing": "data.normalize_case=capitalize gives all classes one casing; report both variants",
 }
-_ADVICE_ELSE = "report this rule, and a system that sees only that text, beside every score"
+_ADVICE_ELSE = "also report this rule, and a baseline that sees only that text"
 
 
 class Judged(NamedTuple):
-    """A feature, its rule, the rule's score on every split, and the rows whose label it predicts.
+    """A feature, its rule, the rule's score on every split, and rows that it gets right.
 
-    Those are the rows that the rule gets right and the most frequent class does not.
+    Those are rows that the rule gets right and the majority class does not.
     """
 
     feature: Feature
@@ -51,19 +51,19 @@ class Judged(NamedTuple):
 
     @property
     def gain(self) -> float:
-        """Accuracy above the majority's on the first split."""
+        """Accuracy minus the majority's, on the first split."""
         return self.scores[0].gain
 
 
 def find_shortcuts(
     parts: Mapping[str, Labelled], labels: Sequence[str], language: str
 ) -> list[Finding]:
-    """Find single features that predict the label better than the most frequent class.
+    """Find single features that predict the label better than the majority class.
 
-    Rules are chosen on the first split. Returns one finding for each kind of feature (`casing`,
-    `length`, ...) with a rule that is better than chance allows; those on the evidence of an event
-    relation (`casing.between`) are never more than information. Also `words.<field>`, the words
-    typical of each class, and `rules`, the best of all rules that were tried.
+    Rules are fitted on the first split. Returns one finding for each kind of feature (`casing`,
+    `length`, ...) with a significant rule; those on the evidence of an event relation
+    (`casing.between`) are `info`. Also `words.<field>`, the words typical of each class, and
+    `rules`, the best of all rules that were tried.
     """
     if not parts:
         return []
@@ -77,7 +77,7 @@ def find_shortcuts(
         if len(np.unique(features[0].values_N)) > 1
     ]
     judged.sort(key=lambda each: -each.gain)
-    # The standard deviations that are certain for so many rules (Bonferroni).
+    # The critical value of z for so many rules (Bonferroni).
     certain = float(norm.isf(_CHANCE / max(len(judged) + tried, 1)))
     families: dict[str, list[Judged]] = {}
     for each in judged:
@@ -90,7 +90,7 @@ def find_shortcuts(
 
 
 def _judge(features: Mapping[str, Feature], parts: Mapping[str, Labelled], classes: int) -> Judged:
-    """Find the rule of one feature on the first split, and its scores and rows on every split."""
+    """Fit the rule of one feature on the first split; score it and list its rows on every split."""
     first = next(iter(parts))
     rule = fit(features[first].values_N, parts[first].gold_N, classes)
     predicted = predict_splits(
@@ -110,7 +110,7 @@ def _judge(features: Mapping[str, Feature], parts: Mapping[str, Labelled], class
 def _words(
     parts: Mapping[str, Labelled], labels: Sequence[str]
 ) -> tuple[list[Finding], dict[str, list[Feature]], int]:
-    """Find each field's typical words, the best as features, and count all words tried."""
+    """Find each field's typical words and its best words as features; count all words tried."""
     by_split = {split: [fields(e) for e in part.examples] for split, part in parts.items()}
     first = next(iter(parts))
     gold_N, fold_N = parts[first].gold_N, folds(parts[first].examples)
@@ -140,7 +140,7 @@ def _finding(id: str, rules: Sequence[Judged], labels: Sequence[str]) -> Finding
         list(_measures(rules, labels)),
         best.given_away,
         _ADVICE.get(best.feature.family, _ADVICE_ELSE),
-        "Rows listed: those that the first rule gets right and the most frequent class does not.",
+        "Rows listed: those that the first rule gets right and the majority class does not.",
     )
 
 
@@ -153,8 +153,8 @@ def _measures(rules: Sequence[Judged], labels: Sequence[str]) -> Iterator[Measur
 def _overview(judged: Sequence[Judged], labels: Sequence[str]) -> list[Finding]:
     title = f"{len(judged)} rules of one feature were tried; the best of them"
     meaning = (
-        "Inside the first split by five folds; on the others the rule of the first. "
-        "z: standard deviations above the most frequent class."
+        "Within the first split by five folds; on the others, the rule of the first. "
+        "z: standard deviations above the majority class."
     )
     measures = list(_measures(judged[:_LISTED], labels))
     return [Finding("rules", "info", title, measures, meaning=meaning)] if judged else []
@@ -164,7 +164,7 @@ def _unknown_negation(language: str) -> list[Finding]:
     known = LANGUAGES.find(language)
     if known and known.negation:
         return []
-    title = f"no words of negation are known for '{language}': that rule was not tried"
+    title = f"'{language}' has no list of negation words: that rule was not tried"
     return [
         Finding("negation.unknown", "info", title, advice="add them to its Language (negation=)")
     ]

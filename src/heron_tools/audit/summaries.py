@@ -1,4 +1,4 @@
-"""Problems of articles and summaries: copied, short, too long, cut."""
+"""Problems of summarization data: copied, short or too long summaries, truncated articles."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -11,21 +11,21 @@ from heron.metrics.summary import LEAD, lead_text, split_sentences
 from heron_tools.audit.findings import Finding, Measure, rows_of, severity
 from heron_tools.audit.texts import Splits, loose
 
-SHORT = 10  # words; summaries of fewer are listed
+SHORT = 10  # words; shorter summaries are listed
 _COPIED_SERIOUS, _COPIED_WARNING = 0.2, 0.05  # of a split's rows
 _SHORT_WARNING = 0.01
-_CUT_WIDTH = 1.1  # longest over shortest length of a peak
-# Of a peak, at least: its share of all rows; its size over its neighbours'.
+_CUT_WIDTH = 1.1  # ratio of a peak's longest to shortest length
+# Minimum share of all rows in a peak, and minimum ratio of its size to its neighbours'.
 _CUT_SHARE, _CUT_RATIO = 0.1, 2.0
-_CUT_CERTAIN = 4.0  # standard deviations of a difference of counts
-_CUT_ELSEWHERE = 0.1  # share of rows far from the peak; without any, texts are alike in length
+_CUT_CERTAIN = 4.0  # minimum z of the difference of counts
+_CUT_ELSEWHERE = 0.1  # minimum share of rows far from the peak; else all texts have similar lengths
 
 
 def find_in_summaries(splits: Splits) -> list[Finding]:
-    """Check articles and summaries, split by split; rows without a summary are left out.
+    """Check articles and summaries of each split; rows without a summary are left out.
 
-    `copied.<split>` (summaries that are part of their article) is always there; `short`, `long` (as
-    long as the article) and `cut` (articles that end at one length) only where there are some.
+    `copied.<split>` (summaries that occur in their article) is always included; `short`, `long` (as
+    long as the article) and `cut` (articles of nearly one length) only if there are any.
     """
     findings = []
     for split, examples in splits.items():
@@ -37,12 +37,12 @@ def find_in_summaries(splits: Splits) -> list[Finding]:
 
 
 def fragments(article: Sequence[str], summary: Sequence[str]) -> list[int]:
-    """Cover a summary, from the left, with the longest runs of words that its article has.
+    """Cover a summary, from the left, with the longest word sequences of its article.
 
-    Returns the lengths of the runs in words.
+    Returns the lengths of the sequences in words.
 
     Source: Grusky, Naaman and Artzi 2018 (Newsroom), Figure 3: divided by the words of the
-    summary, their sum is coverage, the sum of their squares density.
+    summary, their sum is the coverage and the sum of their squares the density.
     """
     places: dict[str, list[int]] = {}
     for place, word in enumerate(article):
@@ -58,7 +58,7 @@ def fragments(article: Sequence[str], summary: Sequence[str]) -> list[int]:
 
 
 def _common(article: Sequence[str], place: int, summary: Sequence[str], start: int) -> int:
-    """Count the equal words that follow two positions."""
+    """Count the equal words from two positions on."""
     places = zip(range(place, len(article)), range(start, len(summary)), strict=False)
     differ = (n for n, (a, b) in enumerate(places) if article[a] != summary[b])
     return next(differ, min(len(article) - place, len(summary) - start))
@@ -98,15 +98,15 @@ def _copied(split: str, rows: Sequence[Example]) -> Finding:
         f"{split}: {len(whole):,} of {len(rows):,} summaries occur in their article word by word",
         measures,
         rows_of(split, whole),
-        "compare with baseline=lead and baseline=oracle: a system that copies sentences scores high"
+        "compare with baseline=lead and baseline=oracle: extractive systems score high"
         * bool(whole),
-        "Coverage: share of a summary's words that lie in runs which the article has; density: "
-        "mean length of the run that a word lies in.",
+        "Coverage: share of a summary's words in sequences copied from the article; density: "
+        "mean length of a word's sequence.",
     )
 
 
 def _occurs_in(text: str, other: str) -> bool:
-    """Tell whether the words of one text occur in another in this order, without a gap."""
+    """Tell whether the words of one text occur in another contiguously, in order."""
     return f" {loose(text)} " in f" {loose(other)} "
 
 
@@ -133,7 +133,7 @@ def _long(split: str, rows: Sequence[Example]) -> list[Finding]:
 def _cut(split: str, rows: Sequence[Example]) -> list[Finding]:
     """Find a peak in the lengths of articles: many of nearly one length, few just below and above.
 
-    Natural lengths are spread out. A tool that keeps a number of words, or whole sentences up to
+    Natural lengths are spread out; truncation to a number of words, or to whole sentences up to
     it, leaves such a peak.
     """
     lengths = np.sort([max(len(example.text.split()), 1) for example in rows])
@@ -151,7 +151,7 @@ def _cut(split: str, rows: Sequence[Example]) -> list[Finding]:
     peak = [e for e in rows if low <= len(e.text.split()) < high]
     title = f"{split}: {size:,} of {len(rows):,} articles have {low:.0f} to {high:.0f} words"
     meaning = f"The lengths just below and just above have at most {beside:,} articles each."
-    advice = "probably cut: their summaries may be about the missing part"
+    advice = "probably truncated: their summaries may be about the missing part"
     numbers: list[Measure] = [{"articles": size, "share": share, "neighbours": beside}]
     return [
         Finding(f"cut.{split}", "warning", title, numbers, rows_of(split, peak), advice, meaning)
@@ -159,9 +159,9 @@ def _cut(split: str, rows: Sequence[Example]) -> list[Finding]:
 
 
 def densest(lengths: np.ndarray) -> tuple[int, int]:
-    """Find the range of lengths, 10 % wide, that holds the largest number of lengths.
+    """Find the 10 % wide range with the largest number of lengths.
 
-    Returns its first index and how many it holds.
+    Returns its first index and the number of lengths in it.
     """
     ends = np.searchsorted(lengths, lengths * _CUT_WIDTH, side="left")
     sizes = ends - np.arange(len(lengths))

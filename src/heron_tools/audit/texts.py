@@ -1,4 +1,4 @@
-"""The texts of an example for the audit: by field, by word, and normalised to find copies."""
+"""The texts of an example for the audit: by field, by word, and normalised for duplicates."""
 
 import re
 import unicodedata
@@ -13,8 +13,8 @@ Splits = Mapping[str, Sequence[Example]]
 PREMISE, HYPOTHESIS = "premise", "hypothesis"
 ARTICLE, SUMMARY = "article", "summary"
 WINDOW, EVENTS, BETWEEN = "window", "events", "between"
-TEXT = "text"  # the only one
-EVIDENCE = (EVENTS, BETWEEN, TEXT)  # evidence for the label: a rule on it is no leak
+TEXT = "text"  # a row's only text
+EVIDENCE = (EVENTS, BETWEEN, TEXT)  # legitimate evidence for the label
 
 _NO_WORD = re.compile(r"[\W_]+")
 
@@ -29,7 +29,7 @@ def sides(example: Example) -> dict[str, str]:
 
 
 def names_of(splits: Splits) -> tuple[str, ...]:
-    """Name the texts of a data set's rows, of which some may lack the second."""
+    """Name the texts of a data set's rows; some rows may lack the second."""
     found = {tuple(sides(example)) for example in every(splits)}
     return max(found, key=lambda names: (len(names), names), default=(TEXT,))
 
@@ -40,9 +40,9 @@ def every(splits: Splits) -> Iterator[Example]:
 
 
 def fields(example: Example) -> dict[str, str]:
-    """Name the texts that a model could read by themselves.
+    """Name the parts of a row that a model could read alone.
 
-    They are `sides`, the second first; of a window also its `events` and the text `between` them.
+    They are `sides`, the second first; for a window also its `events` and the text `between` them.
     """
     texts = sides(example)
     if len(texts) > 1:
@@ -64,7 +64,7 @@ def words(text: str) -> list[str]:
 def loose(text: str) -> str:
     """Keep letters and digits only, in lower case, with one space between words.
 
-    Combining marks without a composed letter (Hebrew points) are dropped like punctuation.
+    Combining marks that do not compose with a letter (Hebrew points) are dropped, too.
     """
     if not text.isascii():
         text = _combining().sub("", unicodedata.normalize("NFC", text))
