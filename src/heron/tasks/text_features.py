@@ -81,7 +81,10 @@ def _encode(
 ) -> list[Any]:
     """Encode each whole, and again what is too long: a `_Row`, or a `Problem`."""
     texts = [_texts(example, options, form) for example in examples]
-    whole = tokenizer(*map(list, zip(*texts, strict=True)), verbose=False).encodings
+    backend = tokenizer.backend_tokenizer  # transformers would make lists of masks and ids as well
+    backend.no_truncation()
+    backend.no_padding()
+    whole = backend.encode_batch_fast([each if len(each) == 2 else each[0] for each in texts])
     rows: list[Any] = [_Row([(token_ids(e.ids), second_start(e))], False) for e in whole]
     left = [row for row, each in enumerate(whole) if len(each) > options.max_length]
     # A single text is always cut at its end.
