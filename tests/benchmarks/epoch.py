@@ -11,20 +11,26 @@ from __future__ import annotations
 
 import tempfile
 import time
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytorch_lightning as pl
+import torch
+from torch.autograd import DeviceType
+from torch.profiler import ProfilerActivity, profile
 
 from heron.base.run_folder import RunFolder
 from heron.data.datamodule import DataModule
+from heron.dynamics.recorder import Recorder
 from heron.tasks.config import Config
 from heron.training.checkpointing import History
 from heron.training.trainer import build_module, build_trainer
 
 Plan = Sequence[np.ndarray]
+WARM, COUNTED = 8, 4  # steps before those that are timed, and steps whose waits are counted
 
 # Nothing but training: the clock stands still at an epoch's end, but time is precious.
 TRAINING = (
@@ -55,6 +61,82 @@ class Stopwatch(pl.Callback):
         return np.diff(np.asarray(self._marks), axis=0)
 
 
+class DoneError(Exception):
+    """Ends a training whose steps are measured."""
+
+
+class Meter(pl.Callback):
+    """Measures steps, then the kernels of the same steps, then where the host waits."""
+
+    def __init__(self, steps: int, gpu: bool):
+        self.steps, self.gpu, self.done = steps, gpu, 0
+        self.seconds = self.kernels = 0.0
+        self.waits: list[str] = []
+
+    def lap(self, *_: Any, **__: Any) -> None:
+        """Note that a step has ended."""
+        self.done += 1
+        if self.done == WARM:
+            self.seconds = -now(self.gpu)
+        elif self.done == WARM + 2 * self.steps:
+            self.seconds = (self.seconds + now(self.gpu)) / 2
+            if not self.gpu:
+                raise DoneError
+            self.profile = profile(activities=[ProfilerActivity.CUDA])
+            self.profile.start()
+        elif self.done == WARM + 3 * self.steps:
+            now(self.gpu)
+            self.profile.stop()
+            found = self.profile.profiler.kineto_results.events()
+            kernels = [
+                each.duration_ns() for each in found if each.device_type() == DeviceType.CUDA
+            ]
+            self.kernels = sum(kernels) / 1e9
+            self.caught = warnings.catch_warnings(record=True)
+            self.said: Any = self.caught.__enter__()
+            warnings.simplefilter("always")
+            torch.cuda.set_sync_debug_mode("warn")
+        elif self.done == WARM + 3 * self.steps + COUNTED:
+            torch.cuda.set_sync_debug_mode("default")
+            self.caught.__exit__(None, None, None)
+            said = [each for each in self.said if "synchroniz" in str(each.message)]
+            self.waits = [f"{Path(each.filename).name}:{each.lineno}" for each in said]
+            raise DoneError
+
+    on_train_batch_end = lap
+
+
+class Blocks(pl.Callback):
+    """Trains blocks of steps with all callbacks, without the recorder, and with none, in turn."""
+
+    def __init__(self, steps: int, gpu: bool, rounds: int):
+        self.steps, self.gpu, self.rounds, self.done = steps, gpu, rounds, -WARM
+        self.times: dict[str, list[float]] = {"all": [], "no recorder": [], "none": []}
+
+    def on_train_batch_end(self, trainer: Any, *_: Any, **__: Any) -> None:
+        """Note that a step has ended; after a block, change the callbacks."""
+        self.done += 1
+        if self.done == 0:
+            self.every, self.began = trainer.callbacks, now(self.gpu)
+        elif self.done > 0 and self.done % self.steps == 0:
+            before, block = self.began, self.done // self.steps
+            name = list(self.times)[(block - 1) % 3]
+            self.times[name].append(now(self.gpu) - before)
+            if block == 3 * self.rounds:
+                raise DoneError
+            recorders = [each for each in self.every if isinstance(each, Recorder)]
+            but = [each for each in self.every if each not in recorders]
+            trainer.callbacks = [self.every, but, [self]][block % 3]
+            self.began = now(self.gpu)
+
+
+def now(gpu: bool) -> float:
+    """Read the clock when all that was begun has ended."""
+    if gpu:
+        torch.cuda.synchronize()
+    return time.perf_counter()
+
+
 class ChosenBatches(DataModule):
     """heron's DataModule, made to train on given batches alone; its own while none are chosen."""
 
@@ -81,6 +163,15 @@ def choose_batches(plan: Plan, lengths_U: np.ndarray, count: int) -> list[np.nda
     return [plan[part[len(part) // 2]] for part in parts]
 
 
+def several_times(chosen: list[np.ndarray], times: int) -> list[np.ndarray]:
+    """Repeat batches, for `Meter` and `Blocks`; some more come first, and some last."""
+    first, last = (
+        np.resize(np.arange(len(chosen)), WARM),
+        np.resize(np.arange(len(chosen)), COUNTED + 1),
+    )
+    return [chosen[place] for place in (*first, *(times * [*range(len(chosen))]), *last)]
+
+
 def padded_tokens(plan: Plan, lengths_U: np.ndarray, sizes_U: np.ndarray) -> list[int]:
     """Count the tokens of each batch, padding included; `sizes_U` are sequences of each index."""
     return [int(lengths_U[batch].max()) * int(sizes_U[batch].sum()) for batch in plan]
@@ -97,10 +188,17 @@ def warmed(chosen: list[np.ndarray]) -> list[np.ndarray]:
     return [chosen[len(chosen) // 2], *chosen]
 
 
-def train_heron(config: Config, data: ChosenBatches, watch: Stopwatch) -> None:
-    """Train as `heron train` does: its module, its Trainer, its callbacks, and the stopwatch."""
+def train_heron(
+    config: Config, data: ChosenBatches, watch: pl.Callback, compiled: bool = False
+) -> None:
+    """Train as `heron train` does: its module, its Trainer, its callbacks, and the stopwatch.
+
+    The encoder may be `compiled`.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        run = RunFolder(Path(folder))
+        run, module = RunFolder(Path(folder)), build_module(config, data)
+        if compiled:
+            module.encoder.model.compile(dynamic=True)
         trainer = build_trainer(config, run, data, History(run.metrics))
         trainer.callbacks.append(watch)  # type: ignore[attr-defined]
-        trainer.fit(build_module(config, data), datamodule=data)
+        trainer.fit(module, datamodule=data)

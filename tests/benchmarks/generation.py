@@ -26,6 +26,7 @@ from heron.base.libraries import silence_libraries
 from heron.config.constraints import Count
 from heron.data.config import TEST
 from heron.data.datamodule import DataModule
+from heron.models.precision import precision
 from heron.tasks.config import Config
 from heron.tasks.summarization.seq2seq import generation_settings
 from heron.training.compose import compose
@@ -100,7 +101,8 @@ def by_trainer(module: Any, data: DataModule, size: int, folder: Path) -> list[s
         str(folder),
         per_device_eval_batch_size=size,
         predict_with_generate=True,
-        use_cpu=True,
+        use_cpu=config.trainer.accelerator == "cpu",
+        bf16=precision(config) == "bf16-mixed",
         disable_tqdm=True,
         report_to=[],
     )

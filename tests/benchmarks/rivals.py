@@ -20,12 +20,16 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import pytorch_lightning as pl
 import torch
+from accelerate.state import AcceleratorState
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.data import RandomSampler, Sampler
 from transformers import (
     AutoConfig,
     AutoModel,
+    AutoModelForQuestionAnswering,
+    AutoModelForSequenceClassification,
+    DataCollatorForSeq2Seq,
     DataCollatorWithPadding,
     Trainer,
     TrainerCallback,
@@ -40,6 +44,8 @@ from heron.data.datamodule import DataModule
 from heron.data.features import Features
 from heron.models.precision import precision
 from heron.tasks.config import Config
+from heron.tasks.summarization.features import TARGET
+from heron.tasks.summarization.seq2seq import load_seq2seq
 from heron.training.compose import compose
 
 from . import epoch
@@ -58,6 +64,7 @@ class Rival(NamedTuple):
         precision: `32-true`, `bf16-mixed` or, of heron, `auto`.
         grouped: the Trainer's grouping of sequences by length.
         head: heron's head; `ess` is the same computation as the Trainer's.
+        compiled: whether the encoder is, by `torch.compile`.
     """
 
     title: str
@@ -65,6 +72,7 @@ class Rival(NamedTuple):
     precision: str
     grouped: bool = False
     head: str = "ess"
+    compiled: bool = False
 
 
 RIVALS = {
@@ -168,22 +176,10 @@ def measure(rival: Rival, config: Config, steps: int) -> Measurement:
     torch.set_num_threads(config.trainer.threads or 1)
     pl.seed_everything(config.seed, verbose=False)
     data, watch = ChosenBatches(config), Stopwatch()
-    features = data.features[TRAIN]
-    if rival.framework == "heron":
-        lengths = features.lengths_S
-        samples = np.bincount(features.sequences_R, minlength=len(lengths))
-        config.batching.tokens = equal_tokens(lengths)
-        plan = data.plan(epoch=0)
-    else:
-        lengths = features.lengths_S[features.sequences_R]
-        samples = np.ones(len(lengths), dtype=np.int64)
-        plan = plan_trainer_epoch(lengths, rival.grouped, config.seed)
+    plan, lengths, samples = plan_rival(rival, config, data)
     chosen, ones = choose_batches(plan, lengths, steps), np.ones_like(lengths)
     data.chosen = epoch.warmed(chosen)
-    if rival.framework == "heron":
-        train_heron(config, data, watch)
-    else:
-        train_trainer(rival, config, data, watch)
+    train(rival, config, data, watch)
     order = np.concatenate(plan)
     spent = watch.laps().sum(axis=0) * epoch.scale(plan, chosen, lengths, ones)
     spent *= 1000 / samples[order].sum()
@@ -192,6 +188,40 @@ def measure(rival: Rival, config: Config, steps: int) -> Measurement:
     if rival.head != "window":  # its pairs share a forward pass
         share = 1000 * gflop_per_sample(config, lengths) / spent[0] / gemm_rate(config)
     return Measurement(*spent.tolist(), float(lengths[order].sum()) / padded, share)
+
+
+def plan_rival(
+    rival: Rival, config: Config, data: ChosenBatches, batch: int = BATCH
+) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+    """Plan a rival's epoch, in batches of `batch` sequences or as many tokens.
+
+    Returns:
+        The batches, of heron's units or the Trainer's rows (of questions: windows), and the tokens
+        of the longest sequence and the number of samples of each of those.
+    """
+    features, units = data.features[TRAIN], data.units[TRAIN]
+    if rival.framework == "heron":
+        config.batching.tokens = equal_tokens(features.lengths_S, batch)
+        samples_U = np.maximum(np.diff(units.rows_V), units.sizes_U)
+        return data.plan(epoch=0), units.longest_U, samples_U
+    lengths_R = features.lengths_S
+    if not is_windowed(features):
+        lengths_R = lengths_R[features.sequences_R]
+    plan = plan_trainer_epoch(lengths_R, rival.grouped, config.seed, batch)
+    return plan, lengths_R, np.ones_like(lengths_R)
+
+
+def is_windowed(features: Features) -> bool:
+    """Tell whether the Trainer trains on sequences, windows of a question, and not on rows."""
+    return "answers" in features.columns
+
+
+def train(rival: Rival, config: Config, data: ChosenBatches, watch: Stopwatch) -> None:
+    """Train one rival on the chosen batches."""
+    if rival.framework == "heron":
+        train_heron(config, data, watch, rival.compiled)
+    else:
+        train_trainer(rival, config, data, watch)
 
 
 def gflop_per_sample(config: Config, lengths_S: np.ndarray) -> float:
@@ -221,81 +251,108 @@ def gemm_rate(config: Config, tokens: int = 2048, rounds: int = 5) -> float:
     return sum(6 * tokens * one * two for one, two in shapes) / best / 1e9
 
 
-def equal_tokens(lengths_S: np.ndarray) -> int:
-    """Set heron's tokens per batch so that an epoch has as many steps as with batches of 32."""
-    return round(BATCH * float(lengths_S.mean()))
+def equal_tokens(lengths_S: np.ndarray, batch: int = BATCH) -> int:
+    """Set heron's tokens per batch so that an epoch has as many steps as in batches of `batch`."""
+    return round(batch * float(lengths_S.mean()))
 
 
-def plan_trainer_epoch(lengths_R: np.ndarray, grouped: bool, seed: int) -> list[np.ndarray]:
+def plan_trainer_epoch(
+    lengths_R: np.ndarray, grouped: bool, seed: int, batch: int = BATCH
+) -> list[np.ndarray]:
     """Plan an epoch with the samplers that the Hugging Face Trainer uses.
 
     Returns:
-        Full batches of 32; the rest of the epoch, less than one batch, is left out.
+        Full batches; the rest of the epoch, less than one batch, is left out.
     """
     generator = torch.Generator().manual_seed(seed)
     sampler: Sampler[int] = (
-        LengthGroupedSampler(BATCH, lengths=lengths_R.tolist(), generator=generator)
+        LengthGroupedSampler(batch, lengths=lengths_R.tolist(), generator=generator)
         if grouped
         else RandomSampler(lengths_R, generator=generator)
     )
     order = np.fromiter(sampler, dtype=np.int64)
-    size = min(BATCH, len(order))
+    size = min(batch, len(order))
     return [order[i : i + size] for i in range(0, len(order) - size + 1, size)]
 
 
 def train_trainer(rival: Rival, config: Config, data: ChosenBatches, watch: Stopwatch) -> None:
     """Train with the Hugging Face Trainer on the chosen batches, in their order."""
     assert data.chosen is not None
+    on_cpu = config.trainer.accelerator == "cpu"
     arguments = TrainingArguments(
         output_dir=tempfile.gettempdir(),
         per_device_train_batch_size=len(data.chosen[0]),
         num_train_epochs=1,
         train_sampling_strategy="sequential",  # the sampler has had its say in the plan
         bf16=rival.precision == "bf16-mixed",
-        use_cpu=True,
+        use_cpu=on_cpu,
         optim="adamw_torch_fused",
         learning_rate=config.optim.lr,
         weight_decay=config.optim.weight_decay,
         max_grad_norm=config.trainer.gradient_clip_val,
         seed=config.seed,
-        dataloader_pin_memory=False,
+        dataloader_pin_memory=not on_cpu,
+        dataloader_num_workers=0 if on_cpu else 4,
         remove_unused_columns=False,
         save_strategy="no",
         report_to="none",
         disable_tqdm=True,
     )
+    AcceleratorState._reset_state(reset_partial_state=True)  # it keeps the first precision
+    model, writes = build_plain(config, data), config.task.name == "summarization"
+    collator: Any = DataCollatorForSeq2Seq if writes else DataCollatorWithPadding
+    if rival.compiled:
+        getattr(model, "encoder", model).compile(dynamic=True)
     trainer = Trainer(
-        model=build_event_start(config, data),
+        model=model,
         args=arguments,
         train_dataset=trainer_rows(data.features[TRAIN], np.concatenate(data.chosen)),
-        data_collator=DataCollatorWithPadding(data.tokenizer),
+        data_collator=collator(data.tokenizer),
         callbacks=[TrainerStopwatch(watch)],
     )
     trainer.train()
 
 
-def build_event_start(config: Config, data: DataModule) -> EventStart:
+def build_plain(config: Config, data: DataModule) -> Any:
     """Build the Trainer's model: the same weights, as transformers loads them by default."""
-    encoder = AutoModel.from_pretrained(
-        config.encoder.name, add_pooling_layer=False, dtype=torch.float32
-    )
-    encoder.resize_token_embeddings(len(data.tokenizer))
-    return EventStart(encoder, len(config.data.label_order), config.head.dropout)
+    name, classes = config.encoder.name, len(config.data.label_order)
+    if config.task.name == "summarization":
+        return load_seq2seq(config, data.tokenizer).train()
+    if config.task.name == "qa":
+        return AutoModelForQuestionAnswering.from_pretrained(name, dtype=torch.float32)
+    if config.task.name == "nli":
+        return AutoModelForSequenceClassification.from_pretrained(
+            name, num_labels=classes, dtype=torch.float32
+        )
+    encoder = AutoModel.from_pretrained(name, add_pooling_layer=False, dtype=torch.float32)
+    if len(encoder.get_input_embeddings().weight) < len(data.tokenizer):
+        encoder.resize_token_embeddings(len(data.tokenizer))
+    return EventStart(encoder, classes, config.head.dropout)
 
 
 def trainer_rows(features: Features, order_R: Sequence[int] | np.ndarray) -> list[dict[str, Any]]:
-    """Turn rows of a marked split into the Trainer's form, in a given order."""
-    rows = []
+    """Turn rows of a split (of questions: windows) into the Trainer's form, in a given order."""
+    columns, rows = features.columns, []
     for row in order_R:
-        start, end = features.offsets_S[features.sequences_R[row] :][:2]
-        rows.append(
-            {
-                "input_ids": features.tokens_T[start:end].tolist(),
-                "attention_mask": [1] * int(end - start),
-                "markers": features.columns["markers"].array[row].tolist(),
-                "labels": int(features.labels_R[row]),
-            }
-        )
+        sequence = row if is_windowed(features) else features.sequences_R[row]
+        start, end = features.offsets_S[sequence:][:2]
+        found = {
+            "input_ids": features.tokens_T[start:end].tolist(),
+            "attention_mask": [1] * int(end - start),
+        }
+        if (second := features.second_S[sequence]) >= 0:
+            found["token_type_ids"] = [int(place >= second) for place in range(end - start)]
+        if is_windowed(features):
+            first, last = columns["answers"].array[sequence].tolist()[:2]
+            found |= {"start_positions": max(first, 0), "end_positions": max(last, 0)}
+        elif TARGET in columns:
+            start, end = columns[TARGET].offsets[row:][:2]
+            found["labels"] = columns[TARGET].array[start:end].tolist()
+        else:
+            found["labels"] = int(features.labels_R[row])
+        if "markers" in columns:
+            found["markers"] = columns["markers"].array[row].tolist()
+        rows.append(found)
     return rows
 
 

@@ -21,6 +21,7 @@ from heron.data.datamodule import DataModule
 from heron.data.examples import Example, Span
 from heron.data.hub import load_tokenizer
 from heron.models.config import EncoderConfig, OptimConfig
+from heron.models.dropout import PLAIN_ATTENTION
 from heron.models.encoder import Encoder, check_positions, count_positions, load_encoder
 from heron.models.levels import encode_ids
 from heron.models.optim import build_optimizer
@@ -213,6 +214,19 @@ def test_an_encoder_is_transformers_own_whatever_the_batch_and_learns_above_what
         torch.testing.assert_close(after[level], before[level], rtol=0, atol=0)
         if any(parameter.requires_grad for parameter in frozen.parameters()):  # ALBERT: one layer
             assert largest_gap(frozen(batch), states_BLD) > 1e-3
+
+
+@pytest.mark.parametrize("family", PLAIN_ATTENTION)
+def test_a_mask_in_the_form_of_attention_changes_no_state(family, tokenizer, tasks):
+    encoder = Encoder(tiny(family, len(tokenizer)))  # its attention is transformers' own
+    batch = tasks["nli"][1](np.arange(2))
+    given = {"input_ids": batch.tokens_BL, **encoder._extras(batch)}
+    masks = batch.mask_BL, batch.mask_BL[:, None, None].bool()
+    with torch.no_grad():
+        usual, short = (encoder.inner(attention_mask=each, **given)[0] for each in masks)
+    real = batch.mask_BL.bool()
+    assert not real.all()
+    torch.testing.assert_close(short[real], usual[real])
 
 
 # Parameters outside the layers, by the lowest layer that they act below: 0 as embeddings, 3 above.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import socket
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,32 +18,13 @@ import torch
 from pytorch_lightning.strategies import DDPStrategy
 
 from heron.base import ranks
-from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
-from heron.data.features import UNLABELLED
-from heron.training.compose import compose
-from heron.training.trainer import build_module
-from made_up_texts import sentences
-from small_runs import TINY, in_folder
+from small_tasks import CASES, build, eight_units, teach
 
 # Sizes of an epoch's batches by `accumulate_grad_batches`; each group has the same eight units, the
 # last one of an epoch fewer batches. A batch of one leaves the second process nothing to do.
 EPOCHS = {1: [[8]], 2: [[4, 4], [1, 7], [8]], 4: [[2, 2, 2, 2], [3, 1, 4]]}
-RUNS = {
-    "relation": ("head=window",),
-    "nli": ("data=chronicle_nli", "task=nli", "head=siamese_cls"),
-    "classification": ("data=own_classification", "data.language=en"),
-    "qa": ("data=chronicle_qa", "encoder.max_length=48", "encoder.stride=16"),
-    "summarization": ("data=chronicle_summaries",),
-    "mlm": ("data=own_text", "encoder=pretrained", "encoder.max_length=32"),
-}
-CASES = {
-    "relation": ("plain", "weights", "soft", "smoothed", "soft, smoothed, weights", "both ways"),
-    **dict.fromkeys(("nli", "classification"), ("plain", "smoothed, weights")),
-    "qa": ("plain", "soft", "smoothed"),
-    **dict.fromkeys(("summarization", "mlm"), ("plain", "smoothed")),
-}
-NAMES = ("economy", "sport", "culture")
+STILL = ("encoder.dropout=0", "head.dropout=0")
 Built = dict[str, tuple[Any, DataModule]]  # by task: module and data
 Gradients = dict[tuple[str, str, str], torch.Tensor]
 
@@ -91,31 +71,11 @@ def train(module: Any, data: Any, steps: list[list[int]], accumulate: int) -> li
     return seen
 
 
-def eight_units(data: DataModule) -> np.ndarray:
-    """Choose units of all lengths."""
-    return np.linspace(0, len(data.units[TRAIN]) - 1, 8).astype(int)
-
-
-def teach(module: Any, data: DataModule, kind: str) -> None:
-    """Set what the rows of train teach."""
-    draw = torch.Generator().manual_seed(0)
-    optim, classes = module.config.optim, len(data.config.data.label_order)
-    optim.lr, optim.head_lr = 0.0, None
-    optim.label_smoothing = 0.2 if "smoothed" in kind else 0.0
-    if data.config.task.name == "qa":
-        optim.soft.answers = "soft" in kind
-    elif classes > 1:
-        module.weights_C = 4 * torch.rand(classes, generator=draw) if "weights" in kind else None
-        soft_RC = torch.rand(len(data.features[TRAIN]), classes, generator=draw)
-        module.soft_RC = soft_RC if "soft" in kind else None
-        module.inverse_C = torch.tensor([1, 0, 2, 3]) if kind == "both ways" else None
-
-
 @pytest.fixture(scope="module")
 def found(tmp_path_factory, tiny_encoder):
     """The gradients in one process, and in two."""
     home = tmp_path_factory.mktemp("gradient")
-    built = {task: build(task, home, tiny_encoder) for task in CASES}
+    built = {task: build(task, home, tiny_encoder, *STILL) for task in CASES}
     one = gradients(built)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -137,28 +97,6 @@ def in_two(rank: int, built: Any, port: int, file: Path) -> None:
     if rank == 0:
         torch.save(two, file)
     ranks.leave()
-
-
-def build(task: str, home: Path, encoder: Path) -> tuple[Any, DataModule]:
-    """Build a small module, whose weights stay, and its data; two units have no class."""
-    words = [*RUNS[task], "encoder.dropout=0", "head.dropout=0", *in_folder(home)]
-    if task == "classification":
-        rows = [f"{text},{NAMES[n % 3]}" for n, text in enumerate(sentences(60))]
-        (home / "rows.csv").write_text("\n".join(["text,label", *rows]), encoding="utf-8")
-        words += [f"data.files.{split}.path={home}/rows.csv" for split in ("train", "test")]
-    if task == "mlm":
-        (home / "rows.txt").write_text("\n".join(sentences(60)), encoding="utf-8")
-        words += [f"data.files.train.path={home}/rows.txt", f"encoder.name={encoder}"]
-    made_up = task not in ("classification", "mlm")
-    data = DataModule(compose([*(w for w in TINY if made_up or "generator" not in w), *words]))
-    torch.manual_seed(0)
-    module, features = build_module(data.config, data), data.features[TRAIN]
-    if len(data.config.data.label_order) > 1:
-        labels_R = np.array(features.labels_R)
-        for unit in eight_units(data)[:2]:
-            labels_R[slice(*data.units[TRAIN].rows_V[unit : unit + 2])] = UNLABELLED
-        data.features[TRAIN] = replace(features, labels_R=labels_R)
-    return module, data
 
 
 @pytest.mark.parametrize("processes", [1, 2])

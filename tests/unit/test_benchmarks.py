@@ -142,7 +142,7 @@ def test_trainer_and_heron_compute_the_same_loss(chronicle_config, tiny_encoder)
     config.encoder.name, config.encoder.max_length = str(tiny_encoder), 256
     data = DataModule(config)
     features, chosen_R = data.features[TRAIN], np.arange(7)
-    ours, theirs = build_module(config, data).eval(), rivals.build_event_start(config, data).eval()
+    ours, theirs = build_module(config, data).eval(), rivals.build_plain(config, data).eval()
     theirs.encoder.load_state_dict(ours.encoder.model.state_dict())
     theirs.linear.load_state_dict(ours.head.classifier[1].state_dict())
     collate = Collator(features, data.tokenizer.pad_token_id)

@@ -8,6 +8,7 @@ X rows or sequences, P size of a pooled vector.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -37,16 +38,30 @@ class Batch:
     # The task's own, see `Features.columns`; those of tokens are padded [B, L, ...].
     columns: dict[str, Tensor] = field(default_factory=dict)
     is_stand_in: bool = False  # the placeholder of a process without a share
+    collated: Batch | None = None  # see `host`
+
+    @property
+    def host(self) -> Batch:
+        """The batch as it was collated: to look at a device's own numbers is to wait for it."""
+        return self if self.collated is None else self.collated
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Batch:
-        """Copy every tensor to a device; Lightning calls this."""
+        """Copy every tensor to a device; Lightning calls this. Nothing waits for a GPU."""
+        at_once = non_blocking or torch.device(device).type not in ("cpu", "mps")
+        moved = self._mapped(lambda tensor: tensor.to(device, non_blocking=at_once))
+        return replace(moved, collated=self.host)
 
-        def moved(value: Any) -> Any:
+    def pin_memory(self) -> Batch:
+        """Copy every tensor to where a GPU reads it by itself; a `DataLoader` calls this."""
+        return self._mapped(Tensor.pin_memory)
+
+    def _mapped(self, change: Callable[[Tensor], Tensor]) -> Batch:
+        def mapped(value: Any) -> Any:
             if isinstance(value, dict):
-                return {name: moved(each) for name, each in value.items()}
-            return value.to(device, non_blocking=non_blocking) if torch.is_tensor(value) else value
+                return {name: mapped(each) for name, each in value.items()}
+            return change(value) if torch.is_tensor(value) else value
 
-        return Batch(**{each.name: moved(getattr(self, each.name)) for each in fields(self)})
+        return Batch(**{each.name: mapped(getattr(self, each.name)) for each in fields(self)})
 
     def with_columns(self, **changed: Tensor) -> Batch:
         """Add columns, or replace them."""
@@ -54,6 +69,12 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.rows_R)
+
+
+def known_places(column: str, batch: Batch) -> Tensor:
+    """Find the entries of a column that are not `IGNORED`, in its flat form; int64 [N]."""
+    values, device = batch.host.columns[column], batch.columns[column].device
+    return (values != IGNORED).flatten().nonzero()[:, 0].to(device, non_blocking=True)
 
 
 class Collator:

@@ -245,6 +245,7 @@ class DataModule(pl.LightningDataModule):
             # Every iterator draws a seed; drawn from the global generator, it would
             # change dropout's numbers, and a run resumed between epochs would differ.
             generator=torch.Generator(),
+            pin_memory=self.config.trainer.accelerator != "cpu" and torch.cuda.is_available(),
         )
 
 

@@ -66,7 +66,8 @@ class Recorder(pl.Callback):
         """Store the record so far, for an exact resume."""
         self._observe()
         losses = None if self.data.curriculum is None else self.data.curriculum.losses_U
-        own = None if self.sums_NK is None else self.sums_NK.clone(), self.visits_N.clone()
+        sums_NK = None if self.sums_NK is None else self.sums_NK.cpu().clone()
+        own = sums_NK, self.visits_N.cpu().clone()
         return {
             "records": ranks.gather(own),  # of all processes: rank 0 alone writes the checkpoint
             "losses": None if losses is None else torch.from_numpy(losses),
@@ -112,12 +113,14 @@ class Recorder(pl.Callback):
             return
         module, outputs = self.waiting[-1][0], [output for _, output in self.waiting]
         self.waiting = []
-        rows_R = torch.cat([output.rows_R for output in outputs]).cpu()
-        observed_RK = module.observe_all(outputs).cpu()
+        rows_R = torch.cat([output.rows_R for output in outputs])
+        observed_RK = module.observe_all(outputs)
         if self.sums_NK is None:
             self.sums_NK = torch.zeros(len(self.visits_N), observed_RK.shape[1])
-        self.sums_NK.index_add_(0, rows_R, observed_RK)
-        self.visits_N.index_add_(0, rows_R, torch.ones_like(rows_R, dtype=torch.int32))
+        # On the device of the outputs: nothing waits for it before the record is written.
+        device, ones_R = rows_R.device, torch.ones_like(rows_R, dtype=torch.int32)
+        self.sums_NK = self.sums_NK.to(device, non_blocking=True).index_add_(0, rows_R, observed_RK)
+        self.visits_N = self.visits_N.to(device, non_blocking=True).index_add_(0, rows_R, ones_R)
 
     def _close(self, trainer: pl.Trainer, module: Any, part: int) -> None:
         """Write the record and begin the next one empty."""
@@ -126,7 +129,8 @@ class Recorder(pl.Callback):
         self._observe()
         if self.sums_NK is None:
             return
-        sums_NK, visits_N = map(ranks.sum_over_ranks, (self.sums_NK, self.visits_N))
+        own = self.sums_NK.cpu(), self.visits_N.cpu()
+        sums_NK, visits_N = map(ranks.sum_over_ranks, own)
         means_NK = (sums_NK / visits_N[:, None]).numpy()  # NaN where not visited
         if trainer.is_global_zero:
             self._write(means_NK, visits_N.numpy(), trainer.current_epoch, part)

@@ -21,7 +21,7 @@ from transformers.masking_utils import eager_mask
 ATTENTION = "heron_cpu"
 
 # Encoders whose attention is softmax(q k / sqrt(d) + mask) v and nothing else.
-_PLAIN_ATTENTION = ("bert", "camembert", "electra", "roberta", "xlm-roberta")
+PLAIN_ATTENTION = ("bert", "camembert", "electra", "roberta", "xlm-roberta")
 _OUTCOMES = 2**16
 
 
@@ -42,7 +42,7 @@ def use_fast_dropout(model: PreTrainedModel) -> None:
         for name, child in module.named_children():
             if type(child) is nn.Dropout:
                 setattr(module, name, FastDropout(child.p).train(child.training))
-    if model.config.model_type in _PLAIN_ATTENTION:
+    if model.config.model_type in PLAIN_ATTENTION:
         model.set_attn_implementation(ATTENTION)
 
 

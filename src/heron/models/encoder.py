@@ -30,7 +30,7 @@ from heron.data.collate import Batch
 from heron.data.config import RunSettings
 from heron.data.hub import loading, origin
 from heron.models.config import EncoderConfig
-from heron.models.dropout import use_fast_dropout
+from heron.models.dropout import PLAIN_ATTENTION, use_fast_dropout
 
 
 class Encoder(nn.Module):
@@ -77,14 +77,26 @@ class Encoder(nn.Module):
     def forward(self, batch: Batch) -> Tensor:
         """Encode a batch; returns states_BLD, in the precision of the surrounding autocast."""
         output = self.inner(
-            input_ids=batch.tokens_BL, attention_mask=batch.mask_BL, **self._extras(batch)
+            input_ids=batch.tokens_BL, attention_mask=self._mask(batch), **self._extras(batch)
         )
         return output.last_hidden_state
+
+    def _mask(self, batch: Batch) -> Tensor | None:
+        """Say which tokens are attended to; None for all, which has the fastest kernel on a GPU.
+
+        transformers looks at a mask's numbers, and a GPU would be waited for, unless it has the
+        form that attention itself takes.
+        """
+        settings, mask_BL = self.inner.config, batch.mask_BL
+        plain = settings.model_type in PLAIN_ATTENTION and settings._attn_implementation == "sdpa"
+        if not plain or mask_BL.device.type == "cpu":
+            return mask_BL
+        return None if bool(batch.host.mask_BL.all()) else mask_BL[:, None, None].bool()
 
     def _extras(self, batch: Batch) -> dict[str, Tensor]:
         """Collect the inputs that only some encoders have."""
         settings, extras = self.inner.config, {}
-        if bool((batch.second_B > 0).any()) and getattr(settings, "type_vocab_size", 1) > 1:
+        if bool((batch.host.second_B > 0).any()) and getattr(settings, "type_vocab_size", 1) > 1:
             # Not for AlephBERT, whose tokenizer numbers two segments, but whose model has one.
             extras["token_type_ids"] = segments(batch)
         if hasattr(settings, "attention_window"):

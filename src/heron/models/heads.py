@@ -56,7 +56,7 @@ class Events(NamedTuple):
 def events_swapped(batch: Batch) -> Batch:
     """Swap event 1 and event 2 of every row."""
     spans_R4, markers_R2 = Events.of(batch)
-    return batch.with_columns(spans=spans_R4[:, [2, 3, 0, 1]], markers=markers_R2[:, [1, 0]])
+    return batch.with_columns(spans=spans_R4.roll(2, dims=1), markers=markers_R2.flip(1))
 
 
 def event_start(states_BLD: Tensor, batch: Batch) -> Tensor:
@@ -194,15 +194,19 @@ def join_windows(values_BX: Tensor, batch: Batch, how: str) -> Tensor:
     """
     if len(values_BX) == len(batch):
         return values_BX
-    counts_R = torch.bincount(batch.owners_B, minlength=len(batch))
-    parts = values_BX.split(counts_R.tolist())
+    parts = values_BX.split(windows_of_rows(batch))
     return torch.stack([part.mean(dim=0) if how == "mean" else part.amax(dim=0) for part in parts])
+
+
+def windows_of_rows(batch: Batch) -> list[int]:
+    """Count the sequences of each row."""
+    return torch.bincount(batch.host.owners_B, minlength=len(batch)).tolist()
 
 
 def distance_bucket(batch: Batch) -> Tensor:
     """Bucket the signed distance between the two mentions' first pieces; returns int64 [R]."""
     spans_R4 = Events.of(batch).spans_R4
-    borders = torch.tensor(_DISTANCE_BORDERS, device=spans_R4.device)
+    borders = torch.tensor(_DISTANCE_BORDERS).to(spans_R4.device, non_blocking=True)
     distance_R = spans_R4[:, 2] - spans_R4[:, 0]
     bucket_R = torch.bucketize(distance_R.abs(), borders, right=True)
     return bucket_R + (len(borders) + 1) * (distance_R < 0)

@@ -5,6 +5,7 @@ Shape suffixes: R rows, K recorded values.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -122,6 +123,7 @@ class TaskModule(pl.LightningModule):
         self.schedule: LambdaLR | None = None
         self._kept: dict[int, list[Any]] = {}  # outputs by loader
         self._random: dict[str, Any] | None = None  # to be restored
+        self._losses: list[tuple[int, Tensor]] = []  # and their steps; not looked at yet
         # Found now: FSDP flattens parameters before the optimizer is built.
         self.matrices = frozenset(id(p) for p in self.parameters() if p.ndim > 1)
         if config.optim.layer_decay != 1:
@@ -204,11 +206,9 @@ class TaskModule(pl.LightningModule):
         output = self.step(batch)
         assert output.loss is not None
         assert output.weight is not None
-        if not torch.isfinite(output.loss):
-            raise HeronError(
-                f"the loss is {output.loss.item()} at step {self.global_step}: training diverged. "
-                "Lower optim.lr, raise optim.warmup, or set trainer.gradient_clip_val"
-            )
+        self._losses.append((self.global_step, output.loss.detach()))
+        if output.loss.device.type == "cpu" or self._is_shown():  # a GPU would be waited for
+            self._require_finite()
         processes = self.trainer.world_size
         whole: Any = self.trainer.strategy.reduce(output.weight.clone(), reduce_op="sum")
         divisor = torch.where(whole > 0, whole, 1.0)
@@ -224,15 +224,29 @@ class TaskModule(pl.LightningModule):
         loss = output.loss * (weight / self._first)
         return {"loss": loss, "output": output.to(loss.device)}
 
+    def _require_finite(self) -> None:
+        """Raise a HeronError if a loss since the last look is not finite."""
+        steps, losses = zip(*self._losses, strict=True) if self._losses else ((), ())
+        self._losses = []
+        for step, loss in zip(steps, torch.stack(losses).tolist() if losses else (), strict=True):
+            if not math.isfinite(loss):
+                raise HeronError(
+                    f"the loss is {loss} at step {step}: training diverged. "
+                    "Lower optim.lr, raise optim.warmup, or set trainer.gradient_clip_val"
+                )
+
+    def on_train_epoch_end(self) -> None:
+        """Look at the epoch's last losses."""
+        self._require_finite()
+
     def on_before_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:
         """Divide by the weight of the step: Lightning has divided by a number of batches."""
         batches = self.trainer.accumulate_grad_batches
-        if batches == 1 or not self._total:
+        if batches == 1:
             return
-        factor = float(batches * self._first / self._total)
-        if factor != 1:
-            gradients = [p.grad for p in self.parameters() if p.grad is not None]
-            torch._foreach_mul_(gradients, factor)
+        factor = torch.where(self._total > 0, batches * self._first / self._total, 1.0)
+        gradients = [p.grad for p in self.parameters() if p.grad is not None]
+        torch._foreach_mul_(gradients, factor)
 
     def log_validation_loss(self, output: Output) -> None:
         """Log the loss of a validation batch: the mean over the split, and over processes."""
@@ -341,6 +355,7 @@ class TaskModule(pl.LightningModule):
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Store the random state of every process, so that training resumes exactly."""
+        self._require_finite()
         checkpoint["random"] = self._of_all([random_state()])
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:

@@ -115,27 +115,29 @@ class ClassificationModule(TaskModule):
         The weight is the number of these rows, each times the weight of its class.
         """
         optim, labelled_R = self.config.optim, batch.labels_R != UNLABELLED
-        labels_R = batch.labels_R[labelled_R]
-        ones_R = torch.ones_like(labels_R, dtype=torch.float32)
-        weight = (ones_R if self.weights_C is None else self.weights_C[labels_R]).sum()
-        counts = bool(weight > 0)
+        labels_R = batch.labels_R.clamp(min=0)
+        each_R = labelled_R.float()
+        if self.weights_C is not None:
+            each_R = self.weights_C[labels_R] * each_R
+        weight = each_R.sum()
         soft_RC = self.soft_RC if self.training else None
         if soft_RC is None and optim.loss == "cross_entropy":
-            loss = F.cross_entropy(
+            total = F.cross_entropy(
                 logits_RC,
                 batch.labels_R,
                 weight=self.weights_C,
                 ignore_index=UNLABELLED,
-                reduction="mean" if counts else "sum",
+                reduction="sum",
                 label_smoothing=optim.label_smoothing,
             )
-            return loss, weight
-        from heron.tasks.soft_targets import soft_loss
+        else:
+            from heron.tasks.soft_targets import soft_loss
 
-        each: Any = partial(soft_loss, soft_RC, batch.rows_R[labelled_R], optim.label_smoothing)
-        each = LOSSES[optim.loss] if soft_RC is None else each
-        total = each(logits_RC[labelled_R], labels_R, self.weights_C).sum()
-        return total / (weight if counts else 1), weight
+            each: Any = partial(soft_loss, soft_RC, batch.rows_R, optim.label_smoothing)
+            each = LOSSES[optim.loss] if soft_RC is None else each
+            loss_R = each(logits_RC, labels_R, self.weights_C)
+            total = loss_R.masked_fill(~labelled_R, 0.0).sum()
+        return total / torch.where(weight > 0, weight, 1.0), weight
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
         """Count the batch; scores are computed once, over the whole split."""

@@ -11,7 +11,6 @@ import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import EarlyStopping
 from torch import Tensor
-from torchmetrics import MeanMetric
 
 from heron.base.files import write_json
 from heron.base.run_folder import RunFolder
@@ -102,18 +101,20 @@ class Progress(pl.Callback):
         self.folder = folder
         self.shown = [f"validation/{name}" for name in (monitor, *copied_names(monitor))]
         self._begun = self._written = self._said = time.monotonic()
-        self._loss = MeanMetric()
+        self._loss: Any = 0.0  # sum over rows or tokens; on a GPU, which is not waited for
+        self._weight: Any = 0.0
 
     def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Start the clock, and the mean."""
         self._begun = time.monotonic()
-        self._loss = MeanMetric()
+        self._loss = self._weight = 0.0
 
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
         """Add the batch's loss; write every few seconds, and print twice a minute."""
-        self._loss.to(pl_module.device).update(outputs["output"].loss, outputs["output"].weight)
+        loss, weight = outputs["output"].loss, outputs["output"].weight
+        self._loss, self._weight = self._loss + loss * weight, self._weight + weight
         now = time.monotonic()
         if not trainer.is_global_zero or now - self._written < BEAT:
             return
@@ -126,7 +127,7 @@ class Progress(pl.Callback):
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Print epoch, losses (of training: the mean over all rows or tokens), score, seconds."""
         # Of a resumed epoch: since then.
-        loss = self._loss.compute() if self._loss.update_called else None
+        loss = None if isinstance(self._loss, float) else self._loss / self._weight
         if not trainer.is_global_zero:
             return
         known = trainer.callback_metrics

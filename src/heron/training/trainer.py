@@ -165,6 +165,8 @@ def _trainer(
     has_bar = any(isinstance(each, ProgressBar) for each in callbacks)  # which is then shown
     if (wanted := config.trainer.enable_progress_bar) is None:
         wanted = sys.stdout.isatty()
+    # Under `deterministic`, torch would fill all new memory, which nothing here reads.
+    torch.utils.deterministic.fill_uninitialized_memory = False
     arguments = {"enable_model_summary": False, "default_root_dir": folder, **arguments}
     trainer = pl.Trainer(callbacks=callbacks, enable_progress_bar=wanted or has_bar, **arguments)
     return leave_signals_alone(trainer)

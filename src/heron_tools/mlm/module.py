@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from heron.data.collate import IGNORED, Batch
+from heron.data.collate import Batch, known_places
 from heron.data.datamodule import DataModule
 from heron.metrics.torch_metrics import RowScores
 from heron.tasks.base import Output, TaskModule
@@ -79,27 +79,29 @@ class MaskedModule(TaskModule):
         # Evaluation does not depend on the seed: runs with different seeds can be compared.
         drawn = (self.config.seed, self.current_epoch + 1) if self.training else (0, 0)
         arrays = mask_tokens(
-            batch.tokens_BL.cpu().numpy(),
-            batch.mask_BL.cpu().numpy(),
-            [(*drawn, row) for row in batch.rows_R.tolist()],
+            batch.host.tokens_BL.numpy(),
+            batch.host.mask_BL.numpy(),
+            [(*drawn, row) for row in batch.host.rows_R.tolist()],
             self.encoder.vocabulary,
             task.mask_share,
             task.whole_words,
         )
-        inputs_BL, gold_BL = (torch.from_numpy(a).to(batch.tokens_BL.device) for a in arrays)
-        return replace(batch, tokens_BL=inputs_BL).with_columns(**{MASKED: gold_BL})
+        inputs_BL, gold_BL = map(torch.from_numpy, arrays)
+        masked = replace(batch.host, tokens_BL=inputs_BL).with_columns(**{MASKED: gold_BL})
+        return masked.to(batch.tokens_BL.device)
 
     def logits(self, batch: Batch) -> Tensor:
         """Score the vocabulary at each masked token; logits_NV."""
         batch = self.masked(batch)
         states_BLD = self.encoder(batch)
-        return self.head(states_BLD[batch.columns[MASKED] != IGNORED], self.encoder.embeddings_VD)
+        states_ND = states_BLD.flatten(0, 1)[known_places(MASKED, batch)]
+        return self.head(states_ND, self.encoder.embeddings_VD)
 
     def output(self, logits: Tensor, batch: Batch) -> MaskedOutput:
         """Compute the loss, and what predictions and the recorder need."""
-        target_BL = self.masked(batch).columns[MASKED]
-        chosen_BL, dynamics = target_BL != IGNORED, self.config.dynamics
-        gold_N = target_BL[chosen_BL]
+        batch, dynamics = self.masked(batch), self.config.dynamics
+        target_BL, chosen_N = batch.columns[MASKED], known_places(MASKED, batch)
+        gold_N = target_BL.flatten()[chosen_N]
         looks = not self.training or (dynamics.enabled and dynamics.mode == "train")
         loss_N, seen_N3 = token_loss(logits, gold_N, self.config.optim.label_smoothing, looks)
         own = 0 if batch.is_stand_in else len(gold_N)
@@ -108,8 +110,9 @@ class MaskedModule(TaskModule):
         found = MaskedOutput(loss, weight, batch.labels_R[:rows], batch.rows_R[:rows])
         if not looks:
             return found
-        seen_BL4 = seen_N3.new_zeros(*chosen_BL.shape, 4)
-        seen_BL4[chosen_BL] = torch.cat([torch.ones_like(seen_N3[:, :1]), seen_N3], dim=1)
+        seen_BL4 = seen_N3.new_zeros(*target_BL.shape, 4)
+        seen_N4 = torch.cat([torch.ones_like(seen_N3[:, :1]), seen_N3], dim=1)
+        seen_BL4.flatten(0, 1)[chosen_N] = seen_N4
         sums_R4 = seen_BL4.sum(dim=1)[:rows]
         if self.training:
             return replace(found, sums_R4=sums_R4)

@@ -15,6 +15,7 @@ from heron.data.config import VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
 from heron.metrics.torch_metrics import SpanScores
+from heron.models.heads import windows_of_rows
 from heron.tasks.base import Output, TaskModule, in_file_order
 from heron.tasks.qa.features import Answers
 from heron.tasks.qa.head import (
@@ -69,7 +70,7 @@ class ExtractionModule(TaskModule):
         """Compute the loss, the mean over the windows; in evaluation, find the candidates."""
         rows, windows = (0, 0) if batch.is_stand_in else (len(batch), len(batch.owners_B))
         loss, weight, observed_R3, candidates = None, None, None, None
-        if bool((Answers.of(batch).first_B2 >= 0).all()):
+        if bool((Answers.of(batch.host).first_B2 >= 0).all()):
             log_p_B, loss_B = self._likelihood(logits, batch)
             loss, weight = loss_B.mean(), torch.full_like(loss_B[0], windows)
             with torch.no_grad():
@@ -101,7 +102,8 @@ class ExtractionModule(TaskModule):
             ]
             spread_B, choices = (means_B[0] + means_B[1]) / 2, 2
         else:  # a softmax over all pairs of a start and an end, and "not here"
-            longest = int((last_BK - first_BK).max()) + 1
+            first, last = Answers.of(batch.host).spans_BK2[:, : first_BK.shape[1]].unbind(dim=2)
+            longest = int((last - first).max()) + 1
             flat_BX = logits.band_BLW(max(longest, self.config.task.max_answer_tokens)).flatten(1)
             all_BX = torch.cat([logits.none_B[:, None], flat_BX], dim=1)
             each_BK = torch.stack([logits.span_B(each_B2) for each_B2 in spans_BK2.unbind(1)], 1)
@@ -123,10 +125,11 @@ class ExtractionModule(TaskModule):
         here_B, width_B = first_B > 0, last_B - first_B
         can_be_given_B = here_B & (width_B < band_BLW.shape[2])
         gold_B = logits.span_B(answers_B2).masked_fill(~here_B, -torch.inf)
-        windows_B = torch.arange(len(width_B), device=width_B.device)[can_be_given_B]
-        band_BLW[windows_B, first_B[can_be_given_B], width_B[can_be_given_B]] = 2 * NEVER
-        other_B = band_BLW.flatten(1).amax(dim=1)
-        counts_R = torch.bincount(batch.owners_B, minlength=len(batch)).tolist()
+        flat_BX = band_BLW.flatten(1)
+        place_B1 = (first_B * band_BLW.shape[2] + width_B)[:, None]
+        place_B1 = place_B1.masked_fill(~can_be_given_B[:, None], 0)  # of token 0: never given
+        other_B = flat_BX.scatter(1, place_B1, 2 * NEVER).amax(dim=1)
+        counts_R = windows_of_rows(batch)
 
         def over_windows(reduce: Callable[[Tensor], Tensor], values_B: Tensor) -> Tensor:
             return torch.stack([reduce(part) for part in values_B.split(counts_R)])

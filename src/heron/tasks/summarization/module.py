@@ -22,7 +22,7 @@ from torch.nn.utils.rnn import pad_sequence
 from heron.base import ranks
 from heron.base.files import atomic_open, fingerprint
 from heron.base.terminal import say
-from heron.data.collate import IGNORED, Batch
+from heron.data.collate import IGNORED, Batch, known_places
 from heron.data.config import VALIDATION
 from heron.data.datamodule import DataModule
 from heron.metrics.torch_metrics import RougeScores
@@ -132,11 +132,11 @@ class SummarizationModule(TaskModule):
         Over the tokens of a summary: the geometric mean of their probabilities, the share that are
         the most probable ones, and the mean margin.
         """
-        target_RM = batch.columns[TARGET]
+        target_RM, known_N = batch.columns[TARGET], known_places(TARGET, batch)
         known_RM = target_RM != IGNORED
         dynamics = self.config.dynamics
         records = not self.training or (dynamics.enabled and dynamics.mode == "train")
-        gold_N = target_RM[known_RM]
+        gold_N = target_RM.flatten()[known_N]
         loss_N, observed_N3 = token_loss(logits, gold_N, self.config.optim.label_smoothing, records)
         rows = 0 if batch.is_stand_in else len(batch)
         observed_R3, weight = None, known_RM[:rows].sum().float()
@@ -144,7 +144,7 @@ class SummarizationModule(TaskModule):
         if records:  # log-probability, whether it is the top token, margin
             # Means over each row's tokens; NaN in rows without any.
             observed_RM3 = observed_N3.new_zeros(*known_RM.shape, 3)
-            observed_RM3[known_RM] = observed_N3
+            observed_RM3.flatten(0, 1)[known_N] = observed_N3
             mean_R3 = (observed_RM3.sum(dim=1) / known_RM.sum(dim=1, keepdim=True))[:rows]
             observed_R3 = torch.cat([mean_R3[:, :1].exp(), mean_R3[:, 1:]], dim=1)
         return Output(loss, weight, batch.labels_R[:rows], batch.rows_R[:rows], observed_R3)
@@ -235,4 +235,4 @@ def part_of(batch: Batch, kept_R: Tensor) -> Batch:
         return batch
     names = ("tokens_BL", "mask_BL", "second_B", "labels_R", "rows_R")
     kept: dict[str, Any] = {name: getattr(batch, name)[kept_R] for name in names}
-    return replace(batch, **kept, columns={})
+    return replace(batch, **kept, columns={}, collated=None)

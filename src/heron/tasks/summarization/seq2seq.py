@@ -24,7 +24,7 @@ from transformers import (
 )
 
 from heron.base.errors import ConfigError
-from heron.data.collate import IGNORED, Batch
+from heron.data.collate import IGNORED, Batch, known_places
 from heron.data.hub import loading, origin
 from heron.models.config import EncoderConfig
 from heron.models.dropout import use_fast_dropout
@@ -62,15 +62,14 @@ class Seq2Seq(Encoder):
 
     def forward(self, batch: Batch) -> Tensor:
         """Compute logits_NV of every target token, row by row, in the precision of autocast."""
-        target_RM = batch.columns[TARGET]
-        known_BM = target_RM != IGNORED
+        target_RM, known_N = batch.columns[TARGET], known_places(TARGET, batch)
         # The output layer needs most memory: it gets the states_BMD of known tokens only.
         with self.model.get_output_embeddings().register_forward_pre_hook(
-            lambda layer, inputs: (inputs[0][known_BM], *inputs[1:])
+            lambda layer, inputs: (inputs[0].flatten(0, 1)[known_N], *inputs[1:])
         ):
             return self.model(
                 input_ids=batch.tokens_BL,
-                attention_mask=batch.mask_BL,
+                attention_mask=self._mask(batch),
                 decoder_input_ids=self._shifted(target_RM),
                 use_cache=False,
                 **self._extras(batch),
