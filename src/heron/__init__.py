@@ -1,7 +1,7 @@
 """heron: Hebrew, Romanian, NLU.
 
-What heron itself brings is registered here, as a fork's `__init__.py` registers what it adds: each
-part is imported where its name is looked up first.
+Entries of registries in lower layers are registered here, all others by their own packages. Each is
+imported when its name is looked up first.
 """
 
 from __future__ import annotations

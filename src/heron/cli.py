@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command.
 
     Returns:
-        The exit code: 0 done, 2 a user's mistake, 130 interrupted by Ctrl+C, 143 by SIGTERM.
+        The exit code: 0 done, 2 failed, 130 interrupted by Ctrl+C, 143 by SIGTERM.
     """
     try:
         code = _run(list(sys.argv[1:] if arguments is None else arguments))

@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][+-]?\d+)?%?")
 
 
 def as_text(value: Any) -> Any:
-    """Put an apostrophe before a text that a spreadsheet would run, such as `=1+1` or `-x`."""
+    """Put an apostrophe before a text that a spreadsheet would compute, such as `=1+1` or `-x`."""
     is_live = isinstance(value, str) and _LIVE.match(value) and not _NUMBER.fullmatch(value)
     return f"'{value}" if is_live else value
 
@@ -104,7 +104,7 @@ def sort_value(cell: Cell) -> float | str:
     return "" if cell is None else cell
 
 
-# What the columns of such a cell are called in CSV.
+# Names of such a cell's columns in CSV.
 _PARTS: dict[type, tuple[str, ...]] = {Summary: ("mean", "sd", "n"), Interval: ("", "low", "high")}
 
 
@@ -141,7 +141,7 @@ def to_csv(table: Table) -> str:
 
 
 def to_json(table: Table) -> dict[str, Any]:
-    """Turn the table into plain dictionaries; a column that is named again gets a number."""
+    """Turn the table into plain dictionaries; repeated column names get a number."""
     names: list[str] = []
     for name in table.columns:
         repeated = sum(column == name for column in table.columns[: len(names)])

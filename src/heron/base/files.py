@@ -135,8 +135,8 @@ def load_or_build(
 ) -> tuple[Arrays, dict[str, Any]]:
     """Open the arrays of `<cache>/<kind>/<key>/`, building and storing them first where needed.
 
-    `key` is a fingerprint of everything that decides the arrays; `build` makes them, and what else
-    to keep as JSON. Returns both; the arrays are memory-mapped and read-only.
+    `key` is a fingerprint of everything that decides the arrays; `build` makes them, and
+    further values, kept as JSON. Returns both; the arrays are memory-mapped and read-only.
     """
 
     import numpy as np  # start-up time
@@ -190,8 +190,8 @@ def read_json(path: Path | str) -> Any:
 def parse_json(text: str, halves: bool = False, **options: Any) -> Any:
     """Read one JSON value as `json.loads` does, with `options` for it.
 
-    Every error is a JSONDecodeError. Half a surrogate pair (`"\\ud800"`) is one, too, because it is
-    no UTF-8; `halves` allows it.
+    Every error is a JSONDecodeError. So is half a surrogate pair (`"\\ud800"`), because it is not
+    valid UTF-8; `halves` allows it.
     """
     try:
         value = json.loads(text, **options)

@@ -121,7 +121,7 @@ def find_forks(roots: Sequence[Path]) -> list[Fork]:
 
 
 def add_forks(confs: Sequence[Path]) -> None:
-    """Let the forks of some `conf/` folders count, in this process and in those that it starts."""
+    """Add the forks of some `conf/` folders, in this process and in those that it starts."""
     for folder in (str(conf.resolve().parent) for conf in confs if conf.name == "conf"):
         if Path(folder, "__init__.py").is_file() and folder not in _named():
             os.environ[VARIABLE] = os.pathsep.join([*_named(), folder])
@@ -179,7 +179,7 @@ def _where(error: Exception, folder: Path) -> str:
 def code_hashes(part: Any) -> list[str]:
     """Hash the Python that a function or class is written in: all files of its fork.
 
-    Of what is in no fork, its own file; empty for what is heron's, which versions its caches.
+    For code in no fork, only its own file; none for heron's own, whose caches have versions.
     """
     while isinstance(part, partial):
         part = part.func

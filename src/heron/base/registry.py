@@ -1,9 +1,9 @@
-"""Registries: what a configuration names, heron's own and what forks add.
+"""Registries of what a configuration names: heron's own entries, and those of forks.
 
-heron's own entries are registered in `heron/__init__.py` and imported when they are used, so that a
-run loads only what it needs, and a lower layer does not import a higher one. A fork registers its
-entries when it is imported, which happens at the first name that heron itself does not have, and
-where all names are listed.
+heron's own entries are registered by their packages (those of a registry in a lower layer in
+`heron/__init__.py`) and imported when they are used: a run loads only what it needs. A fork
+registers its entries when it is imported, which happens at the first name that heron itself does
+not have, and where all names are listed.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -109,5 +109,5 @@ class Registry(Generic[Entry]):
         return iter(tuple(self._entries))
 
 
-# What a lower layer asks of a higher one, by name; `heron/__init__.py` says who answers.
+# Parts of higher layers that a lower one needs, by name; registered in `heron/__init__.py`.
 ABOVE: Registry[Any] = Registry("part of heron")

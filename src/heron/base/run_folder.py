@@ -157,7 +157,7 @@ class RunFolder:
         return found | {f"model/{f.name}": f.stat().st_size for f in model}
 
     def changed(self, missing: bool = True) -> list[str]:
-        """Name outputs that are not those that the run ended with; `missing` ones, too."""
+        """Name outputs that have changed since the run ended; with `missing`, also lost ones."""
         stored, now = self.read_status().get("outputs"), self.outputs()
         marks = stored.items() if isinstance(stored, dict) else ()
         return [n for n, mark in marks if (missing or n in now) and now.get(n) != mark]
@@ -238,7 +238,7 @@ def read_record(path: Path) -> Any:
 
 
 def folder_inside(folder: Path, name: str) -> Path:
-    """Name a folder in a run's, for files of a command; a ConfigError where a link is in the way.
+    """Name a folder in a run folder, for a command's files; a ConfigError where it is a link.
 
     In somebody else's run, a link could lead to any folder. The run's own may be a link.
     """

@@ -1,6 +1,6 @@
 """Masking of secrets in files and messages: they are shown as `***`.
 
-Known as secret: the values of environment variables that are named so (`WANDB_API_KEY`,
+Known as secret: the values of environment variables with such names (`WANDB_API_KEY`,
 `HF_TOKEN`, `DB_PASS`), the user's name and password in an address, there and in the environment,
 keys in an address's query or fragment and in connection strings (`host=db password=…`), and tokens
 that providers give a form of their own (`hf_…`, `ghp_…`).
@@ -21,7 +21,7 @@ _NAME = (
 # Short, or common as parts of other words: matched only alone or after a `_`.
 _WORD = r"(?:pass|pat|credentials?|dsn|connection_?string|conn_?str)"
 _ENVIRONMENT = re.compile(rf"(?:^|_)(?:{_NAME}|{_WORD})(?:_id)?$", re.I)
-_FOLDERS = ("PWD", "OLDPWD")  # the shell's: where it is and was, no password
+_FOLDERS = ("PWD", "OLDPWD")  # the shell's present and last folder, no password
 # Keys that hold a secret themselves; heron's own (`data.words.tokens`) have other names.
 _QUERY = re.compile(
     rf"(?P<key>[?&;#]\s*(?:[\w.-]*{_NAME}|(?:[\w.-]*[_.-])?{_WORD}|auth|key|sig|signature"

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-INTERRUPTED, TERMINATED = 130, 143  # exit codes, as a shell has them: 128 + the signal's number
+INTERRUPTED, TERMINATED = 130, 143  # of commands: 128 + the signal; a job's is 130
 
-_GRACE = 20.0  # seconds that a training has to reach a checkpoint; clusters give 30
+_TO_SAVE = 20.0  # seconds that a training has to reach a checkpoint; clusters give 30
 _AGAIN = 30.0  # seconds in which a repeated signal is ignored: groups get it twice
 
 
@@ -125,10 +125,10 @@ class Deferred:
     def _note(self, *_: Any) -> None:
         if not self.asked:
             self.asked, self._asked_at = True, time.monotonic()
-            self._timer = threading.Timer(_GRACE, os.kill, (os.getpid(), signal.SIGTERM))
+            self._timer = threading.Timer(_TO_SAVE, os.kill, (os.getpid(), signal.SIGTERM))
             self._timer.daemon = True
             self._timer.start()
-        elif not self.saving and time.monotonic() - self._asked_at >= _GRACE:
+        elif not self.saving and time.monotonic() - self._asked_at >= _TO_SAVE:
             raise Terminated
 
 

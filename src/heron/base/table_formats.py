@@ -123,7 +123,7 @@ def open_text(file: IO[bytes], ends: str = "") -> IO[str]:
 
 
 def _read_csv(text: IO[str], path: Path, quoting: str) -> Rows:
-    """Read a table that begins with a header, whose cells tell what separates them."""
+    """Read a table that begins with a header, which shows what separates cells."""
 
     def bad(line: int, what: str, fix: str) -> Problem:
         return Problem(f"{path}:{line}", what, fix)
@@ -162,10 +162,10 @@ def _read_csv(text: IO[str], path: Path, quoting: str) -> Rows:
 
 
 def _find_quoting(text: IO[str], path: Path, delimiter: str) -> str:
-    """Tell whether quotes enclose cells or are characters, by what reads as rows of the header.
+    """Tell whether quotes enclose cells or are characters, by which reading gives rows.
 
-    Names in quotes decide. Else records count that are rows in one of both readings only; a quoted
-    cell of several lines that all look like rows is a sign of characters.
+    Quoted names in the header decide. Else only records that are rows in just one reading count; a
+    quoted cell of several lines that all look like rows counts for characters.
     """
     lines, header = _header(text, delimiter)
     width, quoted, alike, broken = len(header), 0, 0, 0
@@ -249,7 +249,7 @@ def _records(
 
 
 def _read_json_list(text: IO[str], path: Path) -> Rows:
-    """Read a JSON list, whose rows have numbers."""
+    """Read a JSON list, whose rows are numbered."""
     try:
         values = parse_json(text.read(), halves=True)
     except json.JSONDecodeError as error:

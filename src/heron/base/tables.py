@@ -161,12 +161,12 @@ def read_chunks(
     JSON list is still read as a whole, and Parquet by row group.
 
     Yields:
-        The tables that `read_table(path, "report", own, only, quoting)` consists of, at least one.
-        Each has the columns of the whole file, and all share `ids`.
+        The parts of the table that `read_table(path, "report", own, only, quoting)` returns, at
+        least one. Each has the columns of the whole file, and all share `ids`.
     """
     kind = content_format(path)
     columns: dict[str, None] = {}
-    # All rows of CSV have the columns of the first one, and the file is scanned before it.
+    # All rows of CSV have the columns of the header: it needs no second reading.
     for _, row in () if size is None or kind == ".csv" else read_rows(path, only, quoting):
         columns |= dict.fromkeys(() if isinstance(row, Problem) else row)
     found, ids = read_rows(path, only, quoting), dict[str, int]()

@@ -1,6 +1,6 @@
 """What heron prints: results (tables, lines, files), and warnings, each once in a command.
 
-All else are messages: `quiet=true` drops them, `json=true` sends them to standard error.
+All other output is messages: `quiet=true` drops them, `json=true` sends them to standard error.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _GAP = 3  # columns between two cells
 # Warnings printed so far. A module global, because any layer may warn, and no job of a command is
 # to repeat the warning of another.
 _said: set[str] = set()
-_command = "heron train"  # which command they are from; jobs of their own are its jobs
+_command = "heron train"  # the command that prints them, or whose job does
 
 
 class Output(NamedTuple):
@@ -50,14 +50,14 @@ _output = Output()  # a module global, because any layer may print
 
 
 def output(change: Output | None = None) -> Output:
-    """Tell how results are printed; `change` is how they are to be from here on."""
+    """Tell how results are printed; `change` sets it from here on."""
     global _output
     _output = change or _output
     return _output
 
 
 def gather(**found: Iterable[Any]) -> bool:
-    """Keep results where they are gathered; false where they are to be printed."""
+    """Keep results if this command gathers them; false if they are to be printed."""
     for kind, values in found.items() if _output.found is not None else ():
         _output.found[kind].extend(values)  # type: ignore[index]  # it is not None
     return _output.found is not None
@@ -71,7 +71,7 @@ def say(what: str, about: str | None = None) -> None:
 
 
 def said(elsewhere: Iterable[str] = ()) -> set[str]:
-    """List the warnings that this command has printed, `elsewhere` by another process of it."""
+    """List the warnings that this command has printed, after adding another process's."""
     _said.update(elsewhere)
     return set(_said)
 

@@ -19,8 +19,8 @@ from heron.languages import get_language
 from heron.tasks.task import task_of
 
 _SEEN = (
-    "seen: the hash and numbers were taken from the file itself; unseen: nobody has read it with "
-    "heron, and its numbers, if any, are what others say"
+    "seen: the hash and numbers were taken from the file itself; unseen: never read with heron; "
+    "its numbers, if any, are published ones"
 )
 
 

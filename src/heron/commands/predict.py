@@ -103,7 +103,7 @@ def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path | No
 
 
 def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -> int:
-    """Read one text the way a file with one row is read (markers, Unicode and all); predict it."""
+    """Read one text as a file with one row is read (markers, Unicode options); predict it."""
     columns = data.columns
     text = options.context if options.text is None else options.text
     text_pair = options.question if options.text_pair is None else options.text_pair

@@ -141,7 +141,7 @@ def _of_language(code: str) -> dict[str, str]:
 
 
 def _of_head(task: str) -> dict[str, str]:
-    """Map what the page's head reads, beside which head and on which data, to a task's own."""
+    """Map the input form, the heads and the data set of the page's head to those of a task."""
     from heron.tasks.task import ClassTask  # start-up time
 
     fit = {name: TASKS[name] for name in TASKS if isinstance(TASKS[name], ClassTask)}
@@ -206,7 +206,7 @@ def _check_name(what: str, name: str) -> None:
 
 
 def _check_new(kind: str, name: str) -> None:
-    """Refuse a name that heron or a fork has: the first of a name would count."""
+    """Refuse a name that heron or a fork has: only the first one would count."""
     group, registry = KINDS[kind].group, KINDS[kind].registry
     files = [conf / group / f"{name}.yaml" for conf in conf_dirs() if group]
     taken = next((str(path) for path in files if path.exists()), "")
@@ -228,7 +228,7 @@ def _own_data(name: str, task: str) -> str:
     if task not in templates:
         raise ConfigError(f"task={task}: no such task.{nearest(task, templates, listed=True)}")
     text = templates[task].read_text(encoding="utf-8").replace(templates[task].stem, name)
-    # A run on one's own table needs neither; a data set that others use has both.
+    # Licence and citation: not needed for one's own table, but for a data set that others use.
     return re.sub(
         r"^title: .*\n", r"\g<0>licence: none yet\ncitation: none yet\n", text, flags=re.M
     ).replace("{path: own/", f"{{path: {name}/")

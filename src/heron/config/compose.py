@@ -55,7 +55,7 @@ def run_application(name: str, arguments: Sequence[str], task: TaskFunction) -> 
                 words = [*flags.overrides, "hydra.mode=MULTIRUN"]
                 found = hydra.multirun(name, task, words) or []
                 return [each for batch in found for each in batch]
-            str(config.hydra.run.dir)  # what is wrong with the configuration is said here
+            str(config.hydra.run.dir)  # raises what is wrong with the configuration
         context = HydraContext(hydra.config_loader, Callbacks(config))
         context.callbacks.on_run_start(config=config, config_name=name)
         ended = run_job(task, config, "hydra.run.dir", None, context)
@@ -136,7 +136,7 @@ def composed(hydra: Hydra, flags: Namespace, name: str) -> DictConfig:
 
 @contextmanager
 def open_hydra(name: str = "train", folders: Sequence[Path] = ()) -> Iterator[Hydra]:
-    """Set up Hydra to compose; what a program that imports heron has set up comes back after."""
+    """Set up Hydra to compose; afterwards, restore what the importing program has set up."""
     before = GlobalHydra.instance().hydra, HydraConfig.instance().cfg
     log, handlers, level = logging.root, logging.root.handlers[:], logging.root.level
     GlobalHydra.instance().clear()

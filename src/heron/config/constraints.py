@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LAST_SEED = 2**32 - 1  # NumPy, scikit-learn and Lightning take 32 bits
 MISSING = "???"  # of a field that has no default, as OmegaConf writes it
-# Of every adapter; numbers become names, such as 2024.
+# Settings of every adapter; a number such as 2024 may be a name.
 _RULES: Any = {
     "extra": "forbid",
     "allow_inf_nan": False,
@@ -57,7 +57,7 @@ class Rule:
 
 
 class OneOf(Rule):
-    """One of some names; those of a registry count, too, forks' if a name is not known without."""
+    """One of some names, or of a registry's; forks are loaded for unknown names only."""
 
     def __init__(self, *names: str, registry: Iterable[str] = ()):
         self._own, self._registry = names, registry
@@ -94,17 +94,17 @@ PARTS: Registry[Any] = Registry("part of the configuration")
 
 
 class Unnamed(Rule):
-    """A mapping whose own key is not typed: its entries stand beside it."""
+    """A mapping whose own key is left out on the command line: its entries are typed alone."""
 
 
 @dataclasses.dataclass(frozen=True)
 class AsWritten(Rule):
-    """A value that a dataclass can read, and that stays what it was."""
+    """A value that is checked by a dataclass, and kept as it is written."""
 
     schema: Any
 
     def check(self, value: Any) -> Any:
-        """Read the value, and forget what was read."""
+        """Read the value only to check it."""
         adapter(self.schema).validate_python(value)
         return value
 
@@ -300,7 +300,7 @@ def type_at(schema: Any, parts: Iterable[str | int]) -> Any:
             kind: Any = found
             hint = field_types(kind).get(str(part))
             bases = [each.base for each in _rules(hint) if isinstance(each, Chosen)]
-            known = bases and str(following) in field_types(bases[0])  # without a look at forks
+            known = bases and str(following) in field_types(bases[0])  # without loading forks
             found = bases[0] if known else plain(hint)
         else:
             return None

@@ -18,7 +18,7 @@ from heron.base.folders import conf_dirs, config_groups
 from heron.config.constraints import allowed, key_types, plain, root
 
 _KINDS = {int: "whole number", float: "number", str: "text", bool: "true | false"}
-# A field with the comment lines above it and, of a field on one line, the comment behind it.
+# A field with the comment lines above it and, of a field on one line, the comment after it.
 _FIELD = re.compile(r"^((?: {4}#.*\n)*) {4}(\w+): .*?(?:  # (.*))?$", re.MULTILINE)
 _SENTENCE = re.compile(r"(?<!\bal\.)(?<=[.?])\s(?=[A-Z])")
 _NO_GROUPS = ("deviations", "parts")  # chosen by `protocol` and `baseline`
@@ -103,7 +103,7 @@ def _key(name: str, hint: Any) -> Key:
 
 @cache
 def meanings(schema: Any) -> Mapping[str, str]:
-    """Read the comments above or behind the fields of a dataclass and of its bases.
+    """Read the comments above or after the fields of a dataclass and of its bases.
 
     `# low, high: ends of the range` above `low` is about both.
     """

@@ -1,7 +1,7 @@
-"""The one parser: pydantic reads YAML, words and options through the parts' own dataclasses.
+"""The one parser: pydantic reads YAML, overrides and options through the parts' own dataclasses.
 
-Errors of pydantic, OmegaConf and Hydra stay in their own words, with the key's place and the
-nearest name. Options of the commands that need no Hydra are `key=value`::
+Errors of pydantic, OmegaConf and Hydra keep their texts; heron adds the key and the nearest
+name. Options of the commands that need no Hydra are `key=value`::
 
     @dataclass
     class Options:
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 EVERYWHERE = ("json", "quiet")  # options of every command: `heron.cli`
 _UNKNOWN = "unexpected_keyword_argument"
-# Lines that say nothing to somebody who typed a command.
+# Lines of errors that do not help somebody who typed a command.
 _INNER = re.compile(r"object_type|reference_type|full_key|Config search|Set the env|provider=|See ")
 # What Lightning's trainer and the Hugging Face Trainer call heron's keys.
 SYNONYMS = {

@@ -1,4 +1,4 @@
-"""The words of `heron train`, before Hydra reads them, such as values in other scripts."""
+"""The overrides of `heron train`, before Hydra reads them, such as values in other scripts."""
 
 import os
 import re
@@ -68,7 +68,7 @@ def _is_model(name: str, folders: Sequence[Path]) -> bool:
 
 
 def _is_new(key: str) -> bool:
-    """Tell whether Hydra takes a key with ++ only: one of the user's own, in a tool's part."""
+    """Tell whether Hydra takes a key with ++ only: a user's own key, in a tool's mapping."""
     part, _, mapping = key.rpartition(".")[0].partition(".")
     if not mapping or part in field_types(root()):  # forks are not asked for heron's own
         return False

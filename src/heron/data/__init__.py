@@ -31,7 +31,7 @@ class Rules:
 
 @dataclass(frozen=True, kw_only=True)
 class TaskRules:
-    """What a configuration asks of a task; `heron.tasks.task.Task` adds everything else."""
+    """The part of a task that configurations need; `heron.tasks.task.Task` adds the rest."""
 
     forms: tuple[str, ...]  # input forms, of `head.input`
     formats: Registry[Any]  # file formats, of `data.format`; forks may register more

@@ -36,8 +36,8 @@ class Statistics:
     visits_N: np.ndarray  # int64 number of records that visited the example
     confidence_N: np.ndarray  # mean probability of the gold label, 0 to 1
     variability_N: np.ndarray  # its population standard deviation over records, 0 to 0.5
-    # Number of records in which the example was right; of a record with repeats the share of right
-    # ones counts.
+    # Number of records with a right prediction; a record that repeats the example counts as its
+    # share of right predictions.
     correctness_N: np.ndarray
     correctness_share_N: np.ndarray  # the same as a fraction of the visits
     forgetting_N: np.ndarray  # times that the example was right and then wrong
@@ -91,7 +91,7 @@ def read_statistics(path: Path) -> Statistics:
     """Read statistics that another tool has stored, such as RoNLI's released `td_metrics.jsonl`.
 
     A table with guid, confidence, variability and correctness (a count), in the published tool's
-    layout; what it does not say is NaN, its gold labels are unknown.
+    layout; other statistics are NaN, gold labels unknown.
 
     Raises:
         DataError: no such file or column, or a guid twice.
@@ -150,7 +150,7 @@ def variability(p_gold_EN: np.ndarray, include_ci: bool = False) -> np.ndarray:
 def forgetting(correct_EN: np.ndarray, never: float | None = None) -> np.ndarray:
     """Count forgetting events: an example was right when last visited and is wrong now.
 
-    Half or more of a record's visits right counts as right. `never` is the count for an example
+    A record is right if half or more of its visits are. `never` is the count for an example
     that was never right: None takes E, the number of records, which is more than any number of
     events (at most E / 2) and on their scale; the published tool has `NEVER_LEARNT`.
     """
@@ -189,7 +189,7 @@ def _divide(total_N: np.ndarray, by_N: np.ndarray) -> np.ndarray:
 
 
 EASY, AMBIGUOUS, HARD = GROUPS
-THIRD = 0.3319  # a third, as the code of Dataset Cartography has it, and RoNLI
+THIRD = 0.3319  # a third, as in the code of Dataset Cartography and RoNLI
 
 Groups = dict[str, np.ndarray]
 

@@ -47,7 +47,7 @@ class CurriculumConfig(Checked):
     A run has the same optimizer steps with and without a curriculum (but see `budget`).
     """
 
-    name: str = "none"  # name in tables; `none` draws from all examples all the time
+    name: str = "none"  # name in tables; `none` always draws from all examples
     # what makes an example hard: `length` (tokens), `sts` (premise and hypothesis differ in
     # meaning), `external` (a column of `scores`), `random`, or a statistic of an earlier run's
     # dynamics (`heron.dynamics.difficulty.SCORES`)

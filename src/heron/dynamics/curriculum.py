@@ -28,9 +28,9 @@ _UPDATES = 20  # times that the unlocked share grows under a pacing that grows
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A stretch of a run, in optimizer steps, that draws from the same examples.
+    """A part of a run, in optimizer steps, that draws from the same examples.
 
-    They are the easiest share (`unlock`, 0 to 1) of all, or the union of named groups.
+    These are the easiest share (`unlock`, 0 to 1) of all, or the union of named groups.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What batches are drawn from."""
+    """The train split, from which batches are drawn."""
 
     units: Units  # the train split's
     classes_U: np.ndarray  # class id of each unit, or `UNLABELLED`
@@ -105,7 +105,7 @@ class Curriculum:
         self._refuse_empty()
         self.batches = list(batches)
         stage_of_step = np.repeat(np.arange(len(self.stages)), [s.steps for s in self.stages])
-        self._stages_of: list[np.ndarray] = []  # by epoch: of each batch
+        self._stages_of: list[np.ndarray] = []  # by epoch: each batch's stage
         step = 0
         for count in self.batches:
             steps_B = step + np.arange(count) // accumulate

@@ -31,7 +31,7 @@ def difficulty(name: str, statistics: Statistics) -> np.ndarray:
       examples as RoNLI's text says: (c, v) = (.97, .03) and (.03, .03) both have 1.00.
     - `eq1_swapped`: the branches exchanged, as the text describes it; the same two have .06, 1.94.
     - `repo`: (1 - correctness count) + (1 - v where v < 0.5, else v), as RoNLI's released code.
-    - `confidence`: 1 - c.  `correctness`: 1 - its share.  `aum`: the area's negative.
+    - `confidence`: 1 - c.  `correctness`: 1 - its share.  `aum`: minus the area.
     - `loss`, `variability`, `forgetting`: as they are.
 
     Returns:
@@ -81,7 +81,7 @@ class Material:
     features: Features
     units: Units
     seed: int  # of the run
-    # Of an earlier run, one entry per unit; there where `needs_dynamics`.
+    # Of an earlier run, one entry per unit; given if `needs_dynamics`.
     statistics_U: Statistics | None = None
     similarity_R: np.ndarray | None = None  # cosine of premise and hypothesis, for `sts`
 

@@ -9,8 +9,8 @@ training_dynamics/dynamics_epoch_<n>.jsonl
     {"guid": "a1", "logits_epoch_0": [0.2, -1.3, 0.8], "gold": 2}
 
 The released reader refuses examples that are not in the first file. Under a curriculum a record may
-leave examples out or visit them several times: file n then holds each example's record number n of
-those that visited it. A record's logits are the mean of its visits, whose softmax is not the mean
+leave examples out or visit them several times: file n then holds, for each example, the n-th record
+that visited it. A record's logits are the mean of its visits, whose softmax is not the mean
 probability: where examples were visited several times, another tool finds another confidence.
 
 Source: Swayamdipta et al. (2020), Dataset Cartography, and the code released with it.
@@ -229,7 +229,7 @@ def export_jsonl(folder: Path | str, out: Path | str) -> list[Path]:
     """Write a run's dynamics for other tools, as `<out>/training_dynamics/`; gives the files.
 
     File n has each example's n-th visited record, from 0; guids are strings. The example with most
-    records is the first of the first file, by which the released tool counts them.
+    records is the first of the first file, from which the released tool counts records.
 
     Raises:
         DataError: no dynamics there, or without logits.
@@ -241,7 +241,7 @@ def export_jsonl(folder: Path | str, out: Path | str) -> list[Path]:
         for table in records(folder, ("guid", "gold", "logits")):
             column = table["logits"].combine_chunks()
             wide = column.flatten().to_numpy().astype(np.float64).reshape(-1, column.type.list_size)
-            plain = np.round(wide, 10).tolist()  # the tools' decimals, which float32 has not
+            plain = np.round(wide, 10).tolist()  # without float32's further decimals
             rows = zip(table["guid"].to_pylist(), table["gold"].to_pylist(), plain, strict=True)
             for guid, gold, logits in rows:
                 number = visits[guid]
@@ -324,7 +324,7 @@ def _read_lines(path: Path, key: str) -> tuple[list[str], np.ndarray, np.ndarray
         numbers = [v for v in listed if isinstance(v, int | float) and math.isfinite(v)]
         if gold not in range(classes) or not len(numbers) == len(listed) == classes > 1:
             what = f"gold is {gold} and {key} is {values}"
-            fix = "a list of at least two numbers, as many as in other lines, and one's place"
+            fix = "give equally many numbers (two or more) in each line, and the gold one's index"
             problems.append(Problem(table.where(index), what, fix))
     if problems:
         raise DataError(problems)

@@ -1,4 +1,4 @@
-"""Languages that nobody has described here, from the Unicode CLDR as babel has it.
+"""Languages without a file here, described by the Unicode CLDR, as babel has it.
 
 Such a language has a name, letters and a direction, but no word lists: analyses of negation and of
 question words leave it out.
@@ -47,9 +47,9 @@ def unlisted(code: str) -> Language | None:
     """Describe the language of an ISO 639 code, which may end in a script (`ko`, `sr-Latn`).
 
     Returns:
-        Its English name, direction and all letters of its script. None where CLDR does not know a
-        code of two letters, or the code is none; one of three letters that CLDR does not know, as
-        some of ISO 639-3, is its own name, in any script.
+        Its English name, direction and all letters of its script. None for an unknown code of two
+        letters, or what is no code; an unknown code of three letters, as some of ISO 639-3, is its
+        own name, in any script.
     """
     language = code.partition("-")[0]
     name, script = name_and_script(code)

@@ -13,7 +13,7 @@ def require_rows(what: str, *columns: Sized) -> None:
     rows = [len(column) for column in columns]
     if len(set(rows)) > 1:
         counted = " and ".join(map(str, rows))
-        raise DataError(what, f"{counted} rows", "one value of each for each row")
+        raise DataError(what, f"{counted} rows", "each column needs one value per row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Metric:
     `gold`, `prediction`, and what else the task writes.
     """
 
-    # A value for each row; their mean is the score, under the metric's name. `heron compare` tests
+    # Values of rows; their mean is the score, under the metric's name. `heron compare` tests
     # such scores, too.
     of_rows: Callable[[Mapping[str, Sequence[Any]]], Sequence[float]] | None = None
     # Scores by name, for scores that are not a mean over rows.

@@ -53,11 +53,11 @@ from heron.models.encoder import count_positions, encoding_part, load_encoder
 Floats = np.ndarray  # float64
 Ids = np.ndarray  # int64
 
-VERSION = 1  # of what is computed here
+VERSION = 1  # of these computations
 MEASURES = ("precision", "recall", "f1")
-# Padded tokens of a batch. On a CPU, 8192 take half as long again.
+# Padded tokens per batch. On a CPU, 8192 take 1.5 times as long.
 TOKENS, GPU_TOKENS = 1024, 16384
-PAIRS = 256  # whose states are in memory at once
+PAIRS = 256  # pairs with states in memory at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +299,7 @@ def match_tokens(
 
 
 def _backbone(config: BertScoreConfig) -> tuple[EncoderConfig, dict[str, str]]:
-    """Name the encoder and its layers, and `identity`; checks that it is there, without weights."""
+    """Name the encoder and its layers, and `identity`; checks that it exists, without weights."""
     check(config, "task.bertscore.")
     assert config.model is not None
     name, layer = str(Path(config.model).expanduser()), config.layer or 0

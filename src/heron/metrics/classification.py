@@ -48,7 +48,7 @@ def confusion_matrix(
 def _ids(
     gold_N: Sequence[str], prediction_N: Sequence[str], classes: Sequence[str]
 ) -> tuple[Counts, Counts, int]:
-    """Number gold labels and predictions; also the number of a matrix's columns."""
+    """Map gold labels and predictions to ids; also count a matrix's columns."""
     require_rows("scores", gold_N, prediction_N)
     columns = [*classes, ""] if "" in prediction_N else classes
     return _class_ids(gold_N, classes), _class_ids(prediction_N, columns), len(columns)
@@ -185,7 +185,7 @@ def bootstrap_intervals(
     Args:
         task, gold, prediction, labels, relaxed: as in `score_task`, which raises the same errors.
         groups: None draws rows; N group names (windows, documents) draw whole groups. One group
-            tells nothing of others and gives no intervals.
+            alone gives no intervals.
         seed: the same seed gives the same intervals, whatever the order of the rows.
     """
     from heron.metrics import intervals  # start-up time: task.bootstrap=0 needs none

@@ -27,7 +27,7 @@ class BertScoreConfig(Checked):
     baseline: str | None = None
 
     def problems(self) -> Iterator[str]:
-        """Scores of different layers cannot be compared, and there is no common choice."""
+        """Check that a layer is named: scores of different layers cannot be compared."""
         unset = BertScoreConfig(long=self.long, precision=self.precision)
         if self.model is None and self != unset:
             yield "task.bertscore.* needs task.bertscore.model=NAME (bertscore=NAME)"
@@ -35,5 +35,5 @@ class BertScoreConfig(Checked):
             yield (
                 f"scores of different layers of {self.model} cannot be compared: name one, such as "
                 "task.bertscore.layer=9 (bertscore_layer=9), a fair choice for 12 layers; "
-                "bert-score has 9 for multilingual BERT and XLM-R base, 17 (of 24) for XLM-R large"
+                "bert-score uses 9 for multilingual BERT and XLM-R base, 17 (of 24) for XLM-R large"
             )

@@ -41,7 +41,7 @@ def number_groups(groups: Sequence[Any]) -> Ids:
 
 
 def batches(draws: int, numbers: int) -> Iterator[slice]:
-    """Cut the draws into batches that fit in memory, `numbers` to a draw."""
+    """Cut the draws into batches that fit in memory, `numbers` per draw."""
     size = max(1, _NUMBERS_AT_ONCE // max(numbers, 1))
     for start in range(0, draws, size):
         yield slice(start, min(start + size, draws))
@@ -57,8 +57,8 @@ def draw_groups(groups: int, resamples: int, random: np.random.Generator) -> Ids
 def resample_groups(sums_GX: npt.NDArray[Number], resamples: int, seed: int) -> npt.NDArray[Number]:
     """Draw as many groups as there are, with replacement.
 
-    From what each group adds, `[G, ...]`, to the sums of each draw, `[R, ...]`; draws differ in
-    their number of rows.
+    Turns the sums of each group, `[G, ...]`, into the sums of each draw, `[R, ...]`; draws differ
+    in their number of rows.
     """
     random, groups = np.random.default_rng(seed), len(sums_GX)
     sums_GK = sums_GX.reshape(groups, -1)
@@ -87,8 +87,8 @@ def score_intervals(
 
     Args:
         items: values of rows by score, float64 `[N]` each; NaN does not count.
-        groups: None draws rows; N group names (articles) draw whole groups. One group tells
-            nothing of others and gives no intervals.
+        groups: None draws rows; N group names (articles) draw whole groups. One group alone
+            gives no intervals.
         seed: the same seed gives the same intervals, whatever the order of the rows.
 
     Raises:
@@ -112,7 +112,7 @@ def score_intervals(
     drawn_R2S = resample_groups(sums_G2S, resamples, seed)
     means = {}
     for name, total_R, count_R in zip(items, *drawn_R2S.transpose(1, 2, 0), strict=True):
-        # A resample may hold no row that counts; it then says nothing of this score.
+        # A resample may hold no row that counts; it then has no value of this score.
         some_R = count_R > 0
         means[name] = total_R[some_R] / count_R[some_R] if some_R.any() else np.zeros(1)
     return percentile_intervals(means)

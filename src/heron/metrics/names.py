@@ -19,8 +19,8 @@ MEASURES = ("rouge1", "rouge2", "rougeL")
 PROFILES = ("xlsum", "heron")  # ways to split a text into tokens, see `heron.metrics.rouge`
 COPIES = ("lead3", "oracle")  # extractive systems, as prefixes of scores
 COPIED_NOTE = (
-    "lead3: the article's first three sentences; oracle: its (at most) three best, found with the "
-    "reference in hand."
+    "lead3: the article's first three sentences; oracle: at most three, chosen greedily by the "
+    "reference."
 )
 
 
@@ -35,7 +35,7 @@ def signed(metric: str, value: float) -> float:
 
 
 def rouge_names() -> list[str]:
-    """List every ROUGE score; those by XL-Sum's profile, the standard one, do not name it."""
+    """List every ROUGE score; names without a profile are those of the standard one, XL-Sum's."""
     return [*MEASURES, *(f"{measure}_heron" for measure in MEASURES)]
 
 

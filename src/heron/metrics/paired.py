@@ -31,7 +31,7 @@ from heron.metrics.intervals import batches, number_groups
 
 Floats = npt.NDArray[np.float64]
 
-_TIE = 1e-12  # differences closer than this are the same one, rounded differently
+_TIE = 1e-12  # closer differences are equal but for rounding
 _MOST_COPIES = 64  # of runs, when two systems have unequal numbers of them
 
 
@@ -202,7 +202,7 @@ def paired_bootstrap(
     beyond = min((difference_R <= _TIE).sum(), (difference_R >= -_TIE).sum())
     p = min(1.0, 2 * (int(beyond) + 1) / (draws + 1))
     if units.count_U.sum() == 1:
-        p = 1.0  # one unit tells nothing of others
+        p = 1.0  # one unit shows no variation
     return Bootstrap(units.difference(score), float(low), float(high), p, draws)
 
 

@@ -56,9 +56,9 @@ Ids: TypeAlias = "array[int]"  # the tokens of a text
 
 _DROPPED_AT_ENDS = ".,:;!?()[]"
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# Of most words, which both profiles only write in lower case.
+# Letters of most words; both profiles only lower-case these.
 _LETTERS = frozenset(HEBREW.alphabet + ROMANIAN.alphabet + ENGLISH.alphabet)
-_MOST_WORDS = 1 << 20  # whose tokens a process remembers
+_MOST_WORDS = 1 << 20  # whose tokens a process caches
 
 _CJK = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002b73f"
@@ -94,7 +94,7 @@ _SANITIZER = _Sanitizer()
 
 
 def _runs(chunk: str) -> Iterable[str]:
-    """Split where letters and digits meet; each symbol is a token, marks stay with theirs."""
+    """Split where letters and digits meet; each symbol is a token, with its marks."""
     runs: list[str] = []
     last = ""
     for char in chunk:
@@ -128,7 +128,7 @@ def _xlsum_word(word: str) -> list[str]:
 _ONE_SPELLING = UnicodeOptions(niqqud="strip", punctuation="unify")
 _QUOTES_AND_DASHES = str.maketrans(
     {
-        **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff"),  # not seen: dropped
+        **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff"),  # invisible: dropped
         **dict.fromkeys("‘’‚‛ʼ′´`", "'"),
         **dict.fromkeys("“”„‟″", '"'),
         **dict.fromkeys("-‐‑‒–—−", " "),
@@ -151,7 +151,7 @@ def _heron_word(word: str, language: Language) -> list[str]:
 
 @cache
 def _ways(profile: str, language: Language) -> tuple[str, Callable[[str], str]]:
-    """Get the pattern of words that are one token, in lower case, and what splits all others."""
+    """Get the pattern of words that are one token, in lower case, and the split of others."""
     letters, split = _LETTERS, _xlsum_word
     if profile == "heron":
         letters = letters.difference(language.variants[::2])
@@ -214,7 +214,7 @@ def _unescape(ids: list[Ids], spellings: pa.Array) -> pa.Array:
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 
-_MOST_TOKENS = 1 << 31  # that a vocabulary numbers: the numbers of two tokens fit into one integer
+_MOST_TOKENS = 1 << 31  # of a vocabulary: so the ids of two tokens fit into one integer
 
 
 def pair_scores(first: Sequence[Ids], second: Sequence[Ids]) -> Floats:
@@ -249,7 +249,7 @@ def _ngrams(texts: Sequence[Ids]) -> csr_array:
     bigrams = (ids[:-1] * _MOST_TOKENS + ids[1:])[inside]
     rows = np.concatenate([text, text[1:][inside] + len(texts)])
     columns = np.concatenate([ids, bigrams])
-    # Made of rows and columns, it adds up what has the same place.
+    # Built from rows and columns, it sums entries of one place.
     return csr_array((np.ones_like(rows), (rows, columns)), (2 * len(texts), _MOST_TOKENS**2))
 
 

@@ -135,7 +135,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     Rejecting corrected values of at most alpha keeps the chance of any false rejection at or below
     alpha, however the comparisons depend on each other.
     """
-    # Not statsmodels' multipletests: each call of it collects the whole process's garbage.
+    # Not statsmodels' multipletests: each of its calls runs the garbage collector.
     order = np.argsort(p_values)
     raised = np.take(p_values, order) * np.arange(len(order), 0, -1)
     corrected = np.empty(len(order))

@@ -214,7 +214,7 @@ def _pairs(
     tokens = dict(zip(texts, profile.tokens(texts), strict=True))
     for prediction, answers in zip(predictions, golds, strict=True):
         right = [tokens[answer] for answer in answers]
-        if squad_2:  # a gold of which nothing is left counts only where all are like that
+        if squad_2:  # golds emptied by normalisation count only if all are
             right = [gold for gold in right if gold]
         yield tokens[prediction], right or [()]
 

@@ -1,4 +1,4 @@
-"""Scores of a split's summaries: ROUGE, statistics, and what copying sentences would reach.
+"""Scores of a split's summaries: ROUGE, statistics, and those of extractive baselines.
 
 Statistics need no reference:
 
@@ -15,8 +15,8 @@ in simple scripts (more looks novel then); lemmas and morphemes are in
 `heron_tools.statistics.profiles`.
 
 `lead3` (the article's first three sentences) is the baseline to beat for news. `oracle` (at most
-three sentences that a greedy search finds with the reference in hand) is not a system but nearly a
-ceiling for copying.
+three sentences that a greedy search chooses by the reference) is no system: it is close to the best
+possible extractive summary.
 
 Legend: N items.
 Source: Hasan et al. 2021 (XL-Sum) for `rouge1`, `rouge2`, `rougeL`, as HeSum reports them;
@@ -197,7 +197,7 @@ def greedy_oracle(
     ROUGE is the mean F of ROUGE-1, 2 and L (profile `xlsum`).
 
     Returns:
-        Rising positions; empty where no sentence shares a word with the reference.
+        Ascending positions; empty where no sentence shares a word with the reference.
     """
     (wanted, *known), _ = number_tokens([reference, *sentences], "xlsum", language)
     chosen: list[int] = []

@@ -76,7 +76,7 @@ class ClassificationScores(Scores):
         self.add_state("matrix", zeros, dist_reduce_fx="sum")
 
     def update(self, preds: Tensor, target: Tensor) -> None:
-        """Count class ids, or logits or probabilities [N, C]; not where target is `UNLABELLED`."""
+        """Count class ids, or logits or probabilities [N, C]; skips targets `UNLABELLED`."""
         preds = preds.argmax(dim=1) if preds.ndim > target.ndim else preds
         size = len(self.classes)
         both_2N = torch.stack([preds, target])[:, target != UNLABELLED]
@@ -106,7 +106,7 @@ class RowScores(Scores):
         super().__init__(only)
         self.names, self.state = list(names), f"rows_{type(self).__name__}_{of}"
         self.add_state(self.state, [], dist_reduce_fx="cat")
-        self.set_dtype(torch.float64)  # of what a process without a row adds
+        self.set_dtype(torch.float64)  # also in a process without rows
 
     def keep(self, columns: Sequence[Floats] | Floats) -> None:
         """Add rows, given as K columns of N values."""
@@ -158,8 +158,8 @@ class SpanScores(RowScores):
         Args:
             preds: empty for no answer.
             target: right answers, one or a list for each question.
-            none: how far the score of "no answer" is ahead of that of each answer. The answers are
-                then given up to the threshold whose F1 is the highest (`best_threshold`).
+            none: how far the score of "no answer" is ahead of that of each answer. Answers are
+                then kept up to the threshold with the highest F1 (`best_threshold`).
         """
         golds = [[each] if isinstance(each, str) else list(each) for each in target]
         columns = [*self._items(preds, golds).values()]
@@ -214,7 +214,7 @@ class CalibrationError(RowScores):
         self.bins = bins
 
     def update(self, preds: Tensor, target: Tensor) -> None:
-        """Add probabilities [N, C] and class ids [N]; not where target is `UNLABELLED`."""
+        """Add probabilities [N, C] and class ids [N]; skips targets `UNLABELLED`."""
         known = target != UNLABELLED
         self.keep(calibration_rows(preds[known].double().cpu().numpy(), target[known].cpu()).T)
 

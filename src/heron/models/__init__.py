@@ -1,7 +1,6 @@
 """Encoder, head and optimizer, and what a configuration chooses of them by name.
 
-A registry holds heron's own entries and those that forks add; heron's own code is imported when it
-is used, so names are checked without it.
+A registry holds heron's own entries and forks'; their code is imported when it is used.
 
 Shape suffixes: B sequences, L tokens, D hidden, R rows, P pooled, C classes.
 """
@@ -28,7 +27,7 @@ LEARNT = (
 
 @dataclass(frozen=True, slots=True)
 class Pooling:
-    """Encoder states to vectors, without weights (`head.pooling`)."""
+    """Turns encoder states into vectors, without weights (`head.pooling`)."""
 
     # Maps states_BLD and the batch to one vector per sequence, or with `of_rows` per row.
     pool: Callable[[Tensor, Batch], Tensor]
@@ -38,6 +37,7 @@ class Pooling:
     inputs: tuple[str, ...] = ()
 
 
+# `heron export` needs a new pooling in `heron_tools/export/heron_model.py` and `plain.py`, too.
 POOLINGS: Registry[Pooling] = Registry("pooling")
 _POOLING = "heron.models.heads:"
 for _name in ("cls", "last_token", "mean"):

@@ -80,7 +80,7 @@ class EncoderConfig(Checked):
     scratch: ScratchConfig = field(default_factory=ScratchConfig)
 
     def problems(self) -> Iterator[str]:
-        """List what windows and separators cannot do."""
+        """Check the settings of windows and separators."""
         if self.trailing_separator and self.separator is None:
             yield "encoder.trailing_separator=true needs encoder.separator, for example ' [SEP] '"
         if self.overflow != "windows":
@@ -96,7 +96,7 @@ class EncoderConfig(Checked):
             )
 
 
-# Of heron's tasks: known without a look at forks.
+# The forms of heron's tasks: known without loading forks.
 _FORMS = (
     *("marked", "window", "pair", "separate", "premise", "hypothesis"),
     *("question", "article", "text", "masked"),
@@ -106,7 +106,7 @@ _OF_TASKS = ("span", "biaffine", "seq2seq", "warm_start", "mlm")  # see `Rules.c
 
 @dataclass
 class HeadConfig(Checked):
-    """A pooling times a classifier, and the input form that the pooling reads."""
+    """A pooling and a classifier, and the input form that the pooling reads."""
 
     name: str = "ess"  # name in tables
     # of events `marked` (one event pair per sequence, mentions between marker tokens) or `window`
@@ -157,12 +157,12 @@ class HeadConfig(Checked):
 
 @dataclass
 class SoftConfig:
-    """What train rows learn beside their label, or their first answer."""
+    """Targets of train rows beside their label, or their first answer."""
 
     # columns with other people's labels (of `data.columns.side` or `data.join.take`)
     columns: list[str] = field(default_factory=list)
-    # predictions of train rows by a teacher that has not seen them: files with a column
-    # `p/<class>` each, runs, or sweeps (`folds=`), whose predictions on validation count
+    # predictions of train rows by a teacher that has not seen them: files with a column `p/<class>`
+    # per class, or runs or sweeps (`folds=`), of which predictions on validation are read
     predictions: list[str] = field(default_factory=list)
     weight: Share = 0.5  # weight of the soft target; the label has the rest
     answers: bool = False  # of `qa`: all gold answers of a window are its target, with equal weight
@@ -175,7 +175,7 @@ class SuspectsConfig:
     # runs with all train rows, or sweeps (of runs with this data and fold); scores are averaged
     dynamics: list[str] = field(default_factory=list)
     score: Annotated[str, OneOf(*LEARNT)] = "confidence"  # see `heron noise`
-    share: Share = 0.1  # of the rows that are suspects, those of the highest score
+    share: Share = 0.1  # of the rows are suspects: those with the highest scores
     weight: Fraction = 0.0  # of a suspect in the loss; other rows have 1
 
 
@@ -209,7 +209,7 @@ class OptimConfig(Checked):
     suspects: SuspectsConfig = field(default_factory=SuspectsConfig)
 
     def target_options(self) -> list[str]:
-        """List the options in use that change what train rows teach."""
+        """List the options in use that change the targets of train rows."""
         soft = ["optim.soft"] if self.soft.columns or self.soft.predictions else []
         return [*soft, "optim.suspects"] if self.suspects.dynamics else soft
 

@@ -47,7 +47,7 @@ class Encoder(nn.Module):
 
     @property
     def inner(self) -> Any:
-        """What encodes: of a model with a decoder its encoder alone."""
+        """The model or, if it has a decoder, its encoder alone."""
         return encoding_part(self.model)
 
     def description(self) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class Encoder(nn.Module):
 
     @cached_property
     def levels(self) -> dict[nn.Parameter, int]:
-        """See `find_levels`; asked for before FSDP shares out the parameters."""
+        """See `find_levels`; computed before FSDP divides the parameters."""
         from heron.models.levels import find_levels
 
         return find_levels(self.inner)
@@ -142,7 +142,7 @@ def segments(batch: Batch) -> Tensor:
 def build_encoder(config: RunSettings, tokenizer: Any = None) -> Encoder:
     """Load the encoder of a run; a frozen one does not depend on earlier random numbers.
 
-    Without a tokenizer it is one that a finished run exported.
+    Without a tokenizer, the encoder is one that a finished run exported.
     """
     if config.encoder.freeze == "all":
         torch.manual_seed(config.seed)
@@ -164,7 +164,7 @@ def load_encoder(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrai
     else:
         model = pretrained_model(config)
     learning = set(encoding_part(model).parameters())
-    for parameter in set(model.parameters()) - learning:  # a decoder's stay, for `model/`
+    for parameter in set(model.parameters()) - learning:  # a decoder keeps its own, for `model/`
         parameter.requires_grad_(False)
     embeddings: Any = model.get_input_embeddings()
     if len(embeddings.weight) < vocabulary:
@@ -178,7 +178,7 @@ def load_encoder(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrai
 
 
 def encoding_part(model: PreTrainedModel) -> Any:
-    """Find what encodes: of a model with a decoder its encoder alone."""
+    """Return the model or, if it has a decoder, its encoder alone."""
     return model.get_encoder() if model.config.is_encoder_decoder else model
 
 
@@ -233,7 +233,7 @@ def pretrained_model(config: EncoderConfig) -> PreTrainedModel:
         settings.num_hidden_layers = config.num_layers
         if hasattr(settings, "encoder_layers"):  # BART's and its relatives'
             settings.encoder_layers = config.num_layers
-        for name in ("attention_window", "layer_types"):  # Longformer's, ModernBERT's: one a layer
+        for name in ("attention_window", "layer_types"):  # Longformer, ModernBERT: one per layer
             if isinstance(values := getattr(settings, name, None), list):
                 setattr(settings, name, values[: config.num_layers])
     if config.dropout is not None:

@@ -218,7 +218,7 @@ def build_classifier(config: HeadConfig, pooled: int, classes: int) -> nn.Module
 
 
 def linear(config: HeadConfig, pooled: int, classes: int) -> nn.Sequential:
-    """Make one linear layer, behind dropout."""
+    """Make one linear layer, after dropout."""
     return nn.Sequential(nn.Dropout(config.dropout), nn.Linear(pooled, classes))
 
 

@@ -1,4 +1,4 @@
-"""What acts below each layer of an encoder, as a forward pass shows it."""
+"""Layers of an encoder, and which layer each parameter acts below."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from heron.base.errors import ConfigError
 def find_layers(model: nn.Module) -> nn.ModuleList:
     """Find the stack of transformer layers: the longest list of modules of one class.
 
-    Lists of what transformers itself takes for layers come first.
+    Lists of modules of transformers' own layer class come first.
     """
     stacks = [
         module
@@ -62,7 +62,7 @@ def freeze_parts(encoder: Any, freeze: str) -> list[nn.Module]:
 
 @torch.enable_grad()
 def find_levels(model: PreTrainedModel) -> dict[nn.Parameter, int]:
-    """Number the parameters by the layers that they act below, as one forward pass shows it.
+    """Number the parameters by the layers that they act below, found by one forward pass.
 
     Returns:
         k for those of layer k, counted from 1. For those outside the layers the number of layers

@@ -22,7 +22,7 @@ def build_optimizer(
     """Group the trainable parameters by learning rate and weight decay.
 
     The encoder trains at `lr`, the head and a decoder in the encoder at `head_lr`; a layer k layers
-    below the head at `lr * layer_decay ** k`, and so what acts outside the layers, by its level
+    below the head at `lr * layer_decay ** k`, parameters outside the layers likewise, by level
     (`heron.models.levels.find_levels`). Biases and normalisation weights never decay; `matrices`
     are the ids of the parameters that do (None: those with more than one dimension).
     """

@@ -1,4 +1,4 @@
-"""`trainer.precision=auto`: what a run computes in, by the processor."""
+"""`trainer.precision=auto`: the precision of a run, by the processor."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def precision(config: RunSettings) -> str:
         return config.trainer.precision
     if _accelerator(config) == "cuda":
         return HALF if torch.cuda.is_bf16_supported() else "16-mixed"
-    # Of Intel's avx512_bf16 without AMX it is not known.
+    # Intel's avx512_bf16 without AMX has not been measured.
     is_amd = processor("vendor_id") == "AuthenticAMD" and torch.cpu._is_avx512_bf16_supported()
     return HALF if is_amd or torch.cpu._is_amx_tile_supported() else FULL
 
 
 def with_precision(config: Run, folder: RunFolder) -> Run:
-    """Replace `auto` by what the run in `folder` computes in.
+    """Replace `auto` by the precision of the run in `folder`.
 
-    A resumed run keeps what it has. `config.yaml` names the choice; `status.json` too, with the
+    A resumed run keeps its own. `config.yaml` names the choice; `status.json` too, with the
     `accelerator` (`cpu` or `cuda`) that it was made for.
     """
     name = ""
@@ -46,9 +46,9 @@ def with_precision(config: Run, folder: RunFolder) -> Run:
 
 
 def recorded_precision(config: Run, folder: RunFolder) -> Run:
-    """Replace a choice by the run's own, or a choice for another kind of device by `auto`."""
+    """Replace `auto` by the run's precision, or one for another kind of device by `auto`."""
     status = folder.read_status()
-    if "accelerator" not in status:  # none was made
+    if "accelerator" not in status:  # the run was not given `auto`
         return config
     if status["accelerator"] != _accelerator(config):
         return _replace(config, AUTO)

@@ -225,7 +225,7 @@ def sweep_figure(runs: Sequence[RunRecord], split: str = "test") -> bytes:
 
     Returns PNG bytes.
     """
-    from heron.results.systems import group_runs  # a run's figure needs it not
+    from heron.results.systems import group_runs  # not for a run's figure
 
     groups = group_runs(runs)
     present = headline_metrics(runs)
@@ -267,7 +267,7 @@ def _draw_groups(axes: Axes, groups: Sequence[System], split: str, metric: str) 
 
 
 def _draw_copied(axes: Axes, groups: Sequence[System], split: str, names: Sequence[str]) -> None:
-    """Draw a line in each group's row at the score of each baseline that copies sentences."""
+    """Draw a line in each group's row at the score of each extractive baseline."""
     for name, style in zip(names, ("--", ":"), strict=False):
         label: str | None = name
         for row, group in enumerate(groups):

@@ -157,7 +157,7 @@ def _draw_points(
     sizes = np.array([(all_N == band).sum() for band in range(len(shown.names))])
     order: list[int] = [-1, *np.argsort(-sizes, kind="stable").tolist()]
     handles: dict[int, Any] = {}
-    # Pixels: 25,000 vector points make a PDF that no viewer likes.
+    # Pixels: viewers are slow to show 25,000 vector points.
     style: Any = {"alpha": 0.65, "linewidths": 0, "rasterized": True}
     style["s"] = 14 if len(chosen_M) < 5_000 else 7
     for depth, band in enumerate(order):
@@ -216,7 +216,7 @@ def draw_map(folder: RunFolder, path: Path | None = None) -> Path:
     return path
 
 
-MEGABYTES = 24  # of a page; larger ones open slowly and are refused by mail
+MEGABYTES = 24  # of a page; larger ones open slowly and mail refuses them
 _WHOLE = 4 * POINTS  # examples that a page holds; of more it has a sample of `POINTS`
 _SAMPLE_MEGABYTES = 6
 _FORMAT = 1

@@ -204,7 +204,7 @@ def labels_of(mapped: Mapped) -> Categories | None:
 
 
 def group_examples(mapped: Mapped, grouping: str) -> Groups:
-    """Group as `allenai` (the most of each kind) or `tercile_partition` (thirds of difficulty)."""
+    """Group as `allenai` (extremes of each kind) or `tercile_partition` (thirds of difficulty)."""
     if grouping == "allenai":
         return allenai(mapped.statistics)
     return tercile_partition(difficulty(SCORE, mapped.statistics), mapped.statistics.guids)
@@ -254,7 +254,7 @@ def build_map(
 def map_table(mapped: Mapped, groups: Groups) -> dict[str, Any]:
     """List each example's statistics, as `map.csv` and `map.parquet` hold them.
 
-    Beside heron's own stand those of the published tool that mean something else: correctness as a
+    Statistics that the published tool defines otherwise stand beside heron's: correctness as a
     count, forgetfulness with 1000 for an example that was never right, and threshold closeness.
     """
     label, guids, of = labels_of(mapped), mapped.dynamics.guids, mapped.statistics
@@ -271,7 +271,7 @@ def map_table(mapped: Mapped, groups: Groups) -> dict[str, Any]:
 
 
 def _compare(mapped: Mapped, other: Mapped) -> list[str]:
-    """Say how far two runs are about the same examples, of which they must share one."""
+    """Say which examples are in both runs, and differences; one must be in both."""
     mine, theirs = mapped.dynamics, other.dynamics
     golds = theirs.gold_N.tolist()
     beside = Frame(other.folder, {"guid": theirs.guids, "gold": golds}).beside(mine.guids)
@@ -399,7 +399,7 @@ def _example_columns(examples: Sequence[Example | None]) -> list[Column]:
         cells = [None if one is None else one.side.get(name) for one in examples]
         present = [cell for cell in cells if not is_missing(cell)]
         plain = all(isinstance(cell, str | int | float) for cell in present)
-        # One value for all examples, such as the file's name, colours nothing.
+        # A column with one value for all examples, such as the file's name, is useless.
         if plain and len(set(present)) > 1:
             columns.append(as_column(name, cells))
     return columns

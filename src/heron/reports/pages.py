@@ -18,7 +18,7 @@ from heron.base.cells import show, sort_value
 # `<` ends the script element ("</script>") or opens a comment; the other two end a JSON line in
 # older engines. Escapes mean the same to a JSON reader.
 _ESCAPED = "<>&\u2028\u2029"
-SHORTEST = 40  # characters; a text cut to less says nothing
+SHORTEST = 40  # characters; texts are not cut to fewer
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 

@@ -43,9 +43,9 @@ from heron.results.systems import (
 )
 from heron.tasks import FORK_ANALYSES
 
-_MOST_PAGES = 60  # each takes most of a second; a grid of hundreds trains in less
+_MOST_PAGES = 60  # a page takes nearly a second; a run in a large grid less
 _FIRST = "learnt from"
-_MOST_NAMES = 3  # of groups with one budget; more are counted
+_MOST_NAMES = 3  # of groups with one budget; others are counted
 
 Totals = list[Mapping[str, Any]]
 
@@ -114,7 +114,7 @@ def write_report(
 
 
 def _write_run_pages(runs: Sequence[RunRecord]) -> list[str]:
-    """Write the page of every run that changed since then; returns what was left out."""
+    """Write pages of runs that are new or changed; returns what was left out."""
     files = [(run, run.path / "report.html", run.path / "status.json") for run in runs]
     stale = [
         run
@@ -159,7 +159,7 @@ def group_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
     groups, metrics = group_runs(runs), headline_metrics(runs)
 
     def cell(group: System, metric: str) -> Cell:
-        """Summarize; the score of copied sentences is the same for all systems."""
+        """Summarize; an extractive baseline's score is the same for all systems."""
         values = group.values(split, metric)
         return values[0] if is_copied(metric) and len(set(values)) == 1 else summarize(values)
 
@@ -227,7 +227,7 @@ def spent_table(runs: Sequence[RunRecord]) -> Table | None:
             listed.append(f"{steps:,.6g} steps ({shown})")
         notes.append(f"Not equal budgets: {'; '.join(listed)}.")
     if first:
-        notes.append(f"{_FIRST}: the runs that curricula learnt from, once per seed, come on top.")
+        notes.append(f"{_FIRST}: runs whose dynamics curricula use, once per seed, come on top.")
     return Table("Spent", (*keys, "runs", *SPENT), tuple(rows), " ".join(notes))
 
 
@@ -300,7 +300,7 @@ def _named(systems: Sequence[System], against: str) -> list[Match]:
 
 
 def _by_curriculum(systems: Sequence[System], missing: list[str]) -> list[Match]:
-    """Match curricula with the one system without, trained on the same rows."""
+    """Match curricula with the one system without one, trained on the same rows."""
     trained = [one for one in systems if one.runs[0].setting("baseline.name", "none") == "none"]
     matches = []
     named = ("curriculum", "experiment")

@@ -1,4 +1,4 @@
-"""Find the runs in a folder, read what they say about themselves, and name the scores to show."""
+"""Find the runs in a folder, read their configuration and scores, and choose scores to show."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ SPLITS = ("test", "validation")
 
 _FILES_OF_A_RUN = ("config.yaml", "status.json", "scores.json")
 _CLASS_SCORES = ("macro_f1", "weighted_f1", "relaxed_macro_f1", "relaxed_weighted_f1", "accuracy")
-_ANSWER_SCORES = ("f1", "exact_match", "no_answer_accuracy")  # and two of each language
+_ANSWER_SCORES = ("f1", "exact_match", "no_answer_accuracy")  # and two scores per language
 _SUMMARY_SCORES = ("rouge1", "rouge2", "rougeL", "bertscore_f1")
 
 
@@ -153,7 +153,7 @@ def headline_metrics(runs: Iterable[RunRecord]) -> list[str]:
 
 
 def headline_of(names: Iterable[str]) -> list[str]:
-    """Choose the headline scores; the scores of copied sentences follow each ROUGE."""
+    """Choose the headline scores; each ROUGE is followed by extractive baselines'."""
     present = dict.fromkeys(names)
     known = [name for name in _CLASS_SCORES if name in present]
     if not known and "rouge1" in present:

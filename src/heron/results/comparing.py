@@ -43,8 +43,8 @@ from heron.tasks.task import CLASSES, scores_of, text_scores
 from heron.training.stored import read_stored
 
 _COPIED_UNKNOWN = (
-    "What copying sentences reaches (lead-3, oracle) is not shown: files hold no articles, and the "
-    "runs' scores.json lack it or do not agree; name a run, or one with baseline=lead."
+    "Extractive baselines (lead-3, oracle) are not shown: files hold no articles, and the runs' "
+    "scores.json lack these scores or do not agree; name a run, or one with baseline=lead."
 )
 _READ_APART = (
     "The runs read Unicode variants differently (data.unicode): what any of them unifies is "
@@ -71,7 +71,7 @@ class CompareOptions:
     # draws, seed: of the bootstrap and of the randomisation.
     draws: Count = 10_000
     seed: Seed = 0
-    # How large a corrected p may be; also sets the intervals' width.
+    # Significance level of a corrected p; also sets the intervals' width.
     alpha: Annotated[float, Gt(0), Lt(1)] = 0.05
     # `row`, or `group`: whole documents; default: the runs' `task.resample`.
     resample: Annotated[str | None, OneOf("row", "group")] = None
@@ -145,8 +145,8 @@ def _finished(system: System, split: str, notes: list[str]) -> tuple[System, lis
     """Keep a system's finished runs, ordered by seed and fold, and find their prediction files.
 
     Runs without such a file are left out as well. Runs on validation that differ in nothing but
-    their fold are one run with several files: all their rows together. A validation score of their
-    own they have none.
+    their fold are one run with several files: all their rows together. They have no
+    validation score.
     """
     files: dict[Path, Path] = {}
     for run in system.runs:
@@ -168,7 +168,7 @@ def _finished(system: System, split: str, notes: list[str]) -> tuple[System, lis
     for (_, number), runs in found.items():
         if absent := {*range(-number)} - {run.setting(FOLD) for run in runs}:
             listed = ", ".join(map(str, sorted(absent)))
-            notes.append(f"{runs[0].job}: of its {-number} folds there is none of {listed}.")
+            notes.append(f"{runs[0].job}: of its {-number} folds, {listed} have no run.")
     runs = [replace(one, scores={}) if rest else one for one, *rest in found.values()]
     paths = [[files[run.path] for run in each] for each in found.values()]
     return replace(system, runs=tuple(runs)), paths

@@ -53,7 +53,7 @@ _FEW_DOCUMENTS = 20
 
 @dataclass(frozen=True, slots=True)
 class SeedPair:
-    """A system's run and score beside the baseline's of the same seed; `0 / 3` where they differ.
+    """A system's run and score beside the baseline's of the same seed; `0 / 3`: seeds 0 and 3.
 
     `mcnemar` is None where rows are not right or wrong.
     """
@@ -112,7 +112,7 @@ class Comparison:
     rows: int
     groups: int | None
     notes: tuple[str, ...]  # for readers
-    # Of summaries, what copying sentences reaches on the runs' split, such as `lead3_rouge1`; empty
+    # Of summaries, extractive baselines on the runs' split, such as `lead3_rouge1`; empty
     # where no run stores it.
     copied: Mapping[str, float] = field(default_factory=dict)
 
@@ -191,7 +191,7 @@ def pair_runs(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, in
     """
     if len(first) == 1 or len(second) == 1:
         return [(i, j) for i in range(len(first)) for j in range(len(second))]
-    left: dict[str, list[int]] = {}  # of one seed several, where each fold is a run
+    left: dict[str, list[int]] = {}  # several of one seed if each fold is a run
     for j, seed in enumerate(second):
         left.setdefault(seed, []).append(j)
     shared = [(i, left[seed].pop(0)) for i, seed in enumerate(first) if left.get(seed)]
@@ -236,7 +236,7 @@ def _mcnemar(one: _Runs, i: int, other: _Runs, j: int) -> McNemar | None:
 
 
 def _same_seeds_first(one: _Runs, baseline: _Runs) -> tuple[npt.NDArray, npt.NDArray]:
-    """Order the runs so that runs of one seed have the same place; all runs stay."""
+    """Order the runs so that runs of one seed have the same place; none is dropped."""
     pairs = pair_runs(one.result.seeds, baseline.result.seeds)
     first, second = (
         list(dict.fromkeys([*(pair[place] for pair in pairs), *range(len(each.outcome_KN))]))

@@ -20,7 +20,7 @@ from heron.base.run_folder import RunFolder
 from heron.base.tables import cell_text, is_missing, read_table
 
 GOLDS = "golds"  # the column with all right texts of a row
-# Accepted names of the columns that a frame has under the first of them.
+# Accepted names of columns; a frame has each under the first one.
 NAMES = {
     "guid": ("guid", "id"),
     "gold": ("gold", "reference"),
@@ -112,7 +112,7 @@ class Frame:
 
 
 def predictions_file(folder: Path, split: str) -> Path:
-    """Find a run's predictions of a split (a file is them); a ConfigError says which it has."""
+    """Find a run's predictions of a split (or return a file); a ConfigError names its splits."""
     path = folder if folder.is_file() else RunFolder(folder).predictions(split)
     if path.is_file():
         return path
@@ -172,7 +172,7 @@ def read_frame(
 
 
 def text_of(cell: Any) -> str | None:
-    """Read a cell as text, for metrics as it stands; None for an empty cell, no empty text."""
+    """Read a cell as text, without changes; None for an empty cell, but not for an empty text."""
     is_text = isinstance(cell, str)
     return cell.strip() if is_text else None if cell is None or cell != cell else cell_text(cell)
 

@@ -36,7 +36,7 @@ class Settings:
     relaxed: str = "recode"  # the mode of `relaxed_*`: `recode`, `drop` or `matres_micro`
     draws: int = 10_000  # of the bootstrap and of the randomisation
     seed: Seed = 0  # of both
-    alpha: float = 0.05  # how large a corrected p may be; the intervals hold 1 - alpha of the draws
+    alpha: float = 0.05  # significance level of a corrected p; intervals hold 1 - alpha of draws
     language: str | None = None  # ISO 639 code of the texts, for scores such as `he_f1`
     # Which Unicode variants count as one; see `heron.languages.spelling`.
     unicode: UnicodeOptions = field(default_factory=UnicodeOptions)
@@ -120,7 +120,7 @@ def shared_golds(frames: Sequence[Frame], settings: Settings) -> Golds:
 
 
 def _agree(known: Sequence[str], own: Sequence[str], one_of: bool, spell: Spell) -> bool:
-    """Tell whether two files have the same golds of a row; with `one_of`, one lists but one."""
+    """Tell whether two files have the same golds of a row; with `one_of`, one has one of them."""
     if known == own:
         return True
     theirs, mine = set(map(spell, known)), set(map(spell, own))
@@ -186,8 +186,8 @@ def _score_texts(
     )
     if apart:
         notes.append(
-            f"{apart} of {len(golds)} rows have golds that the files spell otherwise (data.unicode "
-            "takes them for one): every system is scored by all spellings, so a score can "
+            f"{apart} of {len(golds)} rows have golds that the files spell differently (equal "
+            "under data.unicode): every system is scored by all spellings, so a score can "
             "be higher than by a system's own golds alone."
         )
     return Outcomes(

@@ -72,7 +72,7 @@ class ScoreOptions(BertScoreOptions):
     # also be written as their positions in this order, from 0, unless one of them is a whole number
     # itself. Default: those of `data`, else the gold labels that occur.
     labels: list[str] | None = None
-    # Mode of `relaxed_macro_f1` and `relaxed_weighted_f1`: `recode`, `drop` or `matres_micro`.
+    # Mode of `relaxed_*`: `recode`, `drop` or `matres_micro`.
     relaxed: Relaxed = "recode"
     guid_column: str | None = None  # the column, in both files, that rows are joined on
     gold_column: str | None = None  # the gold labels' column
@@ -112,7 +112,7 @@ def score_files(options: ScoreOptions, words: Sequence[str]) -> Scored:
 def _data_set(
     options: ScoreOptions, kind: ClassScores | TextScores, words: Sequence[str]
 ) -> DataConfig:
-    """Read the data set, or heron's usual one, with the words laid over it."""
+    """Read the data set, or heron's usual one, with the words' overrides."""
     name = options.data or (kind.data if isinstance(kind, TextScores) else None)
     if name is None:
         if others := [word for word in words if not word.startswith("data.quoting=")]:
@@ -255,7 +255,7 @@ def _align(
     rows: Rows,
     own: Sequence[str],
 ) -> tuple[Frame, list[str]]:
-    """Find the prediction of each gold row that counts; there may be others, too.
+    """Find the prediction of each gold row that counts; others are allowed.
 
     Args:
         options, config: as for the scores.
@@ -267,7 +267,7 @@ def _align(
         A row for each of `rows.examples`: guid, prediction, its line, probabilities; and notes.
 
     Raises:
-        ConfigError: ids in the gold file alone; a gold column as predictions.
+        ConfigError: only the gold file has ids; a gold column as predictions.
         DataError: bad gold rows, or none; ids that are missing or repeated; another number of rows.
     """
     gold, guids = options.gold, [example.guid for example in rows.examples]
@@ -299,7 +299,7 @@ def _align(
     fix = "" if rows.has_ids else f"{gold} has no ids; join=position joins rows by order"
     problems = table.duplicates(id_column) if id_column else []
     problems += [
-        Problem(f"{gold}: {guid}", f"no prediction to it in {table.path}", fix)
+        Problem(f"{gold}: {guid}", f"no prediction for it in {table.path}", fix)
         for guid in guids
         if guid not in found.rows
     ]
@@ -374,8 +374,8 @@ def _read_labels(found: Frame, reader: LabelReader, options: ScoreOptions) -> li
     """Read the predicted classes; a DataError names all cells that are none."""
     names, problems = list[str](), list[Problem]()
     ways = (
-        "labels=A,B,... names all labels, whose positions whole numbers then are, from 0",
-        "data=NAME reads what a data set's files call them",
+        "labels=A,B,... names all labels; whole numbers are then their positions, from 0",
+        "data=NAME reads the labels of a data set's files",
     )
     for cell, line in zip(found["prediction"], found["line"], strict=True):
         what, fix = f"'{reader.column}' is no label", tuple[str, ...]()
@@ -393,7 +393,7 @@ def _read_labels(found: Frame, reader: LabelReader, options: ScoreOptions) -> li
 
 
 def _read_as(table: Table, reader: LabelReader) -> list[str]:
-    """Say which cells were read as a class of another name."""
+    """Say which cells were read as classes with other names."""
     found = {}
     for cell in {cell_text(v) for v in table.values(reader.column) if not is_missing(v)}:
         try:

@@ -75,7 +75,7 @@ def known_examples(
 ) -> list[Example | None]:
     """Find examples by guid, None for those that are not there: all in one of the files.
 
-    A split that was carved out is a part of another's file.
+    The rows of a split that was taken from another are in that one's file.
     """
     splits = read_shipped(data, data_dir, cache_dir).splits
     best: list[Example | None] = []

@@ -79,7 +79,7 @@ def settings_line(settings: Mapping[str, str]) -> str:
 
 
 def best_run(runs: Sequence[RunRecord], metric: str) -> tuple[int, float | None]:
-    """Find the number of the run that is best on validation (the first without a score), its score.
+    """Find the run that is best on validation (without scores, the first): its index and score.
 
     It is chosen by the metric, or by the run's `trainer.monitor` where the metric is not stored.
     """
@@ -295,7 +295,7 @@ def differing_settings(runs: Sequence[RunRecord]) -> list[str]:
 
 
 def is_seed(key: str) -> bool:
-    """Whether a key only repeats a run: `seed`, the seed of a draw (`data.sample.seed`), the fold.
+    """Whether a key only repeats a run: a seed (`seed`, `data.sample.seed`) or the fold.
 
     The seed of a generated corpus is none: it gives other rows.
     """
@@ -309,7 +309,7 @@ def values_of(runs: Sequence[RunRecord], key: str) -> list[str]:
 
     The resolved value comes first, so that `3e-5` and `0.00003` are one setting. A config group
     (`head=ess`) resolves to a mapping. Its name is the override of a run with equal settings, or
-    else the mapping's own. A list is shown as a run with an equal one gives it, too.
+    else the mapping's own. A list is shown as in an override with an equal one.
     """
     values, typed = [run.setting(key) for run in runs], [run.overrides().get(key) for run in runs]
     words: dict[frozenset[tuple[str, str]], str] = {}
@@ -326,7 +326,7 @@ def values_of(runs: Sequence[RunRecord], key: str) -> list[str]:
 
 
 def _content(key: str, values: Mapping[str, Any] | list[Any]) -> frozenset[tuple[str, str]]:
-    """Collect the settings of a config group, without seeds; of a list the whole."""
+    """Collect the settings of a config group, without seeds, or all of a list."""
     pairs = flatten({"": values} if isinstance(values, list) else values, f"{key}.")
     return frozenset((name, repr(value)) for name, value in pairs if not is_seed(name))
 
@@ -353,13 +353,13 @@ def natural(value: str) -> tuple[int, float, str]:
 
 
 def copied_scores(runs: Iterable[RunRecord], split: str, metric: str) -> Mapping[str, float]:
-    """Read the scores of copied sentences on the runs' split: `{"lead3_rouge1": fraction, ...}`.
+    """Read the extractive baselines on the runs' split: `{"lead3_rouge1": fraction, ...}`.
 
-    Every run of summaries stores it for each split, and every table and figure with a run's ROUGE
-    shows it: an article's first three sentences may score higher than a system.
+    Every run of summaries stores them for each split, and every table and figure with a run's ROUGE
+    shows them: an article's first three sentences may score higher than a system.
 
     Returns:
-        Empty where no run stores it, or where the runs are not of the same articles.
+        Empty where no run stores them, or where the runs are not of the same articles.
     """
     found = [run.scores.get(split, {}) for run in runs]
     known = [{n: one[n] for n in with_copied([metric], one)[1:]} for one in found]

@@ -1,4 +1,4 @@
-"""A job on several devices: one process ("rank") per device. A sweep handles all as one process.
+"""A job on several devices: one process ("rank") per device. A sweep handles them as one process.
 
 Lightning's own launcher is not used: it runs the command line again, and in a sweep the command
 line is not that of the job.
@@ -38,7 +38,7 @@ from heron.training.run import (
     job_exit_code,
 )
 
-_GRACE = 30.0  # seconds that the others have to end where one has ended badly
+_FOR_RANKS = 30.0  # seconds that the other ranks have to end where one has ended badly
 # Errors about a lost connection to another process: mostly a consequence of the failure.
 _LOST = re.compile("gloo/transport|nccl|TCPStore|DistNetworkError", re.IGNORECASE)
 
@@ -87,7 +87,7 @@ class RanksProcess(JobProcess):
 
     @property
     def sentinel(self) -> int:
-        """What to wait for: the first process that works."""
+        """The handle to wait for: the first working process's."""
         working = (each for each in self._ranks if each.exit_code is None)
         return next(working, self._ranks[0]).sentinel
 
@@ -96,7 +96,7 @@ class RanksProcess(JobProcess):
         """None while the job works; where one process has ended badly, the others are ended."""
         codes = [each.exit_code for each in self._ranks]
         if not self._first and any(codes):
-            self._first, self._until = codes, time.monotonic() + _GRACE
+            self._first, self._until = codes, time.monotonic() + _FOR_RANKS
             self._each(JobProcess.interrupt)
         elif self._first and time.monotonic() > self._until:
             self._each(JobProcess.end)
@@ -145,7 +145,7 @@ class RanksProcess(JobProcess):
     def _failures(self) -> list[dict[str, Any]]:
         """List how the processes that ended by themselves have failed.
 
-        The earliest comes first; what only says that another process has ended comes last.
+        The earliest comes first; lost connections to other processes come last.
         """
         ended = zip(self._ranks, self._first, strict=False)
         found = [each.failure for each, code in ended if code and each.failure]

@@ -156,9 +156,9 @@ def killed(code: int) -> str:
 
 @contextmanager
 def _without_main() -> Iterator[None]:
-    """Keep a new process from importing the program that was started, as it otherwise would.
+    """Keep a new process from importing the main program again, as it otherwise would.
 
-    It takes time, and a script that trains when it is imported would start itself again.
+    That takes time, and a script that trains when it is imported would start itself again.
     """
     main = sys.modules["__main__"]
     sys.modules["__main__"] = types.ModuleType("__main__")
@@ -237,7 +237,7 @@ def print_to(log: Path) -> None:
     os.dup2(target, 2)
     os.close(target)
     for number, name in ((1, "stdout"), (2, "stderr")):
-        # What the server has inherited may be a notebook's or a test's.
+        # The streams that the server inherited may be a notebook's or a test's.
         setattr(sys, name, Redacting(number))
 
 

@@ -1,4 +1,4 @@
-"""What heron's launcher and grid do: plan the jobs of a batch, run them, say how they ended.
+"""The work of heron's launcher and grid: plan a batch's jobs, run them, report how they ended.
 
 Skipping of finished jobs, locks and resuming belong to the jobs; a job that fails ends no other.
 """

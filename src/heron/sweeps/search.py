@@ -58,7 +58,7 @@ class SearchConfig(SweeperConfig):
 
     n_trials: Count = 20  # number of points
     seed: Seed = 0  # of the sampler
-    # of the points: Optuna's name
+    # Optuna's name of what chooses the points
     sampler: Annotated[str, OneOf("tpe", "gp", "random")] = "tpe"
 
 
@@ -175,7 +175,7 @@ class Search:
         self.launcher = sweeper.launcher
         self.n_jobs = max(1, int(getattr(self.launcher, "n_jobs", None) or 1))
         self._cuts, self._launched = Counter[int](), 0
-        self._asked: set[int] | None = None  # by this command, and those that were there
+        self._asked: set[int] | None = None  # trials of this command, and earlier ones
         self.total = int(min(self.settings.n_trials, math.prod(map(_size, self.space.values()))))
         batch = getattr(self.launcher, "batch", None)
         if batch is not None:  # heron's own: it counts, and its server imports Optuna once
@@ -183,7 +183,7 @@ class Search:
             batch.sweep.preload = ("optuna",) if self.settings.pruner != "none" else ()
 
     def ask(self) -> list[int]:
-        """Choose the next trials, at most `n_jobs`; at first all that there are."""
+        """Choose the next trials, at most `n_jobs`; at first all existing ones."""
         with self._lock():
             self._drop_unfinished()
             known = [t for t in self._trials() if "job" in t.user_attrs]

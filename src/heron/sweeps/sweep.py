@@ -23,7 +23,7 @@ from heron.training.run import BUSY, DONE, BusyError, Run, count_ranks
 
 _POLL = 0.1  # seconds between looks at what jobs print
 _LOOK = 1.0  # seconds between looks at jobs that another command works on
-_GRACE = 30.0  # seconds that a stopped job has to finish what it is writing
+_FOR_JOBS = 30.0  # seconds that stopped jobs have to finish what they are writing
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ class Outcome:
 class Sweep:
     """Runs the jobs of a command, `n_jobs` side by side, and counts how they end.
 
-    They are in processes of their own unless `run.isolate` is false; so are always several jobs at
-    once, and a job on several devices.
+    Jobs have processes of their own unless `run.isolate` is false; several jobs at once, and a job
+    on several devices, always have.
 
     Args:
         n_jobs: how many run at once.
@@ -80,7 +80,7 @@ class Sweep:
     def plan(self, jobs: Sequence[Run]) -> list[Run]:
         """Claim the folders of all jobs; returns those to be run.
 
-        A failed one that is the command's only job is tried again unasked.
+        A failed job is tried again unasked if it is the command's only one.
         """
         for job in jobs:
             check_devices(job.config)
@@ -103,16 +103,16 @@ class Sweep:
         return [job for job in self._jobs if job.folder.path not in self._ended]
 
     def _own(self) -> list[Outcome]:
-        """List how those jobs ended that are counted."""
+        """List how the jobs that are counted ended."""
         paths = {job.folder.path for job in self._jobs}
         return [outcome for path, outcome in self._ended.items() if path in paths]
 
     def _of(self) -> int:
-        """Count the jobs that there are to be, as far as is known."""
+        """Count all jobs, also those to come, as far as is known."""
         return max(self.total, len(self._ended) + len(self._open_jobs()))
 
     def _look(self) -> tuple[list[Run], list[Run]]:
-        """Count in the jobs that others have ended; returns those they work on, and the rest."""
+        """Count jobs that other commands ended; returns those they work on, and the rest."""
         found: dict[str, list[Run]] = {"busy": [], "free": [], "ended": []}
         for job in self._open_jobs():
             found[self._state(job)].append(job)
@@ -241,7 +241,7 @@ def _print_waiting(jobs: int) -> None:
 
 def _stop(working: Sequence[JobProcess]) -> None:
     """Interrupt all jobs at once, then wait for each to end."""
-    until = time.monotonic() + _GRACE
+    until = time.monotonic() + _FOR_JOBS
     for process in working:
         process.interrupt()
     for process in working:

@@ -24,12 +24,12 @@ class Baseline:
     load: Callable[[Any, Path], Any]  # opens a fitted system from a run's `model/`
     # The tasks that it is for; None: every task with classes; empty: every task.
     tasks: tuple[str, ...] | None = None
-    # Lists which of a run's settings cannot work.
+    # Lists the settings of a run that cannot work.
     problems: Callable[[Any], Iterable[str]] = no_problems
     # The files besides the data that its result depends on, by name.
     sources: Callable[[Any], dict[str, Path]] = lambda config: {}
-    # What tables must say beside its scores, such as word vectors that are not the paper's; from a
-    # function that looks up the run's settings. Empty for nothing.
+    # The note beside its scores in tables, such as on word vectors that are not the paper's, from a
+    # function that looks up the run's settings. Empty: no note.
     caveat: Callable[[Callable[[str], Any]], str] = lambda setting: ""
     # Chooses the splits to predict from all that there are.
     splits: Callable[[Any, Sequence[str]], list[str]] = lambda config, splits: [
@@ -47,7 +47,7 @@ BASELINES: Registry[Baseline] = Registry("baseline")
 class BaselineConfig:
     """A system without a trained encoder, in place of encoder and head."""
 
-    # `none`, or a system, whose own keys are those beside its class
+    # `none`, or a system, which may have further keys
     name: Annotated[str, OneOf("none", registry=BASELINES)] = "none"
 
 

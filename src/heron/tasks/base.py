@@ -69,9 +69,9 @@ class Output:
 
     # Mean over the batch (of several processes: over this one's share); None without gold.
     loss: Tensor | None
-    # What the loss is a mean over: labelled rows, or their class weights' sum, or tokens; 0 where
-    # there is none, or the batch only keeps a process in step. Means of several batches and
-    # processes are weighted by it.
+    # Number of labelled rows (or sum of their class weights) or of tokens that the loss is a mean
+    # over; 0 where there are none, as in a placeholder batch. It weights means over several batches
+    # and processes.
     weight: Tensor | None
     labels_R: Tensor  # class ids, or `UNLABELLED`, int64
     rows_R: Tensor  # index of each row in `Features.guids`, int64
@@ -100,7 +100,7 @@ class TaskModule(pl.LightningModule):
 
     averages = True  # whether the logits of several runs can be averaged
     weights_C: Tensor | None
-    validation_scores: Any  # `metric`
+    validation_scores: Any  # made by `metric`
     _first: Tensor  # weight of the first batch of an optimizer step, in all processes
     _total: Tensor  # weight of all batches of the step so far
 
@@ -127,7 +127,7 @@ class TaskModule(pl.LightningModule):
         # Found now: FSDP flattens parameters before the optimizer is built.
         self.matrices = frozenset(id(p) for p in self.parameters() if p.ndim > 1)
         if config.optim.layer_decay != 1:
-            _ = encoder.levels  # kept, for the same reason
+            _ = encoder.levels  # computed here, for the same reason
 
     @property
     def lr(self) -> float:
@@ -139,10 +139,10 @@ class TaskModule(pl.LightningModule):
         self.config.optim.lr = rate
 
     def learn_from(self, data: DataModule) -> None:
-        """Prepare what train rows teach beside their labels (`optim.soft`, `optim.suspects`)."""
+        """Prepare soft targets and weights of train rows (`optim.soft`, `optim.suspects`)."""
 
     def metric(self) -> Metric | None:
-        """Make what scores validation, by name; None: all outputs are kept and collected."""
+        """Make the metric of validation; None: all outputs are kept and collected."""
         return None
 
     def logits(self, batch: Batch) -> Any:
@@ -185,23 +185,23 @@ class TaskModule(pl.LightningModule):
         raise NotImplementedError
 
     def kept_parts(self, place: Path, data: DataModule, split: str) -> Any:
-        """Store outputs in a folder while a split is predicted; None for fast tasks.
+        """Make a store of outputs while a split is predicted; None for fast tasks.
 
-        It has `predict(trainer, module, data, split)`, which returns outputs, on disk and new, and
-        `remove()`.
+        The store has `predict(trainer, module, data, split)`, which returns stored and new outputs,
+        and `remove()`.
         """
         return None
 
     def tune(self, predictions: Predictions) -> Predictions:
-        """Tune what is chosen on validation; gets the chosen epoch's and returns the tuned ones."""
+        """Tune a threshold on the chosen epoch's validation predictions; returns them tuned."""
         return predictions
 
     def training_step(self, batch: Batch, batch_idx: int) -> dict[str, Any]:
         """Train on one batch; returns `loss`, and `output` without gradients for callbacks.
 
-        The gradient of an optimizer step is that of the mean over all that its batches have in all
-        processes. Here each batch counts as much as its weight says, relative to the first one;
-        `on_before_optimizer_step` divides by the weight of all.
+        The gradient of an optimizer step is that of the mean over the rows (or tokens) of all its
+        batches in all processes. Here a batch's loss is multiplied by its weight, divided by the
+        first one's; `on_before_optimizer_step` divides by the weight of all batches.
         """
         output = self.step(batch)
         assert output.loss is not None
@@ -215,7 +215,7 @@ class TaskModule(pl.LightningModule):
         if batch_idx % self.trainer.accumulate_grad_batches == 0:
             self._first, self._total = divisor, torch.zeros_like(whole)
         self._total += whole
-        weight = output.weight * processes  # which average their gradients
+        weight = output.weight * processes  # DDP averages their gradients
         if self._is_shown():
             loss, size = output.loss.detach() * (weight / divisor), len(batch)
             self.log("train/loss", loss, prog_bar=True, batch_size=size, sync_dist=processes > 1)
@@ -240,7 +240,7 @@ class TaskModule(pl.LightningModule):
         self._require_finite()
 
     def on_before_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:
-        """Divide by the weight of the step: Lightning has divided by a number of batches."""
+        """Divide gradients by the step's weight: Lightning divided by the number of batches."""
         batches = self.trainer.accumulate_grad_batches
         if batches == 1:
             return
@@ -297,7 +297,7 @@ class TaskModule(pl.LightningModule):
     ) -> TaskModule:
         """Load a module, in evaluation mode, from any checkpoint of heron's or Lightning's.
 
-        What the module is made from is in the checkpoint, so that it may lie anywhere. Heads on
+        The checkpoint has all that the module is made from, so that it may lie anywhere. Heads on
         stored vectors and `mlm` are read from the run folder around it.
 
         Raises:
@@ -346,7 +346,7 @@ class TaskModule(pl.LightningModule):
         return data
 
     def _of_all(self, values: list[Any]) -> list[Any]:
-        """Join a list of every process."""
+        """Join the lists of all processes."""
         if self.trainer.world_size == 1:
             return values
         parts: list[Any] = [None] * self.trainer.world_size
@@ -372,7 +372,7 @@ class TaskModule(pl.LightningModule):
             self._random = None
 
     def on_train_start(self) -> None:
-        """Set and verify train mode, see `Encoder.train`; no two processes drop the same units."""
+        """Set and verify train mode, see `Encoder.train`; processes differ in dropout."""
         if rank := self.trainer.global_rank:  # a resumed run takes its stored numbers later
             words = np.random.SeedSequence([self.config.seed, rank]).generate_state(2)
             torch.manual_seed(int(words[0]) << 16 | int(words[1]) & 0xFFFF)

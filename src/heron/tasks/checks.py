@@ -1,4 +1,4 @@
-"""What cannot work together in a run with a baseline or a curriculum."""
+"""Settings that cannot work together in a run with a baseline or a curriculum."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -27,7 +27,7 @@ def tasks_of_baseline(name: str) -> list[str]:
 
 
 def curriculum_problems(config: Any) -> Iterator[str]:
-    """Check that the task and the dynamics have what a curriculum orders by."""
+    """Check that task and dynamics offer the difficulty that a curriculum orders by."""
     curriculum, dynamics = config.curriculum, config.dynamics
     if curriculum.difficulty == "sts" and "pair" not in TASKS[config.task.name].forms:
         fitting = " or ".join(task for task in TASKS if "pair" in TASKS[task].forms)

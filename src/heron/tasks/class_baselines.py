@@ -42,7 +42,7 @@ class ClassBaseline(ABC):
 
 @dataclass(frozen=True)
 class Majority(ClassBaseline):
-    """Gives every row the log shares of the classes in train, bias_C, float64."""
+    """Gives every row the class shares of train (their logs: bias_C, float64)."""
 
     bias_C: np.ndarray
     notes: dict[str, Any] = field(default_factory=dict)
@@ -82,10 +82,10 @@ MAJORITY = Baseline(fit_majority, load_majority)
 
 
 def training_rows(config: Config, examples: Sequence[Example]) -> tuple[np.ndarray, np.ndarray]:
-    """Number label and example of each training row, int64; `batching.oversample` repeats rows.
+    """List class id and example of each training row, int64; `batching.oversample` repeats rows.
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: there is no such row.
     """
     if not examples:
         raise no_rows(config.data.name, TRAIN)
@@ -97,7 +97,7 @@ def training_rows(config: Config, examples: Sequence[Example]) -> tuple[np.ndarr
 
 
 def label_ids(examples: Sequence[Example], labels: Sequence[str]) -> np.ndarray:
-    """Number the labels of some examples, int64; `UNLABELLED` where there is none."""
+    """List the class ids of some examples, int64; `UNLABELLED` without a label."""
     ids = {label: index for index, label in enumerate(labels)}
     found = [UNLABELLED if e.label is None else ids[e.label] for e in examples]
     return np.asarray(found, dtype=np.int64)

@@ -38,7 +38,7 @@ class ClassificationModule(TaskModule):
 
     head: Head
     inverse_C: Tensor | None
-    soft_RC: Tensor | None  # what the rows of train learn in place of their labels
+    soft_RC: Tensor | None  # soft targets of the rows of train, in place of labels
 
     def __init__(
         self,

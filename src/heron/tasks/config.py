@@ -81,8 +81,8 @@ class TaskConfig:
     # `relation`, `nli` (sentence pairs), `qa` (answers are spans of the text), `summarization`,
     # `classification` (single texts), or a tool's or fork's, which may have keys of its own
     name: Annotated[str, OneOf(registry=TASKS)] = "relation"
-    # the mode behind `relaxed_macro_f1`: `recode` or `drop`. Every mode also has scores under its
-    # own name, such as `relaxed_matres_micro_f1`.
+    # rule of `relaxed_macro_f1` for gold VAGUE: `recode` counts it as right, `drop` leaves it out.
+    # Every rule also has scores under its own name, such as `relaxed_matres_micro_f1`.
     relaxed: Annotated[str, OneOf("recode", "drop")] = "recode"
     bootstrap: Natural = 1000  # bootstrap resamples for the 95 % intervals; 0: no intervals
     # unit of a resample: `group` (documents; texts where there are none) or `row`. Pairs of one
@@ -111,7 +111,7 @@ _TRAINING = (
 
 
 class Parts(Unnamed):
-    """Parts by their key in `PARTS`."""
+    """Settings of tools and forks, by their key in `PARTS`."""
 
     def check(self, value: Mapping[str, Any]) -> dict[str, Any]:
         """Read each by its dataclass; raises a ConfigError with its keys."""
@@ -122,7 +122,7 @@ class TrainerFlags(Unnamed):
     """Arguments of Lightning's Trainer by name, each of the type that it has there."""
 
     def check(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Leave out those that are null; Lightning is asked only where there are others."""
+        """Leave out null ones; imports Lightning only if there are others."""
         if flags := {name: each for name, each in value.items() if each is not None}:
             import pytorch_lightning as pl  # start-up time
 
@@ -165,14 +165,14 @@ class TrainerConfig(Checked):
     # (AMX; AMD with avx512_bf16), else `32-true`. A run's config.yaml has what was chosen, and the
     # run keeps it.
     precision: Annotated[str, OneOf("auto", "bf16-mixed", "32-true", "16-mixed")] = "auto"
-    # longest work that a kill can lose; every epoch has a checkpoint, too
+    # minutes between checkpoints; every epoch ends with one, too
     checkpoint_minutes: float = 5.0
-    checkpoint_steps: Count | None = None  # the same in optimizer steps; null: none
+    checkpoint_steps: Count | None = None  # the same in optimizer steps; null: by time only
     # CPU threads of each process; null: as many as the cores it may use, and 1 for a small model
     threads: Annotated[int, Interval(ge=1, le=1024)] | None = None
     # show a progress bar; null: when the output is a terminal
     enable_progress_bar: bool | None = None
-    # batches per optimizer step, which has the gradient of one batch of all their rows
+    # batches per optimizer step; its gradient is that of one batch with all their rows
     accumulate_grad_batches: Count = 1
     # largest gradient norm, or value (`gradient_clip_algorithm=value`); 0: no clipping
     gradient_clip_val: Annotated[float, Ge(0)] | None = 1.0
@@ -181,7 +181,7 @@ class TrainerConfig(Checked):
     flags: Annotated[dict[str, Any], TrainerFlags()] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Take `monitor` by the name that loggers show, too: `validation/macro_f1`."""
+        """Accept `monitor` as loggers name it, too: `validation/macro_f1`."""
         self.monitor = self.monitor.removeprefix("validation/")
 
     def needs_validation(self) -> bool:
@@ -189,7 +189,7 @@ class TrainerConfig(Checked):
         return self.select == "best" or self.patience is not None
 
     def problems(self) -> Iterator[str]:
-        """List what several devices and the mean of epochs cannot do."""
+        """List settings that several devices or the mean of epochs exclude."""
         if self.patience is not None and self.flags.get("limit_val_batches") == 0:
             yield "trainer.patience needs validation, not trainer.limit_val_batches=0"
         if (machines := self.flags.get("num_nodes", 1)) != 1:
@@ -204,7 +204,7 @@ class TrainerConfig(Checked):
             yield "trainer.strategy=fsdp needs several GPUs: set trainer.devices to their number"
         if self.select == "mean" and (self.patience is not None or fsdp):
             yield (
-                "trainer.select=mean knows its last epochs beforehand and keeps whole weights: set "
+                "trainer.select=mean needs a fixed last epoch and whole weights: set "
                 "trainer.patience=null and another trainer.strategy than fsdp"
             )
 
@@ -225,7 +225,7 @@ class RunConfig:
     # which ended jobs the same command trains again: `cut` (stopped, killed, out of memory, disk
     # full) or `failed` (all that failed)
     retry: Annotated[str, OneOf("cut", "failed")] = "cut"
-    # under `run.from=DIR`, make the classes that the run's config.yaml names, of any package
+    # under `run.from=DIR`, instantiate the classes that its config.yaml names, of any package
     trust: bool = False
 
 
@@ -278,8 +278,8 @@ class Config(Checked):
     # own, `fixed`
     protocol: Annotated[str, OneOf("fixed", "paper", "repo")] = "fixed"
     experiment: str | None = None  # the chosen experiment; set by `experiment=NAME`
-    # run to train on, by its folder or checkpoint: weights, optimizer, epoch and random state
-    # continue from there, up to `trainer.max_epochs`; null: train from the start
+    # run to continue, by its folder or checkpoint, with its weights, optimizer, epoch and random
+    # state, up to `trainer.max_epochs`; null: train from the start
     ckpt_path: str | None = None
     report: str | None = None  # the paper's table to compare a sweep with, such as `trc/table4`
     # data sets to train on one after the other: names, or mappings as in
@@ -313,7 +313,7 @@ class Config(Checked):
     parts: Annotated[dict[str, Any], Parts()] = field(default_factory=dict)
 
     def __getattr__(self, name: str) -> Any:
-        """Find a part of a tool's."""
+        """Get the settings of a tool or fork."""
         try:
             return self.__dict__["parts"][name]
         except KeyError:
@@ -339,7 +339,7 @@ class Config(Checked):
             hint = nearest(label, data.label_order)
             yield f"batching.multipliers.{label}: no such class.{hint}"
         if self.ckpt_path and (self.stages or self.baseline.name != "none"):
-            yield "ckpt_path trains one model on: there must be no stages and no baseline"
+            yield "ckpt_path continues one model: set neither stages nor a baseline"
         if self.baseline.name != "none":
             from heron.tasks.checks import baseline_problems  # start-up time
 
@@ -418,7 +418,7 @@ def read(values: Mapping[Any, Any], composed: bool = False) -> Config:
 
 
 def _gathered(values: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Gather tools' parts, and flags of Lightning's Trainer."""
+    """Move tools' settings to `parts`, Lightning's to `trainer.flags`."""
     whole = {k: dict(part) if isinstance(part, Mapping) else part for k, part in values.items()}
     if isinstance(trainer := whole.get("trainer"), dict):
         others = [key for key in trainer if key not in TrainerConfig.__dataclass_fields__]

@@ -43,12 +43,12 @@ _CLASSIFIERS = {
     "xlm-roberta": _ROBERTA,
 }
 _DROPOUTS = ("classifier_dropout", "cls_dropout", "pooler_dropout", "seq_classif_dropout")
-# heron's linear head has no dense layer and no function. A logit z is a sum of that function's
-# values: relu(z) - relu(-z) = z, also of GELU; shifted tanh add up to a straight line, as steps to
-# a ramp, to 1e-7 of its range. All weights are of ordinary size, so that it can be trained further:
-# AdamW moves each by the same amount.
-_APART, _MARGIN = 0.56, 1.5  # between two tanh; how far they go on beyond the range
-_MOST = 64  # tanh for one logit, with a range of 16 on both sides
+# heron's linear head has no dense layer and no function. The export writes a logit z as a sum of
+# the function's values: relu(z) - relu(-z) = z, also for GELU; shifted tanh add up to a straight
+# line, with an error of 1e-7 of its range. No weight is very large or small, so that the model can
+# be trained further: AdamW moves all weights by the same amount.
+_APART, _MARGIN = 0.56, 1.5  # distance of two tanh; how far they continue beyond the range
+_MOST = 64  # most tanh per logit, with a range of 16 on both sides
 _LEAST = 1 / 16  # scale of a logit before tanh; a step moves the head faster by its inverse
 
 
@@ -70,7 +70,7 @@ def class_head_in_transformers(
         layers = [classifier.dense, classifier.classes]
     elif head.config.classifier == "linear":
         layers = _two_layers(classifier[-1], encoder, function)
-        # Dropout would take parts of a logit.
+        # Dropout would remove parts of a logit.
         changed = {name: 0.0 for name in _DROPOUTS if hasattr(settings, name)}
     if not layers:
         return None
@@ -114,7 +114,7 @@ def _two_layers(linear: nn.Linear, encoder: Encoder, function: str) -> list[nn.M
 
 
 def _largest_logit(weight_CD: Tensor, bias_C: Tensor, encoder: Encoder) -> float:
-    """Compute what no logit exceeds, because the encoder ends with a LayerNorm."""
+    """Compute an upper bound of all logits: the encoder ends with a LayerNorm."""
     norm = [each for each in encoder.layers[-1].modules() if isinstance(each, nn.LayerNorm)][-1]
     spread_CD = weight_CD * norm.weight.detach()
     middle_C = weight_CD @ norm.bias.detach().double() + bias_C

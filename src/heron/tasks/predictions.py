@@ -42,7 +42,7 @@ class Predictions:
 
     @property
     def groups(self) -> list[str]:
-        """What a bootstrap draws: the document of each row, or its text."""
+        """The unit that a bootstrap draws: the document of each row, or its text."""
         return [example.group or example.text for example in self.examples]
 
     def scores(self, config: Config) -> dict[str, float]:
@@ -50,7 +50,7 @@ class Predictions:
         raise NotImplementedError
 
     def details(self, config: Config) -> dict[str, list[Any]]:
-        """Lay out what stands beside a prediction, such as probabilities."""
+        """List further columns of a prediction, such as probabilities."""
         return {}
 
     def shown(self, example: Example, config: Config) -> str:
@@ -101,7 +101,7 @@ class ClassPredictions(Predictions):
         return [example.label for example in self.examples]
 
     def scores(self, config: Config) -> dict[str, float]:
-        """See `Predictions`; nothing to score is no score of 0."""
+        """See `Predictions`; empty without labelled rows."""
         task, labels, groups = config.task, config.data.label_order, self.groups
         known = {row: gold for row, gold in enumerate(self.golds) if gold is not None}
         if not known:

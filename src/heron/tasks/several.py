@@ -12,7 +12,7 @@ from heron.tasks.base import Output, Predictions
 
 
 class Mean(pl.LightningModule):
-    """Predicts with the mean of several modules' logits; the first one makes outputs of it."""
+    """Predicts with the mean of several modules' logits; the first computes outputs from it."""
 
     def __init__(self, modules: Sequence[nn.Module]):
         super().__init__()

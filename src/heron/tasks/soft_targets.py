@@ -1,4 +1,4 @@
-"""What the rows of train teach beside their labels: annotators, teachers, suspicious labels.
+"""Targets of train rows beside their labels: annotators, teachers, suspicious labels.
 
 Shape suffixes: R rows, C classes.
 """
@@ -28,8 +28,8 @@ from heron.tasks.config import Config
 def soft_targets(config: Config, data: DataModule) -> Tensor:
     """Mix each train row's label with annotators' labels and teachers' probabilities.
 
-    Of a row that n of them label, each has 1 / n of `optim.soft.weight`; a row that none labels
-    keeps its label alone. A suspect (`optim.suspects`) is multiplied by its weight.
+    If n of them label a row, each has 1 / n of `optim.soft.weight`; a row that none labels
+    keeps only its label. A suspect (`optim.suspects`) is multiplied by its weight.
 
     Returns:
         target_RC, float32, in the order of the rows of the train features; a row sums to its
@@ -77,7 +77,7 @@ def soft_loss(
 
     Args:
         target_TC: as `soft_targets` returns it, of the T rows of train.
-        rows_R: which of them the R rows are.
+        rows_R: indices of the R rows among them.
         smoothing: share of a target that is spread over all classes.
         logits_RC, labels_R, weights_C: as in `LOSSES`; the labels are in the targets.
     """
@@ -192,7 +192,7 @@ def files(word: str) -> list[Path]:
 def runs(word: str, config: Config) -> list[Path]:
     """Find the run that a value names, or the runs of a sweep with this run's data and fold.
 
-    Runs of the sweep that have not ended, and those that learned from others, do not count.
+    Runs of the sweep that have not ended, and those with suspects of their own, do not count.
 
     Raises:
         DataError: the sweep has none.

@@ -1,6 +1,6 @@
 """What a task is: everything that shared code asks about it.
 
-heron's tasks are in `heron.tasks.<name>.task`; `TASKS` finds them, and those of forks, by name.
+heron's tasks are `heron.tasks.<name>.TASK`; `TASKS` finds them, and those of forks, by name.
 Parts that are slow to import are functions that import them when called, so that a run loads the
 parts of its own task only.
 """
@@ -42,7 +42,7 @@ if TYPE_CHECKING:  # these load torch, or much of it
 
 __all__ = ["CLASS_FORMATS", "TASKS", "Task", "task_of"]
 
-# What tasks with classes ignore, and what those without them do, see `Rules.ignores`.
+# Keys without effect for tasks with classes, and for tasks without; see `Rules.ignores`.
 FOR_TEXTS = ("optim.soft.answers", "task.bertscore.model")
 FOR_CLASSES = (
     *("optim.class_weights", "optim.soft.columns", "optim.soft.predictions"),
@@ -54,7 +54,7 @@ CLASSES = "classification"  # also scores rows of any other task with classes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassScores:
-    """How a task is scored whose predictions are classes."""
+    """How a task with classes is scored."""
 
     metric: str = "macro_f1"  # the metric that `heron compare` compares by default
     right: str = "accuracy"  # the score whose value for a row is 1 where the row is right
@@ -63,7 +63,7 @@ class ClassScores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextScores:
-    """How a task is scored whose predictions are texts: by the mean of a score for each text."""
+    """How a task whose predictions are texts is scored: by means over the scores of the texts."""
 
     # Scores predictions against their gold texts: float64 [N] by name, NaN where a row does not
     # count. Takes predictions, golds, language (None: only scores that need none), and whether "no
@@ -126,7 +126,7 @@ class ModelParts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What people read of a task."""
+    """How a task is described to people."""
 
     hub_name: str = "other"  # what the Hugging Face Hub calls the task
     does: str = ""  # what a model of the task does, a verb and its objects
@@ -140,7 +140,7 @@ class About:
 
 @dataclass(frozen=True, kw_only=True)
 class Task(TaskRules):
-    """One task; `TaskRules` has what it asks of a configuration."""
+    """One task; `TaskRules` has the part that configurations need."""
 
     formats: Registry[Format]  # file formats of its data sets, see `heron.data.rows`
     model: ModelParts

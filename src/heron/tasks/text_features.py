@@ -79,7 +79,7 @@ def second_start(encoding: Any) -> int:
 def _encode(
     examples: Sequence[Example], tokenizer: Any, options: FeatureOptions, form: str
 ) -> list[Any]:
-    """Encode each whole, and again what is too long: a `_Row`, or a `Problem`."""
+    """Encode each example whole, then too long ones again: a `_Row`, or a `Problem`."""
     texts = [_texts(example, options, form) for example in examples]
     backend = tokenizer.backend_tokenizer  # transformers would make lists of masks and ids as well
     backend.no_truncation()

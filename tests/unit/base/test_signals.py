@@ -98,7 +98,7 @@ def test_sigterm_saves_says_interrupted_exits_143_and_the_same_command_goes_on(
 def test_a_training_that_cannot_save_in_time_ends_where_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(signals, "_GRACE", 0.05)
+    monkeypatch.setattr(signals, "_TO_SAVE", 0.05)
     sigterm = Deferred()
     sigterm.begin()
     try:

@@ -282,7 +282,7 @@ def test_absent_folds_are_noted_and_no_run_without_a_score_is_called_chosen(swee
         OmegaConf.save(config, folder / "config.yaml")
         write_json(folder / "scores.json", {})
     notes = run(sweep, "split=validation")["notes"]
-    absent = [note for note in notes if "of its 3 folds there is none of 0, 2" in note]
+    absent = [note for note in notes if "of its 3 folds, 0, 2" in note]
     assert len(absent) == 3 * len(HEADS)
     assert not any("chosen on the compared rows" in note for note in notes)
     assert any("no validation scores are stored" in note for note in notes)

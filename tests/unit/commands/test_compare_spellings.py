@@ -13,7 +13,7 @@ from heron.results.outcomes import Settings, score_rows
 
 # SQuAD's rules leave out the second quotation mark only: by exact match, four different texts.
 SPELLINGS = ["ארה״ב", 'ארה"ב', "\u200fארה״ב", "אָרה״ב"]
-SPELT = "rows have golds that the files spell otherwise"
+SPELT = "rows have golds that the files spell"
 
 golds = st.lists(st.sampled_from(SPELLINGS), min_size=1, max_size=4, unique=True)
 answers = st.sampled_from([*SPELLINGS, "צרפת"])

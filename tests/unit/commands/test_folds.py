@@ -46,4 +46,4 @@ def test_compare_joins_the_folds_of_a_system_into_one_set_of_rows(tmp_path, caps
     gone = next(folder.glob("*head=ess*fold=1*"), None) or next(folder.glob("*ess*"))
     (gone / "status.json").unlink()
     small_runs.heron("compare", folder, "split=validation", "draws=100", "rows=shared")
-    assert "of its 2 folds there is none of" in " ".join(capsys.readouterr().out.split())
+    assert "of its 2 folds" in " ".join(capsys.readouterr().out.split())

@@ -94,7 +94,7 @@ def test_what_curricula_learnt_from_is_shown_last_and_is_no_unequal_budget(make_
     steps = [(row["curriculum"], row["steps"]) for row in _shown(table)]
     assert steps == [("e2l", "140"), ("none", "140"), ("learnt from", "90")]
     assert "Not equal" not in table.note
-    assert "the runs that curricula learnt from" in table.note
+    assert "once per seed" in table.note
 
 
 def test_one_run_is_shown_stage_by_stage_with_its_total(make_run, make_ledger):

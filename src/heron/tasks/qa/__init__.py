@@ -105,7 +105,7 @@ TASK = Task(
         data_problems=data_problems,
     ),
     features=features,
-    # Questions whose answer is cut are left out of splits to train on only.
+    # Only splits to train on leave out questions whose answer is cut.
     feature_options=lambda config, training: training,
     model=ModelParts(
         module=module,

@@ -116,7 +116,7 @@ def _parse(text: str) -> Any:
 
 
 def _answer(text: Any, start: Any) -> tuple[Any, Any]:
-    """Read a number as text, and a text as the start; other values are reported later."""
+    """Convert a number to an answer's text, text to its start; others are reported later."""
     if is_missing(start):
         start = None
     elif (written := cell_text(start).removesuffix(".0")).removeprefix("-").isdecimal():
@@ -140,9 +140,9 @@ def stands_at(context: str, answer: str, start: int) -> bool:
 
 
 def nearest_place(context: str, answer: str, start: int) -> Span | None:
-    """Find where `answer` stands nearest to `start`, else where it does with other white space.
+    """Find the occurrence of `answer` nearest to `start`, else one with other white space.
 
-    Of two places at the same distance, the earlier one; None if there is none.
+    The earlier one wins ties; None if there is none.
     """
     for pattern in (re.escape(answer), r"\s+".join(map(re.escape, answer.split()))):
         places = [Span(*found.span(1)) for found in re.finditer(f"(?=({pattern}))", context)]

@@ -21,14 +21,13 @@ from heron.data.features import Column, FeatureOptions, Features, flatten, token
 from heron.tasks.qa.answers import is_mark
 from heron.tasks.text_features import second_start
 
-# How well tokens match a gold answer's characters: exactly; more or fewer (a border is inside a
-# token); it is cut (whole in no window); or it has no token. Each with what to warn of.
+# How well tokens match a gold answer's characters: exactly; not exactly (a border is inside a
+# token); cut (every window cuts it); or without any token. `FITS` has the warnings.
 EXACT, INEXACT, CUT, TOKENLESS = range(4)
 FITS = {
     "exact": "",
-    "inexact": "answers begin or end inside a token: the best a system can answer is longer or "
-    "shorter",
-    "cut": "answers are whole in no window: no system can find them",
+    "inexact": "answers begin or end inside a token: the best possible answer is longer or shorter",
+    "cut": "answers are cut by every window: no system can find them",
     "tokenless": "answers map to no token of this tokenizer: no system can find them",
 }
 _CHUNK = 512  # examples tokenized at once; more would need more memory and save no time
@@ -179,7 +178,7 @@ class _Window(NamedTuple):
 def _windows(
     example: Example, encoding: Any, options: FeatureOptions
 ) -> tuple[list[_Window], bool, int] | Problem:
-    """Cut the context of one question; also whether its end is left out, and which of `FITS`."""
+    """Cut the context of one question; also whether its end is left out, and its `FITS` index."""
     sources, ids, second = encoding.sequence_ids, encoding.ids, second_start(encoding)
     length = sources.count(1)  # a text without a known character has no tokens
     begin = sources.index(1) if length else len(sources)
@@ -246,8 +245,7 @@ def _no_answer_left(example: Example, fit: int, options: FeatureOptions) -> Prob
     if fit == TOKENLESS:
         what = "its answer's characters map to no token of this tokenizer"
     elif options.overflow == "windows":
-        most = f"a window of {options.max_length} tokens"
-        what = f"its answer is longer than {most} can be sure to hold"
+        what = f"its answer is cut by every window of {options.max_length} tokens"
         fixes = ("raise encoder.max_length or encoder.stride",)
     else:
         what = f"its answer lies after the first {options.max_length} tokens and is cut"

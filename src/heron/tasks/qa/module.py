@@ -34,7 +34,7 @@ from heron.tasks.qa.predictions import SpanPredictions, answers_of, collect_span
 class SpanOutput(Output):
     """An `Output` of questions, whose loss is the mean over windows.
 
-    It observes the probability of the answer's two borders (of "not here" in windows without it),
+    `observed_R3`: probability of the answer's two borders ("not here" in windows without it),
     averaged over the windows; whether the best span of all windows ("not here" included where there
     is no answer) is the target; and the score of the target minus the best other score.
     """

@@ -61,7 +61,7 @@ class SpanPredictions(Predictions):
         none_R: np.ndarray,
         threshold: float | None,
     ) -> Self:
-        """Predict the best answers that are over the threshold."""
+        """Predict each best answer, or none by the threshold."""
         texts = [
             answers[0].text if answers and (threshold is None or none <= threshold) else ""
             for answers, none in zip(best, none_R, strict=True)

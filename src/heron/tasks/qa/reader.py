@@ -161,7 +161,7 @@ class QuestionReader(TableReader):
         )
 
     def guid(self, value: Any, line: int) -> str:
-        """Read an id; without one it is `<file stem>:<number>`. In SQuAD's forms, some repeat."""
+        """Read an id; without one it is `<file stem>:<number>`. SQuAD's JSON may repeat ids."""
         guid = "" if is_missing(value) else cell_text(value)
         guid = f"{table_stem(self.table.path)}:{line}" if value is None else guid
         if guid in self.lines and (self.in_json or "answers" in self.table.columns):
@@ -218,7 +218,7 @@ class QuestionReader(TableReader):
                 fix: tuple[str, ...] = ("data.unlabelled=drop leaves such questions out",)
                 if not self.in_json and NO_ANSWER not in self.config.label_order:
                     order = f"data.label_order=[{ANSWER},{NO_ANSWER}]"
-                    fix = (*fix, f"{order} takes them for unanswerable")
+                    fix = (*fix, f"{order} reads them as unanswerable")
                 report("has no 'answers'" if self.in_json else "its answer is empty", fix)
             return None, []
         answers = answers or []

@@ -5,12 +5,12 @@ there has not clearly contradicted the annotators. Papers call different things 
 computes three, named:
 
 - `recode`: where gold is VAGUE, gold becomes the prediction; then macro and weighted F1 over all
-  classes. A forgiven row is a true positive of the predicted class, and VAGUE's recall is 1. A
-  system that never predicts VAGUE has no such row: VAGUE's F1 is then 0 in the macro average.
+  classes. A recoded row is a true positive of the predicted class. If no row of gold VAGUE is
+  predicted VAGUE, VAGUE's F1 is 0 in the macro average.
 - `drop`: rows whose gold is VAGUE are left out; then macro and weighted F1 over the other classes.
-  On the rows that stay, predicting VAGUE misses the gold class.
-- `matres_micro`: VAGUE counts as "no relation"; F1 of all other predictions, pooled. It forgives
-  nothing, and does not reward finding VAGUE.
+  In the remaining rows, a prediction of VAGUE is an error.
+- `matres_micro`: VAGUE counts as "no relation"; micro F1 over the other classes. Errors
+  on gold VAGUE count, right predictions of VAGUE do not.
 
 Source: Yanko, Pariente and Bar, Temporal Relation Classification in Hebrew ("ignoring mistakes of
 non-VAGUE predictions on VAGUE samples"), and its released evaluation, which is `recode`;
@@ -53,19 +53,17 @@ def _scores(matrix: Counts, vague: int, relaxed: str) -> dict[str, Fractions]:
     dropped[..., vague, :] = 0
     recoded[..., vague, classes] = 0  # not the column of rows without a prediction
     recoded[..., classes, classes] += matrix[..., vague, classes]
-    by_mode = {
-        "recode": {"macro": macro_f1(recoded), "weighted": weighted_f1(recoded)},
+    scores = {
+        "recode_macro": macro_f1(recoded),
+        "recode_weighted": weighted_f1(recoded),
         # No row of VAGUE is left, so its weight is 0: only the plain mean has to leave it out.
-        "drop": {"macro": f1(dropped)[..., others].mean(-1), "weighted": weighted_f1(dropped)},
-        "matres": {"micro": micro_f1(matrix, others.tolist())},
+        "drop_macro": f1(dropped)[..., others].mean(-1),
+        "drop_weighted": weighted_f1(dropped),
+        "matres_micro": micro_f1(matrix, others.tolist()),
     }
-    chosen = by_mode[relaxed.removesuffix("_micro")]
+    chosen = {name.split("_")[1]: name for name in scores if name.startswith(relaxed)}
     return {
         **plain_scores(matrix),
-        **{f"relaxed_{average}_f1": score for average, score in chosen.items()},
-        **{
-            f"relaxed_{mode}_{average}_f1": score
-            for mode, averages in by_mode.items()
-            for average, score in averages.items()
-        },
+        **{f"relaxed_{average}_f1": scores[name] for average, name in chosen.items()},
+        **{f"relaxed_{name}_f1": score for name, score in scores.items()},
     }

@@ -1,4 +1,4 @@
-"""Summaries of copied sentences: `lead`, `textrank`, and the upper bound `oracle`.
+"""Extractive baselines: `lead`, `textrank`, and the upper bound `oracle`.
 
 Shape suffixes: S sentences of an article, V distinct words.
 """
@@ -30,7 +30,7 @@ _TOLERANCE = 1e-9
 class ExtractiveConfig(BaselineConfig):
     """Sentences of the article: `lead` (the first), `textrank` (most like all others), `oracle`.
 
-    `oracle` chooses greedily by the reference: a ceiling, not a system.
+    `oracle` chooses greedily by the reference: an upper bound, no system.
     """
 
     sentences: Count = 3  # largest number of sentences
@@ -82,7 +82,7 @@ EXTRACTIVE = Baseline(
 def textrank(sentences: Sequence[str], count: int = 3) -> list[int]:
     """Find the positions of the `count` sentences that are most similar to all others; ascending.
 
-    Of equal ranks the first ones.
+    The first ones win ties.
     """
     rank_S = rank_sentences(sentences)
     best = sorted(range(len(sentences)), key=lambda place: (-round(float(rank_S[place]), 9), place))

@@ -193,7 +193,7 @@ class SummarizationModule(TaskModule):
         self.validation_scores.update([texts[row] for row in known], golds)
 
     def on_validation_epoch_end(self) -> None:
-        """Log ROUGE of the chosen rows under `validation/`, and that of sentences to copy."""
+        """Log ROUGE of the chosen rows under `validation/`, and that of extractive baselines."""
         if self.references:
             super().on_validation_epoch_end()
             articles, golds = zip(*self.references.values(), strict=True)

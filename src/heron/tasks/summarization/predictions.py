@@ -60,7 +60,7 @@ class SummaryPredictions(Predictions):
     def scores(self, config: Config) -> dict[str, float]:
         """Score the rows that have a reference.
 
-        ROUGE, the scores of copied sentences, BERTScore if `task.bertscore` has a model, and their
+        ROUGE, also of extractive baselines, BERTScore if `task.bertscore` has a model, and their
         intervals are on texts without normalisation; statistics of the summaries are on texts
         normalised by `data.unicode`.
         """

@@ -18,7 +18,7 @@ GIVEN = "texts as given"
 
 
 def open_articles(config: DataConfig, files: Mapping[str, Path]) -> Reader:
-    """Make a reader of tables of articles; with `optional`, rows may lack a summary."""
+    """Make a reader of tables of articles; with labels `optional`, rows may lack a summary."""
     columns = config.columns
 
     def read(

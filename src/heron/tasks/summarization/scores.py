@@ -1,4 +1,4 @@
-"""How summaries are scored outside a run, one by one: ROUGE, and BERTScore for all commands.
+"""Scores of single summaries outside a run: ROUGE, and BERTScore for all commands.
 
 This module imports quickly; torch and transformers are loaded when scores are computed.
 """
@@ -142,7 +142,7 @@ def _items(
 def _rest(
     examples: Sequence[Example], texts: Sequence[str], config: DataConfig
 ) -> Mapping[str, float]:
-    """Describe the summaries, normalised by `data.unicode`, and score copied sentences."""
+    """Describe the summaries, normalised by `data.unicode`, and score extractive baselines."""
     from heron.metrics.summary import describe_summaries, exchanged_scores, extractive_scores
 
     language, spell = get_language(config.language), speller(config.language, config.unicode)
@@ -158,7 +158,7 @@ def _rest(
         print_lines(
             f"Unicode variants (data.unicode) in {changed[0]} articles, {changed[2]} gold "
             f"summaries, {changed[1]} summaries: rouge1, rouge2, rougeL and BERTScore compare them "
-            "as given, rouge1_heron and so on as one"
+            "as given, rouge1_heron and so on as equal"
         )
     return rest | extractive_scores(articles, golds, language)
 

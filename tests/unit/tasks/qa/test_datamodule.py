@@ -89,5 +89,5 @@ def test_a_run_says_how_its_answers_were_read(config, capsys):
     assert cut > 0
     assert sum(deeds["trimmed"] for deeds in found["repairs"].values()) == 8 + 4
     warned = capsys.readouterr().err
-    assert f"test: {cut} answers are whole in no window" in warned
+    assert f"test: {cut} answers are cut by every window" in warned
     assert "test: answers 4 trimmed" in warned
