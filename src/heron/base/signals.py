@@ -24,7 +24,7 @@ class Terminated(KeyboardInterrupt):
 
 
 def exit_code(error: KeyboardInterrupt) -> int:
-    """Choose the exit code of a command that was interrupted."""
+    """Choose the exit code of an interrupted command (a job's own process always has 130)."""
     return TERMINATED if isinstance(error, Terminated) else INTERRUPTED
 
 

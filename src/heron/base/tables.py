@@ -74,7 +74,7 @@ class Table:
         missing = [column for column in (*columns, *keys) if column not in self.columns]
         for column in missing:
             what = f"no column '{column}'.{nearest(column, self.columns)}"
-            fix = f"{keys[column]}=NAME says which column it is" if keys else ""
+            fix = f"{keys[column]}=NAME names that column" if keys else ""
             problems.append(Problem(str(self.path), what, fix))
         if missing:
             raise DataError(problems)

@@ -59,7 +59,7 @@ class DataModule(pl.LightningDataModule):
         _ = self._prepared
 
     def setup(self, stage: str | None = None) -> None:
-        """Read what `prepare_data` has stored; have Lightning ask for each epoch's plan."""
+        """Read what `prepare_data` has stored; make Lightning reload the plan every epoch."""
         _ = self._prepared
         if self.trainer is not None and stage == "fit":
             # Plans differ in length, and Lightning counts a loader's batches once.

@@ -18,7 +18,7 @@ _REMEDIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "casing": ("normalize_case", ("capitalize", "lower")),
     "duplicates": ("duplicates", ("drop", "mark")),
 }
-_MEASURED = ("normalize_case",)  # an audit's findings already include its effect
+_MEASURED = ("normalize_case",)  # an audit with this option includes its effect
 
 
 def text_options(config: DataConfig) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def _store(source: str, config: DataConfig, target: Path, cache: Path) -> None:
     if missing or not set(wanted.values()) & set(loaded):
         raise ConfigError(
             f"data.hub={config.hub}: has no split {', '.join(missing or wanted.values())}, only "
-            f"{', '.join(loaded)}; data.hub_splits={{train: NAME}} says what they are called"
+            f"{', '.join(loaded)}; data.hub_splits={{train: NAME}} gives their names"
         )
     for split, name in wanted.items():
         if name in loaded:

@@ -99,7 +99,7 @@ def own_table(source: Path | Table, config: DataConfig) -> Table:
     if not renamed:
         return table
     said = ", ".join(f"{name} is {column}" for name, column in renamed.items())
-    say(f"{table.path}: {said} (data.columns says otherwise)", about=f"columns {said}")
+    say(f"{table.path}: {said} (data.columns changes that)", about=f"columns {said}")
     rows = [{renamed.get(name, name): cell for name, cell in row.items()} for row in table.rows]
     columns = tuple(renamed.get(name, name) for name in table.columns)
     return replace(table, columns=columns, rows=rows)

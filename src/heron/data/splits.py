@@ -20,7 +20,7 @@ def carve(
 ) -> tuple[list[Example], list[Example]]:
     """Divide the training examples into train and another split, both in their given order.
 
-    The split is of whole groups, drawn one by one until they hold `config.fraction` of the rows; a
+    The split has whole groups, drawn one by one until they hold `config.fraction` of the rows; a
     group that would make it more than twice that share is skipped. Examples without a group are
     grouped by text: the pairs of one window, or the hypotheses about one premise, stay together.
     """

@@ -31,7 +31,7 @@ class DynamicsConfig(Checked):
 
 @dataclass
 class Stage:
-    """One of `curriculum.stages`."""
+    """One of `curriculum.stages`, before its steps are known (`curriculum.Stage`)."""
 
     name: str = ""
     share: Positive | None = None

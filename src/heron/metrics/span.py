@@ -285,7 +285,7 @@ def question_clusters(
     Args:
         language: of the questions; None, or one without a list of question words, gives `other`.
         reach: how many words from the beginning to search. 1 is the paper's definition; 3 also
-            finds the word behind a preposition (Hebrew על מה, about what; Romanian la ce, at what).
+            finds the word after a preposition (Hebrew על מה, about what; Romanian la ce, at what).
 
     Returns:
         One of `CLUSTERS`, or `other`, for each question.

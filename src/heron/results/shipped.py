@@ -92,7 +92,7 @@ def find_examples(
 ) -> list[Example]:
     """Find examples as `known_examples` does; a DataError names those that are not there."""
     found = known_examples(guids, split, data, data_dir, cache_dir)
-    fix = "is this the data that the run was scored on? paths.data=DIR says where it lies"
+    fix = "is this the data that the run was scored on? paths.data=DIR names its folder"
     pairs = zip(guids, found, strict=True)
     if missing := [guid for guid, example in pairs if example is None]:
         what = f"predicted, but not in {data.name}"

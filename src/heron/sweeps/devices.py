@@ -51,7 +51,7 @@ def start_job(job: Run, n_jobs: int = 1) -> JobProcess:
 def check_devices(config: Config) -> None:
     """Raise a ConfigError where a run needs more devices than this machine has.
 
-    On processors a device is a core; two processes may share one, to try several devices at all.
+    On a CPU, a device is a core; a machine with a single core allows two, to try it.
     """
     wanted = count_ranks(config)
     if wanted == 1:

@@ -42,7 +42,7 @@ from heron.training.run_names import identifying
 from heron.training.study import open_storage, open_study, trial_of
 
 _MOST_CUTS = 3  # interruptions of one job in one command; then the search continues without it
-_MOST_REPEATS = 1000  # points in a row that were tried already
+_MOST_REPEATS = 1000  # already tried points in a row; then the search ends
 _DIGITS = 6  # of a drawn number: more make commands and folder names unreadable
 _REFUSED = {
     "trainer.monitor": "a search compares its trials by one score",
@@ -63,7 +63,7 @@ class SearchConfig(SweeperConfig):
 
 
 def settings_of(sweeper: Mapping[str, Any]) -> SearchConfig:
-    """Read the keys of `hydra.sweeper`; a ConfigError names one that cannot be."""
+    """Read the keys of `hydra.sweeper`; a ConfigError names a wrong one."""
     own = {each.name for each in fields(SearchConfig)} - {"study", "trial"}
     return parse(SearchConfig, {key: sweeper[key] for key in own}, "hydra.sweeper.")
 
@@ -223,7 +223,7 @@ class Search:
         return [*words, "run.resume=true"] if self._cuts[number] else words
 
     def tell(self, number: int, ended: JobReturn) -> None:
-        """Tell the study how a trial's job ended; one that the same command tries again is open."""
+        """Tell the study how a trial's job ended; trials that the command tries again stay open."""
         with self._lock():
             trial = self._all()[number]
             status = self._folder(trial).read_status()
@@ -293,7 +293,7 @@ class Search:
         return list({**self.rows, **drawn}.values())
 
     def _trials(self) -> list[FrozenTrial]:
-        """List the trials that count: not those that turned out to repeat another."""
+        """List the trials that count: without those that repeat another."""
         return [trial for trial in self._all() if "repeats" not in trial.user_attrs]
 
     def _all(self) -> list[FrozenTrial]:

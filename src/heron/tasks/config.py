@@ -93,7 +93,7 @@ class TaskConfig:
     # of `summarization`: reference summaries are cut to this many tokens in training
     max_target_tokens: Annotated[int, Ge(2)] = 128
     # of `summarization`: rows that are summarized after each epoch to choose the best one, always
-    # the same; null: all. The end of the run takes all.
+    # the same; null: all. At the end of the run, all are.
     validation_samples: Count | None = None
     # of `summarization`: how summaries are generated
     generation: GenerationConfig = field(default_factory=GenerationConfig)

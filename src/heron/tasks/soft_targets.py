@@ -112,7 +112,7 @@ def _add_predictions(
     for number, row in enumerate(table.rows):
         place, cells = rows.get(cell_text(row["guid"])), [row[column] for column in columns]
         if place is None or all(map(is_missing, cells)):
-            continue  # not a train row, or the teacher says nothing
+            continue  # no train row, or one without a prediction
         try:
             shares = np.array(cells, dtype=float)
         except (TypeError, ValueError):

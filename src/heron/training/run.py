@@ -1,4 +1,4 @@
-"""One run's life: open, claimed, running, ended; and what `status.json` says of it.
+"""One run's life: open, claimed, running, ended; and what its `status.json` holds.
 
 `status.json` says where it is: `pending` (planned by a sweep) -> `running` (with a heartbeat) ->
 `done`, `pruned`, `failed` or `interrupted`; from which code, files and machine it comes, and why it

@@ -217,7 +217,7 @@ def test_a_file_is_fetched_by_its_hash_or_not_at_all(
         assert data.files["train"].url is data.files["join"].url is None
         assert data.files["test"].url == other.url
     del config.data.files["test"]
-    with pytest.raises(DataError, match="without a hash"):
+    with pytest.raises(DataError, match="has no address"):
         locate(config.data, tmp_path, tmp_path / "cache")
 
 

@@ -5,8 +5,8 @@
 const HeronCards = (() => {
   const STEP = 25; // cards that are added at a time
 
-  // Numbers of the rows that `keep` keeps and whose text holds what is searched for, by `key`,
-  // the least first; rows that are equal in it keep the file's order, rows without it come last.
+  // Indices of the rows that pass `keep` and whose text holds what is searched for, ascending by
+  // `key`; equal ones stay in the file's order, rows without a key come last.
   function choose(rows, texts, search, keep, key) {
     const wanted = search.trim().toLowerCase();
     const keys = rows.map((row) => key(row) ?? Infinity);

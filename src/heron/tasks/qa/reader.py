@@ -74,7 +74,7 @@ def open_questions(config: DataConfig, files: Mapping[str, Path], placed: bool =
         path = source.path if isinstance(source, Table) else source
         needed = {column: SIDE for column, key in keys.items() if key == SIDE}
         if is_squad(path):
-            table, fix = read_squad(path), f"{SIDE}=NAME says which it is"
+            table, fix = read_squad(path), f"{SIDE}=NAME names that column"
             for name in needed:
                 if table.rows and name not in table.columns:
                     what = f"no question has a '{name}'.{nearest(name, table.columns)}"
