@@ -84,7 +84,7 @@ def find_neighbours(texts: Sequence[str], threshold: float) -> tuple[Neighbours,
 
 
 def _band_keys(texts: Sequence[str], count: int, rows: int) -> list[Shingles]:
-    """Hash each band of the MinHash sketches of some texts, of each uint64 [C]."""
+    """Hash each band of the MinHash sketches of texts; one uint64 [C] per band."""
     sets = [shingle(text) for text in texts]
     starts_C = np.cumsum([0, *map(len, sets[:-1])])
     shingles_S, random = np.concatenate(sets), np.random.default_rng(0)
@@ -92,7 +92,7 @@ def _band_keys(texts: Sequence[str], count: int, rows: int) -> list[Shingles]:
     for _ in range(count):
         key_C = np.zeros(len(texts), np.uint64)
         for factor in random.integers(1, 2**63, rows, np.uint64) * np.uint64(2) + np.uint64(1):
-            # An odd factor permutes all hashes; the least one is one number of the sketch.
+            # An odd factor permutes all hashes; the minimum is one component of the sketch.
             least_C = np.minimum.reduceat(shingles_S * factor, starts_C)
             key_C = (key_C ^ least_C) * _MULTIPLIER
             key_C ^= key_C >> np.uint64(29)
@@ -101,7 +101,7 @@ def _band_keys(texts: Sequence[str], count: int, rows: int) -> list[Shingles]:
 
 
 def _groups(key_N: Shingles) -> tuple[Counts, Counts, Counts]:
-    """Sort texts by the key of a band: the order; each one's group's first place, and its rank."""
+    """Sort texts by a band's key: the order, each text's group's first position, and its rank."""
     order_N = np.argsort(key_N, kind="stable")
     sorted_N = key_N[order_N]
     first_N, rank_N = np.empty((2, len(key_N)), np.int32)
@@ -111,9 +111,9 @@ def _groups(key_N: Shingles) -> tuple[Counts, Counts, Counts]:
 
 
 def _earlier(rows_C: Counts, order_N: Counts, first_N: Counts, rank_N: Counts) -> Counts:
-    """Pair some texts with the first earlier ones of their group, one more than are compared.
+    """Pair texts with the first earlier ones of their group, one more than are compared.
 
-    A pair is one number, as many times N as the later text's place, and the earlier one's.
+    A pair is encoded as one number: N times the later text's position, plus the earlier one's.
     """
     count_C = np.minimum(rank_N[rows_C], _MOST + 1)
     rows_P = np.repeat(rows_C, count_C)

@@ -1,4 +1,4 @@
-"""A page to explore a sweep with, and the same in a W&B workspace (`heron dashboard`)."""
+"""A page to explore a sweep, also as a W&B workspace (`heron dashboard`)."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`heron dashboard DIR`: a page to explore a sweep with, and the same in a W&B workspace."""
+"""`heron dashboard DIR`: a page to explore a sweep, also as a W&B workspace."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from heron_tools.dashboard.page import write_dashboard
 class DashboardOptions:
     """Options of `heron dashboard`."""
 
-    folder: Path  # of a sweep
-    out: Path | None = None  # default: into `folder`
-    wandb: bool = False  # save a W&B workspace of the sweep too; needs an account
+    folder: Path  # folder of a sweep
+    out: Path | None = None  # output folder; default `folder`
+    wandb: bool = False  # also save a W&B workspace of the sweep; needs an account
     entity: str | None = None  # the W&B user or team; default: the account's own
 
 

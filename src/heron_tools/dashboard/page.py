@@ -1,7 +1,7 @@
-"""The dashboard of a sweep as one HTML file that needs no network and no library.
+"""The dashboard of a sweep as one HTML file without network access or libraries.
 
-The best configuration is chosen on validation, never on test: the mean over its finished runs of
-the score that the runs watch (`trainer.monitor`).
+The best configuration is chosen on validation, never on test, by the mean of the monitored score
+(`trainer.monitor`) over its finished runs.
 """
 
 import math
@@ -35,9 +35,9 @@ from heron.results.systems import (
 from heron_tools.dashboard.workspace import watched_score
 
 SPLITS = ("validation", "test")
-POINTS = 120  # of a curve, at most; a screen shows no more
+POINTS = 120  # maximum of a curve
 _FORMAT = 1
-# Groups about jobs and folders: `repeat_command` leaves them out.
+# Groups of jobs and folders, which `repeat_command` leaves out.
 _COMMAND_GROUPS = ("run", "sweeper", "launcher")
 _DIGITS = 6  # significant, of every number on the page
 
@@ -73,15 +73,14 @@ def write_dashboard(folder: Path, out: Path | None = None) -> Path:
 
 
 def dashboard_data(title: str, runs: Sequence[RunRecord], folder: Path) -> dict[str, Any]:
-    """Gather what the page's script shows, as JSON's own types; secrets are masked.
+    """Collect the data of the page's script, in JSON types; secrets are masked.
 
     Links to the pages of `runs` are relative to `folder`.
 
     Returns:
-        `version`, `title`, `synthetic`, `keys` (varying settings), `seeds` (those of them that are
-        seeds), `order` (values of each key, sorted), `metrics`, `monitor`, `minimised` (metrics of
-        which less is better), `copied` (by metric, the names of its scores of lead-3
-        and the oracle), `runs`,
+        `version`, `title`, `synthetic`, `keys` (varying settings), `seeds` (the keys that are
+        seeds), `order` (values of each key, sorted), `metrics`, `monitor`, `minimised` (metrics
+        where lower is better), `copied` (by metric, its names for lead-3 and the oracle), `runs`,
         `groups` (labels), `best`.
     """
     keys, metrics, monitor = varying_keys(runs), headline_metrics(runs), watched_score(runs)
@@ -120,7 +119,7 @@ def dashboard_data(title: str, runs: Sequence[RunRecord], folder: Path) -> dict[
 
 
 def curves(path: Path, metrics: Sequence[str]) -> dict[str, list[list[float | None]]]:
-    """Read a run's losses, and the given scores on validation; empty without a readable file.
+    """Read a run's losses and the given validation scores; empty without a readable file.
 
     Returns:
         `{"train/loss": [[step, value], ...]}`, at most `POINTS` points each, the last one always.
@@ -142,9 +141,9 @@ def curves(path: Path, metrics: Sequence[str]) -> dict[str, list[list[float | No
 
 
 def repeat_command(title: str, group: System) -> str:
-    """Write the command that trains a group's runs again, in a sweep beside the old one.
+    """Write the command that trains a group's runs again, in a new sweep.
 
-    Only typed overrides are repeated; secrets in them are masked and must be filled in.
+    Only overrides of the command line are repeated; secrets in them are masked.
     """
     seeds: dict[str, list[str]] = {}
     words: dict[str, str] = {}
@@ -157,7 +156,7 @@ def repeat_command(title: str, group: System) -> str:
             elif key.split(".")[0] not in _COMMAND_GROUPS:
                 words[key] = word  # with its `+` or `~`
     several = {key: ",".join(sorted({*each}, key=natural)) for key, each in seeds.items()}
-    # A comma in a plain value would be a sweep over two.
+    # An unquoted comma would make a sweep over two values.
     sweep = f"'{title}-again'" if "," in title else f"{title}-again"
     flag = ["-m"] if any("," in value for value in several.values()) else []
     drawn = [f"{key}={value}" for key, value in several.items()]
@@ -186,7 +185,7 @@ def _run(run: RunRecord, metrics: Sequence[str]) -> dict[str, Any]:
 def _best(
     title: str, groups: Sequence[System], runs: Sequence[RunRecord], monitor: str
 ) -> dict[str, Any] | None:
-    """Choose by the mean of the watched score on validation; ties go to the first group."""
+    """Choose by the mean of the monitored score on validation; in a tie, the first group."""
     found = [(group.summary("validation", monitor), number) for number, group in enumerate(groups)]
     scored = [(summary, number) for summary, number in found if summary]
     if not scored:

@@ -1,4 +1,4 @@
-"""The dashboard of a sweep as a saved view of W&B, for those who log there.
+"""The dashboard of a sweep as a saved W&B workspace.
 
 Needs an account and the package `wandb-workspaces` (Apache-2.0), which heron does not install.
 """
@@ -16,9 +16,9 @@ PACKAGE = "wandb-workspaces==0.4.13"
 
 
 def save_workspace(sweep: str, runs: Sequence[RunRecord], entity: str | None = None) -> str:
-    """Save the view in the project that the runs log to; returns its address.
+    """Save the workspace in the runs' W&B project; returns its address.
 
-    `sweep` is the group of the runs in W&B; `entity` a user or team, default the account's own.
+    `sweep` is the runs' group in W&B; `entity` a user or team, default: the account's.
 
     Raises:
         ConfigError: the package is missing, no account is known, or the server refuses.
@@ -36,7 +36,7 @@ def save_workspace(sweep: str, runs: Sequence[RunRecord], entity: str | None = N
         if not owner:
             raise ConfigError("the W&B account has no default entity; name one with entity=NAME")
         saved = build_workspace(sweep, runs, owner).save()
-    # The library raises errors of wandb, of requests and plain ValueErrors: all mean "not saved".
+    # Errors of wandb, errors of requests and ValueErrors all mean that it was not saved.
     except Exception as error:
         if isinstance(error, ConfigError):
             raise
@@ -49,9 +49,9 @@ def save_workspace(sweep: str, runs: Sequence[RunRecord], entity: str | None = N
 
 
 def build_workspace(sweep: str, runs: Sequence[RunRecord], entity: str) -> Any:
-    """Define the view, not saved yet: settings against the score, curves, final scores.
+    """Build the workspace, without saving it: settings and score, curves, final scores.
 
-    The names are those under which `heron.training.wandb_logger` records runs.
+    Names are those by which `heron.training.wandb_logger` records runs.
     """
     import wandb_workspaces.reports.v2 as panels  # optional, see the module
     import wandb_workspaces.workspaces as views
@@ -102,17 +102,17 @@ def build_workspace(sweep: str, runs: Sequence[RunRecord], entity: str) -> Any:
 
 
 def _named(runs: Sequence[RunRecord], key: str) -> Any:
-    """Read what W&B's logger was told; earlier runs have the key in `logger` itself."""
+    """Read a setting of W&B's logger; earlier runs have the key in `logger` itself."""
     return runs[0].setting(f"logger.wandb.{key}") or runs[0].setting(f"logger.{key}")
 
 
 def _path(runs: Sequence[RunRecord], key: str) -> str:
-    """Name a setting as W&B does; of a config group (`head=ess`), its name is shown."""
+    """Name a setting as W&B does; for a config group (`head=ess`), its `name`."""
     group = any(isinstance(run.setting(key), dict) for run in runs)
     return f"{key}.name" if group else key
 
 
 def watched_score(runs: Sequence[RunRecord]) -> str:
-    """Name the score of `trainer.monitor`; the first headline score where no run names one."""
+    """Return the score of `trainer.monitor`; if no run names one, the first headline score."""
     named = (str(run.setting("trainer.monitor") or "") for run in runs)
     return next((name for name in named if name), next(iter(headline_metrics(runs)), ""))

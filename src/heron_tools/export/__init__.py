@@ -1,4 +1,4 @@
-"""A run as a folder that plain transformers loads, as ONNX, and its card (`heron export`)."""
+"""Exports a run for plain transformers and ONNX, with a model card (`heron export`)."""
 
 from pathlib import Path
 

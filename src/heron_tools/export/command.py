@@ -1,4 +1,4 @@
-"""`heron export`: a run as a Hugging Face folder with a model card; uploaded only when asked."""
+"""`heron export`: a run as a Hugging Face folder with a model card; `push=` uploads it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ def run(arguments: Sequence[str]) -> int:
     folder = open_run(options.run)
     if options.out.exists() and (not options.out.is_dir() or any(options.out.iterdir())):
         raise ConfigError(f"out={options.out} is not empty: name a new folder, or remove it")
-    # start-up time: a wrong option does not wait for torch
+    # start-up time: options are checked before torch loads
     from heron_tools.export.model_card import PLACE, write_card
     from heron_tools.export.onnx_export import export_onnx, require_onnx
     from heron_tools.export.plain import write_plain
@@ -57,14 +57,14 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _upload(folder: Path, name: str) -> str:
-    """Upload a folder as a model, private where it is new; returns its address."""
+    """Upload a folder as a model; a new repository is private. Returns its address."""
     from huggingface_hub import HfApi  # start-up time
 
     api = HfApi()
     try:
         api.create_repo(name, private=True, exist_ok=True)
         return f"uploaded: {api.upload_folder(repo_id=name, folder_path=folder)}"
-    except Exception as error:  # no token, no such owner, no network: several kinds
+    except Exception as error:  # several types: no token, no such owner, no network
         what = str(error).strip().splitlines()[0]
         raise ConfigError(
             f"push={name}: not uploaded ({what}); {folder} is complete. `hf auth login` signs in, "

@@ -1,15 +1,15 @@
-"""Predict classes with a model that heron has trained: needs torch and transformers, not heron.
+"""Predict classes with a model trained by heron; needs torch and transformers, not heron.
 
-    from transformers import AutoModelForSequenceClassification   # this file lies in the folder
+    from transformers import AutoModelForSequenceClassification   # FOLDER has this file
     model = AutoModelForSequenceClassification.from_pretrained("FOLDER", trust_remote_code=True)
     model.predict(["one text", ("a premise", "a hypothesis")])   # probabilities by class
 
 `pipeline("text-classification", model="FOLDER", trust_remote_code=True)` reads the same texts. To
-train it further, `model(**model.batch(sequences), labels=labels)` has a loss, where `sequences`
-are those of `model.encode(text)`.
+train it further, `model(**model.batch(sequences), labels=labels)` returns a loss, with `sequences`
+from `model.encode(text)`.
 
-Texts are read as in training: two events stand between markers, `[א1] הוגשו [/א1]` in Hebrew,
-`[E1] ended [/E1]` elsewhere (`heron` in `config.json` has the markers).
+Texts are read as in training: two events are between markers, `[א1] הוגשו [/א1]` in Hebrew,
+`[E1] ended [/E1]` in other languages (`heron` in `config.json` has the markers).
 
 Shape suffixes: B sequences, L tokens, D hidden, R rows, P pooled, C classes; X rows or sequences.
 """
@@ -37,7 +37,7 @@ DISTANCES = (2, 3, 5, 9, 17, 33, 65, 129)  # buckets of tokens between two event
 
 
 class HeronConfig(PretrainedConfig):
-    """The configuration of an encoder and what heron has to know beside it."""
+    """The configuration of an encoder, and heron's own settings."""
 
     model_type = "heron"
     _auto_class = "AutoConfig"
@@ -48,7 +48,7 @@ class HeronConfig(PretrainedConfig):
 
     @property
     def custom_pipelines(self) -> dict[str, Any]:
-        """Name the pipeline; a new dict each time, because transformers changes it."""
+        """Name the pipeline; a new dict each time, because transformers modifies it."""
         own = {"impl": "heron_model.HeronPipeline", "pt": ["AutoModelForSequenceClassification"]}
         return {"text-classification": own}
 
@@ -80,7 +80,7 @@ class HeronModel(PreTrainedModel):
 
     @classmethod
     def from_config(cls, config: Any, dtype: Any = None) -> "HeronModel":
-        """Build the model from its encoder's configuration, which has `heron` beside its own."""
+        """Build the model from its encoder's configuration, which also has `heron`."""
         encoder = config.to_dict()
         named = {"id2label": config.id2label, "label2id": config.label2id, "dtype": dtype}
         return cls(HeronConfig(encoder, encoder.pop("heron"), **named))
@@ -94,7 +94,7 @@ class HeronModel(PreTrainedModel):
     def predict(
         self, texts: Sequence[str | tuple[str, str]], batch_size: int = 32
     ) -> list[dict[str, float]]:
-        """Compute the probability of each class; a ValueError where an event is cut or missing."""
+        """Compute the probability of each class; a ValueError if an event is cut or missing."""
         starts = range(0, len(texts), batch_size)
         logits = [each for at in starts for each in self.read(texts[at : at + batch_size])]
         names = self.config.id2label.values()
@@ -133,7 +133,7 @@ class HeronModel(PreTrainedModel):
     ) -> SequenceClassifierOutput:
         """Compute logits_RC of a `batch`; with labels [R], also their loss.
 
-        Where two texts have a sequence each, premises and hypotheses take turns.
+        With `input=separate`, premise and hypothesis sequences alternate.
         """
         pooled_RP = self.pool(input_ids, attention_mask, token_type_ids, spans, markers)
         logits_RC = self.classify(pooled_RP, spans)
@@ -197,7 +197,7 @@ class HeronModel(PreTrainedModel):
         return logits_XC
 
     def encode(self, text: str | tuple[str, str]) -> list[dict[str, Any]]:
-        """Tokenize one text or pair: its sequences, each with its tokens and event positions."""
+        """Tokenize one text or pair into sequences, each with its tokens and event positions."""
         form, settings = self.settings["input"], self.settings
         texts = [self.clean(part) for part in ([text] if isinstance(text, str) else text)]
         if settings["case"] == "lower":
@@ -229,7 +229,7 @@ class HeronModel(PreTrainedModel):
         markers = self.settings["markers"]
         plain, events = _parse(text, markers)
         openings: list[int] = []
-        last = max(end for _, end in events)  # characters that must not be cut
+        last = max(end for _, end in events)  # character that must not be cut
         if self.settings["input"] == "marked":
             plain, events, openings = _mark(plain, events, markers)
             last = max(
@@ -317,7 +317,7 @@ def _largest(states_BLD: Tensor, span_R2: Tensor) -> Tensor:
 def _mark(
     plain: str, events: Sequence[tuple[int, int]], markers: Sequence[str]
 ) -> tuple[str, list[tuple[int, int]], list[int]]:
-    """Put markers around two events, one space apart; also returns where all of them are then."""
+    """Put markers and spaces around two events; returns text, event spans and opening markers."""
     text, cursor, moved, openings = "", 0, [(0, 0), (0, 0)], [0, 0]
     for number in sorted((0, 1), key=lambda each: events[each]):
         start, end = events[number]
@@ -331,7 +331,7 @@ def _mark(
 
 
 def _parse(text: str, markers: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
-    """Remove the markers, each with one space; returns the text and both events' positions."""
+    """Remove the markers, each with one space; returns the text and both events' offsets."""
     longest_first = sorted(markers, key=len, reverse=True)
     found = list(re.finditer("|".join(map(re.escape, longest_first)), text))
     if sorted(match.group() for match in found) != sorted(markers):

@@ -29,16 +29,16 @@ PLACE = "FOLDER"  # the model's folder, or its id on the hub
 _TEMPLATES = Path(__file__).parent / "templates"
 _OWN_MACHINE = ("run.", "paths.", "launcher", "logger", "report=", "trainer.enable_progress_bar")
 _FOLDERS = re.compile(r"(?<![\w.~-])[/~](?:[^\s,\]/=]*/)+")
-_COUNTS = {  # why texts were not read whole
+_COUNTS = {  # why texts were not read completely
     "truncated": "were cut at {} tokens",
-    "refused": "were left out because {} tokens do not hold them",
+    "refused": "were left out because they have more than {} tokens",
 }
 
 
 def write_card(run: RunFolder, plain: Plain, folder: Path, name: str, place: str = PLACE) -> None:
-    """Write `README.md` and, where the run recorded dynamics, the data map's picture."""
+    """Write `README.md` and, if the run recorded dynamics, the data map's picture."""
     (record,) = collect(run.path)
-    data, _ = data_of(plain.config, TEST)  # of a run with stages, the last one's
+    data, _ = data_of(plain.config, TEST)  # with stages, the last stage's
     sets = [data_set(plain.config, s.data, of_stage=True) for s in plain.config.read_stages()]
     config = replace(plain.config, data=data)
     plain = replace(plain, config=config)
@@ -85,7 +85,7 @@ def write_card(run: RunFolder, plain: Plain, folder: Path, name: str, place: str
 
 
 def usage_code(plain: Plain, place: str) -> str:
-    """Write code that gives heron's predictions without heron, as a block of Markdown."""
+    """Write code that predicts as heron does, without heron, as a block of Markdown."""
     from heron.tasks.summarization.seq2seq import generation_options
 
     config = plain.config
@@ -156,7 +156,7 @@ def hub_id(run: RunRecord) -> str | None:
 
 
 def _limits(run: RunRecord, plain: Plain) -> Iterator[str]:
-    """List what heron knows against trusting the scores and the model."""
+    """List the known limits of the scores and of the model."""
     config, data = plain.config, plain.config.data
     described = run.status.get("data") or {}
     sizes = described.get("splits", {})
@@ -169,7 +169,7 @@ def _limits(run: RunRecord, plain: Plain) -> Iterator[str]:
     if held_out:
         yield f"Its scores come from {' and '.join(held_out)}."
     if TEST not in run.scores:
-        yield "There is no test split: the scores are of the rows on which it was chosen."
+        yield "There is no test split: the scores are on the rows that chose the checkpoint."
     if VALIDATION in sizes and VALIDATION not in run.status.get("sources", {}):
         yield "The validation rows were taken from the data set's train split."
     yield (
@@ -190,8 +190,8 @@ def _limits(run: RunRecord, plain: Plain) -> Iterator[str]:
     if data.sample.fraction < 1:
         yield f"It was trained on {data.sample.fraction:.0%} of the training rows."
     for finding in data.findings.values():
-        yield f"Known of the data: {' '.join(finding.split())}"
-    # What the code of this card leaves out of heron's predictions.
+        yield f"Known problem of the data: {' '.join(finding.split())}"
+    # Steps of heron's predictions that the code of this card lacks.
     if data.phrases != "none":
         how = f"data.phrases={data.phrases}"
         yield f"Its hypotheses had linking phrases removed ({how}); remove them first."
@@ -207,7 +207,7 @@ def _limits(run: RunRecord, plain: Plain) -> Iterator[str]:
 
 
 def without_folders(word: str) -> str:
-    """Replace the folders in an override by `PATH/`; a whole path may have spaces in it."""
+    """Replace the folders in an override by `PATH/`; a single path may have spaces."""
     key, _, value = word.partition("=")
     if value.startswith(("/", "~")) and "," not in value:
         return f"{key}=PATH/{Path(value).name}"

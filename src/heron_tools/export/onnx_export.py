@@ -22,7 +22,7 @@ FILE = "model.onnx"
 TOLERANCE = 1e-4  # of logits
 _NEEDED = ("onnx", "onnxscript", "onnxruntime")
 _OPSET = 20  # of the ONNX operators
-_SHAPES = ((4, 12), (2, 9), (6, 29))  # sequences and tokens of the batches that are compared
+_SHAPES = ((4, 12), (2, 9), (6, 29))  # sequences and tokens of the compared batches
 
 
 class _Logits(torch.nn.Module):
@@ -40,7 +40,7 @@ class _Logits(torch.nn.Module):
         spans: Tensor | None = None,
         markers: Tensor | None = None,
     ) -> Any:
-        """Compute the logits; of questions those of starts and of ends."""
+        """Compute the logits; for question answering, those of starts and of ends."""
         some = {"token_type_ids": token_type_ids, "spans": spans, "markers": markers}
         given = {name: value for name, value in some.items() if value is not None}
         found = self.model(input_ids=input_ids, attention_mask=attention_mask, **given).to_tuple()
@@ -48,24 +48,24 @@ class _Logits(torch.nn.Module):
 
 
 def require_onnx() -> None:
-    """Raise a ConfigError where the packages for ONNX are not installed."""
+    """Raise a ConfigError if the packages for ONNX are not installed."""
     if missing := [name for name in _NEEDED if importlib.util.find_spec(name) is None]:
         raise ConfigError(f"onnx=true needs {', '.join(missing)}: pip install 'heron-nlu[onnx]'")
 
 
 def export_onnx(plain: Plain, folder: Path) -> str:
-    """Write `model.onnx` beside an exported model; returns a line that says how close both are.
+    """Write `model.onnx` beside an exported model; returns a line with their largest difference.
 
     Raises:
-        ConfigError: the model is not one function of one batch, or ONNX computes other logits.
+        ConfigError: the model needs several passes per batch, or ONNX gives other logits.
     """
     if plain.loads_as == "AutoModelForSeq2SeqLM":
-        raise ConfigError("onnx=true: summaries are written token by token; leave it out")
+        raise ConfigError("onnx=true: not for summarization, which generates token by token")
     import onnxruntime  # an optional dependency
 
     own, config = plain.loads_as == OWN_CLASS, plain.config
     if own and (config.encoder.overflow == "windows" or config.head.both_ways):
-        raise ConfigError("onnx=true: this model reads a text or pair more than once; leave it out")
+        raise ConfigError("onnx=true: not for windows or both_ways, which need several passes")
     loader: Any = HeronModel if own else getattr(transformers, plain.loads_as)
     model, path = _Logits(loader.from_pretrained(folder)).eval(), folder / FILE
     encoder: Any = model.model.encoder.config if own else model.model.config
@@ -104,7 +104,7 @@ def export_onnx(plain: Plain, folder: Path) -> str:
 
 
 def _random_batch(settings: Any, own: bool, rows: int, tokens: int) -> dict[str, Tensor]:
-    """Draw token ids, with padding after some rows, and positions of two events."""
+    """Draw token ids, with padding in some rows, and positions of two events."""
     random = torch.Generator().manual_seed(tokens)
     ids_BL = torch.randint(5, settings.vocab_size, (rows, tokens), generator=random)
     mask_BL = torch.ones_like(ids_BL)
@@ -119,7 +119,7 @@ def _random_batch(settings: Any, own: bool, rows: int, tokens: int) -> dict[str,
 
 
 def _difference(model: Any, session: Any, batch: dict[str, Tensor]) -> float:
-    """Find the largest difference between the logits of both."""
+    """Compute the largest difference between the logits of both models."""
     taken = {each.name for each in session.get_inputs()}
     found = session.run(None, {n: value.numpy() for n, value in batch.items() if n in taken})
     wanted = model(**batch)

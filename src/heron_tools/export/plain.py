@@ -22,30 +22,30 @@ from heron.training.exported import export
 from heron.training.inference import open_trained
 from heron_tools.export.heron_model import HeronModel
 
-# The class that loads the folder, where it is none of transformers.
+# The class that loads the folder, if transformers has none.
 OWN_CLASS = HeronModel.__name__
 _POOLINGS = ("cls", "last_token", "mean", "event_start", "mention_pool", "span_ends")
 _LAYERS = ("Dropout", "LayerNorm", "Linear", "ReLU")
-_LAST_CHANGED = 0x2100  # no character from here on is a variant of another, see `normalise`
+_LAST_CHANGED = 0x2100  # `normalise` changes no character from here on
 
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """What `write_plain` has written."""
+    """The folder that `write_plain` has written."""
 
     config: Config  # of the run
     loads_as: str  # `AutoModelForSequenceClassification` or another class, or `OWN_CLASS`
-    threshold: float | None = None  # of questions: see `heron.tasks.qa.head.SpanHead`
-    attends_globally: bool = False  # its first token, to all others: Longformer and LED
+    threshold: float | None = None  # for question answering, see `heron.tasks.qa.head.SpanHead`
+    attends_globally: bool = False  # global attention on the first token: Longformer, LED
 
 
 def write_plain(run: RunFolder, folder: Path) -> Plain:
-    """Write encoder, tokenizer and head of a finished run, also of one on a frozen encoder.
+    """Write encoder, tokenizer and head of a finished run, also with a frozen encoder.
 
-    A head that transformers has no class for comes with `heron_model.py`, whose class it loads.
+    If transformers has no class for the head, the folder includes `heron_model.py` with one.
 
     Raises:
-        ConfigError: the run has no encoder, or a head that neither can load.
+        ConfigError: the run has no encoder, or a head that no class can load.
     """
     trained = open_trained(run)
     if not isinstance(trained.system, TaskModule):
@@ -67,7 +67,7 @@ def write_plain(run: RunFolder, folder: Path) -> Plain:
 
 
 def _settings(run: RunFolder, encoder: Encoder, head: nn.Module, config: Config) -> dict[str, Any]:
-    """Collect what `heron_model.py` needs to know."""
+    """Collect the settings of `heron_model.py`."""
     shape, data = config.head, config.data
     layers: Any = getattr(head, "classifier", ())
     names = [type(layer).__name__ for layer in layers] if isinstance(layers, nn.Sequential) else []

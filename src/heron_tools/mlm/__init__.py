@@ -1,4 +1,4 @@
-"""Masked language modelling (`task=mlm`): continues the pretraining of an encoder on raw text."""
+"""Masked language modelling (`task=mlm`): continued pretraining of an encoder on raw text."""
 
 from heron.data import TASKS, TaskRules
 

@@ -1,6 +1,6 @@
-"""Texts of several files and data sets as one table, without those of evaluation splits.
+"""Texts of several files and data sets as one table, without overlap with evaluation splits.
 
-<cache>/texts/<key>/train.jsonl   guid, text, group, source, and why a row is left out
+<cache>/texts/<key>/train.jsonl   guid, text, group, source, and the reason of a left-out row
 
 The table is written once; the key is a hash of the settings and of all files.
 """
@@ -26,14 +26,14 @@ from heron_tools.mlm.reader import COPY, LEFT_OUT, open_texts
 _VERSION = 1
 SEEN = "with words of evaluation texts"
 
-Groups = dict[str, str]  # texts, each with the document that it belongs to
+Groups = dict[str, str]  # the document of each text
 
 
 def collect(config: DataConfig, files: Mapping[str, Path], data_dir: Path, cache_dir: Path) -> Path:
-    """Write the texts of `files` and `data.texts` to the cache, unless they are there.
+    """Write the texts of `files` and `data.texts` to the cache, unless they are cached.
 
     Raises:
-        ConfigError: a data set that is not there.
+        ConfigError: a data set does not exist.
         DataError: files are missing, or rows of them cannot be read.
     """
     names = dict.fromkeys([*config.texts.sets, *config.texts.unseen])
@@ -64,16 +64,16 @@ def collect(config: DataConfig, files: Mapping[str, Path], data_dir: Path, cache
 
 
 class Overlap:
-    """Tells whether a text shares a run of words with any of some texts.
+    """Tells whether a text shares an n-gram of `size` words with any of the given texts.
 
-    Words are compared without case, punctuation and Unicode variants. A text with fewer words than
-    a run is found where all of them follow each other.
+    Words are compared without case, punctuation and Unicode variants. A text with fewer words
+    overlaps if all of them occur contiguously.
     """
 
     def __init__(self, texts: Iterable[str], size: int, language: str):
         self.size, self.language = size, get_language(language)
         self._texts = [self._words(text) for text in texts]
-        self._runs: dict[int, set[str]] = {}  # by length, when it is needed
+        self._runs: dict[int, set[str]] = {}  # by length, computed when needed
 
     def __contains__(self, text: str) -> bool:
         words = self._words(text)
@@ -92,7 +92,7 @@ def _runs(words: Sequence[str], size: int) -> Iterable[str]:
 
 
 def _texts(examples: Sequence[Example]) -> Groups:
-    """List every text of some examples once; models of other tasks read or write them."""
+    """List all distinct texts of examples, inputs and targets."""
     return {
         text: example.group
         for example in examples

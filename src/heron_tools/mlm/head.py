@@ -1,4 +1,4 @@
-"""BERT's head for masked tokens, and the encoder whose word embeddings it predicts with.
+"""BERT's head for masked tokens, and the encoder whose word embeddings it shares.
 
 Shape suffixes: N masked tokens, D hidden, V vocabulary.
 """
@@ -23,14 +23,14 @@ _EPS = 1e-12  # as in BERT
 
 
 class MaskedEncoder(Encoder):
-    """An encoder, with what masking has to know of its tokenizer."""
+    """An encoder, with the facts about its tokenizer that masking needs."""
 
     def __init__(self, model: PreTrainedModel, freeze: str, vocabulary: Vocabulary):
         super().__init__(model, freeze)
         self.vocabulary = vocabulary
 
     def description(self) -> dict[str, Any]:
-        """See `Encoder.description`; the tokenizer would be needed, too."""
+        """See `Encoder.description`; empty, because the tokenizer is not part of it."""
         return {}
 
     @property
@@ -64,8 +64,8 @@ def build_masked(config: Config, tokenizer: Any = None) -> MaskedEncoder:
     """Load the encoder of a run; see `heron.models.encoder.build_encoder`.
 
     Raises:
-        ConfigError: its tokenizer has no mask, or its word embeddings are not as wide as its
-            states.
+        ConfigError: its tokenizer has no mask token, or its word embeddings and states differ in
+            width.
     """
     known = tokenizer or load_tokenizer(config.encoder, (), (), Path(config.paths.cache))
     vocabulary = Vocabulary.of(known)
@@ -80,7 +80,7 @@ def build_masked(config: Config, tokenizer: Any = None) -> MaskedEncoder:
 
 
 def outputs(config: Config, encoder: MaskedEncoder) -> int:
-    """Count the vocabulary, V."""
+    """Return the size of the vocabulary, V."""
     return len(encoder.embeddings_VD)
 
 
@@ -92,7 +92,7 @@ def new_head(config: HeadConfig, width: int, outputs: int) -> MaskedHead:
 def head_in_transformers(
     head: Any, encoder: Encoder, tokenizer: Any, config: Config
 ) -> HeadWeights | None:
-    """Give a head's weights the names of `BertForMaskedLM`; None for other encoders."""
+    """Rename a head's weights for `BertForMaskedLM`; None for other encoders."""
     settings: Any = encoder.model.config
     own = settings.model_type, settings.hidden_act, settings.layer_norm_eps
     if own != ("bert", "gelu", _EPS) or not settings.tie_word_embeddings:

@@ -1,4 +1,4 @@
-"""Texts to sequences, and BERT's masks on them.
+"""From texts to sequences, and BERT's masking.
 
 Shape suffixes: B sequences, L tokens of the longest, S sequences of a split, V vocabulary.
 """
@@ -17,8 +17,8 @@ from heron.data.examples import Example
 from heron.data.features import FeatureOptions, Features
 from heron.tasks.text_features import text_features
 
-_PART = " #"  # before the number of a text's further sequences, in their guids
-MASKED, SWAPPED = 0.8, 0.9  # of the chosen tokens: up to .8 are masked, up to .9 are others
+_PART = " #"  # precedes the number in the guids of a text's second and later sequences
+MASKED, SWAPPED = 0.8, 0.9  # of the chosen tokens, .8 are masked and .1 are replaced
 
 
 def text_sequences(
@@ -26,8 +26,8 @@ def text_sequences(
 ) -> Features:
     """Tokenize texts; each sequence of a long one is a row.
 
-    Sequences of one text share `options.stride` tokens if `options.overflow` is `windows`, else
-    none. No token is cut.
+    Sequences of one text overlap by `options.stride` tokens if `options.overflow` is `windows`,
+    else by none. No token is cut.
     """
     stride = options.stride if options.overflow == "windows" else 0
     whole = replace(options, input="text", overflow="windows", stride=stride)
@@ -49,7 +49,7 @@ def text_sequences(
 
 
 def texts_of_rows(guids: Sequence[str], texts: Sequence[str]) -> list[int]:
-    """Find, for each row of `text_sequences`, the index of its text in `texts` (guids)."""
+    """Map each row of `text_sequences` to the index of its text in `texts` (guids)."""
     found, place = [], -1
     for guid in guids:
         place += place + 1 < len(texts) and guid == texts[place + 1]
@@ -59,15 +59,15 @@ def texts_of_rows(guids: Sequence[str], texts: Sequence[str]) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What masking has to know of a tokenizer."""
+    """Facts about a tokenizer that masking needs."""
 
     mask_id: int
-    ordinary_V: np.ndarray  # bool, no special token
+    ordinary_V: np.ndarray  # bool, whether a token is not special
     begins_V: np.ndarray  # bool, whether a token begins a word
 
     @classmethod
     def of(cls, tokenizer: Any) -> Vocabulary:
-        """Read a fast tokenizer; a ConfigError where it has no token for masks."""
+        """Read a fast tokenizer; a ConfigError if it has no mask token."""
         if tokenizer.mask_token_id is None:
             raise ConfigError("task=mlm: the tokenizer of encoder.name has no token for masks")
         tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
@@ -87,14 +87,14 @@ def mask_tokens(
     share: float,
     whole_words: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Hide tokens of each sequence, by its own seed.
+    """Mask tokens of each sequence, by its own seed.
 
-    `share` of the tokens that are not special, rounded, but at least one, are chosen; with
-    `whole_words` words are, until there are that many tokens. Of the chosen, 80 % become the mask,
-    10 % any ordinary token, and 10 % stay.
+    `share` of the ordinary (not special) tokens are chosen, rounded, at least one; with
+    `whole_words`, words are chosen until they have that many tokens. Of the chosen tokens, 80 %
+    become the mask, 10 % a random ordinary token, and 10 % are unchanged.
 
     Returns:
-        The tokens to read, and the chosen tokens' own ids, else `IGNORED`; int64 [B, L].
+        The inputs, and the targets (ids of chosen tokens, else `IGNORED`); int64 [B, L].
 
     Source: Devlin et al. 2019, section 3.1 and appendix A.1; its code for the number of tokens.
     """

@@ -1,4 +1,4 @@
-"""The module of masked language modelling: the loss of hidden tokens only.
+"""The module of masked language modelling: a loss over masked tokens only.
 
 Shape suffixes: B sequences, which are the rows R, L tokens, N masked tokens, D hidden,
 V vocabulary, T texts.
@@ -23,17 +23,17 @@ from heron_tools.mlm.head import MaskedEncoder, MaskedHead
 from heron_tools.mlm.masking import mask_tokens, texts_of_rows
 from heron_tools.mlm.predictions import MaskedPredictions, score_sums
 
-MASKED = "masked"  # the column of the tokens that are hidden; the others are `IGNORED`
+MASKED = "masked"  # the column of targets; `IGNORED` for other tokens
 
 
 @dataclass(frozen=True, slots=True)
 class MaskedOutput(Output):
-    """An `Output` with a loss over masked tokens. Without the last three in training."""
+    """An `Output` with a loss over masked tokens; in training, gold and best are None."""
 
-    # Over the masked tokens of each row: their number, and the sums of log probabilities, of right
-    # predictions and of margins.
+    # For each row, over its masked tokens: their number, and the sums of log probabilities, of
+    # right predictions and of margins.
     sums_R4: Tensor | None = None
-    gold_N: Tensor | None = None  # the masked tokens, row by row
+    gold_N: Tensor | None = None  # ids of the masked tokens, row by row
     best_N: Tensor | None = None  # the most probable token for each
 
 
@@ -55,10 +55,10 @@ class MaskedScores(RowScores):
 
 
 class MaskedModule(TaskModule):
-    """Masks batches with new masks in each epoch, the same ones in each evaluation.
+    """Masks batches, with new masks in each epoch and fixed masks in evaluation.
 
-    The masks of a sequence depend on the run's seed, the epoch and its row only, so that a resumed
-    run, and one on several devices, has the same.
+    The masks of a sequence depend on the run's seed, the epoch and its row only, so they are equal
+    in a resumed run and on several devices.
 
     Source: Devlin et al. 2019, section 3.1.
     """
@@ -72,7 +72,7 @@ class MaskedModule(TaskModule):
         return MaskedScores()
 
     def masked(self, batch: Batch) -> Batch:
-        """Hide tokens, unless the batch is masked; the column `MASKED` has them, [B, L]."""
+        """Mask the batch unless it is masked; the column `MASKED` has the targets, [B, L]."""
         if MASKED in batch.columns:
             return batch
         task: Any = self.config.task
@@ -98,7 +98,7 @@ class MaskedModule(TaskModule):
         return self.head(states_ND, self.encoder.embeddings_VD)
 
     def output(self, logits: Tensor, batch: Batch) -> MaskedOutput:
-        """Compute the loss, and what predictions and the recorder need."""
+        """Compute the loss, and the sums for predictions and the recorder."""
         batch, dynamics = self.masked(batch), self.config.dynamics
         target_BL, chosen_N = batch.columns[MASKED], known_places(MASKED, batch)
         gold_N = target_BL.flatten()[chosen_N]
@@ -119,15 +119,15 @@ class MaskedModule(TaskModule):
         return replace(found, sums_R4=sums_R4, gold_N=gold_N[:own], best_N=logits.argmax(1)[:own])
 
     def step(self, batch: Batch) -> MaskedOutput:
-        """Mask the batch if it is not, and run it forward."""
+        """Mask the batch unless it is masked, and compute its output."""
         batch = self.masked(batch)
         return self.output(self.logits(batch), batch)
 
     def observe(self, output: Output) -> Tensor:
-        """List what the recorder stores for each sequence; see `TaskModule.observe`.
+        """Compute the recorder's values for each sequence; see `TaskModule.observe`.
 
-        Over its masked tokens: the geometric mean of their probabilities, the share that are the
-        most probable, and the mean margin; NaN without any.
+        Over its masked tokens: the geometric mean of their probabilities, the accuracy, and the
+        mean margin; NaN without masked tokens.
         """
         assert isinstance(output, MaskedOutput)
         assert output.sums_R4 is not None
@@ -135,7 +135,7 @@ class MaskedModule(TaskModule):
         return torch.cat([mean_R3[:, :1].exp(), mean_R3[:, 1:]], dim=1)
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
-        """Count the batch; scores are computed once, over the whole split."""
+        """Add the batch to the scores, which are computed once over the whole split."""
         output = self.step(batch)
         assert output.sums_R4 is not None
         self.validation_scores.update(output.sums_R4)

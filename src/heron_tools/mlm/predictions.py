@@ -1,4 +1,4 @@
-"""Masked tokens of a whole split: scored and laid out.
+"""Predictions of a whole split's masked tokens, and their scores.
 
 Shape suffixes: T texts.
 """
@@ -23,11 +23,11 @@ from heron.tasks.task import TextScores
 
 
 def score_sums(sums: np.ndarray) -> dict[str, float]:
-    """Score masked tokens from their number and the sums of log probabilities and of right ones.
+    """Score masked tokens from three sums: their number, log probabilities, right predictions.
 
     Returns:
-        `loss` (nats a token), `perplexity` (its exponential), `accuracy` (a fraction); empty
-        without a token.
+        `loss` (nats per token), `perplexity` (its exponential), `accuracy` (a fraction); empty
+        without masked tokens.
     """
     count, log_p, right = sums[:3]
     if not count:
@@ -38,9 +38,9 @@ def score_sums(sums: np.ndarray) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class MaskedPredictions(Predictions):
-    """The most probable tokens of each text; its sequences are one row. See `Predictions`."""
+    """The predicted tokens of each text, all its sequences in one row. See `Predictions`."""
 
-    gold: list[str]  # each text's masked tokens, between spaces
+    gold: list[str]  # each text's masked tokens, joined by spaces
     sums_T4: np.ndarray  # as `MaskedOutput.sums_R4`
 
     @property
@@ -49,7 +49,7 @@ class MaskedPredictions(Predictions):
         return [*self.gold]
 
     def scores(self, config: Config) -> dict[str, float]:
-        """Score all masked tokens together; there are no intervals."""
+        """Score all masked tokens together, without intervals."""
         return score_sums(self.sums_T4.sum(axis=0))
 
     def details(self, config: Config) -> dict[str, list[Any]]:
@@ -58,11 +58,11 @@ class MaskedPredictions(Predictions):
         return {name: [scores.get(name) for scores in found] for name in ("loss", "accuracy")}
 
     def answers(self, config: Config) -> dict[str, list[Any]]:
-        """See `Predictions`: the means, without the tokens."""
+        """See `Predictions`: loss and accuracy only."""
         return {"guid": self.guids, **self.details(config)}
 
     def lines(self, config: Config) -> list[str]:
-        """Format the scores of the first text."""
+        """Format loss and accuracy of the first text."""
         return [
             f"{name} {values[0]:.3f}" for name, values in self.details(config).items() if values
         ]

@@ -1,4 +1,4 @@
-"""Raw texts, one in each row: of tables, text files and treebanks."""
+"""Raw texts, one per row, from tables, text files and treebanks."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,13 +13,13 @@ from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader
 from heron.languages.unicode import normalise
 from heron_tools.mlm.task import TEXT
 
-LEFT_OUT = "heron: left out"  # column of collected texts: why a row is left out, or empty
+LEFT_OUT = "heron: left out"  # column of collected texts: a left-out row's reason
 COPY = "copies"
 _SUFFIXES = (".txt", ".conllu")
 
 
 def open_texts(config: DataConfig, files: Mapping[str, Path]) -> Reader:
-    """Make a reader of texts; in training, copies are left out and counted."""
+    """Make a reader of texts; in training, duplicates are left out and counted."""
     columns = config.columns
 
     def read(
@@ -64,10 +64,10 @@ class TextReader(TableReader):
 
 
 def text_table(path: Path, config: DataConfig) -> Table:
-    """Read a file as a table with a column of texts, perhaps packed (.gz).
+    """Read a file, also compressed (.gz), as a table with a column of texts.
 
-    Each line of a .txt file that is not blank is a text, and each sentence of a CoNLL-U file
-    (its `# text`). Other files are tables, whose column has its own name.
+    Each non-blank line of a .txt file is a text, and each sentence of a CoNLL-U file (its
+    `# text`). Other files are read as tables with their own columns.
 
     Raises:
         DataError: the file cannot be read, or is of another type.

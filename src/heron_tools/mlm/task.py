@@ -1,6 +1,6 @@
-"""Masked language modelling: which tokens of a raw text are hidden?
+"""Masked language modelling: predict the masked tokens of raw text.
 
-It continues the pretraining of an encoder, before fine-tuning or as the first of a run's stages.
+It continues the pretraining of an encoder, before fine-tuning or as a run's first stage.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from heron.data.config import DataConfig, second_text_problems
 from heron.tasks.config import Config, TaskConfig
 from heron.tasks.task import FOR_CLASSES, FOR_TEXTS, About, ModelParts, Task
 
-TEXT = "text"  # the one class
+TEXT = "text"  # the only class
 
 
 def problems(config: Config) -> Iterator[str]:
@@ -22,8 +22,8 @@ def problems(config: Config) -> Iterator[str]:
         return  # encoder and head are not used
     if config.trainer.strategy == "fsdp":
         yield (
-            "trainer.strategy=fsdp gives no process the whole word embeddings, which task=mlm "
-            "predicts with: use trainer.strategy=ddp"
+            "trainer.strategy=fsdp shards the word embeddings, which task=mlm needs whole: use "
+            "trainer.strategy=ddp"
         )
 
 
@@ -39,7 +39,7 @@ def data_problems(config: DataConfig) -> Iterator[str]:
 
 
 def reading(config: DataConfig) -> dict[str, str]:
-    """Describe which texts are read, and which are kept out."""
+    """Describe which texts are read, and which are left out."""
     texts = config.texts
     kept_out = ", ".join(dict.fromkeys([*texts.sets, *texts.unseen]))
     rule = f"{texts.overlap} words in a row of validation or test of {kept_out}"
@@ -48,10 +48,10 @@ def reading(config: DataConfig) -> dict[str, str]:
 
 @dataclass
 class MlmConfig(TaskConfig):
-    """What is learned of raw text."""
+    """Settings of masking."""
 
     mask_share: Share = 0.15  # share of a sequence's tokens to predict
-    whole_words: bool = False  # choose words, each with all its tokens
+    whole_words: bool = False  # whole-word masking
 
 
 TASK = Task(

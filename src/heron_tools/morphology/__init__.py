@@ -1,1 +1,1 @@
-"""Lemmas, morphemes and lexical diversity, by one of several libraries or from CoNLL-U."""
+"""Lemmas, morphemes and lexical diversity, by a library or from CoNLL-U."""

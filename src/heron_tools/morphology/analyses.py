@@ -1,4 +1,4 @@
-"""Morphological analyses of texts, and the words and tokens that they are read from."""
+"""Morphological analyses of texts, built from tokens and their syntactic words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from sys import intern
 from typing import NamedTuple
 
 _PUNCTUATION = "PUNCT"
-# After these a pronoun is no suffix: "והוא" is "and he", "ביתו" "house of his".
+# After these, a pronoun is not a suffix: "והוא" is "and he", but "ביתו" is "house of his".
 _BEFORE_FREE_PRONOUNS = ("CCONJ", "SCONJ")
 Marks = tuple[tuple[int, str], ...]
 
@@ -22,7 +22,7 @@ class Word(NamedTuple):
 
 
 class Token(NamedTuple):
-    """A token as written, and its words, at least one."""
+    """A token as written, and its words (at least one)."""
 
     form: str
     words: tuple[Word, ...]
@@ -30,7 +30,7 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """The analysis of one text, without punctuation; None where a backend does not know."""
+    """The analysis of one text, without punctuation; None: the backend does not provide it."""
 
     lemmas: tuple[str, ...]  # case-folded dictionary forms, one per word or per morpheme
     pos: tuple[str, ...] | None = None  # the lemmas' universal part-of-speech tags
@@ -39,7 +39,7 @@ class Analysis:
     # Number of nouns, numerals and adjectives in construct state (smixut).
     constructs: int | None = None
     anaphors: int | None = None  # number of pronouns written as suffixes
-    readings: tuple[int, ...] | None = None  # in how many ways each word can be segmented
+    readings: tuple[int, ...] | None = None  # number of segmentations of each word
     marks: Marks = ()  # punctuation, each with the number of lemmas before it
 
 
@@ -57,7 +57,7 @@ def analysis_of(tokens: Sequence[Token]) -> Analysis:
         else:
             words.append(word)
     return Analysis(
-        # Each spelling once in memory: corpora hold millions of words.
+        # Interned, because corpora have millions of words.
         lemmas=tuple(intern((word.lemma or word.form).casefold()) for word in words),
         pos=tuple(intern(word.pos or "X") for word in words),
         words=len(kept),
@@ -87,7 +87,7 @@ def join(parts: Sequence[Analysis]) -> Analysis:
 
 
 def with_marks(units: Sequence[str], marks: Marks) -> list[str]:
-    """Insert punctuation among lemmas, or among as many morphemes."""
+    """Insert punctuation marks between lemmas or morphemes."""
     found: list[str] = []
     start = 0
     for place, mark in marks:
@@ -97,7 +97,7 @@ def with_marks(units: Sequence[str], marks: Marks) -> list[str]:
 
 
 def written(form: str) -> str:
-    """Remove the underscores of some treebanks where a morpheme is joined."""
+    """Case-fold a morpheme, without the underscores by which some treebanks mark joins."""
     return (form.strip("_") or form).casefold()
 
 

@@ -1,7 +1,7 @@
 """Lemmas, morphemes and features, by one of several libraries.
 
-Figures that rest on morphology (lexical diversity above all) differ between libraries by more than
-between data sets, so all of them are stored with the name and version of their backend.
+Morphological statistics (above all lexical diversity) differ more between libraries than between
+data sets, so they are stored with the name and version of their backend.
 """
 
 import re
@@ -28,19 +28,19 @@ _WORD_OR_MARK = re.compile(rf"{WORD.pattern}|(?P<mark>\S)")
 class Morphology:
     """A backend for one language."""
 
-    name: str  # in figures, with its version
-    analyse: Callable[[Sequence[str]], list[Analysis]]  # texts one by one
-    note: str = ""  # on its quality, shown beside every figure
+    name: str  # in tables, with its version
+    analyse: Callable[[Sequence[str]], list[Analysis]]  # one analysis per text
+    note: str = ""  # on its quality, shown below its tables
 
 
 BACKENDS: Registry[Callable[[Language], Morphology]] = Registry("backend", key="morphology")
 
 
 def load_morphology(name: str, language: Language) -> Morphology:
-    """Find a backend by name, such as `simplemma` or `conllu:PATH` (other tools' analyses).
+    """Load a backend by name, such as `simplemma` or `conllu:PATH` (another parser's output).
 
     Raises:
-        ConfigError: an unknown name, or a backend that does not work with this language here.
+        ConfigError: an unknown name, or a backend that does not work for this language.
         DataError: the analyses cannot be read.
     """
     kind, _, path = name.partition(":")
@@ -57,8 +57,8 @@ def load_morphology(name: str, language: Language) -> Morphology:
 def simplemma(language: Language) -> Morphology:
     """Look single words up in the dictionaries of `simplemma`; offline, no parts of speech.
 
-    Unknown words stay as they are, and of two readings the more frequent wins. Hebrew prefixes are
-    removed where the dictionary has the rest. Raises a ConfigError without a dictionary.
+    Unknown words are kept; of several readings, the most frequent is chosen. Hebrew prefixes are
+    removed if the dictionary has the rest. Raises a ConfigError without a dictionary.
     """
     from simplemma import lemmatize  # start-up time
 
@@ -74,7 +74,7 @@ def simplemma(language: Language) -> Morphology:
 
 @BACKENDS.registered("simplemma-prefixes")
 def simplemma_prefixes(language: Language) -> Morphology:
-    """Remove Hebrew prefixes where simplemma's dictionary has the rest; see `Segmenter`.
+    """Separate Hebrew prefixes if simplemma's dictionary has the rest; see `Segmenter`.
 
     Raises a ConfigError for a language without `Language.prefixes`.
     """
@@ -83,10 +83,10 @@ def simplemma_prefixes(language: Language) -> Morphology:
             f"morphology=simplemma-prefixes: {language.name} has no list of prefixes; choose "
             "simplemma, stanza or conllu:FILE"
         )
-    # Held to by tests/reproduction/test_morphology.py.
+    # Tested by tests/reproduction/test_morphology.py.
     note = (
-        "Prefixes are taken off by a dictionary, word by word: against the morphemes of "
-        "UD_Hebrew-HTB's test this reaches F1 .84 (whole words: .49)."
+        "Prefixes are separated by a dictionary, without context: F1 .84 against the morphemes of "
+        "UD_Hebrew-HTB's test split (without segmentation: .49)."
     )
     analyse = Segmenter(language.code, language.prefixes).analyse
     return Morphology(f"simplemma-prefixes {version('simplemma')}", analyse, note)
@@ -94,13 +94,13 @@ def simplemma_prefixes(language: Language) -> Morphology:
 
 @BACKENDS.registered("surface")
 def surface(language: Language) -> Morphology:
-    """Take case-folded words as lemmas: no morphology, the same in every language."""
+    """Take case-folded words as lemmas, for any language."""
     return Morphology("surface", _by_word(str))
 
 
 @BACKENDS.registered("stanza")
 def stanza(language: Language) -> Morphology:
-    """Segment, tag and lemmatize in context, by Stanford's neural pipeline, if it is installed."""
+    """Segment, tag and lemmatize in context, by Stanza's neural pipeline, if it is installed."""
     try:
         import stanza  # optional dependency
 
@@ -129,7 +129,7 @@ def _token(token: Any) -> Token:
 
 
 def _by_word(lemma: Callable[[str], str]) -> Callable[[Sequence[str]], list[Analysis]]:
-    """Make a function that gives each word of each text its lemma."""
+    """Make a function that lemmatizes each word of each text."""
 
     def analysis(text: str) -> Analysis:
         words, marks = words_and_marks(text)
@@ -138,8 +138,8 @@ def _by_word(lemma: Callable[[str], str]) -> Callable[[Sequence[str]], list[Anal
     return lambda texts: list(map(analysis, texts))
 
 
-_SHORTEST = 2  # letters of what is left
-_SHORTEST_DEFINITE = 3  # shorter ones are mostly words that begin with the article's letter
+_SHORTEST = 2  # letters after the prefixes
+_SHORTEST_DEFINITE = 3  # letters after an article; before fewer, its letter is mostly of the word
 
 Split = tuple[str, ...]  # prefixes, then the rest
 
@@ -148,10 +148,10 @@ class Segmenter:
     """Separates Hebrew prefixes from words by simplemma's dictionary.
 
     Conjunction, subordinator, preposition and article are written together with the next word:
-    "ושבבית" is "ו", "ש", "ב", "בית". Of several segmentations the one with the fewest prefixes is
-    chosen, but a definite form is separated from its article. It cannot find an article that is not
-    written ("בבית" is "ב", "בית" or "ב", "ה", "בית"), pronominal suffixes, or anything that needs
-    the sentence. Its quality on UD Hebrew is in experiments/hesum/README.md.
+    "ושבבית" is "ו", "ש", "ב", "בית". The segmentation with the fewest prefixes is chosen, but an
+    article is separated from a definite form. It cannot find an unwritten article
+    ("בבית" is "ב", "בית" or "ב", "ה", "בית"), pronominal suffixes, or anything that needs
+    context. Its quality on UD Hebrew is in experiments/hesum/README.md.
     """
 
     def __init__(self, code: str, prefixes: Prefixes):
@@ -165,7 +165,7 @@ class Segmenter:
         self._split = cache(self._choose)
 
     def analyse(self, texts: Sequence[str]) -> list[Analysis]:
-        """Segment each word by itself; words that the dictionary lacks stay whole."""
+        """Segment each word without context; words that the dictionary lacks are not segmented."""
         return [self._analyse(*words_and_marks(text)) for text in texts]
 
     def _analyse(self, words: Sequence[str], marks: Sequence[tuple[int, str]]) -> Analysis:
@@ -180,7 +180,7 @@ class Segmenter:
         )
 
     def _choose(self, word: str) -> tuple[Split, int]:
-        """Segment one word; also counts the segmentations that the dictionary allows."""
+        """Segment one word; returns also the number of segmentations that the dictionary allows."""
         known = [split for split in splits(word, self._prefixes) if self._known(split[-1])]
         if not known:
             return (word,), 1
@@ -220,7 +220,7 @@ def words_and_marks(text: str) -> tuple[list[str], list[tuple[int, str]]]:
     """Split a text into `folded_words` and other characters.
 
     Returns:
-        The words, and every other character but white space with the number of words before it.
+        The words, and every other visible character with the number of words before it.
     """
     found: list[str] = []
     marks: list[tuple[int, str]] = []

@@ -1,6 +1,6 @@
-"""CoNLL-U, the format of Universal Dependencies, and other tools' analyses in it.
+"""CoNLL-U, the format of Universal Dependencies, and other parsers' output in it.
 
-A token is a string between spaces or punctuation; its words are the morphemes that syntax uses.
+A token is a string between spaces or punctuation; its words are syntactic units (morphemes).
 Most tokens are one word; a multiword token (`1-2` in the first column) is several: Hebrew
 "ובבית" is "ו", "ב", "בית".
 
@@ -51,7 +51,7 @@ def _sentence(path: Path, block: Sequence[tuple[int, str]]) -> Iterator[Sentence
     """Read the lines of one sentence; comments alone are not a sentence."""
     comments: dict[str, str] = {}
     tokens: list[tuple[str, list[Word]]] = []
-    last = words = 0  # the last word of the open multiword token, words so far
+    last = words = 0  # last word of the current multiword token; words so far
     where = ""
     for number, line in block:
         if line.startswith("#"):
@@ -61,7 +61,7 @@ def _sentence(path: Path, block: Sequence[tuple[int, str]]) -> Iterator[Sentence
         where = where or f"{path}:{number}"
         columns = line.split("\t")
         found = _ID.fullmatch(columns[0])
-        if found and found["empty"]:  # an empty node: a word that is not written
+        if found and found["empty"]:  # an empty node, which is not in the text
             continue
         is_next = found and int(found["first"]) == words + 1
         if len(columns) != _COLUMNS or not found or not is_next:
@@ -84,16 +84,16 @@ def _sentence(path: Path, block: Sequence[tuple[int, str]]) -> Iterator[Sentence
         yield Sentence(where, text, made, comments)
 
 
-_KEY = 16  # characters; sentences that begin alike are compared one by one
-_ABSENT = "heron analyze data=NAME texts=FILE.jsonl writes the texts to analyse, as it reads them"
+_KEY = 16  # characters by which beginnings of sentences are indexed
+_ABSENT = "heron analyze data=NAME texts=FILE.jsonl writes the texts to parse"
 
 
 class StoredAnalyses:
-    """Looks texts up in a CoNLL-U file, or those of a folder (`morphology=conllu:PATH`).
+    """Looks texts up in a CoNLL-U file or a folder of them (`morphology=conllu:PATH`).
 
-    A text is found by its content: it is a sequence of whole sentences of one file. No ids have to
-    agree, and a text that was changed since is not found. White space, invisible characters and
-    Unicode composition make no difference.
+    A text is found by its content, without ids: it must be a sequence of whole sentences of one
+    file. White space, invisible characters and Unicode composition are ignored; a text that has
+    changed since is not found.
 
     Raises:
         ConfigError: no such file or folder.
@@ -109,13 +109,13 @@ class StoredAnalyses:
         self.name = f"conllu {path.name} {fingerprint(*map(sha256_file, files))[:8]}"
         self._texts: list[str] = []  # of each file, without white space
         self._sentences: list[list[Analysis]] = []
-        self._at: list[dict[int, int]] = []  # where a sentence begins: its number
+        self._at: list[dict[int, int]] = []  # sentence number by its start
         self._starts: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for file in files:
             self._add(file)
 
     def analyse(self, texts: Sequence[str]) -> list[Analysis]:
-        """Look texts up; a DataError quotes the first that is not there."""
+        """Look texts up; a DataError quotes the first text that is not found."""
         found = [self._find(_plain(text)) for text in texts]
         missing = [text for text, one in zip(texts, found, strict=True) if one is None]
         if missing:
@@ -142,7 +142,7 @@ class StoredAnalyses:
     def _find(self, text: str) -> Analysis | None:
         if not text:
             return join([])
-        shorter = (  # at each beginning of a sentence
+        shorter = (  # at each sentence's start
             (number, begin) for number, at in enumerate(self._at) for begin in at
         )
         for number, begin in self._starts.get(text[:_KEY], []) if len(text) >= _KEY else shorter:
@@ -153,7 +153,7 @@ class StoredAnalyses:
 
 
 def _plain(text: str) -> str:
-    """Remove spaces and invisible characters, and compose letters."""
+    """Remove white space and invisible characters, and compose letters."""
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
         text = "".join(c for c in text if unicodedata.category(c) != "Cf")

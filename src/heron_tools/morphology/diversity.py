@@ -1,7 +1,7 @@
 """Lexical diversity of a text: type-token ratios.
 
-The type-token ratio falls with length by itself (of 17 part-of-speech tags it is some 17 / length),
-so a moving average is computed beside it, and reports of the ratio control for length.
+The type-token ratio falls with text length (with 17 part-of-speech tags, it is about 17 / length),
+so a moving average is computed, too, and analyses control for length.
 
 Legend: T tokens.
 """
@@ -18,9 +18,9 @@ WINDOW = 20  # tokens; shorter than nearly all pairs of sentences
 class Diversity(NamedTuple):
     """Lexical diversity of one example; all ratios are fractions."""
 
-    ttr: float  # the mean of `lemma` and `pos`; `lemma` alone where there are no parts of speech
+    ttr: float  # the mean of `lemma` and `pos`; `lemma` without parts of speech
     lemma: float  # distinct lemmas / lemmas
-    pos: float | None  # distinct part-of-speech tags / tags; None where there are none
+    pos: float | None  # distinct part-of-speech tags / tags; None without tags
     mattr: float  # mean of distinct lemmas / lemmas over all windows of `WINDOW` tokens
     tokens: int  # T
 
@@ -29,7 +29,7 @@ def diversity(analyses: Sequence[Analysis]) -> Diversity:
     """Measure the texts of one example (premise, then hypothesis) as one text.
 
     Source: LCHAIM, section 5.1, after Kettunen 2014.
-    Deviates: LCHAIM's tagger is not named; without parts of speech its first term is left out.
+    Deviates: LCHAIM does not name its tagger; without tags the part-of-speech term is left out.
     """
     lemmas = [lemma for one in analyses for lemma in one.lemmas]
     by_lemma = type_token_ratio(lemmas)
@@ -41,7 +41,7 @@ def diversity(analyses: Sequence[Analysis]) -> Diversity:
 
 
 def ratio_name(measured: Sequence[Diversity]) -> str:
-    """Name `ttr` in tables: LCHAIM's, or that of lemmas where the parts of speech are not known."""
+    """Name `ttr` in tables: LCHAIM's, or of lemmas only without part-of-speech tags."""
     lemmas_alone = bool(measured) and measured[0].pos is None
     return "type-token ratio of lemmas" if lemmas_alone else "type-token ratio"
 
@@ -52,7 +52,7 @@ def type_token_ratio(tokens_T: Sequence[Hashable]) -> float:
 
 
 def mattr(tokens_T: Sequence[Hashable], window: int = WINDOW) -> float:
-    """Average the type-token ratio over all windows of `window` tokens; shorter texts are one.
+    """Average the type-token ratio over all windows of `window` tokens, or over a shorter text.
 
     Source: Covington and McFall 2010, "Cutting the Gordian knot", section 3.
     """

@@ -1,4 +1,4 @@
-"""Training examples whose labels look wrong, by their training dynamics (`heron noise`)."""
+"""Finds suspicious labels by training dynamics (`heron noise`)."""
 
 from pathlib import Path
 

@@ -29,15 +29,15 @@ class NoiseOptions(DataFolders):
     """Options of `heron noise`."""
 
     run: Path  # a run folder with dynamics
-    # what makes a label suspicious
+    # the score that ranks labels by suspicion
     score: Annotated[str, OneOf(*SCORES)] = "confidence"
-    top: Count = 100  # how many examples to list
+    top: Count = 100  # number of examples to list
     out: Path | None = None  # default `<run>/noise`
-    burn_out: Count | None = None  # use this many records, the first ones
+    burn_out: Count | None = None  # use only the first records, so many
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Write the most suspicious examples, and grade the scores where the right labels are known."""
+    """List the most suspicious labels; evaluate the scores if true labels are known."""
     options = parse_options(NoiseOptions, arguments)
     config = read_stored(open_run(options.run).config)
     config.paths.data = str(options.paths_data or config.paths.data)
@@ -81,7 +81,7 @@ def run(arguments: Sequence[str]) -> int:
         _show(graded, len(dynamics.epochs_E))
         print_lines(out / "detection.json")
     elif "truth" in columns:
-        print_lines("no training label is known to be wrong: nothing to grade the scores by")
+        print_lines("no training label is known to be wrong: the scores cannot be evaluated")
     print_lines(out / "suspects.csv")
     return 0
 
@@ -96,9 +96,9 @@ def _show(graded: dict[str, tuple[Detection, float]], records: int) -> None:
     columns = ("score", "AUROC", "in class", *(f"P@{k}" for k in first.precision), "tenth / base")
     note = (
         f"{first.examples} examples, {first.base_rate:.1%} with a wrong label; {records} records. "
-        "AUROC: a wrong label ranks above a right one; in class: the same among examples of one "
-        "label; P@k: wrong ones among the k most suspicious; tenth / base: their share in the "
-        "hardest tenth over their share in all. class: knows how often each label is wrong, which "
-        "no search for noise can."
+        "AUROC: probability that a wrong label ranks above a right one; in class: within one "
+        "label; P@k: precision among the k most suspicious; tenth / base: share of wrong labels in "
+        "the hardest tenth / share overall. class: an oracle that ranks by the share of wrong "
+        "labels in each class."
     )
     print_tables([Table("wrong labels found", columns, tuple(rows), note)])

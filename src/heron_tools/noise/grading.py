@@ -1,4 +1,4 @@
-"""How well training dynamics find wrong labels, measured where the right ones are known.
+"""Evaluation of scores that find wrong labels, where the true labels are known.
 
 Shape suffixes: N examples.
 """
@@ -14,20 +14,20 @@ from heron.data.examples import Example
 from heron.dynamics.cartography import Statistics
 from heron.dynamics.difficulty import SCORES, difficulty
 
-TRUTH = "truth"  # the key of `Example.side` that holds the right label
+TRUTH = "truth"  # the key of `Example.side` with the true label
 
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """How well a score finds the examples whose labels are known to be wrong; fractions."""
+    """How well a score finds labels that are known to be wrong (flipped); fractions."""
 
-    examples: int  # how many were graded
-    base_rate: float  # share that is flipped, what a random score's precision would be
-    # Probability that a flipped example has the higher score; ties count half. NaN where all or
-    # none are flipped.
+    examples: int  # examples with a score
+    base_rate: float  # share of flipped labels: the precision of a random score
+    # Probability that a flipped example has the higher score; ties count half. NaN if all or none
+    # are flipped.
     auroc: float
-    precision: dict[int, float]  # share of flipped ones among the k of highest score, by k
-    # decile_rate, decile_recall: of flipped ones in the hardest tenth.
+    precision: dict[int, float]  # share of flipped labels among the k highest scores, by k
+    # decile_rate, decile_recall: precision and recall of the hardest tenth.
     decile_rate: float
     decile_recall: float
 
@@ -37,9 +37,9 @@ def detection(
 ) -> Detection:
     """Measure how well a difficulty score finds known label noise.
 
-    Where examples tie at the edge of the k hardest, their flipped ones are counted in proportion,
-    which is the expectation over all ways to break the tie. Examples with NaN are left out, and so
-    are `ks` beyond the number of examples; the number of flipped ones is added.
+    Ties at the k-th score count in expectation over all ways to break them. Examples with NaN are
+    left out, and so are `ks` above the number of examples; the number of flipped labels is added
+    to `ks`.
 
     Raises:
         ConfigError: no example has a score.
@@ -65,7 +65,7 @@ def detection(
 
 
 def _hits(score: np.ndarray, flipped: np.ndarray, k: int) -> float:
-    """Count the flipped ones among the k highest scores, those at the edge in proportion."""
+    """Count the flipped labels among the k highest scores, ties in expectation."""
     edge = np.partition(score, len(score) - k)[len(score) - k]
     above, tied = score > edge, score == edge
     room = k - np.count_nonzero(above)
@@ -73,16 +73,16 @@ def _hits(score: np.ndarray, flipped: np.ndarray, k: int) -> float:
 
 
 def wrong_labels(examples: Mapping[str, Example], guids: Sequence[str]) -> np.ndarray:
-    """Tell which of N examples are known to have been trained on with a wrong label, bool `[N]`."""
+    """Tell which of N examples are known to have a wrong training label, bool `[N]`."""
     pairs = [(examples[guid].side.get(TRUTH), examples[guid].label) for guid in guids]
     return np.array([truth is not None and truth != label for truth, label in pairs], bool)
 
 
 def within_classes(score_N: np.ndarray, wrong_N: np.ndarray, gold_N: np.ndarray) -> float:
-    """Compute the AUROC over pairs of a wrong and a right label of the same class; NaN without.
+    """Compute the AUROC over pairs of a wrong and a right label in one class; NaN without pairs.
 
-    Some classes are wrong more often than others, and a score that only knows the class ranks well
-    over all examples. Here it scores .5. `gold_N` are the classes that examples were trained on.
+    Error rates differ between classes, so a score that depends on the class only ranks well over
+    all examples; here it has .5. `gold_N` are the classes that examples were trained on.
     """
     above, pairs = 0.0, 0
     for each in np.unique(gold_N):
@@ -98,16 +98,16 @@ def within_classes(score_N: np.ndarray, wrong_N: np.ndarray, gold_N: np.ndarray)
 def scores_of(
     statistics: Statistics, lengths_N: np.ndarray, seed: int = 0
 ) -> dict[str, np.ndarray]:
-    """Compute every score that can rank examples by how suspicious their labels are; float64.
+    """Compute every score that can rank labels by suspicion, float64.
 
-    These are the `SCORES` that the dynamics allow, then two that do not use the model, `length` (in
+    These are the `SCORES` that the dynamics allow, and two baselines without a model: `length` (in
     characters) and `random`.
     """
     scores = {}
     for name in SCORES:
         try:
             scores[name] = difficulty(name, statistics)
-        except ConfigError:  # a statistic that this task has not, such as margins
+        except ConfigError:  # a statistic that this task lacks, such as margins
             continue
     scores["length"] = lengths_N.astype(np.float64)
     scores["random"] = np.random.default_rng(seed).random(len(lengths_N))
@@ -117,9 +117,9 @@ def scores_of(
 def grade(
     scores: Mapping[str, np.ndarray], wrong_N: np.ndarray, gold_N: np.ndarray
 ) -> dict[str, tuple[Detection, float]]:
-    """Grade scores by the wrong labels that they find: overall, and AUROC within classes.
+    """Evaluate scores: detection of wrong labels overall, and AUROC within classes.
 
-    Added is `class`, the share of wrong labels in each example's class, which no real search knows.
+    `class` is added, an oracle: the share of wrong labels in each example's class.
     """
     rates = np.bincount(gold_N, weights=wrong_N) / np.maximum(np.bincount(gold_N), 1)
     return {

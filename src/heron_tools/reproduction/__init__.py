@@ -1,4 +1,4 @@
-"""The papers' tables, figures and claims: what fills each, and heron's numbers beside theirs."""
+"""Reproduces the papers' tables, figures and claims: heron's numbers beside the published."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ from heron.tasks import FORK_ANALYSES
 
 
 def beside_published(options: Any) -> list[Any]:
-    """Show a data set's statistics beside those that its paper printed (`heron analyze data=`)."""
+    """Show a data set's statistics beside its paper's (`heron analyze data=`)."""
     from heron_tools.reproduction.results import published_statistics
     from heron_tools.reproduction.targets import Request
 

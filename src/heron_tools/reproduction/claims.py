@@ -23,23 +23,23 @@ _COLUMNS = ("claim", "where", "the paper says", "recomputed", "verdict", "calcul
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One statement of a paper, and what its own numbers give."""
+    """One statement of a paper, recomputed from its own numbers."""
 
     name: str  # such as `total`, unique in its paper
     where: str  # section, table or figure
-    printed: str  # what the paper says, in short
-    value: float | None  # what the calculation gives; None where it gives no number
-    calculation: str  # with the numbers in it
-    holds: bool | None  # None: cannot be decided from what is published
+    printed: str  # the statement, in short
+    value: float | None  # the calculation's result; None: not a number
+    calculation: str  # the formula with its numbers
+    holds: bool | None  # None: cannot be decided from published numbers
 
     @property
     def verdict(self) -> str:
-        """Whether it holds, in words."""
+        """The verdict as text."""
         return {True: HOLDS, False: FAILS, None: OPEN}[self.holds]
 
 
 class Published:
-    """The published numbers of a paper, by table and by the names of row and column."""
+    """A paper's published numbers, by the names of table, row and column."""
 
     def __init__(self, paper: str):
         path = find_published(paper)
@@ -69,19 +69,19 @@ class Published:
 
 
 def whole(share: float, rows: int, decimals: int) -> bool:
-    """Tell whether some number of rows gives `share` when it is rounded or cut to `decimals`."""
+    """Tell whether a number of rows gives `share`, rounded or truncated to `decimals`."""
     near, unit = (math.floor(share * rows), math.ceil(share * rows)), 10**decimals
     written = (made(count / rows * unit) / unit for count in near for made in (round, math.floor))
     return any(abs(each - share) < 1e-9 for each in written)
 
 
 def f1_range(precision: float, recall: float, half: float, rows: int = 0) -> tuple[float, float]:
-    """Compute the lowest and highest F1 of a precision and a recall that are rounded by `half`.
+    """Compute the lowest and highest F1 that a rounded precision and recall allow.
 
     Args:
         precision, recall: as printed, fractions.
-        half: of the last printed digit.
-        rows: of the class, if known: the recall is a whole number of them. Where none is, the
+        half: half a unit of the last printed digit.
+        rows: of the class, if known: recall times rows must be an integer. If none fits, the
             lowest F1 is above the highest.
     """
     low, high = recall - half, recall + half

@@ -1,6 +1,6 @@
-"""Published numbers beside reproduced ones: difference, interval, test, and marks of substitutes.
+"""Published numbers beside reproduced ones: difference, interval, test, and marked deviations.
 
-The published number is a constant in the tests: the papers print no spread for most of them.
+Tests take the published number as a constant: the papers rarely print its spread.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from heron_tools.reproduction.targets import Estimate, Names
 
 DAGGER = "†"
 COLUMNS = ("published", "reproduced", "Δ", "95 % interval", "test")
-# Typed keys that a mark does not name: what they choose is marked by name, or changes no score.
+# Overridden keys without a mark: their value is marked by name, or changes no score.
 _NAMED = ("seed", "data", "encoder", "encoder.name", "model", "prompting.model.name")
-# What is named where no column shows it.
+# Settings that are marked if no column shows them.
 _REPLACED = {"encoder.name": "encoder", "prompting.model.name": "model"}
-# Places in which a model, or the data set of examples in a prompt, may be replaced.
+# Keys by which a model, or the data set of a prompt's shots, may be replaced.
 _REPLACEABLE = ("encoder.name", "prompting.model.name", "prompting.pool")
 _NOTE = (
-    "reproduced: mean ± sample sd (number of seeds), or one value. Interval: of one run, its "
-    "bootstrap interval over rows or documents; of several seeds, Student's t. test: whether the "
+    "reproduced: mean ± sample sd (number of seeds), or one value. Interval: for one run, its "
+    "bootstrap interval over rows or documents; for several seeds, Student's t. test: whether the "
     "published number, taken as a constant, lies inside the interval, with its two-sided p; "
-    "without an interval, whether the numbers are equal to the printed digits."
+    "without an interval, whether the numbers agree to the printed digits."
 )
 
 
@@ -47,7 +47,7 @@ class Compared(NamedTuple):
     names: Names  # of the row, and of the score
     published: float | None
     estimate: Estimate | None
-    printed: str = ""  # what the paper printed instead of `published`, or why it is in doubt
+    printed: str = ""  # if `published` is corrected or in doubt: the printed number, or why
 
 
 def comparison_table(
@@ -63,9 +63,9 @@ def comparison_table(
         title: of the table.
         columns: names of the columns before the numbers; the last is that of the score.
         rows: the comparisons.
-        decimals: of the printed numbers, or those of each column; None: the most that a number of
-            the same column has.
-        note: what is said below, beside the legend of marks and corrections.
+        decimals: of the printed numbers, in all or by column; None: the most decimals in the same
+            column.
+        note: text below the table, before the legend of marks and corrections.
     """
     written = defaultdict[str, int](int)
     for row in rows:
@@ -95,9 +95,9 @@ def _is_count(found: Estimate) -> bool:
 
 
 def _cells(row: Compared, digits: int, same_size: bool) -> tuple[Cell, ...]:
-    """Show one comparison; a substitute is marked in every cell that it touches.
+    """Show one comparison; every cell that rests on substitute data is marked.
 
-    A count of a substitute of another size differs from the paper's for that reason alone.
+    A count of substitute data has no difference, if their size is not the paper's.
     """
     published = None if row.published is None else f"{row.published:,.{digits}f}"
     if row.estimate is None:
@@ -124,11 +124,11 @@ def _cells(row: Compared, digits: int, same_size: bool) -> tuple[Cell, ...]:
 def against_published(published: float, found: Estimate, digits: int) -> str:
     """Test a reproduced number against the published one.
 
-    With several seeds a one-sample t-test, with another interval a normal approximation of half
-    its width, without any the printed digits.
+    With several seeds, by a one-sample t-test; with another interval, by a normal approximation
+    from its width; without an interval, by the printed digits.
     """
     if found.low is None or found.high is None:
-        # Half of a unit of the last digit, and what floats add.
+        # Half a unit of the last digit, plus floating-point error.
         equal = abs(found.value - published) <= 0.5 * 10**-digits * (1 + 1e-9)
         return "equal to the printed digits" if equal else "differs"
     inside = "inside" if found.low <= published <= found.high else "outside"
@@ -144,7 +144,7 @@ def against_published(published: float, found: Estimate, digits: int) -> str:
 
 
 def note_of(table: Mapping[str, Any]) -> str:
-    """Say what a published table's numbers are, over how many items, and what else is to know."""
+    """Write a published table's note: its definition, the number of items, and remarks."""
     n, said = table.get("n"), [table.get("definition", ""), table.get("note", "")]
     if isinstance(n, Mapping):
         said.insert(1, f"Published n: {', '.join(f'{name} {n[name]:,}' for name in n)}.")
@@ -158,7 +158,7 @@ def note_of(table: Mapping[str, Any]) -> str:
 def compare_values(
     table: Mapping[str, Any], values: Mapping[Names, Estimate]
 ) -> tuple[list[Compared], int]:
-    """Set what a function found beside a table's numbers, matched by the names of row and column.
+    """Compare a function's values with a table's numbers, by the names of row and column.
 
     Returns:
         The comparisons, and the number of names of a row.
@@ -184,7 +184,7 @@ def published_cells(table: Mapping[str, Any]) -> Iterator[tuple[Names, Any]]:
 
 
 def _doubt(cell: Any) -> str:
-    """Say how the paper's number was changed, or that it is in conflict with others."""
+    """Describe the correction of a paper's number, or that it conflicts with others."""
     if not isinstance(cell, Mapping):
         return ""
     if "corrected" in cell:
@@ -198,10 +198,10 @@ def compare_runs(
     runs: Sequence[RunRecord],
     typed: Collection[str] = (),
 ) -> tuple[list[Compared], list[str]]:
-    """Set the scores of finished runs beside a table's, matched as `heron report` does.
+    """Compare the scores of finished runs with a table's, matched as in `heron report`.
 
-    An encoder, model or data set that the paper does not have stands beside all rows that agree in
-    the other names, and is marked; so are settings whose keys the user has `typed`.
+    A run with an encoder, model or data set that the paper does not have is shown beside all rows
+    that agree in the other names, and marked; so are settings whose keys the user has `typed`.
 
     Returns:
         The comparisons, and the names of their columns.
@@ -234,7 +234,7 @@ def compare_runs(
 
 
 def _substitutes(key: Names, other: Names, paper: ScoreTable) -> str | None:
-    """Describe where a run has another encoder, model or data set than a row; None: another row.
+    """Describe a run's other encoder, model or data set than a row's; None: not comparable.
 
     `key` and `other` are the names of the run and of the row; equal names give an empty text.
     """
@@ -246,7 +246,7 @@ def _substitutes(key: Names, other: Names, paper: ScoreTable) -> str | None:
         place = paper.row_names[position] if position < len(paper.row_names) else None
         replaced = place and any(part in _REPLACEABLE for part in place.setting.split(","))
         if place and theirs not in place.names.values():
-            return None  # a row of people, or of the references
+            return None  # a row of human scores or references
         if mine in known or not replaced:
             return None
         marks.append(f"{mine} in place of the paper's {place.column}" if place else "")
@@ -254,7 +254,7 @@ def _substitutes(key: Names, other: Names, paper: ScoreTable) -> str | None:
 
 
 def _estimate(group: System, paper: ScoreTable, metric: str, mark: str) -> Estimate | None:
-    """Summarize the seeds of a group; of one, with the interval that its run has stored."""
+    """Summarize the seeds of a group; a single seed has its run's stored interval."""
     split = paper.split_of(group)
     if str(group.runs[0].setting("data.name")) not in paper.data:
         split = split.rpartition(".")[2]  # its own test split, compared with that of the paper
@@ -274,7 +274,7 @@ def _estimate(group: System, paper: ScoreTable, metric: str, mark: str) -> Estim
 
 
 def marks_of(runs: Sequence[RunRecord], data: Sequence[str], typed: Collection[str]) -> str:
-    """Say what of runs is not the paper's, where no column shows their encoder."""
+    """Describe how runs deviate from the paper, if no column shows their encoder."""
     marks = (mark for run in runs if run.done for mark in _marks(run, data, typed, ()))
     return "; ".join(dict.fromkeys(marks))
 
@@ -282,12 +282,12 @@ def marks_of(runs: Sequence[RunRecord], data: Sequence[str], typed: Collection[s
 def _marks(
     run: RunRecord, data: Sequence[str], typed: Collection[str], shown: Collection[str]
 ) -> Iterator[str]:
-    """Say what of a run is not the paper's: its data, its encoder, and settings that were typed.
+    """Describe how a run deviates from the paper: data, encoder, and overridden settings.
 
     Args:
-        run: any of a group.
+        run: any run of a group.
         data: the paper's data sets.
-        typed: keys of the words that the user has typed.
+        typed: keys of the command line's overrides.
         shown: keys that the columns of the table show.
     """
     if caveat := caveat_of(run):

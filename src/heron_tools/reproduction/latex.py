@@ -2,7 +2,7 @@
 
 from heron.base.cells import Table, show
 
-# Characters that LaTeX would read as commands, and signs that its text fonts lack.
+# Characters that LaTeX reads as commands, and symbols that its text fonts lack.
 _LATEX = {
     **{sign: rf"\{sign}" for sign in "&%$#_{}"},
     **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},

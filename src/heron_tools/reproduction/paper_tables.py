@@ -1,7 +1,7 @@
 """A paper's tables with a sweep's scores beside the printed ones.
 
-The printed numbers are in `experiments/<paper>/published.yaml`. A run asks for a view with its
-configuration key `report`, such as `trc/table4`.
+The printed numbers are in `experiments/<paper>/published.yaml`. A run's configuration key `report`
+names a view, such as `trc/table4`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from heron_tools.reproduction.published import (
 _NEVER_NAMED = (
     "report",
     "experiment",
-)  # not in row names: one chooses the table, one other settings
+)  # never in row names
 _STAGES = "fine_tuned_on"
 
 
@@ -37,13 +37,13 @@ class RowName(NamedTuple):
     """A column whose values name the rows of a paper's tables."""
 
     column: str  # its heading
-    # The runs' configuration key with the value, or `fine_tuned_on` for the stages; of several,
+    # The configuration key with the value, or `fine_tuned_on` for the stages; of several keys,
     # separated by commas, the first that a run has.
     setting: str
-    names: Mapping[str, str]  # the paper's words for values, or for the last part of a path or id
+    names: Mapping[str, str]  # the paper's name of a value, or of the last part of a path or id
 
     def of(self, group: System) -> str:
-        """Name a group's value: the paper's word, or else the last part of an id or path."""
+        """Name a group's value: the paper's name, or else the last part of an id or path."""
         run = group.runs[0]
         *before, last_key = self.setting.split(",")
         known = (value for key in before if (value := run.setting(key)) is not None)
@@ -54,11 +54,11 @@ class RowName(NamedTuple):
 
     @property
     def keys(self) -> set[str]:
-        """The keys of overrides that this column shows, such as `encoder` and `encoder.name`."""
+        """The override keys that this column shows, such as `encoder` and `encoder.name`."""
         if self.setting == _STAGES:
             return {"stages", "data", "data.name", "encoder.freeze"}
         keys = self.setting.split(",")
-        # `model` and `prompt` are groups below a part.
+        # `model` and `prompt` are groups within `prompting`.
         return {*keys, *(k.partition(".")[0] for k in keys), *(k.split(".")[-2:][0] for k in keys)}
 
 
@@ -79,7 +79,7 @@ def _stages(run: RunRecord) -> list[Mapping[str, Any]]:
 
 
 class PaperView(NamedTuple):
-    """Tables of the paper's scores and ours, by file name; and curves, if the view is a figure."""
+    """Tables of the paper's and heron's scores, by file name; curves, if the view is a figure."""
 
     tables: Mapping[str, Table]
     # By metric and settings: the scores at each share of the training data, ascending.
@@ -91,12 +91,12 @@ class PaperView(NamedTuple):
 def report_view(
     report: str, runs: Sequence[RunRecord], path: Path | None
 ) -> tuple[Mapping[str, Table], bytes | None] | None:
-    """Give a sweep's report the tables and the figure (PNG) of a view; None where it has none.
+    """Build the tables and the figure (PNG) of a view for a sweep's report; None without a view.
 
     Args:
         report: as in `paper_view`.
         runs: of the sweep.
-        path: of the published numbers; default: those of the paper.
+        path: file of published numbers; default: the paper's.
     """
     found = path or find_published(report)
     if found is None:
@@ -108,7 +108,7 @@ def report_view(
 def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
     """Build the view that `report` (`<paper>/<view>`) names from the finished runs.
 
-    Runs on other data than the paper's (generated text above all) are left out, with a note; tables
+    Runs on other data than the paper's (such as generated text) are left out, with a note; tables
     of chosen cells include them.
 
     Raises:
@@ -127,7 +127,7 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
     names = [] if is_figure else views[view]
     tables = {name: ScoreTable(published, published["tables"][name]) for name in names}
     data = {name for table in tables.values() for name in table.data} | {*published["data"]}
-    # Where experiments name the rows, runs without one have none: first runs of curricula.
+    # If experiments name the rows, runs without one have no row: first runs of curricula.
     by_experiment = any(place.setting == "experiment" for place in row_names)
     named = [run for run in runs if run.setting("experiment") or not by_experiment]
     ours = [run for run in named if run.setting("data.name") in data and not run.synthetic]
@@ -138,14 +138,14 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
         return _figure_view(view, figures[view], groups, row_names, note)
     shown = {name: _score_table(table, groups, note) for name, table in tables.items()}
     for name, table in tables.items():
-        # Runs on other data are included: the paper's rule chose their cells, too.
+        # Runs on other data are included: the paper's rule applies to them, too.
         if table.rule and (chosen := chosen_table(named, table.rule)):
             shown[f"{name} chosen"] = chosen
     return PaperView(shown)
 
 
 def row_names_of(part: Mapping[str, Any]) -> list[RowName]:
-    """Read the names of the rows of a paper, or of a table that has its own."""
+    """Read the columns that name rows, of a paper or of a table with its own."""
     return [
         RowName(p["column"], p["setting"], p.get("names", {})) for p in part.get("row_names", ())
     ]
@@ -172,18 +172,18 @@ class ScoreTable:
         return [place.column for place in self.row_names] + ["class"] * bool(self.classes)
 
     def chosen(self, groups: Sequence[System]) -> Sequence[System]:
-        """Choose among the cells of a grid as the paper does; all groups if it has no rule."""
+        """Choose a grid's cells by the paper's rule; all groups without a rule."""
         if self.rule is None:
             return groups
         return [choice.group for choice in choose(groups, self.rule) if choice.group]
 
     def keys_of(self, group: System) -> list[tuple[str, ...]]:
-        """Name the rows of a group; the paper need not have them."""
+        """Name the rows of a group, which the paper may lack."""
         own = tuple(place.of(group) for place in self.row_names)
         return [(*own, name) for name in self.classes] or [own]
 
     def cells(self, key: tuple[str, ...]) -> Iterator[tuple[str, str, Any]]:
-        """Yield a row's columns, metrics and printed numbers; None where nothing is printed."""
+        """Yield a row's columns, metrics and printed numbers; None: not printed."""
         scores = self.content["scores"]
         printed = self.printed.get(key, [None] * len(scores))
         for (column, metric), cell in zip(scores.items(), printed, strict=True):
@@ -197,7 +197,7 @@ class ScoreTable:
 
 
 def _score_table(table: ScoreTable, groups: Sequence[System], note: str) -> Table:
-    """Set each published score beside ours; settings that the table lacks get their own rows."""
+    """Lay out published scores beside heron's; settings that the table lacks get extra rows."""
     if table.rule:
         note = f"Cells of the grid are chosen by {table.rule.metric} on validation. {note}".strip()
     groups = table.chosen(groups)
@@ -220,7 +220,7 @@ def _score_table(table: ScoreTable, groups: Sequence[System], note: str) -> Tabl
     columns = [
         column for title in table.content["scores"] for column in (f"{title}, paper", *ours, "Δ")
     ]
-    reached = f"Copied sentences of the same articles: {', '.join(copied)}. {COPIED_NOTE}"
+    reached = f"Extractive baselines on the same articles: {', '.join(copied)}. {COPIED_NOTE}"
     doubts = caveats(run for group in groups for run in group.runs)
     caption = _caption(table, " ".join([*[reached] * bool(copied), *doubts, note]).strip())
     return Table(table.content["title"], (*table.headings, *columns), tuple(rows), caption)
@@ -246,7 +246,7 @@ def _score_row(table: ScoreTable, key: tuple[str, ...], group: System | None) ->
 
 
 def _caption(table: ScoreTable, note: str) -> str:
-    """Explain the columns, and list published numbers that are corrected or doubtful."""
+    """Explain the columns, and list published numbers that are corrected or in doubt."""
     parts = ["heron: mean ± sample sd (number of runs); Δ: heron - paper."]
     if best := table.content.get("best_run"):
         parts.append(f"best run: the score of the run with the best {best} on validation.")
@@ -310,23 +310,23 @@ def _figure_view(
 class Rule(NamedTuple):
     """How a paper chose the best cell of its grid: on validation, never on test."""
 
-    metric: str  # the score on validation whose mean over seeds decides
-    among: tuple[str, ...]  # keys of the grid; runs that differ in other keys are not compared
+    metric: str  # the validation score whose mean over seeds decides
+    among: tuple[str, ...]  # keys of the grid; only runs that agree in all others are compared
 
     @classmethod
     def read(cls, published: Mapping[str, Any]) -> Rule | None:
-        """Read `choose: {by: f1, among: [optim.lr]}` of a paper's table; None where it has none."""
+        """Read `choose: {by: f1, among: [optim.lr]}` of a paper's table; None without it."""
         found = published.get("choose")
         return cls(str(found["by"]), tuple(found["among"])) if found else None
 
 
 class Choice(NamedTuple):
-    """A cell that was chosen, or the lack of one."""
+    """The chosen cell of a grid, if there is one."""
 
     group: System | None  # its runs; None if there are several cells and none has a score
     rest: Mapping[str, str]  # settings outside the grid, which all cells of the choice share
     cells: int  # number of cells to choose from
-    scored: int  # number of them with a score on validation
+    scored: int  # number of these with a validation score
 
 
 def choose(groups: Sequence[System], rule: Rule) -> list[Choice]:
@@ -347,7 +347,7 @@ def choose(groups: Sequence[System], rule: Rule) -> list[Choice]:
 def chosen_table(runs: Sequence[RunRecord], rule: Rule) -> Table | None:
     """Show the chosen cells: settings, score on validation, scores on test.
 
-    A choice without any score yet has a row too. None where there is nothing to choose from.
+    A choice without scores yet has a row, too. None if there is nothing to choose from.
     """
     groups = group_runs(runs)
     choices = choose(groups, rule)
@@ -366,14 +366,14 @@ def chosen_table(runs: Sequence[RunRecord], rule: Rule) -> Table | None:
     end = "lowest" if is_minimised(rule.metric) else "highest"
     grid = ", ".join(key for key in rule.among if key in keys)
     note = (
-        f"Of the cells over {grid} the one with the {end} {rule.metric} on validation (mean over "
-        "the seeds that a cell has); test scores were not looked at."
+        f"Of the cells over {grid}, the one with the {end} {rule.metric} on validation (mean over "
+        "the cell's seeds); test scores were not used."
     )
     return Table("Chosen on validation", columns, tuple(rows), note)
 
 
 def fraction_figure(view: PaperView) -> bytes:
-    """Draw scores over growing shares of the training data, mean ± sd. Returns PNG bytes."""
+    """Draw scores by share of the training data, mean ± sd. Returns PNG bytes."""
     import matplotlib  # start-up time
     from matplotlib.figure import Figure
 

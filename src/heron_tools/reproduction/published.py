@@ -7,25 +7,25 @@ from typing import Any
 from heron.base.files import read_yaml
 from heron.base.folders import experiment_roots
 
-DECIMALS = 2  # of numbers in tables that do not say
+DECIMALS = 2  # of tables without `decimals`
 
 
 def all_published() -> list[Path]:
-    """List the published numbers of every paper, those of `HERON_FORKS` first."""
+    """List the files of published numbers of all papers, those of `HERON_FORKS` first."""
     roots = experiment_roots()[::-1]
     return [path for root in roots for path in sorted(root.glob("experiments/*/published.yaml"))]
 
 
 def find_published(report: str) -> Path | None:
-    """Find the published numbers of a `report` value, `<paper>/<view>`; None if there are none."""
+    """Find the file of published numbers of a `report` value, `<paper>/<view>`, or None."""
     paper = report.partition("/")[0]
     return next((path for path in all_published() if path.parent.name == paper), None)
 
 
 def published_groups(data: str) -> tuple[str, dict[str, dict[str, int]]] | None:
-    """Find what a paper printed for the groups of a data map: the table's title, rows by class.
+    """Find a paper's printed sizes of a data map's groups: the table's title, rows by class.
 
-    None where no paper of the data set has any.
+    None if no paper of the data set has any.
     """
     path = find_published(data)
     published = read_yaml(path) if path else {}
@@ -38,7 +38,7 @@ def published_groups(data: str) -> tuple[str, dict[str, dict[str, int]]] | None:
 
 
 def published_value(cell: Any) -> Any:
-    """Read a printed number, or what it is corrected to; None where nothing is printed."""
+    """Read a printed number, corrected if it has a correction; None: not printed."""
     return cell.get("corrected", cell["printed"]) if isinstance(cell, Mapping) else cell
 
 
@@ -52,14 +52,14 @@ def flat_rows(rows: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[st
 
 
 def printed_digits(decimals: int | Mapping[str, int], column: str, value: float | None) -> int:
-    """Count the digits that a paper prints: `decimals` of the column, or the number's own if more.
+    """Count the decimals that a paper prints: the column's, or the number's own if more.
 
-    Without a number, those of the column.
+    Without a number, the column's.
     """
     given = decimals if isinstance(decimals, int) else decimals.get(column, DECIMALS)
     return max(given, own_digits(value))
 
 
 def own_digits(value: float | None) -> int:
-    """Count the decimals of a number as it is written, without zeros at its end."""
+    """Count the decimals of a number, without trailing zeros."""
     return len(repr(value).partition(".")[2].rstrip("0")) if isinstance(value, float) else 0

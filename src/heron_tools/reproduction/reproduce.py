@@ -1,4 +1,4 @@
-"""`heron reproduce`: every table and figure of the papers, published numbers beside heron's."""
+"""`heron reproduce`: the papers' tables and figures, published numbers beside heron's."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ Folders = tuple[Path, Path]  # of data sets, and the cache
 
 @dataclass
 class ReproduceOptions(DataFolders):
-    """Options of `heron reproduce`; all other words change the runs, as those of `heron train`."""
+    """Options of `heron reproduce`; all other arguments are overrides, as for `heron train`."""
 
-    target: str = ""  # `trc:T4`; a paper lists its targets, none lists all
+    target: str = ""  # `trc:T4`; a paper's name lists its targets, empty lists all
     dry_run: bool = False  # list the runs, start none
-    only: str | None = None  # the runs that have this value in an override, such as `ess`
+    only: str | None = None  # only runs with this value in an override, such as `ess`
     # Files that a target is computed from (`from=`): filled sheets, or a finished run.
     files: list[Path] = field(default_factory=list, metadata={"option": "from"})
-    encoder: str | None = None  # in place of the paper's
-    # One run for each (`seed=0,1,2`).
+    encoder: str | None = None  # replaces the paper's
+    # One run per seed (`seed=0,1,2`).
     seeds: list[Seed] = field(default_factory=lambda: [0], metadata={"option": "seed"})
-    report: bool = False  # one page with all that has been reproduced of a paper
+    report: bool = False  # one page with all reproduced targets of a paper
     out: Path = Path("reproductions")
 
 
@@ -54,7 +54,7 @@ def run(arguments: Sequence[str]) -> int:
     if target is None or not options.target:
         if overrides or options.dry_run:
             word = " ".join(["heron reproduce", chosen[0].name, *overrides])
-            raise ConfigError(f"runs are of one target, such as {word}")
+            raise ConfigError(f"name one target to run it: {word}")
         print_tables([status_table(chosen, *folders)])
         return 0
     begin()
@@ -73,7 +73,7 @@ def run(arguments: Sequence[str]) -> int:
 def _computed(
     target: Target, options: ReproduceOptions, folders: Folders, overrides: Sequence[str]
 ) -> Any:
-    """Compute a target that trains nothing, by its function; None for a dry run."""
+    """Compute a target without training, by its function; None for a dry run."""
     words = [*overrides, *([f"only={options.only}"] if options.only else [])]
     words += [f"seed={','.join(map(str, options.seeds))}"] if len(options.seeds) != 1 else []
     if words:
@@ -91,7 +91,7 @@ def _computed(
 def _trained(
     target: Target, options: ReproduceOptions, folders: Folders, overrides: Sequence[str]
 ) -> tuple[Any, int]:
-    """Run what is left of a target's experiment, and compare the scores; nothing in a dry run."""
+    """Run a target's unfinished runs and compare the scores; a dry run only lists them."""
     jobs, refused, typed = _plan(target, options, folders, overrides)
     from heron.commands.train import report
     from heron.results.collect import collect
@@ -120,8 +120,8 @@ def _plan(
     """Plan a target's runs.
 
     Returns:
-        The runs, those that are refused with the reason (a model that is not here), and the keys
-        that are typed.
+        The runs; refused runs with the reason (such as a missing model); and the keys of the
+        command line's overrides.
     """
     typed = [*overrides, *([f"encoder={options.encoder}"] if options.encoder else [])]
     words = [
@@ -158,7 +158,7 @@ def _is_chosen(overrides: Sequence[str], only: str | None) -> bool:
 
 
 def _absent_model(job: Run) -> str:
-    """Say which model a run lacks where nothing may be downloaded; empty for none."""
+    """Name the model that a run lacks while downloads are off; empty if none."""
     from huggingface_hub.constants import is_offline_mode
 
     name = job.config.encoder.name
@@ -169,7 +169,7 @@ def _absent_model(job: Run) -> str:
 
 
 def _jobs_table(target: Target, jobs: Sequence[Run], refused: Sequence[tuple[str, str]]) -> Table:
-    """List the runs that a target asks for: finished, to do, or not possible here."""
+    """List the runs of a target: finished, to do, or not possible here."""
     states = [job.folder.state().replace("absent", "to do") for job in jobs]
     rows = [(job.folder.path.name, s, None) for job, s in zip(jobs, states, strict=True)]
     left = len(states) - states.count("done")

@@ -1,4 +1,4 @@
-"""What `heron reproduce` found for a target: its tables, its files, and the report of a paper."""
+"""Results of `heron reproduce`: a target's tables and files, and the report of a paper."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class Reproduction:
     tables: Sequence[Table]
     figures: Mapping[str, bytes]
     files: Mapping[str, Any]
-    sources: Mapping[str, Any]  # hashes of data, folders of runs: what the numbers rest on
+    sources: Mapping[str, Any]  # provenance: hashes of data, folders of runs
 
 
 def read_published(target: Target) -> dict[str, Any]:
-    """Read the published numbers of a target's paper; empty where it has none."""
+    """Read the published numbers of a target's paper; empty without any."""
     path = find_published(f"{target.paper}/{target.table}")
     return (read_yaml(path) or {}) if path else {}
 
@@ -62,13 +62,13 @@ def published_parts(target: Target, published: Mapping[str, Any]) -> dict[str, M
 
 
 def of_function(target: Target, filled: Filled) -> Reproduction:
-    """Set what a function found beside the paper's numbers; notes stand below the first table."""
+    """Compare a function's values with the paper's; notes are below the first table."""
     tables = _beside(read_published(target), filled, target.title)
     return Reproduction(target, tables, filled.figures, filled.files, {})
 
 
 def published_statistics(data: str, request: Request) -> list[Table]:
-    """Set a data set's statistics beside its paper's; empty where no paper is about it."""
+    """Compare a data set's statistics with its paper's; empty without a paper."""
     filled = STATISTICS[data](dataclasses.replace(request, data=data))
     papers = map(read_yaml, all_published())
     about = (p for p in papers if p and data in (*p.get("data", ()), *p.get("substitutes", ())))
@@ -76,7 +76,7 @@ def published_statistics(data: str, request: Request) -> list[Table]:
 
 
 def _beside(paper: Mapping[str, Any], filled: Filled, title: str) -> list[Table]:
-    """Compare each table; notes stand below the first one."""
+    """Compare each table; notes are below the first one."""
     published = paper.get("tables", {})
     tables = []
     for name, values in filled.values.items():
@@ -100,7 +100,7 @@ def _beside(paper: Mapping[str, Any], filled: Filled, title: str) -> list[Table]
 
 
 def of_runs(target: Target, runs: Sequence[RunRecord], typed: Collection[str] = ()) -> Reproduction:
-    """Set the scores of runs beside the paper's numbers; a figure has a table and curves.
+    """Compare the scores of runs with the paper's; a figure has a table and curves.
 
     Settings whose keys the user has `typed` are marked in every cell.
 
@@ -137,7 +137,7 @@ def of_runs(target: Target, runs: Sequence[RunRecord], typed: Collection[str] = 
 
 
 def _marked(table: Table, marks: str) -> Table:
-    """Mark what was reproduced of a figure: all but its shares and the paper's numbers."""
+    """Mark a figure's reproduced numbers: all but its shares and the paper's numbers."""
     if not marks:
         return table
     rows = [
@@ -153,8 +153,8 @@ def write_reproduction(found: Reproduction, folder: Path, words: Sequence[str]) 
 
     Args:
         found: the result.
-        folder: of all targets; this one's is `<paper>/<key>` in it.
-        words: the command's words, for the record.
+        folder: of all targets; the result goes to `<paper>/<key>` in it.
+        words: the command's arguments, stored for provenance.
     """
     target = found.target
     here = folder / target.paper / target.key
@@ -201,7 +201,7 @@ def write_reproduction(found: Reproduction, folder: Path, words: Sequence[str]) 
 def paper_page(
     title: str, results: Sequence[Mapping[str, Any]], folder: Path, more: Sequence[Table] = ()
 ) -> str:
-    """Build a page of results: tables, figures, links to files, and where they come from.
+    """Build a page of results: tables, figures, links to files, and provenance.
 
     Args:
         title: of the page.
@@ -232,7 +232,7 @@ def paper_page(
 def write_paper_report(
     paper: str, targets: Sequence[Target], folder: Path, more: Sequence[Table]
 ) -> Path:
-    """Write one page with all that has been reproduced of a paper, and `more`.
+    """Write one page with all reproduced targets of a paper, and the tables `more`.
 
     Raises:
         ConfigError: nothing has been reproduced.

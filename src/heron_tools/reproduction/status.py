@@ -1,4 +1,4 @@
-"""What a target needs, and what of it is missing on this computer."""
+"""The files and models that a target needs, and which are missing on this computer."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ RUNS, PART, PEOPLE, LACKS, PENDING = "runs", "in part", "needs people", "lacks",
 _NOTE = (
     "runs: nothing is missing; in part: without the files named; needs people: sheets to fill in, "
     "or a run to name by from=; lacks: data or encoders are missing; not yet: heron lacks it. A "
-    "missing encoder can be replaced (encoder=DIR), and so can a data set (data=NAME); every cell "
-    "that this touches is marked. from=: what the command adds up, such as filled sheets or a "
-    "finished run. heron data NAME fetch=true downloads files that have an address."
+    "missing encoder can be replaced (encoder=DIR), and so can a data set (data=NAME); all cells "
+    "of such a run are marked. from=: files that the command evaluates, such as filled sheets or "
+    "a finished run. heron data NAME fetch=true downloads files that have an address."
 )
 
 
 def status_table(targets: Sequence[Target], data_dir: Path, cache_dir: Path) -> Table:
-    """List targets: what is missing here, and the command that fills each."""
+    """List targets with missing files and models, and the command that reproduces each."""
     rows = []
     for target in targets:
         missing, state = missing_for(target, data_dir, cache_dir)
@@ -42,7 +42,7 @@ def status_table(targets: Sequence[Target], data_dir: Path, cache_dir: Path) -> 
 
 
 def missing_for(target: Target, data_dir: Path, cache_dir: Path) -> tuple[list[str], str]:
-    """Name the files and models that a target needs and that are not here; and its state."""
+    """List the files and models of a target that are missing here; returns its state, too."""
     found = [f"file {name}" for name in target.files if not (data_dir / name).is_file()]
     present = not target.data and not found
     for name, splits in target.data.items():
@@ -65,7 +65,7 @@ def missing_for(target: Target, data_dir: Path, cache_dir: Path) -> tuple[list[s
 
 @cache  # several targets of a paper read the same files
 def _missing_files(name: str, data_dir: Path, cache_dir: Path) -> frozenset[str]:
-    """Name the files of a data set that are missing; a file with any content counts as there."""
+    """List the missing split files of a data set; hashes are not checked."""
     paths = data_sets()
     if name not in paths:
         return frozenset(SPLITS)
@@ -80,5 +80,5 @@ def has_model(name: str) -> bool:
 
     if name == "scratch" or Path(name).expanduser().exists():
         return True
-    # One with an owner is an id of the hub; other names are of files elsewhere.
+    # With an owner, it is an id on the hub; other names are of files elsewhere.
     return isinstance(try_to_load_from_cache(name, "config.json"), str) if "/" in name else False

@@ -1,7 +1,7 @@
 """The tables and figures of the papers: `experiments/<paper>/targets.yaml`.
 
-A target is filled by a sweep (`experiment`), whose view in `published.yaml` sets its scores beside
-the paper's, or by a function of the paper's folder.
+A target is reproduced by a sweep (`experiment`), whose scores are compared by a view in
+`published.yaml`, or by a function of the paper's folder.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from heron.data.config import DataConfig
 from heron.data.overrides import configure
 from heron.data.sources import State, inspect
 
-Names = tuple[str, ...]  # of a row in `published.yaml`, then the name of the column
+Names = tuple[str, ...]  # names of a row in `published.yaml`, then its column
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,19 +31,19 @@ class Target:
     paper: str  # its folder, such as `trc`
     key: str  # `T4`, `F1`, `A.1`
     title: str
-    # What fills it: an experiment, such as `trc/table4`, or a function of a module in the paper's
-    # folder, `tables:agreement`, which gets a `Request` and gives what is `Filled`.
+    # What reproduces it: an experiment, such as `trc/table4`, or a function in the paper's folder,
+    # `tables:agreement`, from `Request` to `Filled`.
     experiment: str | None = None
     function: str | None = None
     prompted: bool = False  # whether `heron prompt` runs the experiment, and not `heron train`
-    # What it needs: files by data set (`{trc: [train, test]}`), ids of models.
+    # Splits needed, by data set (`{trc: [train, test]}`).
     data: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    files: Sequence[str] = ()  # other files that it needs, below `paths.data`
-    instead: str = ""  # what its function, or its runs, read where none of these files is there
-    models: Sequence[str] = ()
-    hardware: str = ""  # more than two cores and 24 GiB, in words
-    people: str = ""  # what people must do first, in words
-    note: str = ""  # what heron shows where the paper's version is lost or cannot be compared
+    files: Sequence[str] = ()  # other files needed, below `paths.data`
+    instead: str = ""  # substitute data that are read if all these files are missing
+    models: Sequence[str] = ()  # ids of the models needed
+    hardware: str = ""  # if more than two cores and 24 GiB are needed: a description
+    people: str = ""  # a description of what people must do first
+    note: str = ""  # what heron shows if the paper's version is lost or not comparable
 
     @property
     def name(self) -> str:
@@ -52,7 +52,7 @@ class Target:
 
     @property
     def table(self) -> str:
-        """Its name in `published.yaml`, and the beginning of those of its parts: `table4`."""
+        """Its name in `published.yaml`, also the prefix of its parts' names: `table4`."""
         kind = {"T": "table", "F": "figure"}.get(self.key[0])
         return f"{kind}{self.key[1:]}" if kind else self.key
 
@@ -65,12 +65,12 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a target's function gets."""
+    """The arguments of a target's function."""
 
     data_dir: Path
     cache_dir: Path
     seed: int = 0
-    files: Sequence[Path] = ()  # filled sheets or runs that it adds up (`from=`)
+    files: Sequence[Path] = ()  # filled sheets or runs to evaluate (`from=`)
     encoder: str | None = None  # in place of the paper's
     data: str = ""  # the data set that `heron analyze` describes, the paper's or a substitute
 
@@ -82,26 +82,26 @@ class Estimate:
     value: float  # in the unit of `published.yaml`, fractions from 0 to 1
     low: float | None = None  # 95 % interval
     high: float | None = None
-    n: int | None = None  # rows, items or seeds behind it
+    n: int | None = None  # number of rows, items or seeds
     of: str = "rows"  # what `n` counts
     sd: float | None = None  # sample standard deviation over seeds
-    mark: str = ""  # the data set, split or encoder in place of the paper's
+    mark: str = ""  # the data set, split or encoder that replaces the paper's
 
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """What a target's function found."""
+    """The result of a target's function."""
 
-    # By table of `published.yaml`: what stands beside each of its numbers; other rows are added.
+    # By table of `published.yaml`: values to compare with its numbers; other rows are added.
     values: Mapping[str, Mapping[Names, Estimate]] = field(default_factory=dict)
-    tables: Sequence[Table] = ()  # shown as they are, where there is nothing to compare
+    tables: Sequence[Table] = ()  # shown without comparison
     figures: Mapping[str, bytes] = field(default_factory=dict)  # PNG by file name
     files: Mapping[str, str | bytes | Mapping[str, Sequence[Any]]] = field(default_factory=dict)
     notes: Sequence[str] = ()  # definitions, counts left out, substitutions
 
 
 def run_mark(folder: Path, data: str, encoder: str) -> str:
-    """Say what of a run is not the paper's: its data set, its encoder (ids without owners)."""
+    """Describe how a run deviates from the paper: data set, encoder (ids without owners)."""
     from heron.results.collect import collect  # start-up time
 
     (run,) = collect(folder)
@@ -116,9 +116,9 @@ FILE = "targets.yaml"
 
 
 def read_targets(roots: Sequence[Path] | None = None) -> dict[str, Target]:
-    """Read the targets of all papers by name; forks' papers included.
+    """Read the targets of all papers by name, those of forks included.
 
-    `roots` may hold `experiments/`; default: heron's own and those of `HERON_FORKS`.
+    `roots` are folders with `experiments/`; default: heron's own and those of `HERON_FORKS`.
 
     Raises:
         DataError: a file has entries that are not targets.
@@ -137,7 +137,7 @@ def read_targets(roots: Sequence[Path] | None = None) -> dict[str, Target]:
 
 
 def choose_targets(word: str, targets: Mapping[str, Target]) -> list[Target]:
-    """Choose one target (`trc:T4`) or all of a paper (`trc`); empty for all of them.
+    """Choose one target (`trc:T4`), all of a paper (`trc`), or all (empty).
 
     Raises:
         ConfigError: there is no such target or paper; names the nearest.
@@ -151,7 +151,7 @@ def choose_targets(word: str, targets: Mapping[str, Target]) -> list[Target]:
 
 
 def choose_present(name: str, substitute: str, data_dir: Path, cache_dir: Path) -> DataConfig:
-    """Configure a data set, or its substitute where only files of that one are there."""
+    """Configure a data set, or its substitute if only the substitute's files exist."""
     for config in (configure(name, []), configure(substitute, [])):
         sources = inspect(config, data_dir, cache_dir).values()
         if any(source.state is not State.MISSING for source in sources):

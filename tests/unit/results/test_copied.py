@@ -186,4 +186,4 @@ def test_a_papers_table_names_both_of_the_same_articles(sweep, tmp_path):
     path.write_text(dump_yaml(published), "utf-8")
     table = paper_view("hesum/table3", collect(sweep), path).tables["table3"]
     expected = "lead3_rouge1 0.128, oracle_rouge1 0.234, lead3_rouge2 0.060, oracle_rouge2 0.170."
-    assert f"Copied sentences of the same articles: {expected}" in table.note
+    assert f"Extractive baselines on the same articles: {expected}" in table.note

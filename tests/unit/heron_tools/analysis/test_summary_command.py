@@ -69,7 +69,7 @@ def test_a_data_set_is_described_by_split_and_altogether(folder, capsys):
     assert train["units"]["whitespace"]["summary_length"] == 5.0
     assert train["articles"]["anaphors"] is None
     assert train["articles"]["morphemes"] > train["articles"]["words"]
-    assert stored["note"].startswith("Prefixes are taken off by a dictionary")
+    assert stored["note"].startswith("Prefixes are separated by a dictionary")
     shown = capsys.readouterr().out
     assert "UD_Hebrew-HTB's test" in " ".join(shown.split())
     assert "stanza, conllu:FILE" in " ".join(shown.split())

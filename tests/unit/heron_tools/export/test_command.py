@@ -93,7 +93,7 @@ def test_the_card_lists_what_was_cut_or_left_out(unmapped, tmp_path):
     assert "- 7 of 112 train texts were cut at 256 tokens." in card
     assert "- Rows left out of test: 3 duplicate." in card
     assert "- 2 examples are in both test and train." in card
-    assert "- Known of the data: Case reveals the label." in card
+    assert "- Known problem of the data: Case reveals the label." in card
     assert "map.png" not in card
 
 
