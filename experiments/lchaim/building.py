@@ -24,8 +24,8 @@ from heron.config.parsing import parse_options
 from heron.data.config import TRAIN
 from heron.data.examples import Example
 from heron.dynamics.difficulty import cosine
+from heron.models.feature_cache import APART, pool_texts
 from heron.training.compose import compose
-from heron.training.curriculum import APART, pool_texts
 from heron_forks.lchaim.translation import SIMILARITY
 
 HEBREW = ("text_translated", "hebrew_text")  # columns of the translations, the back-translations

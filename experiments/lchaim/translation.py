@@ -34,9 +34,9 @@ from heron.data.user_files import write_config
 from heron.dynamics.difficulty import cosine
 from heron.languages import LANGUAGES
 from heron.models.config import HeadConfig
+from heron.models.feature_cache import APART, pool_texts
 from heron.tasks.config import Config
 from heron.training.compose import compose
-from heron.training.curriculum import APART, pool_texts
 from heron_tools.prompting.command import spelt_out
 from heron_tools.prompting.config import PromptingConfig
 from heron_tools.prompting.translation import Translator

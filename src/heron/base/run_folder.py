@@ -249,6 +249,11 @@ def folder_inside(folder: Path, name: str) -> Path:
     return inside
 
 
+def checkpoint_of(path: Path) -> Path:
+    """Name the checkpoint that a path means, a file or a run folder's last one."""
+    return RunFolder(path).last if path.is_dir() else path
+
+
 def open_run(path: Path) -> RunFolder:
     """Open a run folder; a ConfigError where `path` holds no `config.yaml`."""
     folder = RunFolder(Path(path))

@@ -9,8 +9,9 @@ Shape suffixes: B sequences, R rows, P pooled; X rows or windows.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,10 +27,11 @@ from heron.data.batching import budget, plan_evaluation
 from heron.data.collate import Collator
 from heron.data.config import RunSettings
 from heron.data.datamodule import DataModule
+from heron.data.examples import Example
 from heron.data.hub import identity
 from heron.models import HEADS, POOLINGS
 from heron.models.config import HeadConfig
-from heron.models.encoder import Encoder
+from heron.models.encoder import Encoder, load_encoder
 from heron.models.heads import Head, pooled_width
 from heron.models.precision import precision
 
@@ -43,6 +45,8 @@ _WITHOUT_EFFECT = (
     "freeze",
     "cache",
 )
+# Premise and hypothesis read apart; a text's vector is the mean of its states.
+APART = HeadConfig(name="sts", input="separate", pooling="mean", combine="concat")
 
 
 def load_vectors(
@@ -73,6 +77,44 @@ def load_vectors(
         arrays, _ = load_or_build(cache, "vectors", key, partial(encode, split))
         vectors[split] = arrays["vectors"]
     return vectors
+
+
+def pool_texts(
+    config: Any,
+    head: HeadConfig,
+    examples: dict[str, list[Example]],
+    tokenizer: Any = None,
+) -> tuple[dict[str, Sequence[str]], dict[str, np.ndarray]]:
+    """Read texts with a run's encoder, frozen, and pool them as `head` says; vectors are stored.
+
+    Returns:
+        For each split the guids, and float32 [N, P] in their order.
+    """
+    config = copy.deepcopy(config)
+    config.head = head
+    config.encoder = dataclasses.replace(
+        config.encoder,
+        freeze="all",
+        overflow="truncate",
+        separator=None,
+        trailing_separator=False,
+        cache=True,
+    )
+    data = DataModule(config, examples, tokenizer)
+    vectors = load_vectors(config, data, lambda: _models(config, data.tokenizer))
+    return {split: features.guids for split, features in data.features.items()}, vectors
+
+
+def _models(config: Any, tokenizer: Any) -> tuple[Encoder, Head]:
+    """Load the encoder with random numbers of its own.
+
+    The run's random numbers must not depend on whether the vectors are stored already.
+    """
+    with torch.random.fork_rng():
+        torch.manual_seed(config.seed)
+        model = load_encoder(config.encoder, len(tokenizer), tokenizer.pad_token_id)
+        encoder = Encoder(model, "all")
+        return encoder, Head(config.head, encoder.width, classes=1)
 
 
 def encode_split(

@@ -80,13 +80,12 @@ class Ledger(Kept):
             unique = int(rows_U[seen_U].sum())
             return {**dict(zip(COUNTS, counts.tolist(), strict=True)), "unique": unique}
 
-        stages = zip(self.names, self.counts, self.seen, strict=True)
-        value = {
-            "planned_steps": sum(self.data.steps_per_epoch()),
-            "total": counted(self.counts.sum(dim=0), self.seen.any(dim=0)),
-            "stages": [{"stage": name, **counted(*each)} for name, *each in stages],
-        }
-        write_json(self.folder.ledger, value)
+        each = zip(self.names, self.counts, self.seen, strict=True)
+        stages = [{"stage": name, **counted(*of)} for name, *of in each]
+        total = counted(self.counts.sum(dim=0), self.seen.any(dim=0))
+        planned = sum(self.data.steps_per_epoch())
+        ledger = {"planned_steps": planned, "total": total, "stages": stages}
+        write_json(self.folder.ledger, ledger)
 
 
 class Progress(pl.Callback):
@@ -103,11 +102,6 @@ class Progress(pl.Callback):
         self._begun = self._written = self._said = time.monotonic()
         self._loss: Any = 0.0  # sum over rows or tokens; on a GPU, which is not waited for
         self._weight: Any = 0.0
-
-    def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Start the clock, and the mean."""
-        self._begun = time.monotonic()
-        self._loss = self._weight = 0.0
 
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
@@ -128,14 +122,15 @@ class Progress(pl.Callback):
         """Print epoch, losses (of training: the mean over all rows or tokens), score, seconds."""
         # Of a resumed epoch: since then.
         loss = None if isinstance(self._loss, float) else self._loss / self._weight
+        self._loss = self._weight = 0.0
+        begun, self._begun = self._begun, time.monotonic()
         if not trainer.is_global_zero:
             return
         known = trainer.callback_metrics
         shown = {"train loss": loss, "validation loss": known.get("validation/loss")}
         shown |= {name.replace("/", " "): known.get(name) for name in self.shown}
         values = [f"{name} {float(each):.3f}" for name, each in shown.items() if each is not None]
-        seconds = f"{time.monotonic() - self._begun:.0f} s"
-        print("  ".join([_epoch(trainer), *values, seconds]), flush=True)
+        print("  ".join([_epoch(trainer), *values, f"{self._begun - begun:.0f} s"]), flush=True)
 
 
 def _epoch(trainer: pl.Trainer) -> str:

@@ -9,6 +9,7 @@ import shutil
 import time
 import zipfile
 from collections.abc import Mapping
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +23,13 @@ from pytorch_lightning.strategies import FSDPStrategy
 from heron.base import ranks
 from heron.base.errors import ConfigError
 from heron.base.files import atomic_open
-from heron.base.run_folder import RunFolder
+from heron.base.run_folder import RunFolder, checkpoint_of
 from heron.base.secrets import redacted
 from heron.base.signals import Deferred, Terminated
 from heron.base.terminal import say
 from heron.data.config import VALIDATION
 from heron.metrics.names import is_minimised
 from heron.tasks.config import Config, TrainerConfig, read
-from heron.training.run import checkpoint_to_train_on
 
 _SAME = ("data", "encoder", "head")  # what a run that is trained on must have as before
 LOG_EVERY = 10  # optimizer steps between rows of `metrics.csv`
@@ -238,7 +238,7 @@ def _train_on(folder: RunFolder, config: Config) -> Path:
         ConfigError: there is none, it is damaged or has weights alone, the run had other data or
             another model, or it has no epoch left to train.
     """
-    path, epochs = checkpoint_to_train_on(config), 0
+    path, epochs = checkpoint_of(Path(config.ckpt_path or "")), 0
     if not (why := damage(path)):
         stored, now = _stored(path), redacted(config.values())
         known = stored.get("hyper_parameters", {}).get("config")
@@ -272,8 +272,7 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     """
     if what := damage(path):
         raise ConfigError(f"{path} is damaged ({what}); given again, the same command starts over")
-    stored: dict[str, Any] = _stored(path)
-    return stored
+    return dict(_stored(path))
 
 
 def load_weights(module: pl.LightningModule, checkpoint: Mapping[str, Any]) -> None:
@@ -296,20 +295,12 @@ class History(Logger):
     was never stopped.
     """
 
+    name, version = "metrics", ""  # the run folder names the run
+
     def __init__(self, path: Path):
         super().__init__()
         self.path = path
         self.rows: list[dict[str, float]] = []
-
-    @property
-    def name(self) -> str:
-        """The file's stem."""
-        return self.path.stem
-
-    @property
-    def version(self) -> str:
-        """Always empty: the run folder names the run."""
-        return ""
 
     def log_metrics(self, metrics: dict[str, float], step: int | None = None) -> None:
         """Add one row."""
@@ -324,20 +315,16 @@ class History(Logger):
 
     def finalize(self, status: str) -> None:
         """Write the file when training ends, however it ends."""
-        if not ranks.is_first():
-            return
-        try:
-            self.write()
-        except OSError:
+        if ranks.is_first():
             # After a failure, its error counts; this one must not hide it.
-            if status == "success":
-                raise
+            with nullcontext() if status == "success" else suppress(OSError):
+                self.write()
 
     def write(self) -> None:
         """Write all rows; columns in order of appearance, empty where a row has no value."""
-        columns = list(dict.fromkeys(key for row in self.rows for key in row))
-        leading = [key for key in ("epoch", "step") if key in columns]
-        columns = leading + [key for key in columns if key not in leading]
+        leading = ("epoch", "step")
+        names = dict.fromkeys((*leading, *(key for row in self.rows for key in row)))
+        columns = [name for name in names if any(name in row for row in self.rows)]
         with atomic_open(self.path) as file:
             writer = csv.DictWriter(file, columns, lineterminator="\n")
             writer.writeheader()

@@ -1,6 +1,5 @@
 """Runs under a curriculum: the run that it learns from, its difficulty, and new optimizers."""
 
-import copy
 import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -8,22 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytorch_lightning as pl
-import torch
 
 from heron.base.run_folder import RunFolder, open_run
-from heron.config.constraints import key_of
+from heron.config.constraints import is_under, key_of
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
-from heron.data.examples import Example
 from heron.dynamics.cartography import read_statistics, statistics
 from heron.dynamics.config import compares_trained, needs_dynamics
 from heron.dynamics.curriculum import Curriculum, Pool
 from heron.dynamics.difficulty import cosine, rank_units
 from heron.dynamics.files import read_dynamics
-from heron.models.config import HeadConfig
-from heron.models.encoder import Encoder, load_encoder
-from heron.models.feature_cache import load_vectors
-from heron.models.heads import Head
+from heron.models.feature_cache import APART, pool_texts
 from heron.tasks.config import Config
 from heron.training.exported import trained_encoder
 from heron.training.run_names import run_path
@@ -50,7 +44,8 @@ def first_run(config: Config, run_job: RunJob, overrides: Sequence[str] = ()) ->
     first = without_curriculum(config)
     changed = {"curriculum": "none", **settings.changes}
     # Not the experiment either: others' curricula learn from the same run.
-    kept = [word for word in overrides if _key(word) not in {*changed, "experiment"}]
+    replaced = (*changed, "experiment")
+    kept = [word for word in overrides if not any(is_under(key_of(word), key) for key in replaced)]
     words = [*(f"{key}={value}" for key, value in changed.items()), *kept]
     folder = RunFolder(run_path(first, words))
     folder.path.mkdir(parents=True, exist_ok=True)
@@ -84,15 +79,11 @@ def build_curriculum(config: Config, data: DataModule, first: RunFolder | None) 
     if first is not None and needs_dynamics(settings):
         is_table = first.path.is_file()
         known = read_statistics(first.path) if is_table else statistics(read_dynamics(first.path))
-    similarity_R = None
-    if settings.difficulty == "sts":
-        similarity_R = similarities(config, data, first)
+    similarity_R = similarities(config, data, first) if settings.difficulty == "sts" else None
     ranking = rank_units(settings, features, units, config.seed, known, similarity_R)
     stratified = settings.sampling == "stratified"
-    labels = config.data.label_order
-    pool = Pool(units, data.unit_labels(TRAIN), labels, data.batching, stratified)
-    batches = data.batches_per_epoch()
-    accumulate = config.trainer.accumulate_grad_batches
+    pool = Pool(units, data.unit_labels(TRAIN), config.data.label_order, data.batching, stratified)
+    accumulate, batches = config.trainer.accumulate_grad_batches, data.batches_per_epoch()
     return Curriculum(settings, pool, ranking, batches, accumulate, config.seed)
 
 
@@ -115,54 +106,6 @@ def similarities(config: Config, data: DataModule, first: RunFolder | None) -> n
     return similarity_R
 
 
-# Premise and hypothesis read apart; a text's vector is the mean of its states.
-APART = HeadConfig(name="sts", input="separate", pooling="mean", combine="concat")
-
-
-def pool_texts(
-    config: Config,
-    head: HeadConfig,
-    examples: dict[str, list[Example]],
-    tokenizer: Any = None,
-) -> tuple[dict[str, Sequence[str]], dict[str, np.ndarray]]:
-    """Read texts with a run's encoder, frozen, and pool them as `head` says; vectors are stored.
-
-    Returns:
-        For each split the guids, and float32 [N, P] in their order.
-    """
-    config = copy.deepcopy(config)
-    config.head = head
-    config.encoder = dataclasses.replace(
-        config.encoder,
-        freeze="all",
-        overflow="truncate",
-        separator=None,
-        trailing_separator=False,
-        cache=True,
-    )
-    data = DataModule(config, examples, tokenizer)
-    vectors = load_vectors(config, data, lambda: _models(config, data.tokenizer))
-    return {split: features.guids for split, features in data.features.items()}, vectors
-
-
-def _models(config: Config, tokenizer: Any) -> tuple[Encoder, Head]:
-    """Load the encoder with random numbers of its own.
-
-    The run's random numbers must not depend on whether the vectors are stored already.
-    """
-    with torch.random.fork_rng():
-        torch.manual_seed(config.seed)
-        model = load_encoder(config.encoder, len(tokenizer), tokenizer.pad_token_id)
-        encoder = Encoder(model, "all")
-        return encoder, Head(config.head, encoder.width, classes=1)
-
-
-def _key(override: str) -> str:
-    """Name what an override sets; all keys of the curriculum count as one."""
-    key = key_of(override)
-    return "curriculum" if key.startswith("curriculum.") else key
-
-
 class Restart(pl.Callback):
     """Clears the optimizer's moments where a stage begins; the learning-rate schedule continues.
 
@@ -177,12 +120,10 @@ class Restart(pl.Callback):
     ) -> None:
         """Clear the state at the first batch of every stage but the first."""
         assert self.data.curriculum is not None
-        epoch = trainer.current_epoch
-        stage = self.data.curriculum.stages_of(epoch)[batch_idx]
-        if batch_idx:
-            before = self.data.curriculum.stages_of(epoch)[batch_idx - 1]
-        else:
-            before = self.data.curriculum.stages_of(epoch - 1)[-1] if epoch else stage
+        epoch, stages_of = trainer.current_epoch, self.data.curriculum.stages_of
+        stage = before = stages_of(epoch)[batch_idx]
+        if batch_idx or epoch:
+            before = stages_of(epoch)[batch_idx - 1] if batch_idx else stages_of(epoch - 1)[-1]
         if stage != before:
             for optimizer in trainer.optimizers:
                 optimizer.state.clear()

@@ -35,6 +35,7 @@ from heron.models.config import EncoderConfig
 from heron.models.encoder import Encoder
 from heron.tasks.config import Config
 from heron.tasks.task import new_head, task_of
+from heron.training.stored import read_stored
 
 if TYPE_CHECKING:
     from heron.tasks.exported_heads import HeadWeights
@@ -96,8 +97,6 @@ def load_exported(folder: RunFolder, run_code: bool = False) -> tuple[Config, En
         ConfigError: the weights are damaged or do not fit this version of heron, or the encoder
             that the run points to has changed.
     """
-    from heron.training.stored import read_stored  # to train needs it not
-
     config = read_stored(folder.config, run_code)
     exported = dataclasses.replace(trained_encoder(config.encoder, folder.model), freeze="none")
     config = dataclasses.replace(config, encoder=exported)

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -263,13 +264,12 @@ def require_unseen(
     Raises:
         ConfigError: names a member that was, and the number of rows.
     """
-    asked = {(each.guid, each.text, each.text_pair) for each in examples}
+    whole = attrgetter("guid", "text", "text_pair")
+    asked = set(map(whole, examples))
     for run in trained.members if split != TRAIN else ():
         if run.config.data == trained.config.data:
             continue
-        trained_on = read_splits(run, words).get(TRAIN, ())
-        seen = {(each.guid, each.text, each.text_pair) for each in trained_on}
-        if common := len(asked & seen):
+        if common := len(asked.intersection(map(whole, read_splits(run, words).get(TRAIN, ())))):
             raise ConfigError(
                 f"these runs cannot be averaged: {run.folder.path} was trained on {common} of the "
                 f"{len(asked)} {split} rows of {trained.folder.path}. Name runs with the same "

@@ -1,10 +1,13 @@
 """One run from configuration to run folder: read it top to bottom."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib import metadata
+from itertools import combinations
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytorch_lightning as pl
 from pytorch_lightning.strategies import FSDPStrategy
 
@@ -17,6 +20,8 @@ from heron.base.terminal import say
 from heron.config.compose import run_in_hydra
 from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
+from heron.data.examples import Example, count_repairs, text_key
+from heron.data.features import Features
 from heron.data.readers import load_run_data, of_split
 from heron.metrics.names import LOSS, further_scores
 from heron.models.encoder import Encoder
@@ -25,9 +30,8 @@ from heron.tasks import BASELINES
 from heron.tasks.base import Baseline, TaskModule
 from heron.tasks.config import Config
 from heron.tasks.predictions import Predictions
-from heron.tasks.task import text_scores
+from heron.tasks.task import task_of, text_scores
 from heron.training.checkpointing import History, ended_early, load_weights, read_checkpoint
-from heron.training.describe import describe, describe_run, say_findings
 from heron.training.exported import export
 from heron.training.run import Run
 from heron.training.targets import check_classes
@@ -38,6 +42,10 @@ from heron.training.trainer import (
     predict_split,
     prediction_trainer,
 )
+
+_MOST_UNKNOWN = 0.1  # share of tokens; texts in an encoder's own language have about 0.01
+_FEWEST_ROWS = 10
+_FEWEST_STEPS = 3  # of the optimizer, an epoch
 
 
 def run_job(
@@ -80,8 +88,7 @@ def run_job(
 def train(run: Run) -> Scores:
     """Run the job that a command asks for, as Hydra composed it; returns its scores."""
     task = partial(run_job, run.config, run.folder, run.overrides)
-    scores: Scores = task() if run.whole is None else run_in_hydra(run.whole, task)
-    return scores
+    return task() if run.whole is None else run_in_hydra(run.whole, task)
 
 
 def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores | None:
@@ -103,7 +110,9 @@ def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]
         pl.seed_everything(config.seed, workers=True, verbose=False)
         data = DataModule(config)
         module = build_module(config, data, first)
-    describe_run(data, folder)
+    if ranks.is_first():
+        described = describe(data.examples, data.dropped, data.features)
+        folder.update_status(data={**described, **describe_training(data)})
     trainer = fit(config, folder, module, data)
     if ended_early(trainer) is not None:
         return None
@@ -207,3 +216,104 @@ def _export(config: Config, folder: RunFolder, module: TaskModule, data: DataMod
         # Weights that the seed has drawn cannot be downloaded again: they are exported.
         encoder = None if known else build_encoder(config, data.tokenizer)
     export(folder.model, encoder, module.head, data.tokenizer, config)
+
+
+def say_findings(config: Config, folder: RunFolder) -> None:
+    """Print the known faults of the data, from an audit or the data set's own page."""
+    cache = Path(config.paths.cache)
+    if ranks.is_first() and (config.data.findings or any((cache / "audit").glob("*.json"))):
+        from heron.data.findings import known_problems  # start-up time
+
+        sources = folder.read_status()["sources"]
+        for finding in known_problems(config.data, sources, cache):
+            say(f"{config.data.name}: {finding}")
+
+
+def describe(
+    examples: Mapping[str, Sequence[Example]],
+    dropped: Mapping[str, Mapping[str, int]],
+    features: Mapping[str, Features] | None = None,
+) -> dict[str, Any]:
+    """Count what a run reads, and print warnings on standard error.
+
+    Without `features`, of systems that read words, there are no counts of tokens.
+
+    Returns:
+        `splits` (rows, and with features: sequences, refused, truncated rows, and what the task has
+        counted), `dropped`, `shared`: how many examples two splits have in common, and `repairs`
+        of answers, where there are any.
+    """
+    splits = {split: {"rows": len(rows)} for split, rows in examples.items()}
+    for split, found in (features or {}).items():
+        rows, cut, left_out = len(found), int(found.truncated_R.sum()), found.refused
+        sizes = {"sequences": len(found.lengths_S), "refused": len(left_out), "truncated": cut}
+        counted = {name: number for name, (number, _) in found.counts.items()}
+        splits[split] = {"rows": rows, **sizes, **counted}
+        if cut:
+            say(f"{split}: {cut} of {rows} texts ({cut / rows:.0%}) are cut at max_length")
+        if left_out:
+            named = ", ".join(each.where for each in left_out[:3]) + ", ..." * (len(left_out) > 3)
+            say(f"{split}: left out {len(left_out)} that max_length does not hold: {named}")
+        for number, warning in found.counts.values():
+            if number and warning:
+                say(f"{split}: {number} {warning}")
+    repairs = {s: counts for s, each in examples.items() if (counts := count_repairs(each))}
+    for what, by_split in (("answers", repairs), ("left out", dropped)):
+        for split, reasons in by_split.items():
+            say(f"{split}: {what} {', '.join(f'{n} {why}' for why, n in reasons.items())}")
+    keys = {split: {text_key(each) for each in rows} for split, rows in examples.items()}
+    shared = {
+        f"{later} and {earlier}": len(keys[earlier] & keys[later])
+        for earlier, later in combinations(keys, 2)
+    }
+    for both, number in shared.items():
+        if number:
+            say(f"{number} examples are in both {both}")
+    left = {split: dict(reasons) for split, reasons in dropped.items()}
+    described: dict[str, Any] = {"splits": splits, "shared": shared, "dropped": left}
+    return {**described, "repairs": repairs} if repairs else described
+
+
+def describe_training(data: DataModule) -> dict[str, Any]:
+    """Warn of training data from which little can be learnt, and name the key to change.
+
+    Returns:
+        `unknown`: share of the train split's tokens that the tokenizer does not know; `steps`:
+        optimizer steps of the first epoch; under `bucket`, `batch_tokens`: padded tokens a batch.
+    """
+    config, batching = data.config, data.batching
+    rows, steps, unknown = len(data.features[TRAIN]), data.steps_per_epoch()[0], _unknown(data)
+    if unknown >= _MOST_UNKNOWN:
+        say(
+            f"train: {unknown:.0%} of the tokens are {data.tokenizer.unk_token}: the "
+            f"tokenizer of encoder.name={config.encoder.name} does not know this script; set "
+            "encoder= to one of the data's language"
+        )
+    counts_C = data.label_counts_C
+    if rows < _FEWEST_ROWS:
+        say(f"train: {rows} rows are too few to learn from; see data.files.train and data.sample")
+    elif task_of(config).has_classes and len(counts_C) > 1 and np.count_nonzero(counts_C) == 1:
+        label = config.data.label_order[int(counts_C.argmax())]
+        say(
+            f"train: all {rows} rows are of class {label}: nothing can be learnt; see "
+            "data.columns.label, data.label_aliases and data.label_order"
+        )
+    by_size = batching.plan == "shuffle"
+    if steps <= _FEWEST_STEPS:
+        word = f"size={batching.size}" if by_size else f"tokens={batching.tokens}"
+        say(
+            f"train: {steps} optimizer steps an epoch: lower batching.{word} or "
+            "trainer.accumulate_grad_batches, or raise trainer.max_epochs"
+        )
+    tokens = {} if by_size else {"batch_tokens": batching.tokens}
+    return {"unknown": unknown, "steps": steps, **tokens}
+
+
+def _unknown(data: DataModule) -> float:
+    """Compute the share of the train split's tokens that are unknown, from 0 to 1."""
+    tokens_T, tokenizer = data.features[TRAIN].tokens_T, data.tokenizer
+    unknown = tokenizer.unk_token_id
+    # GPT-2 uses its end-of-text token for this; its bytes cover every text.
+    if unknown in (None, tokenizer.eos_token_id, tokenizer.bos_token_id) or not len(tokens_T):
+        return 0.0
+    return round(float(np.mean(np.asarray(tokens_T) == unknown)), 4)

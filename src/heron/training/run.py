@@ -32,7 +32,7 @@ from heron.base.errors import (
     visible,
 )
 from heron.base.files import fingerprint, locked, remove_half_written, sha256_file
-from heron.base.run_folder import HEAD, RunFolder, Scores, config_text
+from heron.base.run_folder import HEAD, RunFolder, Scores, checkpoint_of, config_text
 from heron.base.secrets import redact, redacted
 from heron.base.signals import INTERRUPTED, interruptible
 from heron.base.terminal import say
@@ -228,8 +228,8 @@ class Run:
                 record_again(self.config, self.folder)
         else:
             begun = {"seed": self.config.seed, "overrides": list(self.overrides)}
-            begun |= dict.fromkeys(("error", "traceback", "retry"))
-            begun |= dict.fromkeys({"pruned", "pruned_by"} & status.keys())
+            of_before = {"pruned", "pruned_by"} & status.keys()
+            begun |= dict.fromkeys(("error", "traceback", "retry", *of_before))
             from heron.base.libraries import provenance  # start-up time: torch
 
             begun |= {"heartbeat": heartbeat(), "sources": sources, **provenance()}
@@ -370,7 +370,7 @@ def source_hashes(config: Config) -> dict[str, str]:
         models["encoder"] = config.encoder
     named |= {
         "bertscore.baseline": bertscore.baseline,
-        "ckpt_path": config.ckpt_path and checkpoint_to_train_on(config),
+        "ckpt_path": config.ckpt_path and checkpoint_of(Path(config.ckpt_path)),
         "head": start and Path(start, HEAD),
         "curriculum.scores": config.curriculum.scores,
     }
@@ -392,12 +392,6 @@ def source_hashes(config: Config) -> dict[str, str]:
 
         several |= target_files(config)
     return hashes | {key: fingerprint(map(sha256_file, each)) for key, each in several.items()}
-
-
-def checkpoint_to_train_on(config: Config) -> Path:
-    """Name the checkpoint that `ckpt_path` means, a file or a run folder's last one."""
-    named = Path(config.ckpt_path or "")
-    return RunFolder(named).last if named.is_dir() else named
 
 
 @contextmanager

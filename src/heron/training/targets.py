@@ -11,7 +11,7 @@ from hydra.errors import InstantiationException
 from hydra.utils import instantiate
 
 from heron.base.errors import ConfigError, first_line
-from heron.base.folders import experiment_roots
+from heron.base.folders import experiment_roots, load_forks
 from heron.base.run_folder import RunFolder
 from heron.base.terminal import say
 from heron.tasks.config import Config
@@ -65,8 +65,6 @@ def make(key: str, options: Mapping[str, Any], folder: RunFolder) -> Any:
 
 def _find(key: str, target: str) -> Any:
     """Import a class, also of a fork or of the working folder, where a script would find it."""
-    from heron.base.folders import load_forks  # few runs need it
-
     load_forks(experiment_roots())
     if (here := os.getcwd()) not in sys.path:
         sys.path.append(here)

@@ -27,12 +27,7 @@ from heron.tasks.base import TaskModule
 from heron.tasks.config import Config
 from heron.tasks.predictions import Predictions
 from heron.tasks.task import new_head, task_of
-from heron.training.callbacks import (
-    Ledger,
-    MeanOfEpochs,
-    Progress,
-    StopEarly,
-)
+from heron.training.callbacks import Ledger, MeanOfEpochs, Progress, StopEarly
 from heron.training.checkpointing import (
     LOG_EVERY,
     History,
@@ -72,9 +67,8 @@ def fit(config: Config, folder: RunFolder, module: TaskModule, data: DataModule)
 
 def count_weights(module: TaskModule) -> int:
     """Count the weights that every token is multiplied with."""
-    layers = [each for each in module.modules() if not isinstance(each, nn.Embedding)]
-    own = [weight for each in layers for weight in each.parameters(recurse=False)]
-    return sum(weight.numel() for weight in own if weight.ndim > 1)
+    layers = (each for each in module.modules() if not isinstance(each, nn.Embedding))
+    return sum(w.numel() for each in layers for w in each.parameters(recurse=False) if w.ndim > 1)
 
 
 def build_trainer(

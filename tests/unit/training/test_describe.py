@@ -12,7 +12,7 @@ from heron.base.terminal import begin
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.tasks.config import Config
-from heron.training.describe import describe_training
+from heron.training.job import describe_training
 
 
 @pytest.fixture

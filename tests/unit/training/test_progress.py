@@ -22,7 +22,6 @@ def test_train_loss_of_an_epoch_is_the_mean_over_all_its_rows(
     module: Any = SimpleNamespace(device=torch.device("cpu"))
     lines = Progress(RunFolder(tmp_path), "macro_f1")
     for epoch in ([(1.0, 2.0), (4.0, 1.0)], [(0.5, 1.0)]):
-        lines.on_train_epoch_start(trainer, module)
         for loss, rows in epoch:
             output = SimpleNamespace(loss=torch.tensor(loss), weight=torch.tensor(rows))
             lines.on_train_batch_end(trainer, module, {"output": output}, None, 0)

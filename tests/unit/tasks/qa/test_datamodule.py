@@ -10,7 +10,7 @@ from heron.base.folders import conf_dir
 from heron.data.config import FileConfig, read_config
 from heron.data.datamodule import DataModule
 from heron.tasks.qa.features import FITS, Answers
-from heron.training.describe import describe
+from heron.training.job import describe
 
 SENTENCE = "הספינה הפליגה מנמל חיפה ביום שני בבוקר אל האי הקטן שבצפון ושבה רק אחרי שבוע"
 WORDS = SENTENCE.split()
