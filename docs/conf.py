@@ -1,8 +1,8 @@
-"""Sphinx builds the site from the Markdown of the whole repository, where it stands.
+"""Sphinx builds the site from the Markdown of the whole repository, in place.
 
-Pages outside `docs/` (of the papers, of `experiments/adding`) are neither moved nor copied: the
-source directory is the repository, so that a relative link leads to the same page here, on GitHub
-and in an editor. The contents are the list of links in `docs/README.md` and `docs/api/README.md`.
+Pages outside `docs/` (in `experiments`) are neither moved nor copied: the source directory is the
+repository, so that relative links work on the site, on GitHub and in an editor. The table of
+contents is the list of links in `docs/README.md` and `docs/api/README.md`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ include_patterns = [
     "tests/benchmarks/README.md",
     "CHANGELOG.md",
 ]
-# Folders that need not be searched; `src/heron/experiments` is a link to `experiments`.
+# Folders to skip; `src/heron/experiments` is a link to `experiments`.
 exclude_patterns = [".*", "src", "conf", "build", "cache", "data", "dist", "reproductions", "runs"]
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 
@@ -41,8 +41,8 @@ html_extra_path = ["index.html"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_default_options = {"members": True, "ignore-module-all": True}
-# The names of other packages are not looked up: nothing is fetched while the site is built. Type
-# variables and what is private are not documented.
+# Names of other packages are not resolved, so the build needs no network. Type variables and
+# private names are not documented.
 nitpick_ignore_regex = [("py:.*", r"(?!heron(_tools)?\.).*|.*\.(T|Entry|Number|Value|Work|_\w+)")]
 # `heron.base.cells` and `heron.base.tables` each have a `Table`.
 suppress_warnings = ["ref.python"]
@@ -53,7 +53,7 @@ LINK = re.compile(r"\]\(([^)#:]+\.md)\)")
 
 
 def prepare(app: Any, page: str, source: list[str]) -> None:
-    """Show titles of code blocks as captions; add the contents, and a package's modules."""
+    """Show titles of code blocks as captions; add tables of contents, and a package's modules."""
     text = FENCE.sub(r"```{code-block} \1\n:caption: \2\n\n", source[0])
     folder, _, name = page.rpartition("/")
     if folder in ("docs", "docs/api") and name == "README":
@@ -65,7 +65,7 @@ def prepare(app: Any, page: str, source: list[str]) -> None:
 
 
 def contents(part: str, folder: str) -> str:
-    """Add a section's contents to it; its title is their caption."""
+    """Add a table of contents to a section, with the section's title as caption."""
     pages = [folder + page for page in LINK.findall(part)]
     if not pages or not part.startswith("## "):
         return part
@@ -76,7 +76,7 @@ def contents(part: str, folder: str) -> str:
 
 
 def modules(package: str) -> str:
-    """Ask for the docstrings of all public modules of a package."""
+    """Write the directives that document all public modules of a package."""
     source = Path(heron.__file__).parents[1]
     folder = next(each for each in source.glob(f"heron*/{package}") if each.is_dir())
     files = sorted(folder.rglob("[!_]*.py"))
@@ -87,7 +87,7 @@ def modules(package: str) -> str:
 
 
 def to_rst(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Docstrings have `names` as Markdown has them; Sphinx reads reStructuredText."""
+    """Convert Markdown's `code` in docstrings to reStructuredText, which Sphinx reads."""
     parts = CODE.split("\n".join(lines))  # every second one is code
     parts[::2] = [part.replace("|", r"\|").replace("*", r"\*") for part in parts[::2]]
     parts[1::2] = [f"``{part}``\\ " for part in parts[1::2]]
@@ -95,6 +95,6 @@ def to_rst(app: Any, what: str, name: str, thing: Any, options: Any, lines: list
 
 
 def setup(app: Any) -> None:
-    """Sphinx calls this once."""
+    """Register the handlers; called by Sphinx."""
     app.connect("source-read", prepare)
     app.connect("autodoc-process-docstring", to_rst, priority=400)  # before napoleon
