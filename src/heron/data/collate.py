@@ -37,22 +37,22 @@ class Batch:
     pooled_XP: Tensor | None = None
     # The task's own, see `Features.columns`; those of tokens are padded [B, L, ...].
     columns: dict[str, Tensor] = field(default_factory=dict)
-    is_stand_in: bool = False  # the placeholder of a process without a share
+    is_stand_in: bool = False  # a placeholder, for a process without a share
     collated: Batch | None = None  # see `host`
 
     @property
     def host(self) -> Batch:
-        """The batch as it was collated: to look at a device's own numbers is to wait for it."""
+        """The batch before it was moved: reading values from a GPU would wait for it."""
         return self if self.collated is None else self.collated
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Batch:
-        """Copy every tensor to a device; Lightning calls this. Nothing waits for a GPU."""
+        """Copy every tensor to a device, without waiting for a GPU; Lightning calls this."""
         at_once = non_blocking or torch.device(device).type not in ("cpu", "mps")
         moved = self._mapped(lambda tensor: tensor.to(device, non_blocking=at_once))
         return replace(moved, collated=self.host)
 
     def pin_memory(self) -> Batch:
-        """Copy every tensor to where a GPU reads it by itself; a `DataLoader` calls this."""
+        """Copy every tensor to pinned memory; a `DataLoader` calls this."""
         return self._mapped(Tensor.pin_memory)
 
     def _mapped(self, change: Callable[[Tensor], Tensor]) -> Batch:

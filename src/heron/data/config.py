@@ -280,7 +280,7 @@ class DataConfig(Checked):
     qa: QaConfig = field(default_factory=QaConfig)  # how answers are read
     # which articles and summaries are left out
     summaries: SummariesConfig = field(default_factory=SummariesConfig)
-    texts: TextsConfig = field(default_factory=TextsConfig)  # of other data sets
+    texts: TextsConfig = field(default_factory=TextsConfig)  # raw texts of other data sets
     # rows whose text (both texts of a pair, any spacing) is in several splits: `keep`, `mark` (each
     # names a copy, `<split>:<guid>`, in `side["duplicate_of"]`), or `drop` (from train before
     # validation before test, which stays whole). Repeats inside a split stay.

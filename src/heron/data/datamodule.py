@@ -325,7 +325,7 @@ def prepare(config: RunSettings, examples: Splits | None = None, tokenizer: Any 
         nothing_left = split in (TRAIN, VALIDATION) and not len(features[split])
         if config.data.on_cut == "refuse" or nothing_left:
             require_none_refused(features[split], split)
-    _remove_limits(tokenizer)  # else exported, but only if the cache had no features
+    _remove_limits(tokenizer)  # else they are exported if features were not cached
     return Prepared(examples, dropped, tokenizer, len(tokenizer) - len(added), features, keys)
 
 

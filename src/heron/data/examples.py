@@ -22,7 +22,7 @@ class Example:
     guid: str  # stable id, unique in its split; everything recorded per sample is keyed by it
     text: str  # window, premise, context or article, already normalised, without markers
     text_pair: str | None = None  # hypothesis or question
-    spans: tuple[Span, ...] = ()  # event mentions or gold answers in `text`, in task order
+    spans: tuple[Span, ...] = ()  # in `text`: event 1 and event 2, or the gold answers
     label: str | None = None  # class name, one of `label_order`; None where unlabelled
     target: str | None = None  # text to generate (a summary)
     group: str = ""  # what a split must not cut (document, article); empty: rows are independent

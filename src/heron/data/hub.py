@@ -144,7 +144,7 @@ def load_tokenizer(
     # Plain strings, not AddedToken(lstrip, rstrip): those swallow spaces and shift the offsets.
     tokenizer.add_tokens(list(markers), special_tokens=True)
     tokenizer.model_max_length = config.max_length
-    tokenizer.truncation_side = "right"  # `build_features` looks for cut events at the end
+    tokenizer.truncation_side = "right"  # tasks look for cut events at the end
     return tokenizer
 
 

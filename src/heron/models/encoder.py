@@ -82,9 +82,9 @@ class Encoder(nn.Module):
         return output.last_hidden_state
 
     def _mask(self, batch: Batch) -> Tensor | None:
-        """Say which tokens are attended to; None for all, which has the fastest kernel on a GPU.
+        """Make the attention mask; None for all tokens, which has the fastest kernel on a GPU.
 
-        transformers looks at a mask's numbers, and a GPU would be waited for, unless it has the
+        transformers reads the values of a mask, and waits for the GPU, unless the mask has the
         form that attention itself takes.
         """
         settings, mask_BL = self.inner.config, batch.mask_BL

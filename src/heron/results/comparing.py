@@ -47,8 +47,8 @@ _COPIED_UNKNOWN = (
     "scores.json lack these scores or do not agree; name a run, or one with baseline=lead."
 )
 _READ_APART = (
-    "The runs read Unicode variants differently (data.unicode): what any of them unifies is "
-    "unified here in golds, and in summaries."
+    "The runs read Unicode variants differently (data.unicode): variants that any run "
+    "unifies are unified here in golds, and in summaries."
 )
 _CHOSEN_HERE = (
     "The best run of a system is chosen on the compared rows themselves: its score and the tests "
@@ -280,12 +280,12 @@ def _find_groups(
 ) -> list[str]:
     """Look in `groups=`, in the predictions' column `group`, and in the runs' data.
 
-    There, a row without a document is grouped by its text.
+    In the data, a row without a document is grouped by its text.
     """
     path = options.groups
     if path is not None:
         table = read_keyed(path, "group")
-        # A row without a group stands alone; its id is a name that no group has.
+        # A row without a group is one of its own, under a name that no group has.
         alone = [f"\0{guid}" if guid in table.rows else "" for guid in guids]
         columns = [table.beside(guids).texts("group"), alone]
     else:

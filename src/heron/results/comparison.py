@@ -112,8 +112,8 @@ class Comparison:
     rows: int
     groups: int | None
     notes: tuple[str, ...]  # for readers
-    # Of summaries, extractive baselines on the runs' split, such as `lead3_rouge1`; empty
-    # where no run stores it.
+    # Of summaries, scores of extractive baselines on the runs' split, such as `lead3_rouge1`; empty
+    # where no run stores them.
     copied: Mapping[str, float] = field(default_factory=dict)
 
 

@@ -179,7 +179,7 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
         notes.append(f"{predictions.path} has no {absent}: calibration is not scored")
     scores |= further_scores(options.metrics, table, options.task)
     if options.resamples:
-        # A row without a group stands alone; its id is a name that no group has.
+        # A row without a group is one of its own, under a name that no group has.
         groups = [example.group or f"\0{example.guid}" for example in rows.examples]
         scores |= bootstrap_intervals(
             options.task,

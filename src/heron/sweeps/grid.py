@@ -44,7 +44,7 @@ class JobComposer:
     def __init__(self, loader: ConfigLoader, master: DictConfig, jobs: Sequence[Sequence[str]]):
         self.loader, self.master = loader, master
         self._common = set(jobs[0]).intersection(*jobs) if jobs else set[str]()
-        # Hydra writes this one from all words.
+        # Hydra composes this name from all overrides.
         self._whole = "override_dirname}" in OmegaConf.to_yaml(master)
         self._groups = set(loader.list_groups(""))
         self._parser = OverridesParser.create(loader)
@@ -72,8 +72,8 @@ class JobComposer:
 def grid(loader: ConfigLoader, master: DictConfig) -> list[list[str]]:
     """List the overrides of a sweep's jobs, in the order of Hydra's own sweeper.
 
-    What Hydra cannot: an experiment may sweep over other experiments (a paper's table), and each
-    experiment of several brings its own grid.
+    Unlike in Hydra, an experiment may sweep over other experiments (a paper's table), and each of
+    several experiments has its own grid.
     """
     rows = list(_experiments(loader, master, typed_words(master)))
     jobs = [list(job) for each in rows for job in product(*map(_words, each))]

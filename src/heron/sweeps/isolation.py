@@ -108,7 +108,7 @@ class JobProcess:
     def receive(self) -> None:
         """Keep the file hashes and warnings that the job has sent, for the jobs after it.
 
-        To be called before the job has ended: it waits while the pipe is full.
+        To be called before the job has ended: the job waits while the pipe is full.
         """
         if self._replies.closed or not self._replies.poll():
             return

@@ -123,7 +123,7 @@ class TaskModule(pl.LightningModule):
         self.schedule: LambdaLR | None = None
         self._kept: dict[int, list[Any]] = {}  # outputs by loader
         self._random: dict[str, Any] | None = None  # to be restored
-        self._losses: list[tuple[int, Tensor]] = []  # and their steps; not looked at yet
+        self._losses: list[tuple[int, Tensor]] = []  # steps and losses, not checked yet
         # Found now: FSDP flattens parameters before the optimizer is built.
         self.matrices = frozenset(id(p) for p in self.parameters() if p.ndim > 1)
         if config.optim.layer_decay != 1:
@@ -207,7 +207,7 @@ class TaskModule(pl.LightningModule):
         assert output.loss is not None
         assert output.weight is not None
         self._losses.append((self.global_step, output.loss.detach()))
-        if output.loss.device.type == "cpu" or self._is_shown():  # a GPU would be waited for
+        if output.loss.device.type == "cpu" or self._is_shown():  # else it waits for the GPU
             self._require_finite()
         processes = self.trainer.world_size
         whole: Any = self.trainer.strategy.reduce(output.weight.clone(), reduce_op="sum")
@@ -225,7 +225,7 @@ class TaskModule(pl.LightningModule):
         return {"loss": loss, "output": output.to(loss.device)}
 
     def _require_finite(self) -> None:
-        """Raise a HeronError if a loss since the last look is not finite."""
+        """Raise a HeronError if a loss since the last check is not finite."""
         steps, losses = zip(*self._losses, strict=True) if self._losses else ((), ())
         self._losses = []
         for step, loss in zip(steps, torch.stack(losses).tolist() if losses else (), strict=True):
@@ -236,7 +236,7 @@ class TaskModule(pl.LightningModule):
                 )
 
     def on_train_epoch_end(self) -> None:
-        """Look at the epoch's last losses."""
+        """Check the epoch's last losses."""
         self._require_finite()
 
     def on_before_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:

@@ -157,7 +157,7 @@ class ClassificationModule(TaskModule):
 
 
 def _output(loss: Tensor, weight: Tensor, logits_RC: Tensor, batch: Batch) -> StepOutput:
-    """Make a batch's output, without rows where they are only placeholders."""
+    """Make a batch's output; a placeholder batch has no rows."""
     rows = 0 if batch.is_stand_in else len(batch)
     labels_R, rows_R = batch.labels_R[:rows], batch.rows_R[:rows]
     return StepOutput(loss, weight, labels_R, rows_R, logits_RC=logits_RC[:rows])

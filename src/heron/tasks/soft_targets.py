@@ -29,14 +29,14 @@ def soft_targets(config: Config, data: DataModule) -> Tensor:
     """Mix each train row's label with annotators' labels and teachers' probabilities.
 
     If n of them label a row, each has 1 / n of `optim.soft.weight`; a row that none labels
-    keeps only its label. A suspect (`optim.suspects`) is multiplied by its weight.
+    keeps only its label. A suspect's target (`optim.suspects`) is multiplied by its weight.
 
     Returns:
         target_RC, float32, in the order of the rows of the train features; a row sums to its
         weight.
 
     Raises:
-        ConfigError: no train row has the columns, or there are no predictions of any.
+        ConfigError: no train row has a label in the columns, or a prediction.
         DataError: a label that is no class, predictions without a column for a class, or dynamics
             of other rows or labels.
     """
@@ -176,7 +176,7 @@ def target_files(config: Config) -> dict[str, list[Path]]:
 
 
 def files(word: str) -> list[Path]:
-    """Find the predictions that a value of `optim.soft.predictions` names, of a run on validation.
+    """Find the files that a value of `optim.soft.predictions` names; of a run, on validation.
 
     Raises:
         DataError: there are none.

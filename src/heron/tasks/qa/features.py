@@ -147,7 +147,7 @@ def token_chars(text: str, offsets_N2: np.ndarray) -> np.ndarray:
     """Find the characters of each token, without blanks and with all marks of its letters.
 
     Corrects the tokenizer's offsets (in characters, end exclusive), int64; -1 for tokens of blanks.
-    Tokenizers count the blank before a word to it, and drop points, accents and joiners that the
+    Tokenizers add the blank before a word to it, and drop points, accents and joiners that the
     model does not know.
     """
     codes = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")

@@ -104,7 +104,7 @@ class SpanHead(nn.Module):
 
     Source: Devlin et al. 2019, section 4.2; biaffine: after Dozat and Manning 2017.
     Deviates: in run_qa, tokens of the question can be answers; here only those of the text. The
-    matrix between both sides of Dozat and Manning is part of the two layers.
+    matrix of Dozat and Manning between both sides is part of the two layers.
     """
 
     threshold: Tensor

@@ -127,7 +127,7 @@ class ExtractionModule(TaskModule):
         gold_B = logits.span_B(answers_B2).masked_fill(~here_B, -torch.inf)
         flat_BX = band_BLW.flatten(1)
         place_B1 = (first_B * band_BLW.shape[2] + width_B)[:, None]
-        place_B1 = place_B1.masked_fill(~can_be_given_B[:, None], 0)  # of token 0: never given
+        place_B1 = place_B1.masked_fill(~can_be_given_B[:, None], 0)  # token 0: no answer
         other_B = flat_BX.scatter(1, place_B1, 2 * NEVER).amax(dim=1)
         counts_R = windows_of_rows(batch)
 

@@ -205,7 +205,7 @@ class QuestionReader(TableReader):
                 answers = read_answers(row.get("answers"))
             else:
                 cells = row[columns.answer], row.get(columns.answer_start)
-                # An empty cell is not labelled where every question has an answer.
+                # An empty cell means unlabelled where every question has an answer.
                 answers = read_answer_cells(*cells) or ([] if can_lack else None)
         except AnswersError as error:
             report(str(error), "see SQuAD's form")

@@ -129,8 +129,8 @@ class SummarizationModule(TaskModule):
     def output(self, logits: Tensor, batch: Batch) -> Output:
         """Compute the loss, the mean over the target tokens, and what the recorder stores.
 
-        Over the tokens of a summary: the geometric mean of their probabilities, the share that are
-        the most probable ones, and the mean margin.
+        Recorded over a summary's tokens: the geometric mean of their probabilities, the share that
+        are the most probable ones, and the mean margin.
         """
         target_RM, known_N = batch.columns[TARGET], known_places(TARGET, batch)
         known_RM = target_RM != IGNORED

@@ -113,7 +113,7 @@ def generation_settings(model: Any, generation: Generation) -> GenerationConfig:
 
 
 def generation_options(generation: Generation) -> dict[str, Any]:
-    """Name heron's settings as `generate` does; the model's own limits of length do not hold."""
+    """Name heron's settings as `generate` does; they replace the model's length limits."""
     given = asdict(generation) | {"min_new_tokens": generation.min_new_tokens or None}
     own = {"do_sample": False, "early_stopping": False, "max_length": None, "min_length": 0}
     return given | own
