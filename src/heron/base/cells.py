@@ -56,7 +56,7 @@ Cell = str | int | float | Summary | Interval | Formatted | None
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A title, column names, rows of typed cells, and a note that must travel with them."""
+    """A title, column names, rows of typed cells, and a note to show with them."""
 
     title: str
     columns: tuple[str, ...]
@@ -151,7 +151,7 @@ def to_json(table: Table) -> dict[str, Any]:
 
 
 def _value(cell: Cell) -> Any:
-    """Turn a cell into JSON, which knows no NaN and no infinity."""
+    """Turn a cell into JSON, which has no NaN and no infinity."""
     match cell:
         case Interval() | Summary():
             return {name: _value(value) for name, value in cell._asdict().items()}

@@ -126,7 +126,7 @@ def first_line(text: object) -> str:
 def is_machine_error(error: BaseException | None) -> bool:
     """Tell whether memory, disk or network failed, so that the same command may succeed next time.
 
-    Libraries wrap such errors in others, so all causes are looked at.
+    Libraries wrap such errors in others, so all causes are checked.
     """
     if error is None:
         return False

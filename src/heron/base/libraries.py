@@ -1,4 +1,4 @@
-"""Versions, processor, accelerators, random generators and warnings of torch and its kin."""
+"""Versions, processor, accelerators, random generators and warnings of torch and others."""
 
 import logging
 import os
@@ -86,7 +86,7 @@ def git_state() -> dict[str, Any] | None:
 
 @contextmanager
 def own_threads(count: int | None) -> Iterator[None]:
-    """Give the block `count` threads; by default torch's, at most those of the cores it may use."""
+    """Give the block `count` threads; by default torch's, at most one per core that it may use."""
     before = torch.get_num_threads()
     torch.set_num_threads(count or min(before, threads()))
     try:

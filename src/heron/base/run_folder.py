@@ -189,7 +189,7 @@ class RunFolder:
         return {path.name for path in self.path.iterdir()} <= known
 
     def discard(self) -> None:
-        """Remove a new run's folder unless data was prepared, and its sweep's if empty then."""
+        """Remove a new run's folder unless data was prepared, then its sweep's if empty."""
         known = [RunFolder(file.parent).read_status() for file in self.path.rglob("status.json")]
         if not any("data" in status for status in known):
             shutil.rmtree(self.path, ignore_errors=True)

@@ -24,7 +24,7 @@ SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 _UNDECODABLE = re.compile("[\0\udc80-\udcff]")
 # Characters of a cell: more than any article has, less than a file whose quote is never closed.
 _LONGEST = 1 << 24
-# How JSON begins: a list of objects, or an object. An object in each line is a table, one is not.
+# How JSON begins: a list of objects, or an object. Objects in each line are a table, one is not.
 _JSON = re.compile(r'\s*(?:(\[)\s*[{\]]|\{\s*(?:["}]|$))')
 _JSON_LINES = re.compile(r"\s*\{[^\n]*\}[ \t\r]*\n\s*\{")
 _TEXTS = (".csv", ".tsv", ".json")
@@ -35,7 +35,7 @@ Rows = Iterator[tuple[int, dict[str, Any] | Problem]]
 
 
 def table_format(path: Path) -> str:
-    """Name a table's format by its suffix, in small letters: `.csv` for `rows.csv.gz` too."""
+    """Name a table's format by its suffix, in lower case: `.csv` for `rows.csv.gz` too."""
     return _unpacked(path).suffix.lower()
 
 
@@ -50,7 +50,7 @@ def _unpacked(path: Path) -> Path:
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file to read, unpacking `.gz`; broken packing is an OSError, of the block as well."""
+    """Open a file to read, unpacking `.gz`; broken gzip is an OSError, also within the block."""
     opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
     try:
         with opener(path, "rb") as file:
@@ -66,7 +66,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def content_format(path: Path) -> str:
-    """Tell what a table is: its suffix, in small letters, or what the content of text shows.
+    """Tell a table's format: its suffix, in lower case, or what its text shows.
 
     That is `.json` for a list of objects, `.jsonl` for an object in each line, `object` for one in
     a .json file, such as SQuAD's, `.csv` for all else that is not named as JSON.
@@ -207,7 +207,7 @@ def _names(header: Sequence[str]) -> list[str]:
 
 
 def _fits(cells: Sequence[str], width: int) -> bool:
-    """Tell whether there is a cell for each column, and none that is filled beyond them."""
+    """Tell whether there is a cell for each column, and no filled one beyond them."""
     return len(cells) == width or (len(cells) > width and not any(map(str.strip, cells[width:])))
 
 

@@ -199,7 +199,7 @@ def write_table(path: Path | str, columns: Mapping[str, Sequence[Any]]) -> None:
     """Write columns of equal length as .csv, .jsonl or .parquet, atomically.
 
     Columns are lists or one-dimensional NumPy arrays; Parquet keeps their types, CSV writes None as
-    an empty cell, and no text that a spreadsheet would run (see `as_text`).
+    an empty cell, and no text that a spreadsheet would compute (see `as_text`).
     """
     write_chunks(path, [columns])
 

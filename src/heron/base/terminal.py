@@ -84,7 +84,7 @@ def begin(command: str = "") -> None:
 
 
 def print_lines(*lines: object, files: Iterable[Path] = ()) -> None:
-    """Print lines of the results; paths are files that were written, `files` those of a line."""
+    """Print lines of the results; lines that are paths, and `files`, are the files written."""
     notes = [line for line in lines if isinstance(line, str)]
     paths = [str(path) for path in (*lines, *files) if isinstance(path, Path)]
     if not gather(files=paths, notes=notes) and lines:
@@ -211,7 +211,7 @@ def messages() -> Console:
 
 
 def tracked(plan: Sequence[Work], title: str, wanted: bool | None = None) -> Iterable[Work]:
-    """Show a bar on standard error while a plan is worked off; `wanted` None: on terminals."""
+    """Show a bar on standard error while a plan's items are processed; `wanted` None: on terminals."""
     from rich.progress import track  # start-up time
 
     console = messages()

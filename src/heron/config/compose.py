@@ -104,7 +104,7 @@ def _searched(words: Sequence[str]) -> list[Path]:
 
 
 def shown(hydra: Hydra, flags: Namespace, name: str) -> bool:
-    """Do what only shows something, as Hydra does; returns whether it was asked for."""
+    """Print what flags such as `--cfg` ask for, as Hydra does; returns whether one did."""
     if flags.hydra_help:
         hydra.hydra_help(name, get_args_parser(), flags)
     elif flags.shell_completion:

@@ -43,7 +43,7 @@ def adapter(schema: Any) -> "TypeAdapter[Any]":
 
 
 class Rule:
-    """What a value, of its type already, must also be: `check` raises ValueError otherwise."""
+    """A condition on a value that has its type already: `check` raises ValueError otherwise."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         """Check after pydantic has read the value."""

@@ -19,7 +19,7 @@ from heron.config.constraints import (
     type_of,
 )
 
-# Hub ids without an owner: models that are older than owners.
+# Hub ids without an owner, of the hub's oldest models.
 _OLD_HUB_ID = re.compile(
     r"(xlm-roberta|(distil)?(bert|roberta)|camembert|albert|xlnet|t5)"
     r"-(base|small|large|xlarge|xxlarge|3b|11b)(-[a-z0-9-]+)?|(distil)?gpt2(-medium|-large|-xl)?"
@@ -70,7 +70,7 @@ def _is_model(name: str, folders: Sequence[Path]) -> bool:
 def _is_new(key: str) -> bool:
     """Tell whether Hydra takes a key with ++ only: a user's own key, in a tool's mapping."""
     part, _, mapping = key.rpartition(".")[0].partition(".")
-    if not mapping or part in field_types(root()):  # forks are not asked for heron's own
+    if not mapping or part in field_types(root()):  # heron's own need no forks
         return False
     return PARTS.find(part) is not None and get_origin(type_of(f"{part}.{mapping}")) is dict
 

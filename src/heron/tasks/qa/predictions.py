@@ -48,9 +48,7 @@ class Answer(NamedTuple):
 class SpanPredictions(Predictions):
     """The best answer to each question, or none; see `Predictions`."""
 
-    best: Sequence[
-        list[Answer]
-    ]  # candidates of each row, best first; empty for texts without a word
+    best: Sequence[list[Answer]]  # candidates of each row, best first; empty without any word
     none_R: np.ndarray  # the score of "no answer" minus that of the best span, in logits
     threshold: float | None  # "no answer" is predicted where `none_R` is larger; None: never
     column: ClassVar = "answer"
