@@ -211,7 +211,7 @@ def messages() -> Console:
 
 
 def tracked(plan: Sequence[Work], title: str, wanted: bool | None = None) -> Iterable[Work]:
-    """Show a bar on standard error while a plan's items are processed; `wanted` None: on terminals."""
+    """Show a bar on standard error while a plan is processed; `wanted` None: on terminals."""
     from rich.progress import track  # start-up time
 
     console = messages()
