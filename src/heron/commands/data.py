@@ -34,7 +34,7 @@ class Options(DataFolders):
 
 def run(arguments: Sequence[str]) -> int:
     """List all data sets, or show one in full (after `fetch=true`)."""
-    options, words = parse_with_data(Options, arguments, first="name")
+    options, words = parse_with_data(Options, arguments)
     data_dir, cache_dir = options.folders
     configs = data_sets()
     if options.name is None:

@@ -13,8 +13,8 @@ from heron.reports.sweep import write_report
 class ReportOptions:
     """Options of `heron report`."""
 
-    folder: Path  # a run or a sweep
-    out: Path | None = None  # default: into `folder`
+    run: Path  # or a sweep
+    out: Path | None = None  # default: into `run`
     published: Path | None = None  # a paper's numbers; default: found by the runs' key `report`
     # The baseline to test a sweep's systems against, as in `heron compare`; default: the runs
     # without a curriculum, where others have one.
@@ -23,7 +23,7 @@ class ReportOptions:
 
 def run(arguments: Sequence[str]) -> int:
     """Run `heron report DIR [out=DIR] [published=FILE] [against=GROUP]`; returns the exit code."""
-    options = parse_options(ReportOptions, arguments, "folder")
-    files = write_report(options.folder, options.out, options.published, options.against)
+    options = parse_options(ReportOptions, arguments)
+    files = write_report(options.run, options.out, options.published, options.against)
     print_lines(files.html, files.figure, *files.tables)
     return 0

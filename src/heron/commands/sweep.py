@@ -26,7 +26,7 @@ _STATES = (*_ENDED, "running", "pending", "interrupted", *_BAD, "absent")
 class SweepOptions:
     """Options of `heron sweep`."""
 
-    folder: Path
+    run: Path  # of a sweep, or of a run
     watch: bool = False  # repeat until nothing runs or waits
     every: Positive = 5.0  # seconds between repeats
 
@@ -49,10 +49,10 @@ class Progress:
 def run(arguments: Sequence[str]) -> int:
     """Run `heron sweep DIR [--watch] [every=SECONDS]`; returns 1 if any job failed, else 0."""
     words = ["watch=true" if word == "--watch" else word for word in arguments]
-    options = parse_options(SweepOptions, words, "folder")
+    options = parse_options(SweepOptions, words)
     was_idle = False
     while True:
-        folder = options.folder
+        folder = options.run
         started = (folder / JOURNAL).exists()
         # A search was started here, but no job yet.
         if options.watch and started and not any(map(is_run, (folder, *folder.iterdir()))):

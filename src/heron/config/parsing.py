@@ -43,6 +43,7 @@ SYNONYMS = {
     "accumulate_grad_batches": "trainer.accumulate_grad_batches",
     "adam_epsilon": "optim.eps",
     "bf16": "trainer.precision",
+    "clip": "trainer.gradient_clip_val",
     "early_stopping_patience": "trainer.patience",
     "fp16": "trainer.precision",
     "gradient_accumulation_steps": "trainer.accumulate_grad_batches",
@@ -121,49 +122,48 @@ class DataFolders:
         return self.paths_data or default_data_dir(), self.paths_cache or default_cache_dir()
 
 
-def parse_options(schema: type[T], arguments: Sequence[str], first: str = "") -> T:
-    """Turn `key=value` words into an instance of `schema`.
+def parse_options(schema: type[T], arguments: Sequence[str]) -> T:
+    """Turn `key=value` words into an instance of `schema`; a word without `=` sets its first field.
 
-    Lists are written `a,b` or `[a, b]`; `none`, `null` and nothing unset an optional value.
+    Lists are written `a,b` or `[a, b]`; `none`, `null` and nothing unset an optional value; the
+    path `latest` is the run folder under `runs` that was changed last.
 
     Args:
         schema: a dataclass. A field `paths_data` is the option `paths.data`; other names that are
             not Python's are `metadata={"option": name}`.
         arguments: the words after the command's name.
-        first: the option that a word without `=` sets; a folder's own name may hold one.
 
     Raises:
-        ConfigError: a word without `=` or a repeated key, else all problems that pydantic finds.
+        ConfigError: a word `--key` or a repeated key, else all problems that pydantic finds.
     """
     names = {field.name: _option_name(field) for field in dataclasses.fields(schema)}  # type: ignore[arg-type]
     fields, hints = {name: field for field, name in names.items()}, field_types(cast(Any, schema))
+    first = names[next(iter(schema.__annotations__))]
     values: dict[str, Any] = {}
     for word in arguments:
         key, equals, value = word.partition("=")
-        if (
-            first
-            and word[:1] != "-"
-            and not (equals and (key in fields or not Path(word).exists()))
-        ):
+        # A folder's own name may hold "=".
+        is_path = key not in fields and ("/" in key or Path(word).exists())
+        alone = word[:1] != "-" and (is_path or not equals)
+        if alone:
             key, value = first, word
         elif not equals:
             where = " Only train has it: HERON_FORKS=DIR finds DIR/conf here."
             hint = where if key == "--config-dir" else nearest(key, {*fields, *EVERYWHERE})
             raise ConfigError(f"'{word}' is not of the form key=value.{hint}")
         name = fields.get(key, key)
-        if name in values:
+        read = _read(value, hints[name], alone) if key in fields else value
+        if name in values and not (alone and isinstance(read, list)):
             raise ConfigError(f"option '{key}' is given twice")
-        values[name] = _read(value, hints[name]) if key in fields else value
+        values[name] = [*values[name], *read] if name in values else read
     return parse(schema, values, names={**names, **{key: key for key in EVERYWHERE}})
 
 
-def parse_with_data(
-    schema: type[T], arguments: Sequence[str], first: str = ""
-) -> tuple[T, list[str]]:
+def parse_with_data(schema: type[T], arguments: Sequence[str]) -> tuple[T, list[str]]:
     """Read options, and separate them from the overrides `data.<key>=value`."""
     overrides = [word for word in arguments if word.startswith("data.")]
     words = [word for word in arguments if word not in overrides]
-    return parse_options(schema, words, first), overrides
+    return parse_options(schema, words), overrides
 
 
 def _option_name(field: dataclasses.Field[Any]) -> str:
@@ -185,17 +185,26 @@ def _join_paths(parts: Sequence[str]) -> list[str]:
     return found
 
 
-def _read(value: str, hint: Any) -> Any:
-    """Split lists, and leave out what unsets a value; pydantic reads the rest."""
+def _read(value: str, hint: Any, alone: bool) -> Any:
+    """Split lists, unless a word is one item, and leave out what unsets a value."""
     kind = plain(hint)
     if NoneType in get_args(hint) and value.lower() in ("", "none", "null"):
         return None
     if get_origin(kind) is list:
         inner = value[1:-1] if value[:1] == "[" and value[-1:] == "]" else value
         parts = [part.strip() for part in inner.split(",") if part.strip()]
+        parts = [value] if alone else parts
         is_path = get_args(kind) == (Path,)
-        return list(map(os.path.expanduser, _join_paths(parts))) if is_path else parts
-    return os.path.expanduser(value) if kind is Path else value
+        return list(map(_path, _join_paths(parts))) if is_path else parts
+    return _path(value) if kind is Path else value
+
+
+def _path(value: str) -> str:
+    """Expand `~`, and the name `latest` unless there is such a file."""
+    runs = Path("runs").glob("*/*/status.json") if value == "latest" else ()
+    if not Path(value).exists() and (newest := max(runs, key=os.path.getmtime, default=None)):
+        return str(newest.parent)
+    return os.path.expanduser(value)
 
 
 def explain(

@@ -29,6 +29,8 @@ PARSER = OverridesParser.create()
 # What Hydra reads in quotes only: letters beyond ASCII, and signs that are not in its grammar.
 _UNQUOTED = re.compile(r"""'[^']*'|"[^"]*"|[^\[\]{}:,'"]*[^\x00-\x7f][^\[\]{}:,'"]*""")
 
+_WHOLE = re.compile(r"\d+\.0*|\d+(\.\d)?e\d")  # a whole number, as 2.0 or 1e3
+
 
 def rewrite(words: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
     """Write words as Hydra reads them: values of other scripts in quotes, and two short forms.
@@ -94,8 +96,11 @@ def readable(word: str) -> str:
     if "," in value and os.path.exists(value):  # a job's folder, no list
         return f"{key}={_quote(value)}"
     tries = [value, _UNQUOTED.sub(_quote_match, value)]
-    if type_of(key.lstrip("+~")) is str and value[:1] not in tuple("[{'\""):
+    kind = type_of(key.lstrip("+~"))
+    if kind is str and value[:1] not in tuple("[{'\""):
         tries.append(_quote(value))
+    if kind is int and _WHOLE.fullmatch(value):
+        tries.insert(0, str(int(float(value))))
     for each in tries if equals else ():
         try:
             PARSER.parse_overrides([f"key={each}"])

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -60,6 +60,7 @@ _CHOSEN_HERE = (
 class CompareOptions:
     """Options of `heron compare`."""
 
+    run: list[Path] = field(default_factory=list)  # runs, sweeps and tables of predictions
     split: str = "test"  # which of the runs' predictions
     # The score to compare: `macro_f1` (the default of classes), `micro_f1`, `weighted_f1`,
     # `accuracy`, or another of the task's (`relaxed_macro_f1`); of answers `f1` (the default),

@@ -5,18 +5,21 @@ Shape suffixes: R rows, C classes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.special import entr
 
 from heron.data.examples import Example
 from heron.data.markers import with_markers
 from heron.metrics.calibration import calibration_scores
 from heron.metrics.classification import bootstrap_intervals, score_task
 from heron.tasks.config import Config
+
+_FEW = 20  # rows; of fewer, all may well be of one class
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,12 @@ class Predictions:
     def scores(self, config: Config) -> dict[str, float]:
         """Score the labelled rows: `{"<metric>": fraction}`, intervals as configured."""
         raise NotImplementedError
+
+    def doubts(self, config: Config, scores: Mapping[str, float]) -> list[str]:
+        """List signs that the model has learnt nothing from the texts; `scores` are their own."""
+        if len(self.texts) < _FEW or len(set(self.texts)) > 1:
+            return []
+        return [f"all {len(self.texts)} rows are predicted as '{self.texts[0]:.40}'"]
 
     def details(self, config: Config) -> dict[str, list[Any]]:
         """List further columns of a prediction, such as probabilities."""
@@ -125,6 +134,21 @@ class ClassPredictions(Predictions):
                 resamples=task.bootstrap,
             )
         return scores
+
+    def doubts(self, config: Config, scores: Mapping[str, float]) -> list[str]:
+        """See `Predictions`; also a log loss that a constant prediction reaches."""
+        labels = config.data.label_order
+        rows = [row for row, gold in enumerate(self.golds) if gold in labels]
+        found = super().doubts(config, scores)
+        if found or self.probabilities_RC is None or len(rows) < _FEW:
+            return found
+        ids_R = np.asarray([labels.index(str(self.golds[row])) for row in rows])
+        shares_C = np.bincount(ids_R) / len(rows)
+        constant = float(entr(shares_C).sum())
+        loss = float(-np.log(self.probabilities_RC[rows, ids_R]).mean())
+        if not loss >= constant:
+            return []
+        return [f"log loss {loss:.3f} is not below {constant:.3f}, that of the classes' shares"]
 
     def shown(self, example: Example, config: Config) -> str:
         """See `Predictions`; events are marked."""

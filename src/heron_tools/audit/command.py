@@ -23,7 +23,7 @@ class AuditOptions(DataFolders):
 
 def run(arguments: Sequence[str]) -> int:
     """Audit a data set; returns the exit code: 1 if `strict` and a finding is serious, else 0."""
-    options, overrides = parse_with_data(AuditOptions, arguments, first="data")
+    options, overrides = parse_with_data(AuditOptions, arguments)
     # start-up time: a wrong option is reported before these libraries load
     from heron.data.findings import store
     from heron.results.shipped import read_shipped

@@ -14,19 +14,19 @@ from heron_tools.dashboard.page import write_dashboard
 class DashboardOptions:
     """Options of `heron dashboard`."""
 
-    folder: Path  # folder of a sweep
-    out: Path | None = None  # output folder; default `folder`
+    run: Path  # folder of a sweep
+    out: Path | None = None  # output folder; default `run`
     wandb: bool = False  # also save a W&B workspace of the sweep; needs an account
     entity: str | None = None  # the W&B user or team; default: the account's own
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run `heron dashboard DIR [out=DIR] [wandb=true] [entity=NAME]`; returns the exit code."""
-    options = parse_options(DashboardOptions, arguments, "folder")
-    print_lines(write_dashboard(options.folder, options.out))
+    options = parse_options(DashboardOptions, arguments)
+    print_lines(write_dashboard(options.run, options.out))
     if options.wandb:
         from heron_tools.dashboard.workspace import save_workspace  # start-up time
 
-        name, runs = options.folder.resolve().name, collect(options.folder)
+        name, runs = options.run.resolve().name, collect(options.run)
         print_lines(save_workspace(name, runs, options.entity))
     return 0

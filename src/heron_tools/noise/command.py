@@ -20,8 +20,11 @@ from heron.data.readers import load_run_data
 from heron.dynamics.cartography import rank, statistics
 from heron.dynamics.difficulty import SCORES, difficulty
 from heron.dynamics.files import read_dynamics
+from heron.reports.pages import cut_text
 from heron.training.stored import read_stored
 from heron_tools.noise.grading import TRUTH, Detection, grade, scores_of, wrong_labels
+
+_SHOWN = 5  # suspects that are printed; the file has all
 
 
 @dataclass
@@ -68,6 +71,11 @@ def run(arguments: Sequence[str]) -> int:
     if any(example.side.get(TRUTH) for example in examples.values()):
         columns["truth"] = [example.side.get(TRUTH) for example in chosen]
     write_table(out / "suspects.csv", columns)
+    most = {**columns, "text": [cut_text(example.text, 60) for example in chosen]}
+    shown = ("guid", "label", options.score, "text")
+    rows = zip(*(most[name][:_SHOWN] for name in shown), strict=True)
+    title = f"the {len(ranked)} most suspicious of {len(found.guids)} labels, the first of them"
+    print_tables([Table(title, shown, tuple(rows))])
     wrong_N = wrong_labels(examples, found.guids)
     if wrong_N.any():
         texts = ((examples[guid].text, examples[guid].text_pair or "") for guid in found.guids)

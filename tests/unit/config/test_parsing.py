@@ -59,3 +59,14 @@ def test_a_sweep_whose_name_begins_with_anothers_is_found(tmp_path, monkeypatch)
     several = "demo,epochs=1/a,demo,epochs=1/b,c,demo"
     expected = [Path("demo,epochs=1/a"), Path("demo,epochs=1/b,c"), Path("demo")]
     assert parse_options(Several, [f"runs={several}"]).runs == expected
+
+
+def test_words_alone_are_runs_whatever_their_names_hold(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for job in ("seed=0,a", "seed=1"):
+        (tmp_path / "runs" / "s" / job).mkdir(parents=True)
+        (tmp_path / "runs" / "s" / job / "status.json").touch()
+    assert parse_options(Options, ["runs/s/seed=0,a", "split=dev"]).run == Path("runs/s/seed=0,a")
+    several = [Path("runs/s/seed=0,a"), Path("runs/s/seed=1")]
+    assert parse_options(Several, list(map(str, several))).runs == several
+    assert parse_options(Options, ["latest"]).run in several

@@ -47,6 +47,24 @@ def test_a_rows_document_is_written_and_its_text_never_is_one(groups, expected, 
     assert list(columns)[:3] == ["guid", "gold", "prediction"]
 
 
+@pytest.mark.parametrize(
+    ("right", "other", "doubted"),
+    [(0.7, 0.1, False), (0.25, 0.25, True), (0.1, 0.3, True)],
+)
+def test_probabilities_that_constant_shares_reach_are_doubted(
+    right, other, doubted, chronicle_config
+):
+    """With four equally frequent classes, constant shares have the loss log(4)."""
+    rows = np.arange(40) % len(LABELS)
+    examples = [Example(f"x{n}", "text", label=LABELS[row]) for n, row in enumerate(rows)]
+    shares = np.full((40, len(LABELS)), other)
+    shares[np.arange(40), rows] = right
+    found = ClassPredictions(examples, [LABELS[row] for row in rows], shares)
+    assert bool(found.doubts(chronicle_config(), {})) is doubted
+    one = ClassPredictions(examples, ["AFTER"] * 40, shares)
+    assert one.doubts(chronicle_config(), {}) == ["all 40 rows are predicted as 'AFTER'"]
+
+
 @pytest.fixture
 def run(chronicle_config, tmp_path):
     """A run folder with made-up predictions of the built-in corpus, and its examples."""

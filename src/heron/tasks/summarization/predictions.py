@@ -5,7 +5,7 @@ Shape suffixes: R rows of a batch, M tokens of the longest summary, N rows of th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -29,6 +29,8 @@ from heron.metrics.summary import (
 from heron.tasks.config import Config
 from heron.tasks.predictions import Predictions
 from heron.tasks.summarization.reader import as_given
+
+_NEARER = 0.01  # of ROUGE-1: what summaries must gain by their own article
 
 
 class Written(NamedTuple):
@@ -93,6 +95,13 @@ class SummaryPredictions(Predictions):
         scores |= stored_extractive(articles, golds, config)
         scores |= intervals_of_means(values, groups, config.task)
         return scores
+
+    def doubts(self, config: Config, scores: Mapping[str, float]) -> list[str]:
+        """See `Predictions`; also summaries that fit other articles as well as their own."""
+        own, other = scores.get("rouge1", 1.0), scores.get("exchanged_rouge1", 0.0)
+        if other < own - _NEARER:
+            return super().doubts(config, scores)
+        return [f"rouge1 {own:.3f}, and {other:.3f} with the references of other articles"]
 
 
 def choose_rows(guids: Sequence[str], most: int | None) -> np.ndarray:
