@@ -153,7 +153,7 @@ TYPED = {
     "data own_nli rows=1": ["rows", "Allowed"],
     "evaluate run=r slpit=test": ["slpit", "'split'"],
     "compare r s seed=-1": ["seed=-1"],
-    "evaluate test": ["'test'"],
+    "evaluate test": ["test is not"],
     "compare a=1": ["a"],
     "audit near=2": ["near=2", "data: "],
     "audit own_nli data.columns.txt=a": ["data.columns.txt", "'data.columns.text'"],
