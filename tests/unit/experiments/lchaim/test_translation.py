@@ -2,12 +2,12 @@
 
 from collections import Counter
 
+import openai
 import pytest
 
 from heron.base.files import read_yaml
 from heron.base.tables import read_table, write_table
 from heron.cli import main
-from heron_tools.prompting import server as server_module
 from real_data import DATA, on_real
 from small_prompts import serving
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.real  # takes ten seconds; changes seldom
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch):
-    monkeypatch.setattr(server_module, "_pause", lambda attempt: 0.01)
+    monkeypatch.setattr(openai._base_client, "INITIAL_RETRY_DELAY", 0.01)
 
 
 def reversing(prompt, times):
