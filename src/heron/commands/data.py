@@ -122,7 +122,7 @@ def _reading(config: DataConfig) -> dict[str, str]:
         TEST: config.holdout,
         VALIDATION: config.validation,
     }  # in this order split off from train
-    carved = [
+    held_out = [
         f"{split}: {plan.fraction:g} of train's rows by {plan.by}, seed {plan.seed}"
         for split, plan in plans.items()
         if plan.fraction and TRAIN in config.files and split not in config.files
@@ -143,7 +143,7 @@ def _reading(config: DataConfig) -> dict[str, str]:
         "normalize_case": config.normalize_case if columns.text_pair and task.has_classes else "",
         "phrases": config.phrases if PHRASES in config.files else "",
         "duplicates": config.duplicates if len(config.split_files) > 1 else "",
-        "carved": "; then ".join(carved),
+        "held out": "; then ".join(held_out),
     }
 
 

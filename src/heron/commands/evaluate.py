@@ -50,7 +50,7 @@ def run(arguments: Sequence[str]) -> int:
     asked, points = options.bertscore_config(), read_points(words.settings)
     if len(points) > 1 and options.input is None and options.split == "test":
         raise ConfigError(
-            "several values are compared to choose one, and nothing is chosen on test: say "
+            "several values are compared to choose one, which must not be done on test: set "
             "split=validation, then score the chosen value alone"
         )
     folders = [open_run(path) for path in options.run]

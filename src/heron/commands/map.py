@@ -41,11 +41,11 @@ class MapOptions(DataFolders):
     # Colour of the figure's points: `correctness`, `label`, `group`, or any statistic or column.
     colour: str = "correctness"
     columns: Path | None = None  # a table with `guid` and further columns to colour by
-    burn_out: Count | None = None  # use this many records, the first ones
+    burn_out: Count | None = None  # use only this many first records
     include_ci: bool = False  # widen variability by its confidence interval
     # The figure's formats; `jsonl` adds the records in the layout of other cartography tools.
     format: list[Annotated[str, OneOf(*FORMATS, "jsonl")]] | None = None
-    # `allenai` (the most of each kind; overlapping) or `tercile_partition` (thirds of difficulty)
+    # `allenai` (extremes of each kind; overlapping) or `tercile_partition` (thirds of difficulty)
     group: Annotated[str, OneOf("allenai", "tercile_partition")] = "allenai"
     texts: bool = True  # whether the page holds the texts; false for data that must not be shared
     # Largest size of the page, default 24, of a sample 6; texts are cut to fit.

@@ -18,7 +18,7 @@ class NewOptions:
     name: str
     fork: str = ""  # folder in `experiments/`; empty: the name
     task: str = ""  # of a data set or head; empty: nli
-    like: str = ""  # of a task: a fork that is one, such as one with tensors of its own
+    like: str = ""  # of a task: a fork whose task is copied, such as one with own tensors
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -40,7 +40,7 @@ class Kind:
     # the page only.
     example: str
     group: str = ""  # the config group in which the name must be new
-    registry: Registry[Any] | None = None  # in which it must be new
+    registry: Registry[Any] | None = None  # in which the name must be new
 
 
 KINDS = {

@@ -1,7 +1,7 @@
 """Words of commands on finished runs, in Hydra's grammar.
 
-`data.<key>=value` is laid over a data set (`heron.data.overrides`), a few keys of prediction
-(`SETTINGS`) are changed in the run's own configuration.
+`data.<key>=value` overrides keys of a data set (`heron.data.overrides`), a few keys of prediction
+(`SETTINGS`) those of the run's own configuration.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """A data map as a figure, and as a page to explore: one HTML file without network or library.
 
 The figure is a scatter of variability and confidence beside three histograms. In the page, numbers
-are base64 of little-endian arrays, texts are there once each as JSON; `map_core.js` reads both.
+are base64 of little-endian arrays, each text is stored once, as JSON; `map_core.js` reads both.
 
 Shape suffixes: N examples, M drawn points.
 

@@ -57,7 +57,7 @@ def write_report(
 
     Args:
         folder: of the run or the sweep.
-        out: where the files go, by default into `folder`; only then the runs get pages, too.
+        out: where the files go, by default `folder`, where the runs get pages, too.
         published: of a sweep, a paper's numbers (YAML).
         against: of a sweep, the baseline that its systems are tested against.
 
@@ -227,7 +227,7 @@ def spent_table(runs: Sequence[RunRecord]) -> Table | None:
             listed.append(f"{steps:,.6g} steps ({shown})")
         notes.append(f"Not equal budgets: {'; '.join(listed)}.")
     if first:
-        notes.append(f"{_FIRST}: runs whose dynamics curricula use, once per seed, come on top.")
+        notes.append(f"{_FIRST}: runs whose dynamics the curricula use come on top, once per seed.")
     return Table("Spent", (*keys, "runs", *SPENT), tuple(rows), " ".join(notes))
 
 
@@ -300,7 +300,7 @@ def _named(systems: Sequence[System], against: str) -> list[Match]:
 
 
 def _by_curriculum(systems: Sequence[System], missing: list[str]) -> list[Match]:
-    """Match curricula with the one system without one, trained on the same rows."""
+    """Match curricula with the only system that has none, trained on the same rows."""
     trained = [one for one in systems if one.runs[0].setting("baseline.name", "none") == "none"]
     matches = []
     named = ("curriculum", "experiment")

@@ -1,4 +1,4 @@
-"""Callbacks of a training: what is spent, progress, early stopping, means of weights.
+"""Callbacks of a training: ledger, progress, early stopping, mean of weights.
 
 Shape suffixes: B batches of an epoch, U units.
 """
@@ -25,16 +25,16 @@ _LINE = 30.0  # seconds between lines within an epoch
 
 
 class Kept(pl.Callback):
-    """A callback whose attributes `kept` are in checkpoints, so that a resumed run goes on."""
+    """A callback whose attributes `kept` are in checkpoints, so that a resumed run keeps them."""
 
     kept: tuple[str, ...]
 
     def state_dict(self) -> dict[str, Any]:
-        """Collect them."""
+        """Collect these attributes."""
         return {name: getattr(self, name) for name in self.kept}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take them back."""
+        """Restore these attributes."""
         self.__dict__.update(state_dict)
 
 
@@ -89,18 +89,18 @@ class Ledger(Kept):
 
 
 class Progress(pl.Callback):
-    """Prints a line when an epoch and its validation are done, and says within one how far it is.
+    """Prints a line after each epoch and its validation, and progress within an epoch.
 
-    The line shows `monitor` on validation; of summaries, what copying reaches in it as well. Within
-    an epoch, `steps` in `status.json` is `{done, of}`, optimizer steps; where there is no bar, a
-    line says so twice a minute.
+    The line shows `monitor` on validation; for summaries, also of extractive baselines. Within an
+    epoch, `steps` in `status.json` is `{done, of}`, optimizer steps; without a progress bar, they
+    are printed twice a minute.
     """
 
     def __init__(self, folder: RunFolder, monitor: str):
         self.folder = folder
         self.shown = [f"validation/{name}" for name in (monitor, *copied_names(monitor))]
         self._begun = self._written = self._said = time.monotonic()
-        self._loss: Any = 0.0  # sum over rows or tokens; on a GPU, which is not waited for
+        self._loss: Any = 0.0  # sum over rows or tokens; stays on its GPU: no wait
         self._weight: Any = 0.0
 
     def on_train_batch_end(
@@ -120,7 +120,7 @@ class Progress(pl.Callback):
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Print epoch, losses (of training: the mean over all rows or tokens), score, seconds."""
-        # Of a resumed epoch: since then.
+        # Of a resumed epoch: since it was resumed.
         loss = None if isinstance(self._loss, float) else self._loss / self._weight
         self._loss = self._weight = 0.0
         begun, self._begun = self._begun, time.monotonic()
@@ -174,7 +174,7 @@ class MeanOfEpochs(Kept):
         self.sums: dict[str, Tensor] = {}
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Begin again in a run that is trained on, where the mean before is of other epochs."""
+        """Start a new mean in a continued run, whose stored mean is of other epochs."""
         assert trainer.max_epochs is not None
         wanted = max(0, trainer.current_epoch - max(0, trainer.max_epochs - self.epochs))
         if self.added != wanted:

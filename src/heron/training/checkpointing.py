@@ -31,7 +31,7 @@ from heron.data.config import VALIDATION
 from heron.metrics.names import is_minimised
 from heron.tasks.config import Config, TrainerConfig, read
 
-_SAME = ("data", "encoder", "head")  # what a run that is trained on must have as before
+_SAME = ("data", "encoder", "head")  # what must not change when a run is continued
 LOG_EVERY = 10  # optimizer steps between rows of `metrics.csv`
 
 
@@ -197,7 +197,7 @@ def damage(path: Path) -> str | None:
             part = file.testzip()
         if part is None:
             torch.load(path, map_location="meta", weights_only=True, mmap=True)["state_dict"]
-    except (pickle.UnpicklingError, LookupError, TypeError):  # torch's advice is to trust the file
+    except (pickle.UnpicklingError, LookupError, TypeError):  # torch advises to trust the file
         return "it holds something else than weights and plain values"
     except Exception as error:  # zipfile raises many kinds for what it cannot read
         return str(error) or type(error).__name__
@@ -205,7 +205,7 @@ def damage(path: Path) -> str | None:
 
 
 def resume_from(folder: RunFolder, config: Config) -> Path | None:
-    """Find the checkpoint to begin from: `last.ckpt`, or that of the run to train on, or None.
+    """Find the checkpoint to begin from: `last.ckpt`, or that of the run to continue, or None.
 
     If it or the best one is damaged, or the best one is missing, both are renamed: starting over
     takes longer and gives the same result.
@@ -232,10 +232,10 @@ def _stored(path: Path) -> Any:
 
 
 def _train_on(folder: RunFolder, config: Config) -> Path:
-    """Copy what the run to train on has recorded; returns its checkpoint.
+    """Copy the records of the run to continue; returns its checkpoint.
 
     Raises:
-        ConfigError: there is none, it is damaged or has weights alone, the run had other data or
+        ConfigError: there is none, it is damaged or has only weights, the run had other data or
             another model, or it has no epoch left to train.
     """
     path, epochs = checkpoint_of(Path(config.ckpt_path or "")), 0
@@ -246,7 +246,7 @@ def _train_on(folder: RunFolder, config: Config) -> Path:
         differing = [f"{p}.{k}" for p in _SAME for k in now[p] if before[p][k] != now[p][k]]
         epochs = stored["loops"]["fit_loop"]["epoch_progress"]["current"]["processed"]
         if "optimizer_states" not in stored:
-            why = "it has weights alone; name the run or its last.ckpt"
+            why = "it has only weights; name the run or its last.ckpt"
         elif differing:
             why = f"that run had another {', '.join(differing)}"
         elif config.trainer.max_steps is None and config.trainer.max_epochs <= epochs:
@@ -277,7 +277,7 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
 
 def load_weights(module: pl.LightningModule, checkpoint: Mapping[str, Any]) -> None:
     """Load the weights of a checkpoint that is read."""
-    # It has none of an encoder whose vectors are stored: these are as loaded.
+    # It has none for an encoder with stored vectors: those stay as loaded.
     own = {k: v for k, v in module.state_dict().items() if k.startswith("encoder.")}
     module.load_state_dict({**own, **checkpoint["state_dict"]})
 

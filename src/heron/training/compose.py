@@ -63,7 +63,7 @@ class Composition:
 
     @property
     def swept(self) -> tuple[str, ...]:
-        """The keys that the sweep varies, as far as its sweeper says so."""
+        """The keys that the sweep varies, as far as its sweeper names them."""
         return tuple(self.whole.hydra.sweeper.get("swept") or ())
 
     def resolved(self) -> Config:
@@ -100,7 +100,7 @@ class Composition:
     def _sweep(self) -> str:
         run, hydra = self.config.run, self.whole.hydra
         base = base_name(self.experiment, self.config.data.name, self.config.task.name)
-        # Of a sweeper of others, nobody knows which words it varies.
+        # It is unknown which overrides another package's sweeper varies.
         unknown = hydra.mode == RunMode.MULTIRUN and "swept" not in hydra.sweeper
         if run.sweep is not None or run.job or unknown:  # a named job stays in the plain folder
             return base if run.sweep is None else str(run.sweep)
@@ -141,7 +141,7 @@ def compose(overrides: Sequence[str]) -> Config:
 
 @contextmanager
 def opened(arguments: Sequence[str]) -> Iterator[tuple[Hydra, DictConfig | None]]:
-    """Compose a run, or what the jobs of a sweep share; None where the words only show something.
+    """Compose a run, or what the jobs of a sweep share; None where flags such as `--cfg` only print.
 
     Raises:
         ConfigError: an override that does not fit; names the nearest key, group or option.

@@ -29,8 +29,8 @@ RunJob = Callable[[Config, RunFolder, list[str]], Any]
 def first_run(config: Config, run_job: RunJob, overrides: Sequence[str] = ()) -> RunFolder | None:
     """Find the run whose dynamics a curriculum learns from, training it where it is not done.
 
-    It is named by `overrides` too, what the user typed for this run. None for a curriculum that
-    needs none.
+    `overrides`, what the user typed for this run, are in its name as well. None for a curriculum
+    that needs no such run.
 
     Raises:
         ConfigError: `curriculum.embeddings=trained` with a folder of dynamics that is no run.
@@ -90,7 +90,7 @@ def build_curriculum(config: Config, data: DataModule, first: RunFolder | None) 
 def similarities(config: Config, data: DataModule, first: RunFolder | None) -> np.ndarray:
     """Compute the cosine of premise and hypothesis of every train row; float64 [R].
 
-    Both are read apart; a text's vector is the mean of its states. Under
+    Both are encoded separately; a text's vector is the mean of its states. Under
     `curriculum.embeddings=trained` the encoder is that of `first_run`.
     """
     encoder = config.encoder

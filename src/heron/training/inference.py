@@ -126,7 +126,7 @@ class Trained:
         return self.predict_with(self.module, examples, self.keep, cleanups)
 
     def predict_with(self, module: Any, examples: Sequence[Example], *kept: Any) -> Any:
-        """Predict with a module texts as this run reads them; `kept`: see `predict_split`."""
+        """Predict with a module, on texts as this run reads them; `kept`: see `predict_split`."""
         data = DataModule(self.config, {_SPLIT: list(examples)}, self.tokenizer)
         trainer = prediction_trainer(self.config, Path(self.config.paths.cache))
         with own_threads(None):
@@ -233,7 +233,7 @@ def _reading(run: Trained) -> dict[str, Any]:
 
 
 def changed_data(trained: Trained, words: Sequence[str]) -> DataConfig:
-    """Lay words `data.<key>=value` over a run's data set, whose classes stay.
+    """Override a run's data set by words `data.<key>=value`; its classes stay.
 
     Raises:
         ConfigError: see `heron.data.overrides.override`; other classes.

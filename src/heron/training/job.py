@@ -1,4 +1,4 @@
-"""One run from configuration to run folder: read it top to bottom."""
+"""One run, from configuration to run folder."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

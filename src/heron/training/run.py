@@ -142,12 +142,12 @@ class Run:
         if folder.last.is_file() and not folder.read_status():
             say(
                 f"{folder.status} is missing or damaged: the run counts as cut and resumes from "
-                f"{folder.last.name}; nothing says whether its data has changed since"
+                f"{folder.last.name}; it is unknown whether its data has changed since"
             )
         if folder.config.is_file():
             if folder.config.read_text(encoding="utf-8", errors="replace") == config_text(config):
                 return
-            from heron.training.stored import read_own  # a new run needs it not
+            from heron.training.stored import read_own  # not for a new run
 
             config = self._as_before(read_own(folder.config))
         folder.write_config(config)
@@ -211,12 +211,12 @@ class Run:
                 seed, words = self.config.seed, list(self.overrides)
                 self.folder.update_status(state="pending", seed=seed, overrides=words)
             elif status.get("state") in ("failed", "pruned"):
-                # Whoever takes it up sees by this that it has not ended so since.
+                # Without the old error, a new one can be told from it.
                 self.folder.update_status(state="pending", error=None, traceback=None)
         return {}
 
     def begin(self) -> bool:
-        """Say that the claimed run is running; False, in all its processes, where it has ended."""
+        """Mark the claimed run as running; False, in all its processes, where it has ended."""
         if not ranks.is_first():
             return ranks.from_first(False)
         status, sources = self.folder.read_status(), self.check_sources()
@@ -255,7 +255,7 @@ class Run:
             raise
 
     def end(self, scores: Scores | None) -> None:
-        """Say that the run has ended: done, or early by its search (no scores)."""
+        """Mark the run as ended: done, or early by its search (no scores)."""
         if not ranks.is_first():
             return
         tried = self.config.trainer.flags.get("fast_dev_run")
@@ -286,8 +286,8 @@ class Run:
     ) -> int:
         """Train in this process; print the error that ends it, and return the job's exit code.
 
-        In a sweep, the error is also written to `status.json`, and a busy run is none. Ctrl+C and
-        SIGTERM are raised, except in a process that `is_alone`: the job's own.
+        In a sweep, the error is also written to `status.json`, and a busy run is no error. Ctrl+C
+        and SIGTERM are raised, except in a process that `is_alone`: the job's own.
         """
         note = ": done already; run.resume=false starts over" if self.is_kept() else ""
         print(f"heron train: {self.folder.path}{note}", flush=True)
@@ -331,14 +331,14 @@ def _check_monitor(config: Config) -> None:
 
 
 def job_exit_code(error: BaseException) -> int:
-    """Choose the exit code of a job's process by the error that has ended it."""
+    """Choose the exit code of a job's process by its error; a SIGTERM is `INTERRUPTED`, too."""
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED
     return BUSY if isinstance(error, BusyError) else FAILED
 
 
 class Clock:
-    """Seconds of work on a run, after those `spent` before; no setting of the system's counts."""
+    """Seconds of work on a run, after those `spent` before, by a clock that nobody can set."""
 
     def __init__(self, spent: float = 0.0):
         self.spent, self._started = spent, time.monotonic()

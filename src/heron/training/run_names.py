@@ -15,7 +15,7 @@ NEUTRAL = (*("paths", "run", "logger", "report", "trainer.enable_progress_bar", 
 # Trainer keys that spread one training over devices; they change no result.
 SPREAD = ("devices", "strategy")
 _LONGEST = 60  # characters of a folder's name; only swept values make it longer
-_MOST = 200  # then; file systems allow 255 bytes
+_MOST = 200  # with swept values; file systems allow 255 bytes
 _QUOTES = "'\""
 # Runs that differ in these keys, in their data or their task are not compared with each other.
 _APART = ("protocol", "also_test", "trainer.max_epochs", "trainer.max_steps")

@@ -40,7 +40,7 @@ def derive(config: Config, changes: Mapping[str, Any], composed: bool = False) -
         *parents, name = key.split(".")
         part = values
         for parent in parents:
-            if not isinstance(part.get(parent), dict):  # not a part: the check says so
+            if not isinstance(part.get(parent), dict):  # not a part: the check reports it
                 part[parent] = {}
             part = part[parent]
         part[name] = value
@@ -55,7 +55,7 @@ def read_own(path: Path) -> Config:
     """
     try:
         values = read_yaml(path)
-        if not isinstance(values, dict) or "run" not in values:  # one of the last
+        if not isinstance(values, dict) or "run" not in values:  # one of the last keys
             raise ConfigError("its end is missing")
         return read(values)
     except ConfigError as error:

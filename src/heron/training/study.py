@@ -91,7 +91,7 @@ class Pruning(Checkpoint):
     """Reports `trainer.monitor` on validation to the trial; stops when the pruner says so.
 
     It comes after `LastCheckpoint` (Lightning calls checkpoint callbacks last, in order), so the
-    checkpoint does not say that training is over, and a pruned run can be trained on. No training
+    checkpoint does not say that training is over, and a pruned run can be continued. No training
     is ended while its curriculum, if any, holds examples back.
     """
 

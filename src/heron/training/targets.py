@@ -1,4 +1,4 @@
-"""Loggers and callbacks that a run brings by `_target_`: found, trusted and made."""
+"""Loggers and callbacks that a run names by `_target_`: found, checked and instantiated."""
 
 import inspect
 import os
@@ -43,7 +43,7 @@ def wandb_options(config: Config) -> dict[str, Any]:
 
 
 def check_classes(config: Config) -> None:
-    """Find the classes of a run's loggers and callbacks; a ConfigError names one that is none."""
+    """Find the classes of a run's loggers and callbacks; a ConfigError names what is no class."""
     for group in ("logger", "callbacks"):
         for key, options in chosen(config, group).items():
             _find(key, options["_target_"])

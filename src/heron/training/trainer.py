@@ -39,8 +39,8 @@ from heron.training.checkpointing import (
 )
 from heron.training.targets import chosen, make, wandb_options
 
-# Smaller models are trained by one thread: a second saves them nothing, and on a busy machine it
-# is waited for: measured, see tests/benchmarks/README.md.
+# Smaller models are trained by one thread: a second one saves no time, and costs some on a busy
+# machine (measured, see tests/benchmarks/README.md).
 SECOND_THREAD = 1_000_000  # weights
 
 
@@ -156,7 +156,7 @@ def _trainer(
     config: Config, folder: Path, callbacks: list[pl.Callback], **arguments: Any
 ) -> pl.Trainer:
     """Make a Trainer, with a progress bar if asked for, or by default on a terminal."""
-    has_bar = any(isinstance(each, ProgressBar) for each in callbacks)  # which is then shown
+    has_bar = any(isinstance(each, ProgressBar) for each in callbacks)  # then it is shown
     if (wanted := config.trainer.enable_progress_bar) is None:
         wanted = sys.stdout.isatty()
     # Under `deterministic`, torch would fill all new memory, which nothing here reads.

@@ -196,7 +196,7 @@ def _attempt(what: str, action: Callable[..., Any], *words: Any, **more: Any) ->
 def identity(config: Config, folder: RunFolder) -> dict[str, Any]:
     """Name a run in W&B: `group` (the sweep), `name` (what a sweep varies, else the job) and more.
 
-    What W&B's environment says wins over that, and what its logger says wins over both. By default
+    W&B's environment variables override these, and the logger's options override both. By default
     the job's type is train, baseline, stages, stage or first-run, which a curriculum learns from.
     """
     options, job, kind = wandb_options(config), folder.path.resolve(), "train"

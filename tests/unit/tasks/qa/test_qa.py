@@ -114,7 +114,7 @@ def test_a_finished_run_is_scored_under_other_lengths_of_answers(runs, tmp_path,
     before = {path: path.read_bytes() for path in run.path.rglob("*") if path.is_file()}
     words = (f"run={run.path}", "task.max_answer_tokens=1,4,30", f"out={out}")
     assert heron("evaluate", *words) == 2
-    assert "nothing is chosen on test" in capsys.readouterr().err
+    assert "split=validation" in capsys.readouterr().err
     assert heron("evaluate", *words, "split=validation") == 0
     scores = {name: by_split["validation"] for name, by_split in read_json(out).items()}
     assert list(scores) == [f"task.max_answer_tokens={n}" for n in (1, 4, 30)]
