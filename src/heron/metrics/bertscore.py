@@ -1,4 +1,4 @@
-"""BERTScore of summaries: how similar the tokens of two texts are to an encoder.
+"""BERTScore of summaries: how similar the states of two texts' tokens are in an encoder.
 
 Each token of a text is matched with the most similar token of the other one. Precision is the
 weighted mean of these similarities over the candidate's tokens, recall over the reference's.
@@ -184,7 +184,7 @@ class TokenEncoder:
         """Tokenize stripped texts; `cut` drops what is beyond the encoder's input."""
         stripped = [text.strip() for text in texts]
         if isinstance(self.tokenizer, GPT2Tokenizer | RobertaTokenizer):
-            # They distinguish words after a space; bert-score puts a space there too.
+            # These distinguish words after a space; bert-score puts a space there, too.
             stripped = [f" {text}" if text else "" for text in stripped]
         cut = cut and self.positions is not None
         limit = {"truncation": True, "max_length": self.positions} if cut else {}

@@ -196,7 +196,7 @@ def bootstrap_intervals(
     shape = int(group_N.max(initial=0)) + 1, size, width
     if groups is not None and shape[0] == 1 and len(gold_N):
         return {}
-    # The cells that are not empty and the last one: so the draws do not depend on which are empty.
+    # The filled cells and the last one: so empty cells before it do not change the draws.
     cell_N = np.ravel_multi_index((group_N, gold_N, prediction_N), shape)
     cell_K, count_K = np.unique([*cell_N, np.prod(shape) - 1], return_counts=True)
     group_K, gold_K, prediction_K = np.unravel_index(cell_K, shape)

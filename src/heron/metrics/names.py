@@ -103,7 +103,7 @@ def row_values(name: str, columns: Mapping[str, Sequence[Any]]) -> np.ndarray:
 
     Raises:
         ConfigError: the metric has no values of rows, or needs a column that is not there.
-        DataError: it has not one for each.
+        DataError: it has not one value for each row.
     """
     metric = METRICS[name]
     if metric.of_rows is None:

@@ -130,7 +130,7 @@ def mean_value(sums: npt.NDArray) -> Fractions:
 def _units(
     columns: npt.NDArray, group_N: npt.ArrayLike | None
 ) -> tuple[npt.NDArray, Counts, Counts]:
-    """Merge equal rows, or number groups, each a kind; gives rows, their units and `count_U`."""
+    """Merge equal rows into kinds, or take groups as kinds; returns rows, units and `count_U`."""
     if group_N is None:
         columns, count_U = np.unique(columns, axis=1, return_counts=True)
         return columns, np.arange(len(count_U)), count_U
@@ -229,7 +229,7 @@ def approximate_randomization(
     repeated (one run of a deterministic system is paired with each run of the other). Where no more
     than `draws` swaps are possible, all are counted and p is exact.
 
-    Args, Raises: as `paired_bootstrap`; also numbers of runs that fit too badly (13 and 12).
+    Args, Raises: as `paired_bootstrap`; also numbers of runs that need too many repeats (13, 12).
     """
     _require_units(units)
     # Repeat runs until both systems have equally many.

@@ -183,7 +183,7 @@ def number_tokens(
     tokens = by_core.flatten().dictionary_encode()
     by_word = pa.ListArray.from_arrays(by_core.offsets, tokens.indices).take(distinct.indices)
     number = by_word.flatten().to_numpy()
-    kept = number != tokens.dictionary.index("").as_py()  # of words without any token
+    kept = number != tokens.dictionary.index("").as_py()  # "": a word without any token
     bounds = np.append(0, kept.cumsum())[by_word.offsets.to_numpy()[words.offsets.to_numpy()]]
     flat = array("q", number[kept].astype(np.int64).tobytes())
     ids = [flat[start:end] for start, end in pairwise(bounds.tolist())]
@@ -198,7 +198,7 @@ def _column(texts: Sequence[str]) -> pa.Array:
 
 
 def _unescape(ids: list[Ids], spellings: pa.Array) -> pa.Array:
-    """Take the escaped space from a mark at the beginning of a text: no space precedes it."""
+    """Remove the escaped space of a mark at the beginning of a text: no space precedes it."""
     escaped = pc.starts_with(spellings, _ESCAPED_SPACE)
     if not pc.any(escaped).as_py():
         return spellings

@@ -224,7 +224,7 @@ def _best(
     pairs: Iterable[tuple[Tokens, list[Tokens]]],
     squad_2: bool,
 ) -> list[Score]:
-    """Score each prediction beside its golds and keep the best score."""
+    """Score each prediction against its golds and keep the best score."""
     return [max([score(given, gold, squad_2) for gold in right]) for given, right in pairs]
 
 

@@ -245,9 +245,9 @@ def describe_summaries(
 def exchanged_scores(
     predictions: Sequence[str], references: Sequence[str], language: Language
 ) -> dict[str, float]:
-    """Score summaries beside the references of other articles, half the rows away.
+    """Score summaries against references of other articles, half the split away.
 
-    A system that has only learnt the wording of summaries scores the same beside any reference.
+    A system that has only learnt the wording of summaries scores the same against any reference.
 
     Returns:
         `exchanged_rouge1`, `exchanged_rouge2`, `exchanged_rougeL` (xlsum); none for a single row.

@@ -141,7 +141,7 @@ def compose(overrides: Sequence[str]) -> Config:
 
 @contextmanager
 def opened(arguments: Sequence[str]) -> Iterator[tuple[Hydra, DictConfig | None]]:
-    """Compose a run, or what the jobs of a sweep share; None where flags such as `--cfg` only print.
+    """Compose a run, or what the jobs of a sweep share; None if flags such as `--cfg` only print.
 
     Raises:
         ConfigError: an override that does not fit; names the nearest key, group or option.
