@@ -9,6 +9,7 @@ that providers give a form of their own (`hf_…`, `ghp_…`).
 import os
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 MASK = "***"
@@ -77,7 +78,7 @@ def redacted(value: Any) -> Any:
     return _masked(value, _known())
 
 
-def _masked(value: Any, known: list[str]) -> Any:
+def _masked(value: Any, known: tuple[str, ...]) -> Any:
     if isinstance(value, Mapping):
         return {
             _masked(key, known): MASK
@@ -87,15 +88,19 @@ def _masked(value: Any, known: list[str]) -> Any:
         }
     if isinstance(value, list | tuple):
         return [_masked(inner, known) for inner in value]
-    if isinstance(value, str):
-        for secret in known:
-            value = value.replace(secret, MASK)
-        for pattern, masked in _PATTERNS:
-            value = pattern.sub(masked, value)
-    return value
+    return _masked_text(value, known) if isinstance(value, str) else value
 
 
-def _known() -> list[str]:
+@lru_cache(4096)  # the jobs of a sweep have nearly all their keys and values in common
+def _masked_text(text: str, known: tuple[str, ...]) -> str:
+    for secret in known:
+        text = text.replace(secret, MASK)
+    for pattern, masked in _PATTERNS:
+        text = pattern.sub(masked, text)
+    return text
+
+
+def _known() -> tuple[str, ...]:
     """List the secrets that the environment holds, longest first: one may contain another."""
     values = {
         value.strip()
@@ -105,4 +110,4 @@ def _known() -> list[str]:
     for value in os.environ.values():  # DATABASE_URL and the like
         values.update(_PASSWORD.findall(value))
     known = (value for value in values if len(value) >= _SHORTEST)
-    return sorted(known, key=lambda value: (-len(value), value))
+    return tuple(sorted(known, key=lambda value: (-len(value), value)))

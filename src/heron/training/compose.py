@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import pickle
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -45,7 +46,7 @@ class Composition:
     @cached_property
     def config(self) -> DictConfig:
         """The job's own configuration, without Hydra's keys."""
-        config = copy.deepcopy(self.whole)
+        config: DictConfig = pickle.loads(pickle.dumps(self.whole))  # much faster than a deep copy
         with open_dict(config):
             del config["hydra"]
         return config

@@ -61,8 +61,9 @@ def run_path(config: Config, overrides: Sequence[str], swept: Sequence[str] = ()
     hidden = ["experiment"] if config.experiment and folder.name.startswith(base) else []
     words = [word for word in overrides if key_of(word) not in hidden]
     name = readable_name(words, swept, _LONGEST - len(f"-{key}")) or "default"
+    usual = folder / f"{name}-{key}"
     # The same configuration in other words (a default spelt out) keeps its folder.
-    return next(iter(sorted(folder.glob(f"*-{key}"))), folder / f"{name}-{key}")
+    return usual if usual.exists() else min(folder.glob(f"*-{key}"), default=usual)
 
 
 def base_name(experiment: str | None, data: str, task: str) -> str:
