@@ -12,7 +12,7 @@ TEST_ENV := HF_HUB_OFFLINE=1 WANDB_MODE=offline OMP_NUM_THREADS=1 TOKENIZERS_PAR
 BENCH = $(TEST_ENV) PYTHONPATH=tests$(addprefix :,$(PYTHONPATH)) HERON_DATA=$(abspath $(HERON_DATA)) \
 	HERON_ENCODER=$(abspath $(HERON_ENCODER)) $(BIN)/python -m tests.benchmarks
 
-.PHONY: demo test test-real docs fuzz lint format bench bench-all bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-generation bench-prompting bench-tokenizing bench-wiki lock update clean help
+.PHONY: demo test test-real docs fuzz lint format bench bench-all bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-scale bench-generation bench-prompting bench-tokenizing bench-wiki lock update clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -81,6 +81,9 @@ bench-span: .venv/installed  ## exact match and F1 beside the official loop
 
 bench-rouge: .venv/installed  ## ROUGE beside a plain re-statement of XL-Sum's fork, and the fork
 	$(BENCH).rouge
+
+bench-scale: .venv/installed  ## a million rows, and a sweep of a thousand jobs
+	$(BENCH).scale
 
 bench-generation: .venv/installed  ## summaries written in batches and one by one
 	$(BENCH).generation

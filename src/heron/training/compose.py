@@ -94,9 +94,9 @@ class Composition:
 
     def _folders(self) -> list[Path]:
         """List the folders that the command line adds to Hydra's search path."""
-        sources = self.whole.hydra.runtime.config_sources
+        sources, known = self.whole.hydra.runtime.config_sources, conf_dirs()
         found = [Path(each.path) for each in sources if each.schema == "file"]
-        return [folder for folder in found if folder not in conf_dirs()]
+        return [folder for folder in found if folder not in known]
 
     def _sweep(self) -> str:
         run, hydra = self.config.run, self.whole.hydra
