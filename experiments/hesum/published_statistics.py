@@ -1,6 +1,6 @@
-"""A paper's statistics of articles and summaries, and how they are shown beside measured ones.
+"""A paper's statistics of articles and summaries, shown beside measured ones.
 
-The numbers are those of an `experiments/<paper>/published.yaml`.
+The numbers come from `experiments/<paper>/published.yaml`.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ TEXTS = (
     "constructs_summary",
     "bertscore",
 )
-_NEAREST = 2  # definitions shown for each set and row; the files have all
+_NEAREST = 2  # definitions shown for each set and row; the files have them all
 
 Printed = Mapping[str, Mapping[str, float | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedStatistics:
-    """A paper's numbers: fractions, counts and lengths; None where it prints nothing.
+    """A paper's numbers: fractions, counts and lengths; None: not printed.
 
     `heron_tools.statistics.summaries` shows them beside a data set's.
 
@@ -97,7 +97,7 @@ class PublishedStatistics:
         return ("", f"- {row}", None, *cells, f"{inside} of {compared}")
 
     def rank(self, ways: Sequence[Definition]) -> list[Definition]:
-        """Compute the distance of each definition, and sort by it."""
+        """Compute each definition's distance from the paper, and sort by it."""
         found = map(self._compared, ways)
         return sorted(found, key=lambda one: (one.mean_distance is None, one.mean_distance or 0.0))
 
@@ -117,7 +117,7 @@ class PublishedStatistics:
         return way._replace(row=row, mean_distance=mean, largest=largest, compared=len(distances))
 
     def nearest(self, found: Mapping[str, Sequence[Definition]]) -> Table:
-        """Show which definitions of a token, a count and a mean are nearest to the paper."""
+        """Show which definitions of tokens, counts and means are nearest to the paper."""
         rows: list[tuple[Cell, ...]] = []
         for name, ways in found.items():
             for row in sorted({one.row for one in ways if one.row}):
@@ -130,10 +130,10 @@ class PublishedStatistics:
         over = f"{fewest} to {most}" if fewest < most else str(most)
         note = (
             f"Over the shares that both have, {over} of {len(SHARES)}, as fractions; the "
-            f"{_NEAREST} nearest to each row of the paper, the files hold all. Marks: punctuation "
-            "marks are tokens."
+            f"{_NEAREST} nearest to each row of the paper, the files have them all. Marks: "
+            "punctuation marks are tokens."
         )
-        return Table("Which definition comes nearest to the paper", columns, tuple(rows), note)
+        return Table("Definitions nearest to the paper", columns, tuple(rows), note)
 
 
 def _rows_of(printed: Printed) -> list[tuple[Cell, ...]]:

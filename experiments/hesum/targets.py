@@ -1,6 +1,6 @@
-"""The tables and figures of HeSum that no sweep fills: `heron reproduce hesum:T5`.
+"""HeSum's tables and figures without a sweep: `heron reproduce hesum:T5`.
 
-Statistics are those of `heron analyze data=hesum`, error counts and ratings those of `heron judge`.
+Statistics come from `heron analyze data=hesum`, error counts and ratings from `heron judge`.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from .judging.tables import agreement_table, errors_tables, means_table, unblind
 from .published_statistics import TEXTS
 
 DATA, SUBSET = "hesum", "hesum_subset"
-UNCHANGED = "original"  # `summary_kind` of the subset's summaries that nobody has rewritten
+UNCHANGED = "original"  # `summary_kind` of the subset's unchanged summaries
 MORPHOLOGY = "simplemma-prefixes"
 WORDS_ROW, MORPHEMES_ROW = "HeSum", "HeSum, morphemes"
-# What Table 4 calls the kinds of errors of heron's forms.
+# Table 4's names of the kinds of errors in heron's forms.
 ERRORS = {
     "repetition": "repetition",
     "copying": "copy from article",
@@ -62,7 +62,7 @@ BERTSCORE = TEXTS[-1]
 LAYER = 9  # of BERTScore, as in `experiment=hesum/mlongt5_base`
 SUMMARIES = 30  # of each system in Table 4
 _ARTICLE = "(the article)"
-_WIDTH = 100  # characters of a line that is shown
+_WIDTH = 100  # characters per line
 
 Sets = Mapping[str, Sequence[Pair]]
 
@@ -70,8 +70,8 @@ Sets = Mapping[str, Sequence[Pair]]
 def texts(request: Request) -> Filled:
     """Describe articles and summaries (Table 1).
 
-    Deviates: morphology by simplemma and rules for prefixes, not by DictaBERT. BERTScore only with
-    `encoder=`, by its layer 9: the paper names no layer.
+    Deviates: morphology by simplemma and prefix rules, not by DictaBERT. BERTScore only with
+    `encoder=`, at layer 9: the paper names no layer.
     """
     sets, mark = _pairs(request)
     found = _profiles(sets)
@@ -96,7 +96,7 @@ def _similarity(sets: Sets, request: Request) -> tuple[dict[str, tuple[float, in
     """Compute BERTScore of articles and summaries with the request's encoder, if it has one.
 
     Returns:
-        By set the mean and the number of pairs that are short enough; and a note.
+        By set, the mean and the number of pairs that fit the encoder; and a note.
     """
     if request.encoder is None:
         return {}, ""
@@ -120,7 +120,7 @@ def summaries_by_morpheme(request: Request) -> Filled:
 
 
 def _shares(request: Request, rows: Mapping[str, str]) -> Filled:
-    """Set the shares of a unit of tokens beside each row of the paper."""
+    """Compare each row of the paper with the shares of a token unit."""
     sets, mark = _pairs(request)
     name, found = list(_profiles(sets).items())[-1]  # all splits together, if there are several
     measured = measure(found, request.seed)
@@ -138,13 +138,13 @@ def _shares(request: Request, rows: Mapping[str, str]) -> Filled:
 
 
 def _pairs(request: Request) -> tuple[Sets, str]:
-    """Read HeSum's splits; without its files the unchanged pairs of its subset.
+    """Read HeSum's splits, or without its files the unchanged pairs of its subset.
 
     Returns:
-        Pairs by name, and the substitute data (empty: HeSum itself).
+        Pairs by name, and the name of the substitute data (empty: HeSum itself).
 
     Raises:
-        DataError: neither is there, or a file is not readable.
+        DataError: neither exists, or a file is not readable.
     """
     data, mark = choose_present(DATA, SUBSET, request.data_dir, request.cache_dir), ""
     splits = read_shipped(data, request.data_dir, request.cache_dir).splits
@@ -159,7 +159,7 @@ def _pairs(request: Request) -> tuple[Sets, str]:
 
 
 def _profiles(sets: Sets) -> dict[str, Profile]:
-    """Count the pairs of each set, and of several together."""
+    """Compute the profile of each set, and of several together."""
     morphology = load_morphology(MORPHOLOGY, get_language("he"))
     found = {name: profile(pairs, morphology) for name, pairs in sets.items()}
     if len(found) > 1:
@@ -192,7 +192,7 @@ def errors(request: Request) -> Filled:
 def _counts(table: Table) -> dict[Names, Estimate]:
     """Read the counts by most raters: columns are systems, the first row counts summaries.
 
-    Counts in more or fewer summaries than the paper's are marked.
+    Counts over another number of summaries than the paper's are marked.
     """
     looked, *rows = table.rows
     values: dict[Names, Estimate] = {}
@@ -242,7 +242,7 @@ def _study(files: Sequence[Path]) -> tuple[Study, list[Path]]:
 
 
 def scales(request: Request) -> Filled:
-    """Show the scales that raters use, in English and Hebrew (Figure 1)."""
+    """Show the raters' scales, in English and Hebrew (Figure 1)."""
     tables = []
     for code in ("en", "he"):
         asked = [one for one in get_wording(code).criteria if one.name in CRITERIA]
@@ -254,7 +254,7 @@ def scales(request: Request) -> Filled:
 
 
 def prompts(request: Request) -> Filled:
-    """Render the prompt as it is sent, and heron's Hebrew translation of it (Figure 2)."""
+    """Render the prompt as sent, and heron's Hebrew translation of it (Figure 2)."""
     example = Example("article", _ARTICLE)
     files, tables = {}, []
     for name, output in (("hesum", "en"), ("hesum_he", "null")):

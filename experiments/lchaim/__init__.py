@@ -1,4 +1,4 @@
-"""LCHAIM: its claims, the tables and figures that no sweep fills, `heron build translate`."""
+"""LCHAIM: claims, tables and figures without a sweep, `heron build translate`."""
 
 from pathlib import Path
 

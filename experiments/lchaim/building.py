@@ -1,8 +1,8 @@
-"""`heron build lchaim`: LCHAIM's train split from what its authors released.
+"""`heron build lchaim`: LCHAIM's train split from its authors' released files.
 
-The translated train file is not in their repository; the pairs, by ids of their texts, and the
-translation of each text are. Their back-translations, with the originals, filter rows as section
-2.2 does.
+Their repository has no translated train file, but the pairs (by ids of texts) and each text's
+translation. The released back-translations, with the originals, filter rows as in section
+2.2.
 
 Source: https://github.com/oriel9p/lchaim, `main_preprocess.py`, which joins them the same way.
 """
@@ -41,18 +41,18 @@ class BuildOptions:
     # heb2eng_unique_texts_aws_translated.jsonl
     texts: Path
     out: Path = Path("data/lchaim/train.jsonl")
-    # the column of `texts` to join: null: the Hebrew one; `text_reverse_translated`: English again
+    # the column of `texts` to join; null: Hebrew; `text_reverse_translated`: back-translations
     column: str | None = None
-    # of back-translations, the least cosine of a text and its original (the paper: .75); null:
-    # nothing is compared
+    # minimum cosine of a back-translation and its original (the paper: .75); null: no
+    # comparison
     minimum: Annotated[float, Interval(ge=-1, le=1)] | None = None
-    similarity: str = SIMILARITY  # the encoder that compares them
+    similarity: str = SIMILARITY  # the encoder for the cosines
 
 
 def run(arguments: Sequence[str]) -> int:
     """Join pairs and translations; returns the exit code.
 
-    Rows without a translation of both texts, or with one that is below `minimum`, are left out and
+    Rows without a translation of both texts, or with a text below `minimum`, are left out and
     counted.
     """
     begin()
@@ -90,7 +90,7 @@ def run(arguments: Sequence[str]) -> int:
 def similarities(texts: Mapping[str, Mapping[str, Any]], encoder: str) -> dict[str, float]:
     """Compare texts with their back-translations: cosine of an encoder's mean vectors, by id.
 
-    Of each text 256 tokens are read, as all-MiniLM-L6-v2 does in its own library.
+    Texts are truncated to 256 tokens, as by all-MiniLM-L6-v2 in sentence-transformers.
     """
     silence_libraries()
     words = ["data=control", "trainer.select=last", "trainer.patience=null"]  # nothing is trained

@@ -11,12 +11,12 @@ CLASSES = ("entailment", "contradiction", "neutral")
 LCHAIM_TEST = {"entailment": 327, "contradiction": 242, "neutral": 236}
 HEBNLI_TEST = {"entailment": 304, "contradiction": 307, "neutral": 273}
 CONTROL = {"train": 6719, "validation": 799, "test": 805}  # released rows of the source
-JUDGED = 200  # rows that people answered, in Hebrew (section 3.2)
+JUDGED = 200  # rows of the human baseline, in Hebrew (section 3.2)
 BOTH = "HebNLI, then LCHAIM"
 REVERSED = "LCHAIM, then HebNLI"
-_HALF = 0.00005  # of the last printed digit of a percentage with two decimals
+_HALF = 0.00005  # half a unit of the last printed digit of a percentage with two decimals
 
-# Sections 4 and 6: the stated difference of two rows, in points, and the step of its rounding.
+# Sections 4 and 6: the stated difference of two rows, and its rounding unit, as fractions.
 Differences = tuple[tuple[str, str, tuple[str, ...], tuple[str, ...], str, float, float], ...]
 DIFFERENCES: Differences = (
     *(
@@ -159,7 +159,7 @@ def _translation(n: Published) -> Iterator[Claim]:
 def _totals(
     n: Published, table: str, rows: tuple[str, ...], support: dict[str, int]
 ) -> Iterator[Claim]:
-    """Check each system's accuracy and F1 by those of classes, and class F1s by P and R."""
+    """Check accuracy and F1 of each system by its class scores, and class F1s by P and R."""
     title = f"Table {table[-1]}"
     listed = ", ".join(map(str, support.values()))
     for encoder in ("AlephBERT", "LongHero"):
@@ -195,7 +195,7 @@ def _classes(n: Published, table: str, row: tuple[str, str], name: str, place: s
     worst, wrong = 0.0, []
     for each in CLASSES:
         p, r = (n(f"{table}_classes", *row, each, score) for score in ("P", "R"))
-        # A score in another unit has a claim of its own.
+        # A score in another unit has its own claim.
         slip = n(f"{table}_classes", *row, each, "R", printed=True) != r
         said = n(f"{table}_classes", *row, each, "F1", printed=not slip)
         low, high = f1_range(p, r, _HALF)
@@ -279,7 +279,7 @@ def _people(n: Published) -> Iterator[Claim]:
 
 
 def _people_in_hebrew(n: Published) -> tuple[dict[str, int], dict[str, int]]:
-    """Find the fewest right answers and rows of each class that give both its recall and its P."""
+    """Find the minimum of right answers and rows of each class that give its printed R and P."""
     right, rows = {}, {}
     for name, r in _scores(n, "table2", "human", "in Hebrew", score="R").items():
         p = n("table2_classes", "human", "in Hebrew", name, "P")

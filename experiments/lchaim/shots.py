@@ -1,7 +1,7 @@
 """`heron build lchaim_shots`: the fixed examples of LCHAIM's prompts, from its released notebook.
 
-The notebook has its examples inside its prompts, not in a file. Each list becomes a table that
-`prompting.pool` reads: `prompting.draw=first` shows its first rows, as `protocol=repo` of
+The notebook's examples are part of its prompts. Each list becomes a table for `prompting.pool`;
+`prompting.draw=first` uses its first rows, as `protocol=repo` of
 `lchaim/table3` does.
 
 Source: https://github.com/oriel9p/lchaim, `Lechaim_inst_models_test.ipynb`.
@@ -41,11 +41,11 @@ class ShotsOptions:
     """Options of `heron build lchaim_shots`."""
 
     notebook: Path  # Lechaim_inst_models_test.ipynb
-    out: Path = Path("data/lchaim/shots")  # a folder for a table of each list
+    out: Path = Path("data/lchaim/shots")  # a folder; one table per list
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Write a table of each list of examples; returns the exit code."""
+    """Write a table for each list of examples; returns the exit code."""
     begin()
     options = parse_options(ShotsOptions, arguments)
     prompts = read_prompts(options.notebook)
@@ -59,7 +59,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def read_prompts(notebook: Path) -> dict[str, str]:
-    """Read the texts that a notebook's cells assign to names; nothing of it is run.
+    """Read the strings that a notebook's cells assign to names, without running it.
 
     Raises:
         DataError: it lacks a prompt of `PROMPTS`.

@@ -1,4 +1,4 @@
-"""The tables and figures of LCHAIM that no sweep fills: `heron reproduce lchaim:F4`."""
+"""LCHAIM's tables and figures without a sweep: `heron reproduce lchaim:F4`."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ DATA, SUBSTITUTE = "lchaim", "control_dev"
 ENCODER = "LongHeRo"  # of section 5
 TRANSLATORS = ("Amazon Translate", "DictaLM-2.0")  # the rows of Table 1
 CRITERIA = ("accuracy", "fluency", "culture")
-_POINTS = {"yes": "5", "no": "0"}  # of a label that is valid, or not
+_POINTS = {"yes": "5", "no": "0"}  # points for a valid label, or not
 TYPES = ("temporal", "coreferential", "logical", "analytical")
 _LONGEST = 400  # characters of a text
 
 
 def ratings(request: Request) -> Filled:
-    """Average people's ratings of translations, with their error (Table 1).
+    """Average human ratings of translations, with their error (Table 1).
 
-    The files have columns guid, rater and those of the criteria, a row for each rating, as `heron
-    annotate collect` writes them. A file that is named as one of the paper's translators
-    begins (`amazon.csv`, `dictalm.csv`) fills its row; any other name is a row of its own. Error:
-    half of the interval of the mean absolute difference between the raters of a text, which has a
-    row of its own. `valid` (yes or no: does the label still hold?) is the paper's `label`, in
+    The files have columns guid, rater and the criteria, one row per rater and text, as `heron
+    annotate collect` writes them. A file named by the first word of one of the paper's
+    translators (`amazon.csv`, `dictalm.csv`) is compared with its row; other files get extra rows.
+    Error: half the interval of the mean absolute difference between the raters of a text, which
+    has its own row. `valid` (yes or no: does the label still hold?) is the paper's `label`, in
     points of 5.
 
     Source: LCHAIM, section 2.2 and Table 1.
@@ -74,7 +74,7 @@ def ratings(request: Request) -> Filled:
                 labels, column = replace(labels, values=points), "label"
             found = rating_differences(labels)
             given = [float(x) for said in labels.values for x in said if x]
-            if not given:  # a criterion that nobody rated
+            if not given:  # a criterion without ratings
                 continue
             values[row, column] = Estimate(float(np.mean(given)), n=len(given), of="ratings")
             if found.low is not None and found.high is not None:
@@ -87,10 +87,10 @@ def ratings(request: Request) -> Filled:
 
 
 def statistics(request: Request) -> Filled:
-    """Count the rows of each split, and average the overlap of premise and hypothesis by class.
+    """Count the rows of each split; average the overlap of premise and hypothesis by class.
 
-    Source: LCHAIM, sections 2 and 3.1; overlap is Jaccard's, of what lies between spaces.
-    Deviates: the paper defines neither words nor the split; all rows that are there count.
+    Source: LCHAIM, sections 2 and 3.1; Jaccard overlap of words split at spaces.
+    Deviates: the paper defines neither words nor the split; all available rows are used.
     """
     name = request.data or DATA
     shipped = read_shipped(configure(name, []), request.data_dir, request.cache_dir)
@@ -116,7 +116,7 @@ def statistics(request: Request) -> Filled:
 
 
 def pairs(request: Request) -> Filled:
-    """Show a pair of each class (Figure 1), from the user's own files."""
+    """Show a pair of each class (Figure 1), from the user's files."""
     shipped, notes = _shipped(request)
     examples = [example for rows in shipped.splits.values() for example in rows]
     chosen = {
@@ -128,11 +128,11 @@ def pairs(request: Request) -> Filled:
 
 
 def diversity(request: Request) -> Filled:
-    """Show accuracy by richness of vocabulary of runs (Figure 2): `heron analyze by=ttr`.
+    """Show the accuracy of runs by type-token ratio (Figure 2): `heron analyze by=ttr`.
 
-    The paper's ratio is the mean of two terms, of parts of speech and of lemmas. Parts of speech
-    are those of CoNLL-U files beside the runs, or stanza's; without either, the ratio is that of
-    lemmas, and named so.
+    The paper's ratio is the mean of a part-of-speech term and a lemma term. Parts of speech are
+    read from a CoNLL-U file, or computed by stanza; without either, the ratio is of lemmas only,
+    and named so.
     """
     stored = [path for path in request.files if ".conllu" in path.suffixes]
     runs = [path for path in request.files if path not in stored]
@@ -153,7 +153,7 @@ def diversity(request: Request) -> Filled:
 def reasoning(request: Request) -> Filled:
     """Score a run by type of reasoning, or show a pair of each type (Figure 3, section 5.2).
 
-    The file is that of `heron analyze types=FILE`; its second column may be called `reasoning`.
+    The file is as for `heron analyze types=FILE`; its second column may be called `reasoning`.
     """
     runs = [path for path in request.files if path.is_dir()]
     files = [path for path in request.files if path not in runs]
@@ -181,7 +181,7 @@ def reasoning(request: Request) -> Filled:
 
 
 def _typed_pairs(types: Mapping[str, Sequence[str]], file: Path, request: Request) -> Filled:
-    """Show a pair of each type, and how many there are."""
+    """Show a pair of each type, and the number of rows."""
     shipped, notes = _shipped(request)
     known = {example.guid: example for rows in shipped.splits.values() for example in rows}
     _check_guids(types, known, file)
@@ -196,7 +196,7 @@ def _typed_pairs(types: Mapping[str, Sequence[str]], file: Path, request: Reques
 
 def _check_guids(types: Mapping[str, Sequence[str]], known: Container[str], file: Path) -> None:
     if not any(guid in known for guids in types.values() for guid in guids):
-        raise DataError(str(file), "no guid is one of the data", "copy them from there")
+        raise DataError(str(file), "none of its guids is in the data", "copy guids from there")
 
 
 def _shortest(examples: Iterable[Example]) -> Example:
@@ -212,7 +212,7 @@ def _pairs_table(title: str, column: str, examples: Mapping[str, Example]) -> Ta
 
 
 def _shipped(request: Request) -> tuple[Shipped, Sequence[str]]:
-    """Read the splits that are there, of the substitute if none is; and a note that says so."""
+    """Read the available splits, of the substitute if there are none; returns also a note on it."""
     config = choose_present(DATA, SUBSTITUTE, request.data_dir, request.cache_dir)
     notes = () if config.name == DATA else (f"{SUBSTITUTE} in place of {DATA}.",)
     return read_shipped(config, request.data_dir, request.cache_dir), notes
@@ -232,7 +232,7 @@ def _types(path: Path) -> dict[str, list[str]]:
 
 
 def prompts(request: Request) -> Filled:
-    """Render the prompt as it is sent, and its English and Romanian versions (Figure 4)."""
+    """Render the prompt as sent, with its English and Romanian versions (Figure 4)."""
     example = Example("pair", "(the premise)", "(the hypothesis)")
     tables, files = [], {}
     for name in ("lchaim", "lchaim_en", "lchaim_ro"):
@@ -241,7 +241,7 @@ def prompts(request: Request) -> Filled:
         text = as_text(Prompter(config, config.prompting.prompt).messages(example))
         files[f"{name}.txt"] = text + "\n"
         lines = tuple((line,) for line in text.splitlines() if line.strip())
-        note = "As it is sent; lines are broken here, and empty ones left out."
+        note = "The prompt as sent, without empty lines."
         tables.append(Table(f"prompt={name}", ("the prompt",), lines, note))
     return Filled(tables=tables, files=files)
 

@@ -1,7 +1,7 @@
-"""`heron build translate`: a corpus of sentence pairs in another language, with its checks.
+"""`heron build translate`: machine-translates and checks a corpus of sentence pairs.
 
-Source: LCHAIM, section 2.1 and 2.2: translate, translate back, compare the original with its back-
-translation by a sentence encoder, drop what is below .75, and compare a classifier's predictions.
+Source: LCHAIM, sections 2.1 and 2.2: translate, back-translate, compare originals with their
+back-translations by a sentence encoder, drop rows below .75, compare a classifier's predictions.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ _NAMES = {"text": "premise", "text_pair": "hypothesis"}
 
 @dataclass
 class TranslateOptions:
-    """Options of `heron build translate`; `data.*` and `translation.*` say what and by whom."""
+    """Options of `heron build translate`; `translation.*` chooses the translator."""
 
     data: str
     to: str  # the language to translate to, of `heron options data.language`
     out: Path
     name: str = "translated"  # of the new data set
     splits: list[str] = field(default_factory=list)  # empty: all
-    # least cosine of each text; -1: keep all
+    # minimum cosine of each text; -1: keep all
     minimum: Annotated[float, Bounds(ge=-1, le=1)] = MINIMUM
     similarity: str = SIMILARITY  # the encoder that compares texts, in the original language
     check: str | None = None  # the encoder of the semantic check; null: no check
@@ -67,7 +67,7 @@ class TranslateOptions:
 
 @dataclass(frozen=True, slots=True)
 class Translated:
-    """A row, its translation, and what came back."""
+    """A row, its translation, and its back-translation."""
 
     original: Example
     there: Example
@@ -75,7 +75,7 @@ class Translated:
     similarity: Mapping[str, float]  # cosine of original and back-translation, by text
 
     def keeps(self, minimum: float) -> bool:
-        """Tell whether both texts came back similar enough."""
+        """Tell whether both back-translations are similar enough."""
         return min(self.similarity.values()) >= minimum
 
 
@@ -87,13 +87,13 @@ def run(arguments: Sequence[str]) -> int:
     if options.to not in LANGUAGES:
         raise ConfigError(f"to={options.to}: no such language.{nearest(options.to, LANGUAGES)}")
     words = [f"data={options.data}", *more]
-    # Nobody is asked: the model is only named because a prompt needs one.
+    # A placeholder, because prompting needs a model; it is never used.
     asked = [f"translation.{side}={options.to}" for side in ("input", "output")]
     prompting = compose(spelt_out([*words, *asked, "model=gpt-4o"]))
     if prompting.task.name != "nli":
         raise ConfigError(f"data={options.data}: no sentence pairs (task=nli) to translate")
     translator = Translator(prompting, prompting.prompting)
-    parts = field_types(PromptingConfig)  # they say how to translate
+    parts = field_types(PromptingConfig)  # keys of the translator
     words = [word for word in words if re.split("[.=]", word)[0] not in parts]
     words += ["head=mlp3", "trainer.select=last", "trainer.patience=null"]  # nothing is trained
     reading = compose([*words, f"encoder={options.similarity}"])
@@ -130,7 +130,7 @@ def _options(arguments: Sequence[str]) -> tuple[TranslateOptions, list[str]]:
 def _translate(
     examples: Sequence[Example], translator: Translator, reading: Config, source: str, to: str
 ) -> list[Translated]:
-    """Translate the rows of a split and back, and compare; each text once."""
+    """Translate and back-translate a split's rows, each text once; compute similarities."""
     there = _both(examples, translator, source, to)
     back = _both(there, translator, to, source)
     found = {name: _similarity(name, examples, back, reading) for name in _TEXTS}
@@ -173,7 +173,7 @@ def similarity_table(rows: Mapping[str, Sequence[Translated]], minimum: float) -
             below = sum(value < minimum for value in unique.values())
             lines.append((split, _NAMES[name], summarize(unique.values()), below, kept, len(found)))
     columns = ("split", "text", "similarity ± sd (unique texts)", "below", "rows kept", "rows")
-    note = f"below: unique texts below {minimum}. A row is kept where neither of its texts is."
+    note = f"below: unique texts below {minimum}. Rows with such a text are dropped."
     return Table("Similarity of texts and their back-translations", columns, tuple(lines), note)
 
 
@@ -182,7 +182,7 @@ def check_table(
 ) -> Table:
     """Compare a classifier's labels for rows and for their back-translations.
 
-    The classifier, a multilayer perceptron on vectors of premise and hypothesis read together, is
+    The classifier, a multilayer perceptron on vectors of encoded pairs, is
     trained on the originals of the train split. Only kept rows of the other splits are compared.
     """
     train = [row.original for row in rows[TRAIN]]

@@ -1,8 +1,8 @@
-"""`heron prompt tune`: LCHAIM's hill-climb over prompts, and how much of its gain was noise.
+"""`heron prompt tune`: LCHAIM's hill-climb over prompts, and the share of noise in its gain.
 
-In each round, a changed prompt is scored on a few new rows of validation; it is kept if it
-scores better than the one before did on its own rows, else the change is undone. Half of validation
-is set aside: there the first and the last prompt are compared at the end. Test is never asked.
+In each round, a changed prompt is scored on a new sample of validation; it is kept if it
+scores better than the last kept prompt did on its sample, else the change is undone. Half of
+validation is held out: the first and the last prompt are compared on it. Test is never used.
 
 Source: LCHAIM section 3.2 (seven rounds, 30 rows each, without examples).
 Deviates: the authors changed their prompt by hand; heron takes given prompts or changes lines of
@@ -60,7 +60,7 @@ class Round:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """The first and the last prompt on the same rows, which no round has seen."""
+    """The first and the last prompt on the same held-out rows."""
 
     rows: int
     first: float
@@ -72,7 +72,7 @@ class HeldOut:
 
 @dataclass
 class TuneOptions:
-    """Options of `heron prompt tune`; all other words are those of `heron prompt`."""
+    """Options of `heron prompt tune`; all other arguments are those of `heron prompt`."""
 
     rounds: Count = 7  # prompts to try after the first
     sample: Count = 30  # rows of validation in each round
@@ -82,10 +82,10 @@ class TuneOptions:
 
 
 def run(arguments: Sequence[str]) -> None:
-    """Climb, print and write `tune.md`, `tune.json` and the last prompt.
+    """Tune a prompt; print and write `tune.md`, `tune.json` and the last kept prompt.
 
     Raises:
-        ConfigError: no or too few rows of validation, an unknown candidate, or more than rounds.
+        ConfigError: too few validation rows, an unknown candidate, more candidates than rounds.
     """
     config, options = composed(arguments, TuneOptions)
     rounds, sample, candidates = options.rounds, options.sample, options.candidates
@@ -131,11 +131,11 @@ def climb(
     seed: int,
     score: Callable[[PromptConfig, Sequence[Example]], Floats],
 ) -> Iterator[Round]:
-    """Score the first prompt, then each changed one; each against the one that is kept.
+    """Score the first prompt, then each changed one, against the last kept prompt.
 
     Args:
         first: the prompt to begin with.
-        tried: gives the change of a round and the changed prompt; None where none is left.
+        tried: returns a round's change and changed prompt; None if none is left.
         rows: of validation.
         sample: rows drawn in each round.
         seed: of the draws.
@@ -177,7 +177,7 @@ def compare(first_N: Floats, last_N: Floats, seed: int) -> HeldOut:
 def _halves(
     rows: Sequence[Example], config: Config, sample: int
 ) -> tuple[list[Example], list[Example]]:
-    """Divide the labelled rows of validation: those to draw from, and those set aside."""
+    """Divide the labelled rows of validation: a half to draw from, and a held-out half."""
     known = [row for row in rows if row.label is not None or row.target is not None]
     random.Random(config.seed).shuffle(known)
     half = len(known) // 2
@@ -190,7 +190,7 @@ def _halves(
 
 
 def _values(system: PromptedModel, rows: Sequence[Example], config: Config) -> Floats:
-    """Score each row: right or wrong, or the task's main score of a text."""
+    """Score each row: right or wrong, or a text's main score."""
     columns = system.predict(rows, config).columns(config)
     given = columns["prediction"]
     scores = scores_of(config.task.name)

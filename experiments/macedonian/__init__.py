@@ -9,5 +9,5 @@ from . import language_mk
 with suppress(ModuleNotFoundError):  # the tool may be absent
     from heron_tools.prompting import BACKENDS
 
-    # Only runs that ask this model load its code.
+    # Only runs with this model load its code.
     BACKENDS.register("alike", on_demand("heron_forks.macedonian.alike:Alike"))

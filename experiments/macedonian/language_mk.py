@@ -5,10 +5,10 @@ from pathlib import Path
 from heron.languages import LANGUAGES, Language
 from heron.languages.language import question_words
 
-# The 31 letters, and е and и with a grave, which tell a few words apart: нѐ (us) from не (not).
+# The 31 letters, and е and и with a grave, which distinguish a few words: нѐ (us), не (not).
 _LETTERS = "абвгдѓежзѕијклљмнњопрстќуфхцчџшѐѝ"
 
-# Words that negate whatever they stand beside. `нѐ` and `не` differ by their mark only, which
+# Words of negation in any context. `нѐ` and `не` differ by their mark only, which
 # `data.unicode.nfc` composes.
 _NEGATION = """
 не ни ниту нема немаше немам немаш немаме немате немаат немав немавме немавте немаа немој немојте
@@ -33,8 +33,8 @@ MACEDONIAN = Language(
     name="Macedonian",
     direction="ltr",
     alphabet=_LETTERS + _LETTERS.upper(),
-    # Serbian keyboards have ђ and ћ where Macedonian has ѓ and ќ, also in names (Ѓорѓевиќ). Latin
-    # j and s, which look like ј and ѕ, are not replaced: they are right in Latin words.
+    # Serbian keyboards have ђ and ћ for Macedonian ѓ and ќ, also in names (Ѓорѓевиќ). Latin j and
+    # s, which look like ј and ѕ, are not replaced, because Latin words use them.
     variants="ђѓЂЃћќЋЌ",
     negation=frozenset(_NEGATION.split()),
     questions=_QUESTIONS,

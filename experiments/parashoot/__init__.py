@@ -1,4 +1,4 @@
-"""ParaShoot: sheets on which people judge gold answers, the annotation ceiling, new questions."""
+"""ParaShoot: sheets to judge gold answers, the annotation ceiling, new questions."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Sheets on which people judge gold answers, and the statistics of their marks.
+"""Sheets to judge gold answers, and the statistics of the marks.
 
 Source: ParaShoot, section 3.1 and Table 2.
 """
@@ -38,7 +38,7 @@ class Judged:
         guid: the question's.
         group: its article, or its context.
         answer: as annotated.
-        size: `minimal`, `too long`, `too short`, or `wrong` without a marked size.
+        size: `minimal`, `too long`, `too short`, or `wrong` (no marked size).
         correct: whether it answers the question.
         corrected: the minimal answer, if it was written.
     """
@@ -52,7 +52,7 @@ class Judged:
 
     @property
     def ratio(self) -> float | None:
-        """Words of the longer of answer and correction, divided by those of the shorter one."""
+        """Words of the longer of answer and correction, divided by the shorter's words."""
         if self.corrected is None or self.size not in (TOO_LONG, TOO_SHORT):
             return None
         lengths = sorted((len(self.answer.split()), len(self.corrected.split())))
@@ -66,7 +66,7 @@ def write_sheet(path: Path, examples: Sequence[Example], sample: int, seed: int)
         path: a new CSV file.
         examples: a split.
         sample: number of questions, drawn without replacement.
-        seed: the same seed draws the same guids, in any order of the file.
+        seed: determines the drawn guids, independent of file order.
 
     Returns:
         Number of answered questions.
@@ -78,7 +78,7 @@ def write_sheet(path: Path, examples: Sequence[Example], sample: int, seed: int)
         raise ConfigError(f"sheet={path}: a sheet is a .csv file")
     if path.exists():
         fix = f"`heron analyze sheet={path}` scores it; give a new sheet another name"
-        raise ConfigError(f"sheet={path}: this file is there already. {fix}")
+        raise ConfigError(f"sheet={path}: this file exists already. {fix}")
     answered = {example.guid: example for example in examples if example.spans}
     if not 1 <= sample <= len(answered):
         raise ConfigError(f"sample={sample}: from 1 to {len(answered)}, the answered questions")
@@ -102,7 +102,7 @@ def read_sheet(path: Path) -> tuple[list[Judged], int]:
     """Read a filled sheet.
 
     Returns:
-        The judged answers, and the number of rows that are not judged.
+        The judged answers, and the number of unjudged rows.
 
     Raises:
         DataError: unreadable or contradictory marks; names all lines.
@@ -132,7 +132,7 @@ def read_sheet(path: Path) -> tuple[list[Judged], int]:
 
 
 def _judge(row: Mapping[str, Any]) -> Judged | None:
-    """Read one row; None where it is empty.
+    """Read one row; None if it is empty.
 
     Raises:
         ValueError: the problem and its fix.
@@ -196,7 +196,7 @@ def measure_ceiling(judged: Sequence[Judged], seed: int = 0) -> Measured:
     mean = float(np.mean(ratios)) if ratios else None
     if any(one.corrected is None for one in judged if one.size in (TOO_LONG, TOO_SHORT)):
         return Measured(minimal, mean, None)
-    # A wrong answer without a correction has no word of the right one.
+    # A wrong answer without a correction shares no word with the right one.
     best = [one.corrected or ("" if one.size == WRONG else one.answer) for one in judged]
     f1 = item_scores(best, [[one.answer] for one in judged], no_answer=False)["f1"]
     return Measured(minimal, mean, group_mean(f1, [one.group for one in judged], seed))

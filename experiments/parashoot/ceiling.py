@@ -1,11 +1,11 @@
 """The annotation ceiling: the token F1 of a perfect system if gold answers are not minimal.
 
-A minimal answer inside a gold answer that is r times as long has precision 1 and recall 1/r, so its
-F1 is 2/(1 + r). The same holds for gold answers that are too short, with the inverse of r.
+A minimal answer within a gold answer r times as long has precision 1 and recall 1/r, so its F1 is
+2/(1 + r). It is the same for a gold answer r times too short, with precision 1/r and recall 1.
 
 Source: ParaShoot, section 3.1 and Table 2.
-Deviates: the paper puts 2.5 times and 57 % into this formula and prints a ceiling of .84; they give
-.87, and .84 needs spans 3.3 times as long. `ceiling_table` shows both.
+Deviates: the paper prints a ceiling of .84 for 2.5 times and 57 %, for which the formula gives
+.87; .84 needs spans 3.3 times as long. `ceiling_table` shows both.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from heron.base.cells import Cell, Formatted, Interval, Table
 
 _PAPER_MINIMAL, _PAPER_RATIO, _PAPER_F1, _PAPER_CEILING = 0.70, 2.5, 0.57, 0.84
 _NOTE = (
-    "Ceiling: share of minimal spans + share of the others x 2 / (1 + times as long). "
+    "Ceiling: share of minimal spans + share of the others x 2 / (1 + length ratio). "
     "Measured: mean token F1 (SQuAD's rules) of the corrected answers against the annotated ones."
 )
 
 
 class Measured(NamedTuple):
-    """The ceiling by a sheet.
+    """The ceiling measured by a sheet.
 
     Args:
         minimal: share of the judged answers that are minimal, a fraction.
-        ratio: mean over the others of the length of the longer of answer and correction divided by
-            that of the shorter one, in words; None without corrections.
+        ratio: mean over the others of the longer of answer and correction divided by the shorter,
+            in words; None without corrections.
         score: mean F1 of the corrected answers, with its interval; None if corrections are missing.
     """
 
@@ -37,7 +37,7 @@ class Measured(NamedTuple):
 
 
 def best_f1(ratio: float) -> float:
-    """Compute the F1 of a minimal answer against one with it that is `ratio` times as long."""
+    """Compute the F1 of a minimal answer against a gold answer `ratio` times as long."""
     return 2 / (1 + ratio)
 
 
@@ -46,7 +46,7 @@ def ceiling(minimal: float, ratio: float) -> float:
 
     Args:
         minimal: share of minimal gold answers, a fraction.
-        ratio: how many times as long as a minimal one the others are.
+        ratio: length of the others, in multiples of a minimal answer.
     """
     return minimal + (1 - minimal) * best_f1(ratio)
 
@@ -57,7 +57,7 @@ def needed_ratio(wanted: float, minimal: float) -> float:
 
 
 def ceiling_table(measured: Measured) -> Table:
-    """Compare the paper's calculation with that of a sheet."""
+    """Compare the paper's calculation with a sheet's."""
     needed = needed_ratio(_PAPER_CEILING, _PAPER_MINIMAL)
     rows: list[tuple[Cell, ...]] = [
         ("ParaShoot, as printed", *_shown(_PAPER_MINIMAL, _PAPER_RATIO, _PAPER_F1, _PAPER_CEILING)),

@@ -22,7 +22,7 @@ def draw_sheet(options: AnalyzeOptions, shipped: Shipped) -> list[Path]:
     """
     name = options.split or VALIDATION
     if name not in shipped.splits:
-        raise ConfigError(f"split={name}: not there.{nearest(name, shipped.splits)}")
+        raise ConfigError(f"split={name}: no such split.{nearest(name, shipped.splits)}")
     assert options.sheet is not None
     total = write_sheet(options.sheet, shipped.splits[name], options.sample, options.seed)
     print(
@@ -35,7 +35,7 @@ def draw_sheet(options: AnalyzeOptions, shipped: Shipped) -> list[Path]:
 
 
 def score_sheet(options: AnalyzeOptions) -> list[Path]:
-    """Add up a filled sheet: the quality of the answers and the ceiling that follows from it.
+    """Evaluate a filled sheet: the quality of the answers and the resulting ceiling.
 
     Returns:
         The file written: the sheet's name with `.json`.

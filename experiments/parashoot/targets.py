@@ -1,7 +1,7 @@
-"""The tables and figures of ParaShoot that no sweep fills: `heron reproduce parashoot:T1`.
+"""ParaShoot's tables and figures without a sweep: `heron reproduce parashoot:T1`.
 
-Sizes, question words and lengths are those of `heron analyze data=parashoot`, quality that of
-`heron analyze sheet=FILE`, overlap that of `heron analyze run=DIR by=overlap_class`.
+Sizes, question words and lengths come from `heron analyze data=parashoot`, quality from
+`heron analyze sheet=FILE`, overlap from `heron analyze run=DIR by=overlap_class`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from .corpus.label_studio import labelling_config, wording
 
 DATA = "parashoot"
 TEMPLATES = Path(__file__).parent / "templates"
-# Where a run's data set has the paper's validation questions.
+# The split with the paper's validation questions, by a run's data set.
 PAPER_SPLITS = {DATA: VALIDATION, "parashoot_dev": "test"}
 ENCODER = "onlplab/alephbert-base"  # of Table 5 and Figure A.1
 SAMPLED = 50  # questions of Tables 2 and 5
@@ -58,7 +58,7 @@ FIGURE_A1 = (
     "17e60685-2e58-4558-ad29-9ba863e7ad65",
     "babd1484-62c5-41e1-8de1-94a18e560a37",
 )
-# What Figure A.1's three answers show, in its order: an error, a shorter and a longer answer.
+# Kinds of Figure A.1's three answers, in order: an error, a shorter and a longer answer.
 _KINDS_A1 = ("disjoint", "inside", "contains")
 
 
@@ -70,14 +70,14 @@ def sizes(request: Request) -> Filled:
     for name, one in described.items():
         row = "total" if name == ALL else name
         if name == ALL and shipped.missing:
-            continue  # the total of some files is not the paper's
+            continue  # a total over some files only is not comparable
         for column in ("articles", "paragraphs", "questions"):
             values[row, column] = Estimate(getattr(one, column), n=one.questions, of="questions")
     return Filled({"table1": values}, (size_table(described),), notes=_missing(shipped))
 
 
 def span_quality(request: Request) -> Filled:
-    """Add up a filled sheet: sizes of annotated answers, and the ceiling (Table 2)."""
+    """Evaluate a filled sheet: sizes of annotated answers, and the ceiling (Table 2)."""
     judged, empty = read_sheet(_one_file(request, "a filled sheet, see `heron analyze sheet=`"))
     groups = group_ids([one.group for one in judged])
     values: dict[Names, Estimate] = {}
@@ -107,8 +107,8 @@ def question_words(request: Request) -> Filled:
 def overlaps(request: Request) -> Filled:
     """Compare a run's answers with the annotated ones by position (Table 5).
 
-    Deviates: all questions of the split count, with intervals, because the paper's 50 are not
-    known; a table of 50 that are drawn stands beside.
+    Deviates: all questions of the split are used, with intervals, because the paper's 50 are not
+    known; a second table has 50 drawn questions.
     """
     slicer, mark = _open_run(request)
     classes, groups = slicer.split.frame["overlap_class"], slicer.groups
@@ -132,7 +132,7 @@ def overlaps(request: Request) -> Filled:
 
 
 def interface(request: Request) -> Filled:
-    """Write our annotation interface, and what annotators are told (Figure 1)."""
+    """Write heron's annotation interface, and the instructions (Figure 1)."""
     rows = (
         ("the article's title", "header"),
         ("the paragraph", "text, marked with the mouse character by character"),
@@ -163,7 +163,7 @@ def lengths(request: Request) -> Filled:
     shipped = _shipped(request)
     described = _described(shipped)
     shown = described.get(ALL) or next(iter(described.values()))
-    # The paper's share is over three files.
+    # The paper's share is over all three files.
     mark = "" if len(shipped.splits) == len(SPLITS) else ", ".join(shipped.splits)
     values: dict[Names, Estimate] = {}
     if shown.complex is not None:
@@ -176,7 +176,7 @@ def lengths(request: Request) -> Filled:
 
 
 def annotated_examples(request: Request) -> Filled:
-    """Show the two validation questions of Figure 3 with their answers, from the user's file."""
+    """Show Figure 3's two validation questions with their answers, from the user's file."""
     shipped = _shipped(request, VALIDATION)
     minimal: dict[str, str | None] = {}
     for path in request.files:
@@ -197,8 +197,8 @@ def annotated_examples(request: Request) -> Filled:
 def answered_examples(request: Request) -> Filled:
     """Show a run's answers to the questions of Figure A.1 beside the annotated ones.
 
-    Questions that the run has not answered are replaced by the first one whose answer is of the
-    same kind: wrong, shorter, longer.
+    A question without an answer of the run is replaced by the first question whose answer is of
+    the same kind: wrong, shorter, longer.
     """
     slicer, mark = _open_run(request)
     frame, examples = slicer.split.frame, slicer.split.examples
@@ -220,10 +220,10 @@ def answered_examples(request: Request) -> Filled:
 
 
 def _shipped(request: Request, *needed: str) -> Shipped:
-    """Read the files that are there.
+    """Read the existing files.
 
     Raises:
-        DataError: none is there, or not the `needed` one.
+        DataError: none exists, or a `needed` one is missing.
     """
     config = configure(DATA, [])
     if needed:
@@ -255,7 +255,7 @@ def _open_run(request: Request) -> tuple[Slicer, str]:
     """Open a run's answers to the paper's validation questions, or else to test questions.
 
     Returns:
-        Its slicer, and what is not the paper's: data set, split, encoder.
+        Its slicer, and its deviations from the paper: data set, split, encoder.
     """
     run = _one_file(request, "a run folder, of experiment=parashoot/alephbert")
     config = read_stored(open_run(run).path / "config.yaml")
@@ -280,7 +280,7 @@ def _open_run(request: Request) -> tuple[Slicer, str]:
 
 
 def _draw(slicer: Slicer, seed: int) -> list[int]:
-    """Draw the questions of a table of the paper's size, by guid, in any order of the file."""
+    """Draw as many questions as in the paper's table, by guid, independent of file order."""
     guids = sorted((example.guid, n) for n, example in enumerate(slicer.split.examples))
     size = min(SAMPLED, len(guids))
     drawn = np.random.default_rng(seed).choice(len(guids), size, replace=False)
@@ -293,7 +293,7 @@ def _others(classes: Sequence[str]) -> tuple[str, ...]:
 
 
 def _find(examples: Sequence[Example], guids: Sequence[str]) -> list[Example]:
-    """Find the questions of a figure; a file of other rows shows its first ones."""
+    """Find the questions of a figure; for a file of other rows, take its first questions."""
     by_guid = {example.guid: example for example in examples}
     found = [by_guid[guid] for guid in guids if guid in by_guid]
     return found or [example for example in examples if example.spans][: len(guids)]
@@ -305,7 +305,7 @@ def _card(
     minimal: str | None,
     said: str = "",
 ) -> dict[str, Any]:
-    """Lay out one example: its context in pieces, each with the names of the spans that hold it."""
+    """Lay out one example: its context in pieces, each with the names of its spans."""
     marks = list(spans)
     if minimal and minimal in example.text:
         low = example.spans[0][0]

@@ -43,7 +43,7 @@ BASELINES.register(
     ),
 )
 
-for _data in ("ronli", "ronli_dev"):  # the second is the first one's validation file
+for _data in ("ronli", "ronli_dev"):  # ronli_dev is ronli's validation file
     STATISTICS.register(_data, on_demand("heron_forks.ronli.tables:splits"))
 CLAIMS.register("ronli", on_demand("heron_forks.ronli.claims:claims"))
 COMMANDS.register(

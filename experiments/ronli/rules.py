@@ -1,4 +1,4 @@
-"""What RoNLI's systems check, store and report; loads neither torch nor word vectors."""
+"""Options and checks of RoNLI's systems; loads neither torch nor word vectors."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ TEMPLATE_FIELDS = ["hypothesis", "premise"]
 class CbowConfig(BaselineConfig):
     """`cbow_svm` and `cbow_softmax`: mean word vectors, then a linear or kernel classifier."""
 
-    # what is read: `pair`, only the `premise`, or only the `hypothesis`
+    # the texts read: `pair`, only the `premise`, or only the `hypothesis`
     input: Annotated[str, OneOf("pair", "premise", "hypothesis")] = "pair"
     # word vectors: `train` (fastText on the train split's own texts), or a file: .bin in fastText's
     # format, .vec or .vec.gz
     vectors: str = "train"
-    # tokenization: `words` (`heron.languages.words`, case kept), `folded` (those in lower case) or
+    # tokenization: `words` (`heron.languages.words`, case kept), `folded` (lower-cased words) or
     # `whitespace`, as RoNLI's repository has it
     words: Annotated[str, OneOf("words", "folded", "whitespace")] = "words"
-    # dim, epochs, min_count, buckets: of `vectors=train`: width of the vectors, passes over the
-    # texts, fewest occurrences of a word, rows for character n-grams
+    # dim, epochs, min_count, buckets: for `vectors=train`: width of the vectors, epochs, minimum
+    # count of a word, hash buckets of character n-grams
     dim: Count = 300
     epochs: Count = 10
     min_count: Count = 2
@@ -42,7 +42,7 @@ class CbowConfig(BaselineConfig):
     scale: Annotated[str, OneOf("none", "standard", "minmax")] = "none"
     C: Positive = 1.0  # inverse strength of the l2 penalty
     kernel: Annotated[str, OneOf("linear", "rbf")] = "linear"  # `linear` or `rbf`, for `cbow_svm`
-    max_iter: Count = 1000  # most iterations of the optimizer
+    max_iter: Count = 1000  # maximum iterations of the optimizer
     tol: Positive = 1e-3  # tolerance at which it stops
     # `none` or `balanced` (N / (C n_c))
     class_weight: Annotated[str, OneOf("none", "balanced")] = "none"
@@ -50,25 +50,25 @@ class CbowConfig(BaselineConfig):
 
 @dataclass
 class ZeroShotConfig(BaselineConfig):
-    """`zero_shot`: a finished NLI model."""
+    """`zero_shot`: a trained NLI model."""
 
     # model, revision: a Hugging Face model for sequence pairs with an entailment class, by hub id
     # or folder
     model: str = "MoritzLaurer/mDeBERTa-v3-base-mnli-xnli"
     revision: str | None = None
-    # `definitions` asks for each class whether the pair entails its sentence in `hypotheses`;
-    # `direct` takes the model's own classes, for data with the same classes
+    # `definitions`: for each class, does the pair entail its sentence in `hypotheses`? `direct`:
+    # the model's own classes, for data with the same classes
     zero_shot: Annotated[str, OneOf("definitions", "direct")] = "definitions"
     hypotheses: dict[str, str] = field(default_factory=dict)  # a sentence per class
-    # how a pair becomes the one text that may entail the sentence
+    # template that joins a pair to the premise of that sentence
     template: str = "{premise} {hypothesis}"
-    # what is compared between classes: the `probability` of entailment among the model's classes,
-    # or its `logit`, as transformers' pipeline does
+    # the score of a class: the `probability` of entailment among the model's classes, or its
+    # `logit`, as in transformers' pipeline
     entailment: Annotated[str, OneOf("probability", "logit")] = "probability"
-    # `repo` orders the scores as RoNLI's repository does, which is a mistake: the prediction
-    # becomes the rank of the first class. `none` does not.
+    # `repo` permutes the scores as RoNLI's repository does by mistake: the prediction is then the
+    # rank of the first class
     permutation: Annotated[str, OneOf("none", "repo")] = "none"
-    max_length: Annotated[int, Ge(8)] = 512  # longest sequence, in tokens; the pair is cut
+    max_length: Annotated[int, Ge(8)] = 512  # longest sequence, in tokens; the pair is truncated
 
 
 def zero_shot_problems(config: Config) -> Iterator[str]:
@@ -98,21 +98,21 @@ def zero_shot_problems(config: Config) -> Iterator[str]:
 
 
 def zero_shot_files(config: Config) -> dict[str, Path]:
-    """Name the weights of a model that is a folder."""
+    """Find the weights of a model in a folder."""
     weights = Path(config.baseline.model) / "model.safetensors"
     return {"model": weights} if weights.is_file() else {}
 
 
 def vector_files(config: Config) -> dict[str, Path]:
-    """Name the file of word vectors that are not trained here."""
+    """Find the file of word vectors, unless they are trained by the run."""
     vectors = config.baseline.vectors
     return {} if vectors == "train" else {"vectors": Path(vectors).expanduser()}
 
 
 def other_vectors(setting: Callable[[str], Any]) -> str:
-    """Name a run's word vectors, unless they are fastText's published ones.
+    """Name a run's word vectors, unless they are the paper's.
 
-    Those (`cc.ro.300.bin`) are the paper's (section 4); a file is recognised by its name.
+    Those are fastText's `cc.ro.300.bin` (section 4), recognised by the file's name.
     """
     vectors, published = str(setting("baseline.vectors")), f"cc.{setting('data.language')}.300"
     if Path(vectors).name.startswith(f"{published}."):

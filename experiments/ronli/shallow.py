@@ -1,11 +1,11 @@
 """RoNLI's shallow systems: `cbow_svm` and `cbow_softmax`.
 
-Classifiers are fitted by scikit-learn, then stored and applied as plain arrays: scikit-learn's own
-files are pickles, which run code when they are opened and fit one version only. A test holds that
-both give the same decisions.
+Classifiers are fitted by scikit-learn, then stored and applied as plain arrays, because its own
+files are pickles, which can run code and depend on the version. A test checks that both give the
+same decisions.
 
-Shape suffixes: R rows, F features, C classes, K classes that occur in training, S support vectors,
-P pairs of those classes.
+Shape suffixes: R rows, F features, C classes, K classes in the training rows, S support vectors,
+P pairs of these classes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CHUNK = 2048  # rows per kernel matrix, so that it stays small
 
 @dataclass(frozen=True, slots=True)
 class LinearClassifier:
-    """One weight vector per class, float64; the bias of an untrained class is minus infinity."""
+    """One weight vector per class, float64; a class without training rows has bias -inf."""
 
     weights_CF: np.ndarray
     bias_C: np.ndarray
@@ -49,14 +49,14 @@ class LinearClassifier:
 
 @dataclass(frozen=True, slots=True)
 class KernelClassifier:
-    """Support vectors under a radial kernel, one machine per pair of classes.
+    """Support vectors with an RBF kernel, one machine per pair of classes.
 
     Args:
         supports_SF: the support vectors, float64.
         weights_PS: their coefficients in each machine, positive for the pair's first class.
         bias_P: float64.
         gamma: of the kernel, exp(-gamma |x - s|^2); an array of one number.
-        classes_K: ids of the classes that occur in training, rising.
+        classes_K: ids of the classes in the training rows, ascending.
         total: C; an array of one number.
     """
 
@@ -89,7 +89,7 @@ class KernelClassifier:
             votes_RK[:, second] += decision_R < 0
             sums_RK[:, first] += decision_R
             sums_RK[:, second] -= decision_R
-        # Less than a third either way: breaks ties and never changes a vote.
+        # Less than a third in absolute value: breaks ties and never changes votes.
         return votes_RK + sums_RK / (3 * (np.abs(sums_RK) + 1))
 
 
@@ -106,7 +106,7 @@ class Scaling:
 
     @classmethod
     def fit(cls, features_RF: np.ndarray, how: str) -> Scaling:
-        """Fit the train split; a constant feature is only shifted."""
+        """Fit on the train split; a constant feature is only shifted."""
         features_RF = np.asarray(features_RF, dtype=np.float64)
         width = features_RF.shape[1]
         if how == "none":
@@ -125,7 +125,7 @@ class Scaling:
 def fit_svm(
     features_RF: np.ndarray, labels_R: np.ndarray, classes: int, settings: CbowConfig, seed: int
 ) -> tuple[Classifier, list[str]]:
-    """Fit linear (one machine per class, squared hinge) or radial support vectors.
+    """Fit a linear (one machine per class, squared hinge) or RBF support vector machine.
 
     Args:
         features_RF: already scaled.
@@ -189,7 +189,7 @@ def save_classifier(path: Path, classifier: Classifier, scaling: Scaling) -> Non
 
 
 def load_classifier(path: Path) -> tuple[Classifier, Scaling]:
-    """Read the file of `save_classifier`; raises a ConfigError if it holds something else."""
+    """Read the file of `save_classifier`; raises a ConfigError for another file."""
     from safetensors import SafetensorError, safe_open  # start-up time
 
     try:
@@ -208,7 +208,7 @@ def _class_weight(settings: CbowConfig) -> str | None:
 
 
 def _fit(machine: Any, features_RF: np.ndarray, labels_R: np.ndarray) -> list[str]:
-    """Fit; returns a warning where the optimizer stopped before it converged."""
+    """Fit; returns a warning if the optimizer did not converge."""
     from sklearn.exceptions import ConvergenceWarning  # start-up time
 
     with warnings.catch_warnings(record=True) as caught:
@@ -223,7 +223,7 @@ def _fit(machine: Any, features_RF: np.ndarray, labels_R: np.ndarray) -> list[st
 
 
 def _linear(machine: Any, classes: int, signs: tuple[int, int]) -> LinearClassifier:
-    """Get the weights of a linear model; with two classes it has one vector for both."""
+    """Get the weights of a linear model, which has a single vector for two classes."""
     weights_KF, bias_K = machine.coef_, machine.intercept_
     if len(machine.classes_) == 2:
         weights_KF = np.outer(signs, weights_KF[0])
@@ -281,7 +281,7 @@ class CbowBaseline(ClassBaseline):
     def probabilities(self, examples: Sequence[Example]) -> np.ndarray:
         """Return probabilities_RC, float32: the softmax of the classifier's scores.
 
-        Those of support vectors, whose scores are distances and votes, are not calibrated.
+        For support vectors, whose scores are distances and votes, they are not calibrated.
         """
         scores_RC = self.classifier.scores(self.scaling(self.features(examples)))
         probabilities_RC: np.ndarray = softmax(scores_RC, axis=1).astype(np.float32)
@@ -297,7 +297,7 @@ def fit_cbow(config: Config, examples: Sequence[Example]) -> CbowBaseline:
     """Fit `cbow_svm` or `cbow_softmax`.
 
     Args:
-        config: the run's; `batching.oversample` counts rows of rare classes more than once.
+        config: the run's; `batching.oversample` repeats rows of rare classes.
         examples: the labelled train split.
 
     Raises:
@@ -305,8 +305,8 @@ def fit_cbow(config: Config, examples: Sequence[Example]) -> CbowBaseline:
     """
     labels_R, order_R = training_rows(config, examples)
     if len(set(labels_R.tolist())) < 2:
-        what = f"all {len(examples)} rows are of one class: nothing to tell apart"
-        raise DataError("train", what, "baseline=majority can do with one")
+        what = f"all {len(examples)} rows are of one class"
+        raise DataError("train", what, "baseline=majority works with one class")
     settings, cache = _settings(config), Path(config.paths.cache)
     source = vector_source(settings, train_texts(examples), config.seed, cache)
     features = CbowFeatures(settings, source, cache)
@@ -331,7 +331,7 @@ def load_cbow(config: Config, folder: Path) -> CbowBaseline:
     """Open a run's `model/`, as `CbowBaseline.save` wrote it.
 
     Raises:
-        ConfigError: word vectors that the run names are missing or have changed.
+        ConfigError: the run's word vectors are missing or have changed.
     """
     classifier, scaling = load_classifier(folder / WEIGHTS)
     source = kept_vectors(folder, read_json(folder / VECTORS))
@@ -340,7 +340,7 @@ def load_cbow(config: Config, folder: Path) -> CbowBaseline:
 
 
 def _settings(config: Config) -> CbowConfig:
-    """Let a task without a second text read the only one."""
+    """Read the only text in tasks without a second one."""
     if "pair" in TASKS[config.task.name].forms:
         return config.baseline
     return replace(config.baseline, input="premise")

@@ -1,4 +1,4 @@
-"""The tables and figures of RoNLI that no sweep fills: `heron reproduce ronli:T2`."""
+"""RoNLI's tables and figures without a sweep: `heron reproduce ronli:T2`."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from heron_tools.statistics.labels import OVERALL, split_statistics
 from heron_tools.statistics.options import AnalyzeOptions
 
 CLASSES = ("contrastive", "entailment", "reasoning", "neutral")
-# Words of its Table 2: what lies between spaces (the paper does not say).
+# Words of Table 2: split at spaces (the paper does not state it).
 WORDS = "whitespace"
 ENCODER = "bert-base-romanian-cased-v1"
-FIRST_FILE = "ronli/processed_items_old.json"  # the first 1,266 pairs that were corrected
+FIRST_FILE = "ronli/processed_items_old.json"  # the first 1,266 corrected pairs
 NEGATIONS = ("nobody", "no", "never", "not", "nothing", "sleeping")  # Gururangan et al. (2018)
 _SHOWN, _LONGEST = 10, 300  # rows of a table of examples, characters of a text
 
@@ -50,8 +50,7 @@ _SHOWN, _LONGEST = 10, 300  # rows of a table of examples, characters of a text
 def splits(request: Request) -> Filled:
     """Describe the splits by class (Table 2).
 
-    Deviates: words are what lies between spaces, the overlap is Jaccard's; the paper defines
-    neither.
+    Deviates: words are split at spaces, the overlap is Jaccard's; the paper defines neither.
     """
     shipped = _shipped("ronli", request)
     morphology = load_morphology("simplemma", get_language("ro"))
@@ -71,7 +70,7 @@ def splits(request: Request) -> Filled:
 def groups(request: Request) -> Filled:
     """Count the classes of a run's easy, ambiguous and hard examples (Table 3).
 
-    In place of a run, the authors' released statistics, `td_metrics.jsonl`.
+    Instead of a run, the authors' released statistics are accepted, `td_metrics.jsonl`.
     """
     if len(request.files) == 1 and request.files[0].is_file():
         of = read_statistics(request.files[0])
@@ -153,7 +152,7 @@ def reasoning_phrases(request: Request) -> Filled:
 
 
 def artefacts(request: Request) -> Filled:
-    """Show contradictions of SNLI whose hypothesis has a word that gives the label away (Table 10).
+    """Show SNLI contradictions whose hypothesis has a word that predicts the label (Table 10).
 
     Source: Gururangan et al. (2018), which the paper cites; its own pairs are not in its text.
     """
@@ -167,7 +166,7 @@ def artefacts(request: Request) -> Filled:
 
 
 def pairs(request: Request) -> Filled:
-    """Show a pair of each class (Table 11), from the user's own file."""
+    """Show a pair of each class (Table 11), from the user's file."""
     shipped = _shipped("ronli", request)
     examples = [example for rows in shipped.splits.values() for example in rows]
     shortest = [
@@ -179,10 +178,10 @@ def pairs(request: Request) -> Filled:
 
 
 def agreement(request: Request) -> Filled:
-    """Compare automatic with corrected labels, whole and by group of a run's data map (Table 12).
+    """Compare automatic with corrected labels, overall and by data map group (Table 12).
 
     Deviates: the paper has Fleiss' kappa of three annotators, whose labels were never released;
-    this is Cohen's kappa of two passes.
+    this is Cohen's kappa of automatic and corrected labels.
     """
     examples = _corrected(request)
     values: dict[Names, Estimate] = {
@@ -272,7 +271,7 @@ def errors(request: Request) -> Filled:
         for row in wrong[:_SHOWN]
     )
     columns = ("premise", "hypothesis", "gold", "prediction", "probability", "guid")
-    title = f"{len(wrong):,} of {len(examples):,} pairs are wrong; the surest errors first"
+    title = f"{len(wrong):,} of {len(examples):,} pairs are wrong; the most confident errors first"
     return Filled(tables=(Table(title, columns, rows),), notes=_instead(run))
 
 

@@ -1,8 +1,8 @@
-"""Mean word vectors of text pairs, from vectors that are trained on the train split or read.
+"""Mean word vectors of text pairs, trained on the train split or read from a file.
 
-A source of vectors has a `key`, the fingerprint of everything that its vectors depend on, and opens
-them only when asked: stored features need none. `keep` leaves in a run's `model/` what
-`kept_vectors` needs, and returns its description, JSON.
+A source of vectors has a `key`, the fingerprint of everything that its vectors depend on, and loads
+them only if needed: cached features need none. `keep` writes files for `kept_vectors` to a
+run's `model/`, and returns their description for JSON.
 
 Shape suffixes: V words, G n-gram buckets, D width, T texts, U distinct words, R rows, F features.
 """
@@ -28,7 +28,7 @@ from .rules import CbowConfig
 
 _VERSION = 1
 _SHORTEST, _LONGEST = 3, 6  # characters per n-gram, fastText's defaults
-# gensim's errors on files of another kind.
+# gensim's errors on other files.
 _UNREADABLE = (ValueError, EOFError, OSError, AssertionError, NotImplementedError, struct.error)
 _FACEBOOK, _TEXT = (".bin",), (".vec", ".vec.gz", ".txt", ".txt.gz")
 _SIDES = {"pair": ("text", "text_pair"), "premise": ("text",), "hypothesis": ("text_pair",)}
@@ -48,7 +48,7 @@ class WordVectors:
         places: the row of each known word.
         vectors_VD: one row per known word (in fastText including its n-grams), float32.
         ngrams_GD: one row per bucket of n-grams, float32; None for vectors without n-grams.
-        shortest, longest: characters per n-gram, including the marks of a word's two ends.
+        shortest, longest: characters per n-gram, including the marks of word boundaries.
     """
 
     places: dict[str, int]
@@ -61,8 +61,8 @@ class WordVectors:
         """Look up U words.
 
         Returns:
-            vectors_UD, float32, and known_U. A word that is neither known nor has n-grams is the
-            zero vector.
+            vectors_UD, float32, and known_U. An unknown word without n-grams has the zero
+            vector.
 
         Source: Bojanowski et al. 2017; the same numbers as gensim's `FastTextKeyedVectors`.
         """
@@ -121,15 +121,15 @@ def mean_vectors(
 
 @dataclass(frozen=True)
 class TrainedVectors:
-    """fastText skip-gram vectors trained on some texts, once per content and seed.
+    """fastText skip-gram vectors trained on texts, cached by content and seed.
 
     Args:
         settings: width, epochs and so on.
         texts: the train split's texts.
-        seed: of the initial vectors and the samples drawn.
-        cache: folder where they are stored.
+        seed: of the initial vectors and of sampling.
+        cache: folder of the vectors.
 
-    Deviates: RoNLI takes vectors trained on Common Crawl and Wikipedia (`baseline.vectors=FILE`).
+    Deviates: RoNLI uses vectors trained on Common Crawl and Wikipedia (`baseline.vectors=FILE`).
     """
 
     settings: CbowConfig
@@ -145,12 +145,12 @@ class TrainedVectors:
         return fingerprint(_VERSION, settings, self.seed, list(self.texts))
 
     def open(self) -> WordVectors:
-        """Load the stored vectors, memory-mapped, training them first where needed."""
+        """Load the cached vectors, memory-mapped; train them first if needed."""
         arrays, words = self._load()
         return _wrap(arrays["vectors"], arrays["ngrams"], words)
 
     def keep(self, folder: Path) -> dict[str, Any]:
-        """Link the stored vectors into `folder`, or copy them from another disk."""
+        """Hard-link the cached vectors into `folder`, or copy them to another disk."""
         arrays, words = self._load()
         for name, array in arrays.items():
             assert isinstance(array, np.memmap)
@@ -163,7 +163,7 @@ class TrainedVectors:
         return arrays, rest["words"]
 
     def _train(self) -> tuple[Arrays, dict[str, list[str]]]:
-        """Train with gensim; with more workers the order of the updates would differ every time."""
+        """Train with gensim and one worker, because more would make updates non-deterministic."""
         from gensim.models import FastText  # start-up time
 
         settings = self.settings
@@ -198,7 +198,7 @@ class VectorFile:
         sha256: its expected hash, if known.
 
     Raises:
-        ConfigError: no such file, another kind of file, or its content has changed.
+        ConfigError: no such file, another file type, or changed content.
     """
 
     path: Path
@@ -222,7 +222,7 @@ class VectorFile:
         return fingerprint(_VERSION, sha256_file(self.path))
 
     def open(self) -> WordVectors:
-        """Read the file with gensim; raises a ConfigError if it holds something else."""
+        """Read the file with gensim; raises a ConfigError if it has no word vectors."""
         from gensim.models import KeyedVectors  # start-up time
         from gensim.models.fasttext import load_facebook_vectors
 
@@ -240,7 +240,7 @@ class VectorFile:
         )
 
     def keep(self, folder: Path) -> dict[str, Any]:
-        """Copy nothing (such files have gigabytes), but note path and hash."""
+        """Return path and hash, without copying the file (gigabytes)."""
         return {"path": str(self.path.absolute()), "sha256": sha256_file(self.path)}
 
 
@@ -270,14 +270,14 @@ VectorSource = TrainedVectors | VectorFile | KeptVectors
 def vector_source(
     settings: CbowConfig, texts: Sequence[str], seed: int, cache: Path
 ) -> VectorSource:
-    """Choose the source that `baseline.vectors` names; `texts` are the train split's."""
+    """Make the source of `baseline.vectors`; `texts` are the train split's."""
     if settings.vectors == "train":
         return TrainedVectors(settings, list(dict.fromkeys(texts)), seed, cache)
     return VectorFile(Path(settings.vectors).expanduser())
 
 
 def kept_vectors(folder: Path, description: dict[str, Any]) -> VectorSource:
-    """Open what `keep` has left in `folder` and returned."""
+    """Open the files and description of `keep`."""
     if description.get("kept"):
         return KeptVectors(folder, description["key"])
     return VectorFile(Path(description["path"]), description["sha256"])
@@ -297,11 +297,11 @@ def _link(path: Path, target: Path) -> None:
 
 
 class CbowFeatures:
-    """Turns examples into mean word vectors (continuous bag of words), stored in the cache.
+    """Turns examples into mean word vectors (continuous bag of words), cached.
 
     Args:
-        settings: which texts, and what a word is.
-        source: the word vectors, opened only where something is computed.
+        settings: the texts used, and the tokenization.
+        source: the word vectors, loaded only if something is computed.
         cache: the cache folder.
 
     Source: RoNLI paper, section 4, "classifiers based on word embeddings".
@@ -312,10 +312,10 @@ class CbowFeatures:
         self.counts: dict[str, int] = {}  # of the last call
 
     def __call__(self, examples: Sequence[Example]) -> np.ndarray:
-        """Return features_RF, float32; F is D per text that is used.
+        """Return features_RF, float32; F is D per text used.
 
         Raises:
-            DataError: examples without the second text, where it is used.
+            DataError: examples lack a second text that is used.
         """
         sides = _SIDES[self.settings.input]
         parts = [self._means(read_side(examples, side)) for side in sides]
@@ -340,11 +340,11 @@ def read_side(examples: Sequence[Example], side: str) -> list[str]:
     """Collect `text` or `text_pair` of all examples.
 
     Raises:
-        DataError: names the examples that have none.
+        DataError: examples lack it; names them.
     """
     texts = [getattr(example, side) for example in examples]
     missing = [e for e, text in zip(examples, texts, strict=True) if text is None]
     if missing:
-        fix = "data.columns.text_pair names its column; baseline.input=premise does without"
+        fix = "data.columns.text_pair names its column; baseline.input=premise needs none"
         raise DataError([Problem(e.guid, "has no second text", fix) for e in missing])
     return texts

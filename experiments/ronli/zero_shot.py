@@ -1,4 +1,4 @@
-"""Zero-shot: a finished NLI model labels pairs whose classes it was never trained on.
+"""Zero-shot: a trained NLI model labels pairs with classes that it was not trained on.
 
 Shape suffixes: R rows, C classes, S sequences, B sequences of a batch, L tokens, M model's classes.
 """
@@ -35,8 +35,8 @@ _Pair = tuple[str, str]
 class ZeroShotBaseline(ClassBaseline):
     """An NLI model and one sentence per class; nothing is fitted.
 
-    Under `definitions`, `baseline.template` makes one text of the pair, and a class's score is how
-    strongly that text entails the class's sentence.
+    Under `definitions`, `baseline.template` joins the pair to one text, and a class's score is the
+    entailment of the class's sentence by that text.
 
     Args:
         config: the run's.
@@ -58,7 +58,7 @@ class ZeroShotBaseline(ClassBaseline):
     def probabilities(self, examples: Sequence[Example]) -> np.ndarray:
         """Return probabilities_RC, float32.
 
-        Under `definitions` the classes' scores are made to sum to 1.
+        Under `definitions` the classes' scores are normalised to sum to 1.
         """
         settings, labels = self.config.baseline, self.config.data.label_order
         names = model_classes(self.model)
@@ -89,7 +89,7 @@ class ZeroShotBaseline(ClassBaseline):
         folder.mkdir(parents=True, exist_ok=True)
 
     def _logits(self, pairs: Sequence[_Pair]) -> np.ndarray:
-        """Run pairs through the model in order of length; returns logits_SM, float64."""
+        """Compute logits_SM of pairs, float64, in batches by length."""
         direct = self.config.baseline.zero_shot == "direct"
         logits_SM = np.zeros((len(pairs), len(model_classes(self.model))))
         if not pairs:
@@ -97,7 +97,7 @@ class ZeroShotBaseline(ClassBaseline):
         encoded = self.tokenizer(
             [first for first, _ in pairs],
             [second for _, second in pairs],
-            # The pair is cut, never the sentence; of two given texts, the longer one.
+            # Truncate the pair, never the class's sentence; of two texts, the longer one.
             truncation="longest_first" if direct else "only_first",
             max_length=_limit(self.config.baseline, self.tokenizer),
         )
@@ -118,9 +118,9 @@ class ZeroShotBaseline(ClassBaseline):
 
 
 def load_zero_shot(config: Config, source: Any = None) -> ZeroShotBaseline:
-    """Load the model that `baseline.model` names; its own code is never run.
+    """Load `baseline.model`; remote code is never run.
 
-    Nothing is fitted, so examples or folder (`source`) do not matter.
+    Nothing is fitted, so `source` (examples or folder) is not used.
 
     Raises:
         ConfigError: it cannot be loaded, or lacks a required class.
@@ -185,7 +185,7 @@ def class_index(names: Sequence[str], label: str, settings: ZeroShotConfig) -> i
 
 
 def _limit(settings: ZeroShotConfig, tokenizer: Any) -> int:
-    """Bound the length by the model's; a tokenizer without a limit has a huge number."""
+    """Limit the length to the model's; a tokenizer without a limit has a huge number."""
     return min(settings.max_length, int(tokenizer.model_max_length))
 
 

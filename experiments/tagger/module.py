@@ -25,7 +25,7 @@ from .task import OUTSIDE, entity_scores
 
 
 def tag_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOptions) -> Features:
-    """Tokenize words; the first token of each has its number in `words`, its tag in `tags`."""
+    """Tokenize words; each word's first token has its position in `words`, its tag in `tags`."""
     numbers = {tag: number for number, tag in enumerate(options.label_order)}
     ids, tags, words, cut = [], [], [], []
     for example in examples:
@@ -43,7 +43,7 @@ def tag_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOp
 
 
 def head_in_transformers(head: Any, encoder: Any, tokenizer: Any, config: Config) -> Any:
-    """Name the weights of a linear head as `AutoModelForTokenClassification` does; else None."""
+    """Rename a linear head's weights for `AutoModelForTokenClassification`; None for others."""
     if config.head.classifier != "linear":
         return None
     layers = named("classifier", head[1])
@@ -52,7 +52,7 @@ def head_in_transformers(head: Any, encoder: Any, tokenizer: Any, config: Config
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TagOutput(Output):
-    """Observes the mean log probability's exponential, whether all is right, the mean margin."""
+    """Observes, per sentence: geometric mean of p(gold), whether all is right, mean margin."""
 
     best_RL: Tensor  # the most probable tags
     words_RL: Tensor
@@ -87,7 +87,7 @@ class TaggingModule(TaskModule):
         )
 
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> "TagPredictions":
-        """Name the tag of each word; one that was cut, or has no token, is outside."""
+        """Predict a tag for each word; `O` for words that are truncated or without a token."""
         names, found = self.config.data.label_order, {}
         for output in outputs:
             parts = (output.rows_R, output.words_RL, output.best_RL)
@@ -103,7 +103,7 @@ class TaggingModule(TaskModule):
 
 
 class TagPredictions(Predictions):
-    """Tags of the words of each sentence, between blanks."""
+    """Tags of the words of each sentence, joined by spaces."""
 
     def scores(self, config: Config) -> dict[str, float]:
         """Score the sentences with gold tags."""

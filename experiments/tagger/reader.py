@@ -16,7 +16,7 @@ OUTSIDE = "O"
 
 
 def is_lines(path: Path) -> bool:
-    """Tell whether a file has a word on each line."""
+    """Tell whether a file has one word per line."""
     return table_format(path) not in SUFFIXES
 
 
@@ -34,7 +34,7 @@ def open_sentences(config: DataConfig, files: Mapping[str, Path]) -> Reader:
 
 
 def lines_table(path: Path, columns: Columns) -> Table:
-    """Read a file with a word and, behind the last blank, its tag on each line."""
+    """Read a file with one word per line and, after the line's last blank, its tag."""
     try:
         lines = enumerate(read_bytes(path).decode("utf-8-sig").split("\n"), 1)
     except (OSError, UnicodeDecodeError) as error:
@@ -51,7 +51,7 @@ def lines_table(path: Path, columns: Columns) -> Table:
 
 
 class SentenceReader(TableReader):
-    """Sentences as examples: words in `text` and tags in `target`, one blank between two."""
+    """Sentences as examples: words in `text` and tags in `target`, joined by spaces."""
 
     def read(self, index: int) -> Example | None:
         """See `TableReader.read`; blanks inside a word become no-break spaces."""

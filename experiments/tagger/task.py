@@ -1,4 +1,4 @@
-"""The task and its scores; the rest is in `module`, which loads torch."""
+"""The task and its scores, without torch; `module` has the rest."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,9 +12,9 @@ from .reader import OUTSIDE, open_sentences
 
 
 def entities(tags: Sequence[str], closed: bool) -> set[tuple[str, int, int]]:
-    """Find the entities of a sentence: type, first word, word after the last.
+    """Find the entities of a sentence: type, first word, last word + 1.
 
-    Those of `closed` schemes (IOBES, BMES) count only if they end with E or S; BIO has an open end.
+    In `closed` schemes (IOBES, BMES), entities count only if they end with E or S.
     Source: seqeval 1.2.2, `mode="strict"`, schemes IOB2 and IOBES.
     """
     found, end = set(), 0
@@ -32,7 +32,7 @@ def entities(tags: Sequence[str], closed: bool) -> set[tuple[str, int, int]]:
 def entity_scores(
     label_order: Sequence[str], golds: Iterable[str], predictions: Iterable[str]
 ) -> dict[str, float]:
-    """Score tags between blanks: entities, `macro_f1` over the types that occur, words."""
+    """Score tags joined by spaces: entities, `macro_f1` over types that occur, words."""
     closed, counts = any(tag[0] in "ES" for tag in label_order), Counter[tuple[str, str]]()
     for gold, tags in zip(map(str.split, golds), map(str.split, predictions), strict=True):
         ours, theirs = entities(tags, closed), entities(gold, closed)

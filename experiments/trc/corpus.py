@@ -37,10 +37,10 @@ from .tables import LABELS, label_of
 
 STEPS = ("pairs", "collect")
 COLUMNS = ("guid", "document", "window", "text", "label")
-# Verb forms that are no events: infinitives, gerunds (section 3.1), and participles only on demand.
+# Verb forms that are not events: infinitives, gerunds (section 3.1); participles are optional.
 VERB_FORMS = ("Conv", "Fin", "Gdv", "Ger", "Inf", "Part", "Sup", "Vnoun")  # Universal Dependencies
 NO_EVENTS = ("Inf", "Ger")
-# Only some treebanks mark Hebrew's existentials ("True" in older ones): they go by the lemma, too.
+# Only some treebanks mark Hebrew's existentials ("True" in older ones), so lemmas are checked, too.
 _EXISTENTIAL = ("HebExistential=Yes", "HebExistential=True")
 _EXISTENTIALS = {"יש", "אין"}
 _SENTENCE = re.compile(r"[^.]*\.|[^.]+\Z", re.DOTALL)
@@ -70,10 +70,10 @@ class Pair:
 
 
 def make_pairs(document: Document, markers: Markers, size: int = 2) -> Iterator[Pair]:
-    """Yield each pair of events that share a window, in the first window that holds both.
+    """Yield each pair of events that share a window, in the first window with both.
 
     Args:
-        document: of labelled documents, only labelled pairs.
+        document: if labelled, only labelled pairs are used.
         markers: to put around the events.
         size: sentences of a window; a document with fewer is one window.
     """
@@ -104,8 +104,7 @@ def make_pairs(document: Document, markers: Markers, size: int = 2) -> Iterator[
 def read_documents(path: Path) -> list[Document]:
     """Read TRC's own documents, labels included.
 
-    A sentence ends with every full stop, which is how the released windows were cut: also inside
-    numbers.
+    A sentence ends at every full stop, even within numbers, as in the released windows.
 
     Raises:
         DataError: it is not such a file; names the first document that is wrong.
@@ -145,7 +144,7 @@ def read_treebank(path: Path, forms: Sequence[str] = NO_EVENTS, every: int = 0) 
     """Read verb events from CoNLL-U: words tagged VERB, without some verb forms.
 
     An event is the whole token, with its prefixes, as in the released texts. Documents begin at
-    `# newdoc`; where a treebank has none, every `every` sentences are one (0: the file is one).
+    `# newdoc`; without it, `every` sentences make a document (0: the file is one document).
     """
     sentences = list(read_conllu(path))
     begins = [any(key.startswith("newdoc") for key in each.comments) for each in sentences]
@@ -178,10 +177,10 @@ def _parsed(name: str, group: Sequence[Sentence], forms: Sequence[str]) -> Docum
 
 
 def is_event(token: Token, forms: Sequence[str] = NO_EVENTS) -> bool:
-    """Tell whether a token holds a verb of another form than `forms`.
+    """Tell whether a token has a verb in another form than `forms`.
 
-    Hebrew's existentials (yesh, ein) are tagged VERB, but no released event is one. Forms of "to
-    be" are left out as such only where the treebank marks them.
+    Hebrew's existentials (yesh, ein) are tagged VERB, but are not events in the release. Forms of
+    "to be" are left out only if the treebank marks them.
     """
     left_out = {*(f"VerbForm={form}" for form in forms), *_EXISTENTIAL}
     return any(
@@ -193,7 +192,7 @@ def is_event(token: Token, forms: Sequence[str] = NO_EVENTS) -> bool:
 
 
 def split_documents(names: Sequence[str], share: float, seed: int) -> set[str]:
-    """Draw the documents of the test split; of two or more at least one, unless `share` is 0."""
+    """Draw the test split's documents, at least one of two or more unless `share` is 0."""
     drawn = np.random.default_rng(seed).permutation(sorted(set(names)))
     if share == 0 or len(drawn) < 2:
         return set()
@@ -208,10 +207,10 @@ class PairsOptions:
     out: Path
     language: str = "he"  # its markers
     window: Count = 2  # sentences
-    # Verb forms that are no events; Part leaves participles out as well.
+    # Verb forms that are not events; Part also leaves out participles.
     forms: list[Annotated[str, OneOf(*VERB_FORMS)]] = field(default_factory=lambda: [*NO_EVENTS])
-    every: Natural = 0  # sentences of a document, where the treebank does not say; 0: all
-    inception: bool = False  # write the documents for INCEpTION as well
+    every: Natural = 0  # sentences per document, if the treebank has no `# newdoc`; 0: all
+    inception: bool = False  # also write the documents for INCEpTION
     test: Fraction = 0.2  # share of the documents in the test split
     seed: Seed = 0
 
@@ -221,7 +220,7 @@ class CollectOptions:
     """Options of `heron build trc collect`."""
 
     pairs: Path  # pairs.csv of the first step
-    # of each annotator a table (guid, and q1 and q2, or label), or a folder of INCEpTION's exports
+    # one per annotator: a table (guid, and q1 and q2, or label), or a folder of INCEpTION's exports
     answers: list[Path]
     out: Path
     decided: Path | None = None  # adjudicate.csv with its column label filled in
@@ -296,7 +295,7 @@ def _collect(arguments: Sequence[str]) -> int:
     unlike = list(undecided(labels))
     columns = {"guid": [guids[r] for r in unlike], "text": [texts[r] for r in unlike]}
     columns |= {name: [values[r][n] for r in unlike] for n, name in enumerate(raters)}
-    # With what is decided already: `decided` may be this file.
+    # With existing decisions: `decided` may be this file.
     columns["label"] = [decided.get(guids[r], "") for r in unlike]
     write_for_people(options.out / "adjudicate.csv", columns)
     left, without = columns["label"].count(""), sum(not any(said) for said in values)
@@ -317,7 +316,7 @@ def _collect(arguments: Sequence[str]) -> int:
 
 
 def _windows(table: FileTable) -> list[int]:
-    """Read the positions of windows; 7.0 is 7, as pandas writes columns with gaps."""
+    """Read the positions of windows; 7.0 is 7, as pandas writes columns with missing values."""
     found, problems = [], []
     for index, row in enumerate(table.rows):
         try:
@@ -336,7 +335,7 @@ def _common(values: Sequence[str]) -> str:
 
 
 def _language_of(path: Path, table: FileTable) -> str:
-    """Read the language of pairs; of older tables, the only one whose markers are in the texts."""
+    """Read the language of pairs; in older tables, the one whose markers are in the texts."""
     row = table.rows[0]
     if code := cell_text(row.get("language") or ""):
         get_language(code)  # a ConfigError where there is none
@@ -345,7 +344,7 @@ def _language_of(path: Path, table: FileTable) -> str:
     if len(fitting := [code for code, mark in marks.items() if mark in str(row["text"])]) == 1:
         return fitting[0]
     fix = f"add a column language: one of {', '.join(fitting or LANGUAGES)}"
-    raise DataError(str(path), "does not say the language of its texts", fix)
+    raise DataError(str(path), "does not state the language of its texts", fix)
 
 
 def _read_answers(path: Path, guids: set[str]) -> dict[str, str]:

@@ -1,10 +1,10 @@
-"""Labels of all pairs of a window at once, so that they do not contradict each other.
+"""Joint labels of all pairs of a window, without contradictions.
 
 Shape suffixes: R rows, C classes.
 
 Source: the inference of Ning et al. (2017), "A Structured Learning Approach to Temporal Relation
 Extraction", as an integer linear program; composition of relations between start points, as TRC's
-guidelines compare them. The TRC paper decodes each pair by itself.
+guidelines compare them. The TRC paper decodes each pair separately.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,8 +24,8 @@ from heron.tasks.relation import RELATIONS
 BEFORE, AFTER, EQUAL, VAGUE = RELATIONS
 INVERSE = {BEFORE: AFTER, AFTER: BEFORE, EQUAL: EQUAL, VAGUE: VAGUE}
 
-# What two relations a-b and b-c allow for a-c; pairs that are not named allow all. Two vague
-# relations, or one before and one after, say nothing about the third.
+# The relations a-c that relations a-b and b-c allow; pairs that are not listed allow all, such as
+# two vague relations, or one before and one after.
 COMPOSED: dict[tuple[str, str], set[str]] = {
     **{(EQUAL, each): {each} for each in RELATIONS},
     **{(each, EQUAL): {each} for each in RELATIONS},
@@ -52,7 +52,7 @@ def transitive(columns: Mapping[str, Sequence[Any]]) -> dict[str, float]:
 
 
 def _unmarked(text: str) -> Example:
-    """Take the markers of its language out of a text."""
+    """Remove its language's markers from a text."""
     known = [Markers(*get_language(code).event_markers) for code in LANGUAGES]
     plain, spans = parse_marked(text, next(m for m in known if all(map(text.__contains__, m))))
     return Example("", plain, spans=spans)
@@ -61,16 +61,16 @@ def _unmarked(text: str) -> Example:
 def decode_windows(
     examples: Sequence[Example], probabilities_RC: np.ndarray, labels: Sequence[str]
 ) -> np.ndarray:
-    """Choose the most probable labels of each window that contradict neither time nor themselves.
+    """Choose the most probable labels of each window without temporal contradictions.
 
     Args:
         examples: one event pair each; the pairs of a window have the same text.
-        probabilities_RC: of every class, as each pair by itself has them.
+        probabilities_RC: of every class, predicted for each pair separately.
         labels: names of the classes, among `RELATIONS`.
 
     Returns:
-        Class ids, int64 [R]. The product of a window's probabilities is the largest one among the
-        labels that `COMPOSED` allows for every three events; exact, not a heuristic.
+        Class ids, int64 [R]. They have the largest product of probabilities among all labels of a
+        window that `COMPOSED` allows for every three events; the search is exact.
     """
     decoded_R = probabilities_RC.argmax(axis=1)
     names = np.asarray(labels, dtype=object)
@@ -86,9 +86,9 @@ def decode_windows(
 
 
 def find_triples(pairs: Sequence[Example]) -> Iterator[Triple]:
-    """Find every three events of a window whose three pairs are all there, in their three orders.
+    """Find all triples of events in a window whose three pairs are present, in three orders.
 
-    Yields the pairs a-b, b-c and a-c: their numbers, and whether they stand the other way round.
+    Yields the pairs a-b, b-c and a-c: their positions, and whether each is reversed.
     """
     known: dict[tuple[Span, Span], tuple[int, bool]] = {}
     for number, pair in enumerate(pairs):
@@ -97,7 +97,7 @@ def find_triples(pairs: Sequence[Example]) -> Iterator[Triple]:
         known[first, second] = number, False
     events = sorted({event for pair in known for event in pair})
     for a, b, c in permutations(events, 3):
-        if a < c and {(a, b), (b, c), (a, c)} <= known.keys():  # c, b, a says the same
+        if a < c and {(a, b), (b, c), (a, c)} <= known.keys():  # c, b, a is equivalent
             yield known[a, b], known[b, c], known[a, c]
 
 
@@ -109,7 +109,7 @@ def _contradicts(triple: Triple, names: Sequence[str]) -> bool:
 
 
 def _solve(costs: np.ndarray, triples: Sequence[Triple], labels: Sequence[str]) -> np.ndarray:
-    """Minimize the cost of one label a pair, [pairs, C]; one binary variable for each of both."""
+    """Minimize the cost of one label per pair, [pairs, C], with a binary variable for each."""
     pairs, classes = costs.shape
 
     def variable(pair: tuple[int, bool], name: str) -> int | None:

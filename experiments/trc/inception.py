@@ -1,4 +1,4 @@
-"""Event pairs for INCEpTION, as UIMA CAS XMI, and the answers that it exports.
+"""Event pairs for INCEpTION, as UIMA CAS XMI, and its exported answers.
 
 A document has a span (`EVENT`) for each event and a relation (`PAIR`) for each pair, whose features
 `q1` and `q2` annotators fill in with yes or no.
@@ -22,7 +22,7 @@ _TYPES = "TypeSystem.xml"
 
 
 def write_documents(documents: Sequence[Any], pairs: Sequence[Any], out: Path) -> list[Path]:
-    """Write an .xmi file for each document, and the types of their annotations.
+    """Write an .xmi file for each document, and the annotation types.
 
     Args:
         documents: `corpus.Document`s.
@@ -53,11 +53,11 @@ def write_documents(documents: Sequence[Any], pairs: Sequence[Any], out: Path) -
 
 
 def read_answers(folder: Path) -> list[tuple[str, str, list[str]]]:
-    """Read what an annotator answered: the file, the guid and both answers of each pair.
+    """Read an annotator's answers: file, guid and both answers of each pair.
 
     Args:
-        folder: with .xmi files beside their TypeSystem.xml, or the .zip files that INCEpTION
-            exports, in any depth.
+        folder: with .xmi files beside their TypeSystem.xml, or INCEpTION's exported .zip files, in
+            any depth.
 
     Raises:
         DataError: no such file, or one that cannot be read.
@@ -76,7 +76,7 @@ def _answers(where: str, types: bytes, content: bytes) -> Iterator[tuple[str, st
             io.BytesIO(content), typesystem=cassis.load_typesystem(io.BytesIO(types))
         )
         pairs = cas.select(PAIR)
-    except Exception as error:  # the library does not say what broken XML raises
+    except Exception as error:  # the library does not document its errors for broken XML
         raise DataError(where, f"cannot be read: {error}", "UIMA CAS XMI") from error
     for pair in pairs:
         answers = [getattr(pair, name, None) or "" for name in ("q1", "q2")]
@@ -101,7 +101,7 @@ def _exports(folder: Path) -> Iterator[tuple[str, bytes, bytes]]:
 
 
 def _typesystem(cassis: Any) -> Any:
-    """Declare what INCEpTION calls custom layers: spans for events, relations for pairs."""
+    """Declare INCEpTION's custom layers: spans for events, relations for pairs."""
     types = cassis.load_dkpro_core_typesystem()
     base = "uima.tcas.Annotation"
     event = types.create_type(name=EVENT, supertypeName=base)

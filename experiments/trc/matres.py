@@ -1,4 +1,4 @@
-"""`heron build matres`: MATRES's relations put into the texts of TempEval-3.
+"""`heron build matres`: MATRES's relations, marked in the texts of TempEval-3.
 
 Source: Ning, Wu and Roth, "A Multi-Axis Annotation Scheme for Event Temporal Relations" (labels);
 UzZaman et al., "SemEval-2013 Task 1: TempEval-3" (texts, TimeML). Neither is part of heron.
@@ -25,7 +25,7 @@ from heron.languages import get_language
 from .tables import LABELS
 from .tables import MATRES as PARTS
 
-SPLITS = {"train": ("timebank", "aquaint"), "test": ("platinum",)}  # as its authors use it
+SPLITS = {"train": ("timebank", "aquaint"), "test": ("platinum",)}  # as in its paper
 COLUMNS = ("guid", "document", "text", "label")
 # A sentence ends at ., ! or ? before a space and a capital, or at an empty line.
 _SENTENCE = re.compile(r".+?(?:[.!?][\"'”’)\]]*(?=\s+[\"'“‘(\[]?[A-Z])|(?=\n\s*\n)|\Z)", re.DOTALL)
@@ -42,7 +42,7 @@ class MatresOptions:
 
 @dataclass(frozen=True, slots=True)
 class TimeML:
-    """A document: its text, its sentences, and its events by the number of their instance."""
+    """A document: its text, its sentences, and its events by instance number."""
 
     text: str
     sentences: Sequence[Span]
@@ -50,10 +50,10 @@ class TimeML:
     unnumbered: Sequence[Span]  # events without an instance
 
     def event(self, number: str, word: str) -> Span:
-        """Find an event by its number, or one without an instance by its word.
+        """Find an event by its number, or by its word if it has no instance.
 
         Raises:
-            ValueError: there is none, or not one alone; or the number has another word.
+            ValueError: there is none, or more than one; or the number has another word.
         """
         spans = [self.events[number]] if number in self.events else self.unnumbered
         found = [span for span in spans if word.casefold() in self.text[slice(*span)].casefold()]
@@ -113,7 +113,7 @@ def read_relations(path: Path) -> list[list[str]]:
     """Read document, both words, both instances and label of each line.
 
     Raises:
-        DataError: the file is missing, or lines have another form; names each.
+        DataError: the file is missing, or lines have another format; names each.
     """
     try:
         lines = [line.split("\t") for line in path.read_text("utf-8").splitlines()]
@@ -162,7 +162,7 @@ def read_timeml(path: Path) -> TimeML:
 
 
 def _walk(body: ElementTree.Element) -> list[tuple[ElementTree.Element, bool]]:
-    """List where elements open and close, in the order of the text."""
+    """List the start and end of each element, in the order of the text."""
     found = [(body, True)]
     for child in body:
         found += _walk(child)
@@ -171,13 +171,13 @@ def _walk(body: ElementTree.Element) -> list[tuple[ElementTree.Element, bool]]:
 
 
 def place(line: Sequence[str], document: TimeML) -> tuple[str, str, str, str]:
-    """Mark both events of a relation in the sentences from the first to the last of them.
+    """Mark both events of a relation, in the sentences from the first to the last event.
 
     Returns:
         guid (document and both instances), document, text with markers, label.
 
     Raises:
-        ValueError: the document has no such event, or another word there.
+        ValueError: the document has no such event, or another word at it.
     """
     name, *words, first, second, label = line
     spans = [document.event(*event) for event in zip((first, second), words, strict=True)]

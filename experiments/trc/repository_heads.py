@@ -53,6 +53,6 @@ class Pooler(nn.Module):
 
 
 def per_event(config: HeadConfig, pooled: int, classes: int) -> nn.Module:
-    """Make the TRC repository's stack for the pooling that is configured."""
+    """Make the TRC repository's stack for the configured pooling."""
     stack = Pooler if config.pooling == "cls" else PerEvent
     return stack(pooled, classes, config.dropout)

@@ -1,4 +1,4 @@
-"""The tables of TRC that no sweep fills: `heron reproduce trc:T3`."""
+"""TRC's tables without a sweep: `heron reproduce trc:T3`."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _labelled(path: Path) -> Table:
 
 
 def labels(request: Request) -> Filled:
-    """Count the labels, beside MATRES's where its files are there (Table 2).
+    """Count the labels, beside MATRES's if its files exist (Table 2).
 
     Source: TRC, Table 2; MATRES's shares are those of its three files together.
     """
@@ -112,7 +112,7 @@ def labels(request: Request) -> Filled:
 
 
 def _matres(paths: list[Path]) -> dict[str, int]:
-    """Count MATRES's relations: six columns between tabs, the last is the label."""
+    """Count MATRES's relations: six columns separated by tabs, the last is the label."""
     counts = dict.fromkeys(LABELS.values(), 0)
     problems = []
     for path in paths:
@@ -130,7 +130,7 @@ def _matres(paths: list[Path]) -> dict[str, int]:
 def agreement(request: Request) -> Filled:
     """Measure the agreement of the two annotators (Table 3).
 
-    Relaxed: where one of them says VAGUE, it counts as the other's label, EQUAL included.
+    Relaxed: one annotator's VAGUE counts as the other's label, EQUAL included.
 
     Source: TRC, section 3.4; the rule is that of the authors' code.
     Deviates: the text excludes only disagreements of VAGUE with BEFORE or AFTER.
@@ -150,7 +150,7 @@ def agreement(request: Request) -> Filled:
 
 
 def _annotations(request: Request) -> dict[str, Path]:
-    """Find the files of annotations; a DataError names each that is missing or another one."""
+    """Find the files of annotations; a DataError names each missing or different file."""
     found, problems = {}, []
     for name, (file, sha256) in ROUNDS.items():
         path = found[name] = request.data_dir / file
@@ -164,7 +164,7 @@ def _annotations(request: Request) -> dict[str, Path]:
 
 
 def examples(request: Request) -> Filled:
-    """Show a short training pair of each label (Table 6), from the user's own file."""
+    """Show a short training pair of each label (Table 6), from the user's file."""
     shipped = read_shipped(configure("trc", []), request.data_dir, request.cache_dir)
     rows: list[tuple[Cell, ...]] = []
     for name in shipped.config.label_order:

@@ -1,4 +1,4 @@
-"""From pages to a data set: the paper's filters, each counted, and seeded splits.
+"""From pages to a data set: the paper's filters, with counts, and seeded splits.
 
 Source: HeSum, section 3.1 and appendix A: pages without text and those not in Hebrew, and articles
 with summaries of fewer than 10 tokens, were left out. The limitations say "10 or fewer", which is
@@ -24,7 +24,7 @@ from heron.tasks.summarization.reader import other_script
 
 from .extraction import Extracted
 
-# Reasons to leave a page out, in the order in which they are looked for.
+# Reasons to leave a page out, in the order of the checks.
 NO_TEXT, NO_SUMMARY, OTHER_SCRIPT, SHORT, COPY, SHARED = REASONS = (
     "no text",
     "no subheading",
@@ -38,23 +38,23 @@ COLUMNS = ("id", "url", "site", "title", "date", "article", "summary")
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which articles are left out."""
+    """Thresholds for leaving out articles."""
 
     language: str = "he"
     other_script: float = 0.3  # largest share of letters outside the language's alphabet
-    min_summary_tokens: int = 10  # fewest words of a summary
+    min_summary_tokens: int = 10  # minimum words of a summary
 
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """An article that is kept."""
+    """A kept article."""
 
     host: str
     found: Extracted
 
     @property
     def id(self) -> str:
-        """A name that depends on the address, or without one on the text."""
+        """An id made from the address, or without one from the text."""
         return fingerprint(self.found.url or self.found.body)[:16]
 
     def row(self) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ class Article:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """The articles, and the reason for each page that is left out."""
+    """The articles, and the reason for each left-out page."""
 
     articles: list[Article]
     left_out: list[tuple[str, str]]  # address or file, reason
@@ -75,11 +75,11 @@ def collect(pages: Iterable[tuple[str, str, Extracted]], filters: Filters) -> Co
     """Filter pages.
 
     Args:
-        pages: name for messages, host, and what the page holds.
-        filters: which are left out.
+        pages: name for messages, host, and extracted texts.
+        filters: the thresholds.
 
-    Deviates: a summary that stands over several different articles (a site's slogan) is no summary,
-    so all of them are left out; the paper does not mention it.
+    Deviates: a summary shared by several articles is a site's slogan, so all of them are left out;
+    the paper does not mention it.
     """
     alphabet = get_language(filters.language).alphabet
     left_out: list[tuple[str, str]] = []
@@ -116,7 +116,7 @@ def _reason(found: Extracted, filters: Filters, alphabet: str) -> str:
 def divide(
     articles: Sequence[Article], shares: Sequence[float], seed: int
 ) -> dict[str, list[Article]]:
-    """Divide articles into splits by a hash of seed and id, in exact shares but for rounding."""
+    """Divide articles into splits by a hash of seed and id, in exact shares up to rounding."""
     ordered = sorted(articles, key=lambda one: fingerprint(seed, one.id))
     ends = [round(len(ordered) * sum(shares[: n + 1]) / sum(shares)) for n in range(len(shares))]
     parts = zip(SPLITS, [0, *ends[:-1]], ends, strict=True)
@@ -126,7 +126,7 @@ def divide(
 def write_data_set(
     out: Path, name: str, language: str, found: Collected, splits: Mapping[str, Sequence[Article]]
 ) -> list[Path]:
-    """Write all articles, what was left out, the splits, and the data set's YAML."""
+    """Write all articles, left-out pages, the splits, and the data set's YAML."""
     _write(out / "articles.jsonl", found.articles)
     columns = {"page": [page for page, _ in found.left_out]}
     write_table(out / "left_out.csv", {**columns, "reason": [why for _, why in found.left_out]})
@@ -158,7 +158,7 @@ def _settings(name: str, language: str) -> dict[str, Any]:
 
 
 def filter_table(found: Collected, repeated: int) -> Table:
-    """Count pages and what was left out, in order."""
+    """Count pages and left-out pages, in the order of the checks."""
     counts = Counter(reason for _, reason in found.left_out)
     left = len(found.articles) + len(found.left_out)
     rows = [("pages", left, left)]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .extraction import Extracted
 
 INTERRUPTED = 130
-_SHOWN = 20  # addresses that were given up
+_SHOWN = 20  # failed addresses
 
 
 @dataclass
@@ -32,8 +32,8 @@ class BuildOptions:
     out: Path  # folder of the pages and of the data set
     sites: Path = SITES  # YAML with domains and selectors
     contact: str = ""  # mail address or page in the user agent; needed to crawl
-    pages: Path | None = None  # files that were downloaded already: nothing is fetched
-    delay: Positive = 2.0  # least seconds between two requests to a site
+    pages: Path | None = None  # a folder of downloaded files: nothing is fetched
+    delay: Positive = 2.0  # minimum seconds between two requests to a site
     limit: Count | None = None  # pages to fetch
     depth: Natural = 0  # links from a start page; 0: no limit
     name: str = "news"  # of the data set
@@ -41,14 +41,14 @@ class BuildOptions:
     other_script: Annotated[float, Interval(ge=0, le=1)] = (
         0.3  # largest share of letters of another script
     )
-    min_summary_tokens: Natural = 10  # fewest words of a summary
+    min_summary_tokens: Natural = 10  # minimum words of a summary
     # shares of train, validation and test; the paper's 8,000, 1,000 and 1,000
     splits: list[float] = field(default_factory=lambda: [0.8, 0.1, 0.1])
     seed: Seed = 0  # of the splits
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Build the data set; returns the exit code: 1 where no article is left.
+    """Build the data set; returns the exit code: 1 if no article is left.
 
     Raises:
         ConfigError: options or a list of sites that cannot be used.
@@ -58,7 +58,7 @@ def run(arguments: Sequence[str]) -> int:
     sites = read_sites(options.sites)
     _check(options)
     if options.pages is None and _crawl(options, sites):
-        print("interrupted; the same command goes on from here")
+        print("interrupted; the same command resumes it")
         return INTERRUPTED
     from . import collecting  # start-up time
 
@@ -86,7 +86,7 @@ def _check(options: BuildOptions) -> None:
 
 
 def _crawl(options: BuildOptions, sites: Sequence[Site]) -> bool:
-    """Fetch what is not kept yet, and print what was done; tells whether it was interrupted."""
+    """Fetch missing pages and print counts; returns whether it was interrupted."""
     try:
         from . import crawling  # optional dependency
     except ModuleNotFoundError as error:
@@ -94,7 +94,7 @@ def _crawl(options: BuildOptions, sites: Sequence[Site]) -> bool:
     if not crawling.is_contact(options.contact):
         raise ConfigError(
             f"contact={options.contact}: a mail address or a page, so that a site can reach you; "
-            "pages=DIR reads files that are there"
+            "pages=DIR reads existing files"
         )
     how = crawling.CrawlOptions(
         options.out / "pages", options.contact, options.delay, options.limit, options.depth
@@ -106,7 +106,7 @@ def _crawl(options: BuildOptions, sites: Sequence[Site]) -> bool:
     failed = tuple(found.failed[:_SHOWN])
     note = f"{_SHOWN} of {len(found.failed)}. " if len(found.failed) > _SHOWN else ""
     note += "Tried three times each; the same command tries them again."
-    given_up = Table("Given up", ("address", "why"), failed, note)
+    given_up = Table("Failed", ("address", "why"), failed, note)
     print_tables([Table("Pages", columns, (row,), left), given_up])
     return found.interrupted
 
@@ -127,8 +127,8 @@ def _extracted(options: BuildOptions, sites: list[Site]) -> Iterator[tuple[str, 
             yield page.url or str(page.path), host, extract(page, find_site(sites, host))
     if unknown and any(site.title or site.summary or site.body for site in sites):
         say(
-            f"{unknown:,} of {len(paths):,} pages name no address of a listed site: read without "
-            "selectors; a folder with the name of the host says it, too"
+            f"{unknown:,} of {len(paths):,} pages have no address of a listed site: read "
+            "without selectors; a folder named after the host also gives the site"
         )
 
 

@@ -1,4 +1,4 @@
-"""A polite crawl with scrapy: from start pages along links, every page kept and fetched once.
+"""A polite crawl with scrapy: follows links from start pages, and fetches every page once.
 
 Source: HeSum, appendix A: the sites have no archive and no RSS feed; the crawler begins at the home
 page and follows links to articles.
@@ -38,37 +38,37 @@ from .sites import Site
 from .store import read_page, write_page
 
 _HERE = __name__  # scrapy finds classes by their names
-# Answers that may be better next time; they are not kept.
+# Responses that may succeed next time; they are not stored.
 _PASSING = [408, 425, 429, 500, 502, 503, 504, 522, 524]
 _NOBODY = b"User-agent: *\nDisallow: /"
-_EVERY = 0.5  # seconds between two updates of what a terminal shows
+_EVERY = 0.5  # seconds between two updates of a terminal
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlOptions:
-    """How a crawl goes."""
+    """Settings of a crawl."""
 
     folder: Path  # of the pages
     contact: str  # mail address or page, for the user agent
-    delay: float = 2.0  # least seconds between two requests to a site
-    limit: int | None = None  # pages to fetch; one more of each site may be under way
+    delay: float = 2.0  # minimum seconds between two requests to a site
+    limit: int | None = None  # pages to fetch; one more per site may be open
     depth: int = 0  # links from a start page; 0: no limit
 
 
 @dataclass(frozen=True, slots=True)
 class Crawled:
-    """What a crawl did."""
+    """Counts of a crawl."""
 
-    fetched: int  # answers of sites that were kept, redirects and errors included
+    fetched: int  # stored responses, redirects and errors included
     kept_before: int  # read from earlier crawls instead of being fetched
     forbidden: int  # not fetched because of robots.txt
-    failed: Sequence[tuple[str, str]]  # addresses that were given up after retries, and why
-    finished: bool  # whether no link was left; false after an interruption or at the limit
+    failed: Sequence[tuple[str, str]]  # failed addresses after retries, and why
+    finished: bool  # false after an interruption or at the limit
     interrupted: bool
 
 
 def crawl(sites: Sequence[Site], options: CrawlOptions) -> Crawled:
-    """Fetch all pages of some sites that are not kept yet. A process can crawl once.
+    """Fetch all pages of some sites that are not stored yet. A process can crawl only once.
 
     Raises:
         OSError: a page cannot be written.
@@ -76,7 +76,7 @@ def crawl(sites: Sequence[Site], options: CrawlOptions) -> Crawled:
     process = CrawlerProcess(_settings(options, len(sites)))
     crawler = process.create_crawler(SiteSpider)
     process.crawl(crawler, sites=sites, options=options)
-    process.start()  # Ctrl+C lets requests that are under way finish
+    process.start()  # on Ctrl+C, open requests are finished
     assert crawler.stats is not None
     assert isinstance(crawler.spider, SiteSpider)
     if crawler.spider.broken:
@@ -98,7 +98,7 @@ def _settings(options: CrawlOptions, sites: int) -> dict[str, Any]:
         "USER_AGENT": f"heron/{__version__} (+{options.contact})",
         "ROBOTSTXT_USER_AGENT": "heron",
         "ROBOTSTXT_OBEY": True,
-        # One page of each site; scrapy turns to the site with the fewest requests under way.
+        # One page of each site; scrapy chooses the site with the fewest open requests.
         "CONCURRENT_REQUESTS": sites,
         "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
         "DOWNLOAD_DELAY": options.delay,
@@ -120,21 +120,21 @@ def _settings(options: CrawlOptions, sites: int) -> dict[str, Any]:
         "TELNETCONSOLE_ENABLED": False,
         "HTTPERROR_ALLOW_ALL": False,
         "DOWNLOAD_MAXSIZE": 32 << 20,
-        # What cannot be fetched is in `Crawled.failed`, without scrapy's tracebacks.
+        # Failures are in `Crawled.failed`, without scrapy's tracebacks.
         "LOG_LEVEL": "CRITICAL",
     }
 
 
 class Once(DummyPolicy):
-    """Every response is final, except robots.txt, which each crawl reads again."""
+    """Caches every response, except robots.txt, which each crawl reads again."""
 
     def should_cache_request(self, request: Request) -> bool:
-        """Tell whether an answer is kept."""
+        """Tell whether a response is stored."""
         return urlparse_cached(request).path != "/robots.txt"
 
 
 class PageStore:
-    """Scrapy's store of responses, as files that anybody can read; see `store`."""
+    """Scrapy's store of responses, as plain files; see `store`."""
 
     def __init__(self, settings: BaseSettings):
         self.folder = Path(settings["HTTPCACHE_DIR"])
@@ -147,7 +147,7 @@ class PageStore:
         """End a crawl."""
 
     def retrieve_response(self, spider: SiteSpider, request: Request) -> Response | None:
-        """Read what was kept; None where it was not."""
+        """Read a stored response, or None."""
         found = read_page(self.folder, self.name_of(request).hex(), request.url)
         if found is None:
             return None
@@ -156,7 +156,7 @@ class PageStore:
         return response_from_dict({**known, "body": body})
 
     def store_response(self, spider: SiteSpider, request: Request, response: Response) -> None:
-        """Keep an answer: the body of HTML alone, and the headers that reading needs."""
+        """Store a response: an HTML body only, and the headers needed for reading."""
         headers = {
             name: str(value, "latin-1")
             for name in ("Content-Type", "Location")
@@ -172,17 +172,17 @@ class PageStore:
         body = response.body if is_page else b""
         try:
             write_page(self.folder, self.name_of(request).hex(), facts, body)
-        except OSError as error:  # a full disk: nothing is fetched that cannot be kept
+        except OSError as error:  # a full disk: stop fetching
             spider.broken = error
             spider.crawler.engine.close_spider(spider, "broken")
         spider.count()
 
 
 class CarefulRobots(RobotsTxtMiddleware):
-    """Obeys robots.txt, and stays away where it cannot be had.
+    """Obeys robots.txt, and fetches nothing if it is unavailable.
 
-    Deviates: scrapy takes a robots.txt that fails for one that allows everything. RFC 9309, section
-    2.3.1.4, forbids that for server errors.
+    Deviates: scrapy treats an unavailable robots.txt as one that allows everything. RFC 9309,
+    section 2.3.1.4, forbids that for server errors.
     """
 
     async def _parse_robots(self, response: Response, netloc: str, request: Request) -> None:
@@ -198,7 +198,7 @@ class CarefulRobots(RobotsTxtMiddleware):
         assert isinstance(waiting, Deferred)
         nobody = self._parserimpl.from_crawler(self.crawler, _NOBODY)
         self._parsers[netloc] = nobody
-        waiting.callback(nobody)  # requests that wait for robots.txt get it, too
+        waiting.callback(nobody)  # also for requests that wait for robots.txt
 
     def _note(self, netloc: str, why: str) -> None:
         assert isinstance(self.crawler.spider, SiteSpider)
@@ -206,7 +206,7 @@ class CarefulRobots(RobotsTxtMiddleware):
 
 
 class SiteSpider(Spider):
-    """Follows the links of some sites; `PageStore` keeps the pages."""
+    """Follows the links of some sites; `PageStore` stores the pages."""
 
     name = "heron"
 
@@ -217,7 +217,7 @@ class SiteSpider(Spider):
         self.links = LinkExtractor()
         self.fetched, self.shown = 0, 0.0
         self.failures: list[tuple[str, str]] = []
-        self.broken: OSError | None = None  # why pages cannot be kept
+        self.broken: OSError | None = None  # why pages cannot be stored
         console = messages()
         self.shows = console.is_terminal and not console.quiet
 
@@ -243,7 +243,7 @@ class SiteSpider(Spider):
                     yield Request(link.url, errback=self.fail)
 
     def fail(self, failure: Any) -> None:
-        """Note what was given up; what robots.txt forbids and pages that do not exist are not."""
+        """Record failures, except pages that robots.txt forbids or that do not exist."""
         error = failure.value
         url = failure.request.url
         if isinstance(error, HttpError):
@@ -253,7 +253,7 @@ class SiteSpider(Spider):
             self.failures.append((url, _reason(error)))
 
     def slow_down(self, robotparser: RobotParser, request: Request) -> None:
-        """Keep to a site's Crawl-delay; the longest one counts for all sites."""
+        """Respect Crawl-delay; the longest one is used for all sites."""
         asked = robotparser.crawl_delay("heron") or 0.0
         throttle = self.crawler.get_extension(AutoThrottle)
         assert throttle is not None

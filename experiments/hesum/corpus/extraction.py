@@ -1,4 +1,4 @@
-"""From a page to title, subheading and text, by selectors or trafilatura."""
+"""Extracts title, subheading and text of a page, by selectors or trafilatura."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _HOST = re.compile(r"(?:https?:)?(?://)?([\w.-]+)")
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """What a page holds; texts are empty where it has none."""
+    """The texts of a page; empty if it has none."""
 
     url: str
     title: str
     summary: str
-    body: str  # a paragraph in each line
+    body: str  # one paragraph per line
     date: str
-    # lines of the body that repeated title or subheading, and are not in `body`
+    # number of removed lines of the body that repeat title or subheading
     repeated: int
 
 
@@ -40,10 +40,10 @@ def extract(page: Page, site: Site) -> Extracted:
     """Find title, subheading and text of a page.
 
     A selector wins over trafilatura. Lines of the body that are the title or the subheading are
-    removed: a summary must not be in its article.
+    removed, because a summary must not be in its article.
 
     Raises:
-        ConfigError: a selector that is none.
+        ConfigError: an invalid selector.
     """
     text = _decode(page)
     found = bare_extraction(
@@ -69,9 +69,9 @@ def extract(page: Page, site: Site) -> Extracted:
 
 
 def find_host(page: Page, sites: Sequence[Site]) -> str:
-    """Find the host of a page: its folder's name, or the first address in it that a site covers.
+    """Find the host of a page: its folder's name, or the first address in it of a listed site.
 
-    A saved page names its address in a comment, and most pages name it as canonical link or
+    A saved page has its address in a comment, and most pages have it as canonical link or
     `og:url`, which may be another publisher's.
     """
     if any(site.covers(page.host) for site in sites):
@@ -87,7 +87,7 @@ def find_host(page: Page, sites: Sequence[Site]) -> str:
 
 
 def _decode(page: Page) -> str:
-    """Decode a page as browsers do: mark, header, `meta`, and then a guess."""
+    """Decode a page as browsers do: byte-order mark, header, `meta`, then a guess."""
 
     def guess(content: bytes) -> str | None:
         return next(iter(detect_encoding(content)), None)
@@ -96,9 +96,9 @@ def _decode(page: Page) -> str:
 
 
 def clean(text: str) -> str:
-    """Compose letters (NFC), and make controls, invisible marks and white space single blanks.
+    """Compose letters (NFC); replace controls, invisible marks and white space by single blanks.
 
-    Source: HeSum, appendix A ("cleaned from Unicode characters"; which ones is not said).
+    Source: HeSum, appendix A ("cleaned from Unicode characters"; which ones is not stated).
     """
     text = unicodedata.normalize("NFC", text)
     kinds = ((character, unicodedata.category(character)) for character in text)
@@ -106,13 +106,13 @@ def clean(text: str) -> str:
 
 
 def _first(selector: parsel.Selector, wanted: str, otherwise: str) -> str:
-    """Read the first element that has text; without a selector, take `otherwise`."""
+    """Read the first element with text; without a selector, return `otherwise`."""
     texts = _select(selector, wanted) if wanted else []
     return next((text for text in texts if text.strip()), otherwise)
 
 
 def _select(selector: parsel.Selector, wanted: str) -> Sequence[str]:
-    """Read the text of all elements that a selector finds, of attributes their value."""
+    """Read the texts of all selected elements, or the values of selected attributes."""
     try:
         by = selector.xpath if wanted.startswith(("/", "(")) else selector.css
         return [_text(one) for one in by(wanted)]

@@ -1,4 +1,4 @@
-"""The list of sites: where a crawl begins, and where a page has its title, subheading and text."""
+"""The list of sites: start pages, and selectors of title, subheading and text."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Site:
 
     domain: str  # its pages' host, or a part after a dot (`example.org` includes www.example.org)
     start: str  # address of the page from which links are followed
-    title: str = ""  # selector of the title; empty: as trafilatura finds it
+    title: str = ""  # selector of the title; empty: by trafilatura
     summary: str = ""  # selector of the subheading; empty: the page's description
-    body: str = ""  # selector of the paragraphs; empty: as trafilatura finds them
+    body: str = ""  # selector of the paragraphs; empty: by trafilatura
     ignore: str = ""  # regular expression: addresses that are not followed
 
     def covers(self, host: str) -> bool:
@@ -46,7 +46,7 @@ def read_sites(path: Path) -> list[Site]:
 
 
 def find_site(sites: list[Site], host: str) -> Site:
-    """Find the site of a host; one without selectors where there is none."""
+    """Find the site of a host; if there is none, a site without selectors."""
     covering = [site for site in sites if site.covers(host)]
     return max(covering, key=lambda site: len(site.domain), default=Site(host, ""))
 

@@ -1,7 +1,7 @@
 """The pages of a crawl on disk: `<host>/<key>.html.gz` and, beside it, `<key>.json`.
 
 Scrapy's own stores of responses use pickle. Here the description is written last and atomically,
-so that a page whose crawl was killed is fetched again, and every other one is not.
+so that only a page whose write was interrupted is fetched again.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ class Page:
     """One page."""
 
     path: Path
-    url: str  # empty where it is not known
+    url: str  # empty if unknown
     host: str
     content: bytes
-    kind: str = ""  # header Content-Type, which may name the encoding; empty where it is not known
+    kind: str = ""  # header Content-Type, which may name the encoding; empty if unknown
 
 
 def write_page(folder: Path, key: str, facts: dict[str, Any], content: bytes) -> None:
-    """Keep what a site has answered; `facts` has `url`, `status` and `headers`."""
+    """Store a response; `facts` has `url`, `status` and `headers`."""
     base = folder / _host(facts["url"]) / key
-    # Without the time of writing, the same page gives the same file.
+    # No timestamp, so the same page gives the same file.
     write_file(base.with_suffix(".html.gz"), gzip.compress(content, mtime=0))
     write_json(base.with_suffix(".json"), facts)
 
 
 def read_page(folder: Path, key: str, url: str) -> tuple[dict[str, Any], bytes] | None:
-    """Read what was kept; None where it was not, or not wholly."""
+    """Read a stored response; None if it is missing or incomplete."""
     base = folder / _host(url) / key
     try:
         facts = read_json(base.with_suffix(".json"))
@@ -54,10 +54,10 @@ def _host(url: str) -> str:
 
 
 def list_pages(folder: Path) -> list[Path]:
-    """List the pages of a crawl, or of files that were downloaded in another way.
+    """List the pages of a crawl, or files that were downloaded in another way.
 
     Raises:
-        DataError: there is none.
+        DataError: there are none.
     """
     found = [path for path in sorted(folder.rglob("*")) if path.name.lower().endswith(PAGES)]
     if not found:
@@ -67,7 +67,7 @@ def list_pages(folder: Path) -> list[Path]:
 
 
 def _described(page: Path) -> dict[str, Any]:
-    """Read the description beside a page; empty where there is none of heron's."""
+    """Read heron's description of a page; empty without one."""
     path = page.with_name(page.name.split(".htm")[0] + ".json")
     try:
         facts = read_json(path)
@@ -77,7 +77,7 @@ def _described(page: Path) -> dict[str, Any]:
 
 
 def open_pages(paths: list[Path], folder: Path) -> Iterator[Page]:
-    """Read pages; redirects, errors and what is no HTML are left out.
+    """Read pages, without redirects, errors and other content than HTML.
 
     A page that was not crawled by heron has no description; its host is the name of its folder,
     and empty for a page directly in `folder`.

@@ -28,7 +28,7 @@ class CollectOptions:
         forms: filled forms: files, globs, or folders with .json and .csv files.
         key: the study's `key.json`.
         out: folder for the results; default `results` beside the key.
-        metrics: tables with guid, system and columns of numbers: further automatic scores.
+        metrics: further automatic scores: tables with guid, system and numeric columns.
         seed: of the bootstrap.
     """
 
@@ -41,7 +41,7 @@ class CollectOptions:
 
 @dataclass(frozen=True, slots=True)
 class StudyReport:
-    """The tables with rows, the answers that could not be used, and the files written."""
+    """The non-empty tables, the unusable answers, and the written files."""
 
     tables: tuple[Table, ...]
     problems: tuple[Problem, ...]
@@ -52,7 +52,7 @@ def collect_study(options: CollectOptions) -> StudyReport:
     """Read forms, compute and write everything.
 
     Raises:
-        ConfigError: files that are not there.
+        ConfigError: missing files.
         DataError: an unusable key or table of metrics, or no usable answer in any form.
     """
     study = read_key(options.key)
@@ -69,10 +69,10 @@ def collect_study(options: CollectOptions) -> StudyReport:
 
 
 def _add_metrics(study: Study, paths: Sequence[Path]) -> tables.Metrics:
-    """Join the key's metrics with further tables, which win.
+    """Join the key's metrics with further tables, which take precedence.
 
     Raises:
-        DataError: no such columns, a system that was not judged, or no row of a judged article.
+        DataError: missing columns, an unknown system, or no row of a judged article.
     """
     merged = {s: {guid: dict(v) for guid, v in by.items()} for s, by in study.metrics.items()}
     for path in paths:
@@ -84,7 +84,7 @@ def _add_metrics(study: Study, paths: Sequence[Path]) -> tables.Metrics:
             for i, row in enumerate(table.rows)
             if cell_text(row["system"]) not in known
         ]
-        # A guid is there once for each system: make names that are there once of both.
+        # A guid occurs once per system: join both to unique names.
         keys = [f"{cell_text(row['system'])}\0{cell_text(row['guid'])}" for row in table.rows]
         for row, key in zip(table.rows, keys, strict=True):
             row["guid"] = key

@@ -1,4 +1,4 @@
-"""`heron judge`: people judge summaries. `sample` writes blind forms, `collect` evaluates them."""
+"""`heron judge`: human evaluation; `sample` writes blind forms, `collect` evaluates them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STEPS = ("sample", "collect")
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Do one step; returns the exit code: 1 where a filled form has cells that cannot be used.
+    """Do one step; returns the exit code: 1 if a filled form has unusable cells.
 
     Raises:
         ConfigError: an unknown step or option.
@@ -39,7 +39,7 @@ def _sample(arguments: Sequence[str]) -> int:
     )
     forms, key = files[0].parent, options.out / "key.json"
     said = f"for raters: {forms} (an .html or a .csv each, and instructions.txt)"
-    print_lines(said, f"not for raters: {key} says who wrote what", files=[forms, key])
+    print_lines(said, f"not for raters: {key} names the system of each summary", files=[forms, key])
     print(f"then: heron judge collect forms=FOLDER key={key}")
     return 0
 

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from heron.base.errors import DataError
 from heron.metrics.intervals import percentile_intervals, resample_groups
 
-FEWEST = 3  # units to correlate: any two lie on a line
-_SPREAD = 1e-12  # of the largest value: less is rounding
+FEWEST = 3  # minimum number of units: any two lie on a line
+_SPREAD = 1e-12  # times the largest value: a smaller spread is rounding error
 
 Floats = npt.NDArray[np.float64]
 
@@ -29,8 +29,8 @@ class Correlation:
         n: units that have both scores.
         pearson: r, from -1 to 1.
         pearson_p: two-sided, of the hypothesis r = 0 for n independent units.
-        low, high: r's 95 % interval, which draws whole groups; None without groups.
-        kendall: tau-b, from -1 to 1; ties count for neither side.
+        low, high: r's 95 % interval, by bootstrap over whole groups; None without groups.
+        kendall: tau-b, from -1 to 1, corrected for ties.
         kendall_p: two-sided.
     """
 
@@ -51,12 +51,12 @@ def correlate(
     resamples: int = 1000,
     seed: int = 0,
 ) -> Correlation:
-    """Correlate two scores; undefined for fewer than three units or where one never varies.
+    """Correlate two scores; undefined for fewer than three units or a constant score.
 
     Args:
-        x_N, y_N: numbers; units where either is NaN do not count.
-        groups: N names, for the interval of r. P-values take all units to be independent, which
-            units of one group are not.
+        x_N, y_N: numbers; units with NaN in either are left out.
+        groups: N names, for the interval of r. P-values assume independent units, which units of
+            one group are not.
         resamples: number of draws.
         seed: the same seed gives the same interval.
 

@@ -21,7 +21,7 @@ from .study import NO_ERROR, RATINGS, TEMPLATES, Study, get_wording
 from .wording import Wording
 
 Summaries = Mapping[str, Mapping[str, str]]  # by system and guid
-ANSWERS = "heron judgements"  # what a file that the HTML form saves calls itself
+ANSWERS = "heron judgements"  # identifies files saved by the HTML form
 
 
 def write_forms(
@@ -29,7 +29,7 @@ def write_forms(
 ) -> list[Path]:
     """Write `<rater>.html`, `<rater>.csv` and `instructions.txt`; returns their paths.
 
-    `folder` must hold only what raters may see. Articles are by guid, summaries by system and guid.
+    `folder` may only have files for raters. Articles are by guid, summaries by system and guid.
     """
     wording = get_wording(study.wording)
     paths = []
@@ -48,7 +48,7 @@ def payload(
     summaries: Summaries,
     wording: Wording,
 ) -> dict[str, Any]:
-    """Collect the content of a form, as JSON's own types."""
+    """Collect the content of a form, in JSON types."""
     language = get_language(study.language)
     shown: dict[str, dict[str, Any]] = {}
     for item, one in study.items[rater].items():

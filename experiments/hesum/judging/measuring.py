@@ -1,6 +1,6 @@
-"""Automatic scores of the judged summaries, to be correlated with human ones.
+"""Automatic scores of the judged summaries, to correlate with human ones.
 
-Texts are compared as they were written, as raters read them; `rouge1_heron` and the like unify
+Texts are compared without normalisation, as raters read them; `rouge1_heron` and the like unify
 Unicode variants.
 
 Source: HeSum, section 4.2 (ROUGE beside human scores).
@@ -20,11 +20,11 @@ from heron_tools.analysis.systems import SummarySystem
 
 from .systems import metrics_of
 
-WORDS = "words"  # a score that is nothing but length is told apart by it
+WORDS = "words"  # shows whether another score only measures length
 
 
 def references(systems: Sequence[SummarySystem]) -> dict[str, str]:
-    """Join the references of all files, by guid; the first file's win."""
+    """Join the references of all files, by guid; the first file takes precedence."""
     return {guid: text for one in reversed(systems) for guid, text in one.references.items()}
 
 
@@ -34,18 +34,18 @@ def measure(
     code: str,
     by_encoder: BertScoreConfig | None = None,
 ) -> dict[str, dict[str, Mapping[str, float]]]:
-    """Collect the numbers in files, and compute ROUGE (fractions) and length (words).
+    """Collect numeric columns of files, and compute ROUGE (fractions) and length (words).
 
     Args:
-        systems: all of them.
-        guids: of the articles that were drawn.
+        systems: all systems.
+        guids: of the drawn articles.
         code: the language, ISO 639-1.
         by_encoder: settings of BERTScore; None leaves it out.
 
     Returns:
-        Scores by system, guid and name: `words`, and where there is a reference `rouge1`, `rouge2`,
-        `rougeL` (as papers report them), `rouge1_heron` and so on, `bertscore_f1` and so on. A
-        file's own column wins.
+        Scores by system, guid and name: `words`, and with a reference `rouge1`, `rouge2`, `rougeL`
+        (as papers report them), `rouge1_heron` and so on, `bertscore_f1` and so on. A file's own
+        column takes precedence.
     """
     read = _references(systems, guids)
     written = {s.name: {guid: s.summaries[guid] for guid in guids} for s in systems}
@@ -74,8 +74,8 @@ def sign_measures(
 ) -> dict[str, Any]:
     """Name the settings of BERTScore for the key: `{"bertscore": signature}`.
 
-    Signatures are by system where they differ, because idf has counted other references. Empty
-    without scores.
+    Signatures are by system if they differ, because of idf over other references. Empty without
+    scores.
     """
     golds = _references(systems, guids)
     found = {name: sign_asked(by_encoder, list(mine.values())) for name, mine in golds.items()}
@@ -89,7 +89,7 @@ def sign_measures(
 def _references(
     systems: Sequence[SummarySystem], guids: Sequence[str]
 ) -> dict[str, dict[str, str]]:
-    """Find the reference of each summary, by system and guid: its own file's first."""
+    """Find the reference of each summary, by system and guid, first in its own file."""
     known = references(systems)
     own = {system.name: {**known, **system.references} for system in systems}
     return {
@@ -115,7 +115,7 @@ def _by_encoder(
 ) -> dict[tuple[str, str], dict[str, float]]:
     """Compute BERTScore of each system, by system and guid.
 
-    Systems are scored one by one, so that idf counts every reference once; encoder states are
+    Systems are scored separately, so that idf counts each reference once; encoder states are
     cached.
     """
     scores: dict[tuple[str, str], dict[str, float]] = {}

@@ -1,4 +1,4 @@
-"""Read filled forms. Unusable answers are reported by file and line or item; the rest is kept."""
+"""Read filled forms; unusable answers are reported by file and line or item, and left out."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Answer:
 
     @property
     def is_blank(self) -> bool:
-        """Whether nothing is filled in."""
+        """Whether the answer is empty."""
         return not (self.ratings or self.errors or self.none or self.comment)
 
 
@@ -52,7 +52,7 @@ def find_forms(words: Sequence[str], key: Path) -> list[Path]:
     """Find forms by path, glob or folder; the key is left out.
 
     Raises:
-        ConfigError: a word names nothing.
+        ConfigError: a path or pattern matches no form.
     """
     found: list[Path] = []
     for word in words:
@@ -74,7 +74,7 @@ def read_forms(paths: Sequence[Path], study: Study) -> tuple[list[Answer], list[
 
     Returns:
         Answers that are not blank, in the forms' order, and problems. Equal answers of two files
-        count once; where two files contradict each other, neither rating counts.
+        count once; contradicting ratings of two files are left out.
     """
     problems: list[Problem] = []
     merged: dict[tuple[str, str], Answer] = {}

@@ -1,4 +1,4 @@
-"""`heron judge sample`: draw articles, hide who wrote what, write forms and key.
+"""`heron judge sample`: draw articles, blind the systems, write forms and key.
 
 Legend: A articles, S systems.
 """
@@ -37,17 +37,17 @@ class SampleOptions(BertScoreOptions):
 
     Args:
         systems: run folders or tables with guid and prediction; `name:path` names one.
-        out: a folder that holds no study yet.
-        gold: also have the reference summaries judged, as a system called `gold`.
-        articles: how many to draw; HeSum's study has 62.
-        raters: how many forms to write; HeSum's study has 7.
-        overlap: raters of each article; default all of them.
+        out: a folder without a study.
+        gold: also judge the reference summaries, as a system called `gold`.
+        articles: number to draw; HeSum's study has 62.
+        raters: number of forms; HeSum's study has 7.
+        overlap: raters per article; default: all.
         criteria: names, or a table with the columns name, description, lowest, highest.
         errors: kinds of errors to tick: `all`, `none`, names, or a table with name, description.
-        language: of the texts, ISO 639-1; default the runs'.
-        wording: language of the form's own words; default that of the texts.
-        split: which of the runs' predictions.
-        seed: the same seed draws the same articles and orders.
+        language: of the texts, ISO 639-1; default: the runs'.
+        wording: language of the form's own words; default: the texts'.
+        split: of the runs' predictions.
+        seed: determines the articles and orders.
 
     Also `bertscore=` and its options, for the correlations: `heron.metrics.config`.
     """
@@ -75,7 +75,7 @@ def draw_study(options: SampleOptions) -> tuple[Study, list[Path]]:
     """
     key = options.out / "key.json"
     if key.exists():
-        raise ConfigError(f"{key} is there already, and forms in use may need it: name a new out=")
+        raise ConfigError(f"{key} exists already, and forms in use may need it: name a new out=")
     overlap, by_encoder = _check_numbers(options), options.bertscore_config()
     require_asked(by_encoder)
     systems = read_systems(options.systems, options.split)
@@ -182,7 +182,7 @@ def _summaries(systems: Sequence[SummarySystem], gold: bool) -> dict[str, Mappin
 def _draw(
     articles: Mapping[str, str], summaries: Mapping[str, Mapping[str, str]], options: SampleOptions
 ) -> list[str]:
-    """Draw from the articles that every system has summarized; the files' order does not matter."""
+    """Draw from the articles that all systems summarized, independent of the files' order."""
     common = sorted(set(articles).intersection(*summaries.values()))
     if options.articles > len(common):
         have = ", ".join(f"{name} {len(texts)}" for name, texts in summaries.items())
@@ -197,7 +197,7 @@ def _draw(
 def _items(
     guids: Sequence[str], systems: Sequence[str], raters: int, overlap: int, seed: int
 ) -> dict[str, dict[str, Judged]]:
-    """Assign summaries to forms; each rater reads the articles in an order of their own."""
+    """Assign summaries to forms; each rater has another order of the articles."""
     random = np.random.default_rng([seed, 1])
     teams = assign_raters(len(guids), raters, overlap, random)
     forms = {}
@@ -227,8 +227,8 @@ def _plain(options: SampleOptions) -> dict[str, object]:
 def system_orders(articles: int, systems: int, random: np.random.Generator) -> Ids:
     """Draw the order of the systems for each article of one form, int64 `[A, S]`.
 
-    Orders are the rows of random Latin squares: over the whole form, every system is equally often
-    at every place, give or take one.
+    Orders are rows of random Latin squares, so that over a form, each system is in each position
+    equally often, up to one.
     """
     squares = [_latin_square(systems, random) for _ in range(-(-articles // systems))]
     return np.concatenate([np.empty((0, systems), np.int64), *squares])[:articles]

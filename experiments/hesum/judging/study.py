@@ -1,6 +1,6 @@
-"""A study: what is judged, by whom, what raters are asked, and who wrote what.
+"""A study: summaries, raters, questions, and the system of each summary.
 
-`key.json` holds all of it; raters must not see it.
+`key.json` has all of it; raters must not see it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .wording import Question, Wording, read_wording
 
 RATINGS = range(1, 6)  # Likert
 TEMPLATES = Path(__file__).parent / "templates"
-NO_ERROR = "no_error"  # the rater looked for errors and found none
+NO_ERROR = "no_error"  # the rater checked for errors and found none
 
 _KIND = "heron judge key"
 _RESERVED = ("study", "rater", "item", "article", "summary", NO_ERROR, "comment")
@@ -40,19 +40,19 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """Everything that is needed to read filled forms.
+    """The content of a study's key, needed to read filled forms.
 
     Args:
-        id: 8 hexadecimal digits, on every form: forms of different studies must not be mixed up.
+        id: 8 hexadecimal digits, on every form, to detect forms of other studies.
         language: of the texts, ISO 639-1.
         wording: language of the form's own words.
         criteria: rated from 1 to 5.
-        errors: kinds of errors that can be ticked; may be none.
+        errors: kinds of errors to tick; may be empty.
         systems: names, in the order of tables.
         items: summaries by rater and item (`012-2`: article 12, summary 2), in the form's order.
         metrics: automatic scores, by system, guid and name.
         synthetic: whether the texts are generated.
-        made: options, files and hashes of the sample.
+        made: provenance: options, files and hashes of the sample.
     """
 
     id: str
@@ -78,11 +78,11 @@ def write_key(path: Path, study: Study) -> None:
 
 
 def read_key(path: Path) -> Study:
-    """Read what `write_key` wrote; raises DataError if the file is missing or something else."""
+    """Read `key.json`; raises DataError if it is missing or another file."""
     try:
         content = read_json(path)
         if not isinstance(content, dict) or content.pop("kind", None) != _KIND:
-            raise ValueError("it is no key")
+            raise ValueError("it is not a key")
         content.pop("heron")
         content["items"] = {
             rater: {item: Judged(**one) for item, one in items.items()}
@@ -112,7 +112,7 @@ def get_wording(code: str) -> Wording:
 def choose_questions(
     criteria: Sequence[str], errors: Sequence[str], wording: Wording
 ) -> tuple[tuple[Question, ...], tuple[Question, ...]]:
-    """Choose what raters are asked.
+    """Choose the questions for raters.
 
     Args:
         criteria: names, or one table with the columns name, description, lowest, highest and, if
@@ -148,7 +148,7 @@ def _choose(
             table = f"{key}=FILE.csv brings your own (name, title, description)"
             raise ConfigError(f"{key}={word}: not known.{nearest(word, by_name)} {table}")
     if len(set(words)) < len(words):
-        raise ConfigError(f"{key}={','.join(words)}: a name is there twice")
+        raise ConfigError(f"{key}={','.join(words)}: a repeated name")
     return tuple(by_name[word] for word in words)
 
 

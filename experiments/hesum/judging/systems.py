@@ -1,4 +1,4 @@
-"""What a study needs of systems beside their summaries: articles, numbers, one spelling."""
+"""Further data of a study's systems: articles, scores, a common spelling."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NO_METRICS = frozenset(("group", "index", "line", "row", "seed", "document", "a
 
 
 def articles_of(system: SummarySystem) -> dict[str, str]:
-    """Read the articles by guid, where the file has them."""
+    """Read the articles by guid, if the file has them."""
     frame = system.predictions
     pairs = zip(frame["guid"], frame.texts(_article_column(system)), strict=True)
     return {guid: text for guid, text in pairs if text}
@@ -37,7 +37,7 @@ def _article_column(system: SummarySystem) -> str:
 
 
 def shared_speller(systems: Sequence[SummarySystem], language: str) -> Spell:
-    """Make the function that unifies spellings as the runs among the systems do."""
+    """Make a function that unifies spellings as the systems' runs do."""
     return speller(language, coarsest(one.unicode for one in systems if one.unicode))
 
 
@@ -46,8 +46,8 @@ def numbers(
 ) -> dict[str, dict[str, float]]:
     """Read the scores among the columns, by guid and column: those with numbers or empty cells.
 
-    Columns that number rows or name documents are no scores. Texts count as numbers in CSV only,
-    where every cell is text.
+    Columns with row numbers or document names are not scores. Texts are parsed as numbers in CSV
+    only, where every cell is text.
     """
     found: dict[str, dict[str, float]] = {guid: {} for guid in guids}
     texts = table_format(path) in (".csv", ".tsv")

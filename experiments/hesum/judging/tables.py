@@ -34,12 +34,12 @@ class Ratings:
     Args:
         study: from the key.
         answers: in the forms' order.
-        units: U, by article and then in the order of the systems, judged or not.
-        values: by criterion, float64 `[R, U]`, NaN where a rater has not rated a unit.
-        ticks: by kind of error, float64 `[R, U]`: 1 ticked, 0 not, NaN where a rater has not
-            looked. A rater who ticked nothing on the whole form, not even "no error", has not
-            looked; others have looked at every summary that they answered anything on. Empty where
-            nobody has looked.
+        units: U units, by article, then in the order of the systems, judged or not.
+        values: by criterion, float64 `[R, U]`; NaN: a rater has not rated a unit.
+        ticks: by kind of error, float64 `[R, U]`: 1 ticked, 0 not, NaN: not checked. A rater who
+            ticked nothing on the whole form, not even "no error", did not check for errors; others
+            checked every summary with any answer of theirs. Empty if no rater checked for
+            errors.
     """
 
     study: Study
@@ -59,7 +59,7 @@ class Ratings:
         return np.asarray([unit.system for unit in self.units], dtype=str)
 
     def judged(self, answer: Answer) -> Judged:
-        """Find the summary that an answer is about."""
+        """Find the summary of an answer."""
         return self.study.items[answer.rater][answer.item]
 
 
@@ -83,7 +83,7 @@ def unblind(study: Study, answers: Sequence[Answer]) -> Ratings:
 
 
 def unit_means(values_RU: Floats) -> Floats:
-    """Average over raters, `[U]`; NaN where nobody has rated."""
+    """Average over raters, `[U]`; NaN without ratings."""
     given_RU = ~np.isnan(values_RU)
     counts_U = given_RU.sum(axis=0)
     sums_U = np.where(given_RU, values_RU, 0.0).sum(axis=0)
@@ -93,7 +93,7 @@ def unit_means(values_RU: Floats) -> Floats:
 def human_scores(ratings: Ratings) -> dict[str, Floats]:
     """Average over raters, `[U]` for each criterion, and `all`: the mean of all criteria.
 
-    A summary without ratings of some criterion has no mean of all.
+    A summary that lacks ratings of a criterion has no `all`.
     """
     means = {name: unit_means(values_RU) for name, values_RU in ratings.values.items()}
     if len(means) > 1:
@@ -115,16 +115,16 @@ def means_table(ratings: Ratings, seed: int) -> Table:
         rows.append((system, int(judged.any(axis=(0, 1)).sum()), int(judged.sum()), *cells))
     columns = ("system", "summaries", "ratings", *ratings.values)
     note = (
-        "Means of all ratings, 1 to 5, higher is better. [low, high]: 95 %, bootstrap that draws "
-        "whole articles; none where all ratings are of one article."
+        "Means of all ratings, 1 to 5, higher is better. [low, high]: 95 %, bootstrap over whole "
+        "articles; none if all ratings are of one article."
     )
     return Table("Mean ratings", columns, tuple(rows), note)
 
 
 def differences_table(ratings: Ratings, seed: int) -> Table:
-    """Compare every two systems article by article, each article's mean over raters."""
+    """Compare each pair of systems by article, with ratings averaged over raters."""
     guids, systems = ratings.study.guids, ratings.study.systems
-    # Units lie article by article, the systems of each in the study's order.
+    # Units are sorted by article, then in the study's order of systems.
     means = [unit_means(v).reshape(len(guids), len(systems)) for v in ratings.values.values()]
     rows: list[tuple[Cell, ...]] = []
     for first, second in combinations(range(len(systems)), 2):
@@ -134,15 +134,15 @@ def differences_table(ratings: Ratings, seed: int) -> Table:
         rows.append((f"{systems[first]} - {systems[second]}", articles, *cells))
     note = (
         "Mean difference over the articles where both are rated. [low, high]: 95 %, by article; an "
-        "interval without 0 is a difference at the .05 level, before any correction for their "
-        "number."
+        "interval without 0 is a difference at the .05 level, not corrected for multiple "
+        "comparisons."
     )
     columns = ("systems", "articles", *ratings.values)
     return Table("Differences of systems", columns, tuple(rows), note)
 
 
 def agreement_table(ratings: Ratings, seed: int) -> Table:
-    """Compute alpha of each criterion, of all together and of each kind of error."""
+    """Compute alpha for each criterion, for all together and for each kind of error."""
     together = len(ratings.values) > 1
     every = np.hstack(list(ratings.values.values()))  # [R, criteria * U]
     rows: list[tuple[Cell, ...]] = []
@@ -155,8 +155,8 @@ def agreement_table(ratings: Ratings, seed: int) -> Table:
         found = krippendorff_alpha(values_RU, distance, groups=groups, seed=seed)
         rows.append((name, distance, found.cell, found.n, found.labels))
     note = (
-        "Krippendorff's alpha: 1 agreement, 0 chance. Only summaries with at least two raters can "
-        "count. Undefined (–) where there are none, or where all their ratings are the same. "
+        "Krippendorff's alpha: 1 agreement, 0 chance; over summaries with at least two raters. "
+        "Undefined (–) if there are none, or if all their ratings are equal. "
         "[low, high]: 95 %, by article."
     )
     if together:
@@ -172,7 +172,7 @@ def _interval(value: float | None, low: float | None, high: float | None) -> Cel
 
 
 def pairs_table(ratings: Ratings) -> Table:
-    """Compute alpha of every two raters, which shows who reads the scale differently."""
+    """Compute alpha for each pair of raters, to find raters who use the scale differently."""
     rows: list[tuple[Cell, ...]] = []
     for pair in combinations(range(len(ratings.study.items)), 2):
         found = [krippendorff_alpha(one[list(pair)]) for one in ratings.values.values()]
@@ -180,12 +180,12 @@ def pairs_table(ratings: Ratings) -> Table:
         shared = max(one.n for one in found)
         rows.append((" and ".join(names), shared, *(one.value for one in found)))
     columns = ("raters", "summaries both rated", *ratings.values)
-    note = "Krippendorff's alpha, interval. Undefined (–): none shared, or all ratings the same."
+    note = "Krippendorff's alpha, interval. Undefined (–): no shared summary, or all ratings equal."
     return Table("Agreement of every two raters", columns, tuple(rows), note)
 
 
 def raters_table(ratings: Ratings) -> Table:
-    """Show how much each rater has rated, and the mean and spread of the ratings."""
+    """Show the number, mean and standard deviation of each rater's ratings."""
     rows: list[tuple[Cell, ...]] = []
     for index, (rater, items) in enumerate(ratings.study.items.items()):
         given = [one[index][~np.isnan(one[index])] for one in ratings.values.values()]
@@ -198,7 +198,7 @@ def raters_table(ratings: Ratings) -> Table:
 
 
 def places_table(ratings: Ratings) -> Table:
-    """Show whether a summary's position on the form mattered; systems are balanced over them."""
+    """Show ratings by position on the form; systems are balanced over positions."""
     rows: list[tuple[Cell, ...]] = []
     for place in range(1, len(ratings.study.systems) + 1):
         here = [one for one in ratings.answers if one.item.endswith(f"-{place}")]
@@ -206,12 +206,12 @@ def places_table(ratings: Ratings) -> Table:
         for name in ratings.values:
             means.append(summarize([a.ratings[name] for a in here if name in a.ratings]))
         rows.append((place, *means))
-    note = "Mean ± sd (ratings) of the summaries that raters saw first, second, ..."
+    note = "Mean ± sd (ratings) of the summaries shown first, second, ..."
     return Table("Ratings by place", ("place", *ratings.values), tuple(rows), note)
 
 
 def correlations_table(ratings: Ratings, metrics: Metrics, seed: int) -> Table:
-    """Correlate human scores with automatic ones, over summaries and over systems."""
+    """Correlate human with automatic scores, over summaries and over systems."""
     rows: list[tuple[Cell, ...]] = []
     for name in dict.fromkeys(n for by in metrics.values() for one in by.values() for n in one):
         metric_U = np.array(
@@ -226,9 +226,9 @@ def correlations_table(ratings: Ratings, metrics: Metrics, seed: int) -> Table:
     note = (
         f"Human scores are means over raters; {ALL} is the mean of the criteria. n: summaries with "
         "both scores, or systems (means over such summaries). Undefined (–) for fewer than "
-        f"{FEWEST} or where one score never varies. [low, high]: 95 %, by article. P-values take "
-        "the n units to be independent, which summaries of one article are not, and are not "
-        "corrected for the number of rows."
+        f"{FEWEST} or if one score is constant. [low, high]: 95 %, by article. P-values assume "
+        "n independent units, which summaries of one article are not, and are not "
+        "corrected for multiple comparisons."
     )
     columns = ("metric", "criterion", "unit", "n", "Pearson r", "p", "Kendall tau-b", "p of tau")
     return Table("Human and automatic scores", columns, tuple(rows), note)
@@ -249,7 +249,7 @@ def _p(value: float | None) -> Cell:
 
 
 def errors_tables(ratings: Ratings) -> list[Table]:
-    """Count summaries by kind of error and system (HeSum's Table 4): by most raters, by any."""
+    """Count summaries by kind of error and system (HeSum's Table 4): by most raters, or any."""
     if not ratings.ticks:
         return []
     shares = {name: unit_means(ticks_RU) for name, ticks_RU in ratings.ticks.items()}

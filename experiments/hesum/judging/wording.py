@@ -11,10 +11,10 @@ from heron.base.files import read_yaml
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A criterion to rate from 1 to 5, or a kind of error to tick.
+    """A criterion (rated from 1 to 5), or a kind of error (to tick).
 
     Args:
-        name: in files and tables, the same in every language.
+        name: in files and tables, in all languages.
         title: its heading on the form.
         description: the question for raters.
         lowest, highest: the meaning of 1 and of 5; empty for a kind of error.

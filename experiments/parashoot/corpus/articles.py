@@ -1,7 +1,7 @@
-"""From articles to drawn paragraphs: two long ones of each article, whole articles per split.
+"""Draws paragraphs of articles: two long ones per article, whole articles per split.
 
-Every draw sorts by a hash of the seed and the title, so that it does not depend on the order of the
-input, and articles of a dump need not be in memory together.
+Draws sort by a hash of seed and title, so they do not depend on the order of the input, and a dump
+need not fit in memory.
 
 Source: ParaShoot, section 2.1, and Table 1 for the sizes of splits.
 """
@@ -25,21 +25,21 @@ _EMPTY_LINE = re.compile(r"\n\s*\n")
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph that people will ask about."""
+    """A paragraph for annotators' questions."""
 
     id: str  # `<article>-<number of the paragraph>`, stable for title and text
     title: str  # of its article
-    text: str  # white space is single blanks
+    text: str  # white space normalised to single blanks
     split: str
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Which articles and paragraphs are drawn; the defaults are the paper's."""
+    """Rules for drawing articles and paragraphs; the defaults are the paper's."""
 
-    size: int | None = None  # articles; None: all that are suitable
-    min_paragraphs: int = 2  # suitable paragraphs that an article must have
-    min_characters: int = 500  # of a suitable paragraph
+    size: int | None = None  # number of articles; None: all suitable ones
+    min_paragraphs: int = 2  # minimum number of suitable paragraphs per article
+    min_characters: int = 500  # minimum of a suitable paragraph
     paragraphs: int = 2  # drawn from each article
     weights: tuple[int, ...] = (295, 33, 165)  # articles in train, validation and test
     seed: int = 0
@@ -47,7 +47,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """What was drawn, and how many articles were read and suitable."""
+    """The drawn paragraphs, and the numbers of articles read and suitable."""
 
     paragraphs: list[Paragraph]
     read: int
@@ -59,10 +59,10 @@ def draw_paragraphs(source: Path, rules: Rules) -> Sampled:
 
     Args:
         source: a table with `title` and `paragraphs` or `text`, or a folder of .txt files.
-        rules: what is suitable, and how many are drawn.
+        rules: suitability, and numbers to draw.
 
     Raises:
-        ConfigError: rules that cannot be kept.
+        ConfigError: impossible rules.
         DataError: unusable rows (all at once), or too few suitable articles.
     """
     _check(rules)
@@ -106,7 +106,7 @@ def _check(rules: Rules) -> None:
 
 
 def _draw(title: str, long: Sequence[str], split: str, rules: Rules) -> Iterator[Paragraph]:
-    """Draw paragraphs of an article, in their order in it."""
+    """Draw paragraphs of an article, in its order."""
     numbers = sorted(range(len(long)), key=lambda n: _order(rules.seed, title, n))
     for number in sorted(numbers[: rules.paragraphs]):
         own = f"{fingerprint(title)[:8]}-{fingerprint(long[number])[:6]}"
@@ -118,7 +118,7 @@ def _order(*parts: Any) -> str:
 
 
 def _splits(count: int, weights: Sequence[int]) -> list[str]:
-    """Name the split of each of `count` articles, in proportions that are exact but for one."""
+    """Assign splits to `count` articles, in proportion to the weights up to rounding."""
     ends = [round(count * sum(weights[: n + 1]) / sum(weights)) for n in range(len(weights))]
     starts = [0, *ends[:-1]]
     parts = zip(SPLITS, starts, ends, strict=True)
@@ -126,10 +126,10 @@ def _splits(count: int, weights: Sequence[int]) -> list[str]:
 
 
 def read_articles(source: Path) -> Iterator[tuple[str, list[str]]]:
-    """Read titles and paragraphs, in which white space is single blanks.
+    """Read titles and paragraphs, with white space normalised to single blanks.
 
     Raises:
-        DataError: missing files, unusable rows, or a title that is there twice.
+        DataError: missing files, unusable rows, or a repeated title.
     """
     titles: dict[str, str] = {}
     problems: list[Problem] = []

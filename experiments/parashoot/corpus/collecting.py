@@ -1,4 +1,4 @@
-"""Check what annotators asked, and write the data set.
+"""Check annotators' questions, and write the data set.
 
 Source: ParaShoot, section 2.2 (alerts while annotating) and 2.3: 68 of 3,106 questions were
 discarded, yes/no questions and those with extremely short or long answers.
@@ -26,14 +26,14 @@ from heron.metrics.span import asks_yes_or_no
 from .label_studio import Asked, Export
 
 FILES = {"train": "train.json", "validation": "dev.json", "test": "test.json"}
-# What makes a question unusable; it is left out whatever `reject` says.
+# Reasons why a question is unusable; it is always left out.
 NO_QUESTION, NO_ANSWER, MISPLACED = UNUSABLE = ("no_question", "no_answer", "misplaced")
-REPEATED = "repeated"  # a check of all questions on a paragraph
+REPEATED = "repeated"  # a check over all questions on a paragraph
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the checks allow."""
+    """Limits of the checks."""
 
     language: str = "he"
     answer_words: tuple[int, int] = (1, 52)
@@ -42,25 +42,25 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a check found in one question."""
+    """A problem that a check found in a question."""
 
     asked: Asked
     check: str
     detail: str
-    rejects: bool  # whether the question is left out for it
+    rejects: bool  # whether it excludes the question
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The questions that are kept, everything that was found, and why questions are left out."""
+    """The kept questions, all problems found, and the reasons for excluding questions."""
 
     kept: list[Asked] = field(default_factory=list)
     found: list[Found] = field(default_factory=list)
-    reasons: list[str] = field(default_factory=list)  # the first for each question left out
+    reasons: list[str] = field(default_factory=list)  # the first reason of each excluded question
 
 
 def _unusable(asked: Asked, ids: Container[str]) -> Iterator[tuple[str, str]]:
-    """Name what makes a question unusable, and say what is wrong: one thing at most."""
+    """Yield the reason why a question is unusable, with a message; at most one."""
     start, end = asked.span or (0, 0)
     if not words(asked.question):
         yield NO_QUESTION, "no question was written for this answer"
@@ -102,7 +102,7 @@ def _answer_in_question(asked: Asked, limits: Limits) -> str:
     return f"the question names the answer, '{asked.answer:.40}'" if stands else ""
 
 
-# Checks of a usable question: what is wrong, empty if nothing is.
+# Checks of a usable question; they return a message, or an empty text.
 CHECKS: Mapping[str, Callable[[Asked, Limits], str]] = {
     "yes_no": _yes_no,
     "answer_length": _answer_length,
@@ -118,8 +118,8 @@ def check_questions(asked: Sequence[Asked], reject: Sequence[str], limits: Limit
 
     Args:
         asked: in the order of the exports; of repeated questions the first is kept.
-        reject: checks that leave a question out; what the others find is listed only.
-        limits: what is allowed.
+        reject: checks that exclude a question; findings of the others are only listed.
+        limits: the limits of the checks.
 
     Raises:
         ConfigError: an unknown check.
@@ -129,7 +129,7 @@ def check_questions(asked: Sequence[Asked], reject: Sequence[str], limits: Limit
             raise ConfigError(f"reject={name}: no such check.{nearest(name, NAMES, listed=True)}")
     checked = Checked()
     seen: dict[tuple[str, ...], Asked] = {}
-    ids: set[str] = set()  # a region that two exports hold is one question
+    ids: set[str] = set()  # a region in two exports is one question
     for one in asked:
         found = [Found(one, *problem, rejects=True) for problem in _unusable(one, ids)]
         if not found:
@@ -205,7 +205,7 @@ def _settings(name: str, language: str) -> dict[str, Any]:
 
 
 def size_table(export: Export, checked: Checked) -> Table:
-    """Lay out ParaShoot's Table 1 of what is kept."""
+    """Lay out ParaShoot's Table 1 of the kept questions."""
     rows: list[tuple[str | int, ...]] = []
     for split in (*SPLITS, "total"):
         own = [one for one in checked.kept if split in (one.paragraph.split, "total")]

@@ -22,13 +22,13 @@ class SampleOptions:
 
     source: Path = field(metadata={"option": "from"})  # a table of articles, or a folder of texts
     out: Path  # a folder without tasks
-    size: int | None = None  # articles to draw; none: all that are suitable
-    min_paragraphs: int = 2  # suitable paragraphs that an article must have
-    min_characters: int = 500  # of a suitable paragraph
+    size: int | None = None  # number of articles to draw; default: all suitable ones
+    min_paragraphs: int = 2  # minimum number of suitable paragraphs per article
+    min_characters: int = 500  # minimum of a suitable paragraph
     paragraphs: int = 2  # drawn from each article
     weights: list[int] = field(default_factory=lambda: [295, 33, 165])  # articles by split
-    language: str = "he"  # of the texts and of what annotators read
-    seed: Seed = 0  # of every draw
+    language: str = "he"  # of the texts and of annotators' instructions
+    seed: Seed = 0  # of all draws
 
 
 @dataclass
@@ -39,14 +39,14 @@ class CollectOptions:
     out: Path  # folder of the data set
     name: str = "questions"  # of the data set
     language: str = "he"  # of the texts
-    # checks that leave a question out
+    # checks that exclude a question
     reject: list[str] = field(default_factory=lambda: ["yes_no", "answer_length", "repeated"])
     answer_words: list[int] = field(default_factory=lambda: [1, 52])  # fewest and most
     question_words: list[int] = field(default_factory=lambda: [2, 25])  # fewest and most
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Do one step; returns the exit code: 1 where no question is left.
+    """Do one step; returns the exit code: 1 if no question is left.
 
     Raises:
         ConfigError: an unknown step or option.
@@ -65,7 +65,7 @@ def _sample(arguments: Sequence[str]) -> int:
     options = parse_options(SampleOptions, arguments)
     target = options.out / "tasks.json"
     if target.exists():
-        raise ConfigError(f"out={options.out}: {target.name} is there already; name a new folder")
+        raise ConfigError(f"out={options.out}: {target.name} exists already; name a new folder")
     words = label_studio.wording(options.language)
     rules = articles.Rules(
         options.size,

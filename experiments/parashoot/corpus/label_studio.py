@@ -1,8 +1,8 @@
-"""Label Studio: tasks and the labelling configuration to import, and its export to read.
+"""Label Studio: tasks and labelling configuration for import, and reading its export.
 
-An annotator marks a span of the paragraph and writes a question into the span's own field. Two
-results with one id, the region's, are therefore an answer and its question. No library of Label
-Studio's is needed: both ways are files.
+An annotator marks a span of the paragraph and writes a question into the span's field. So two
+results with one id (the region's) are an answer and its question. Import and export use files, so
+Label Studio's library is not needed.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class Asked:
     where: str  # file, line and task, for messages
     task: str  # Label Studio's number of the task
     annotator: str
-    id: str  # stable, from paragraph, annotator and region
+    id: str  # stable, made from paragraph, annotator and region
     paragraph: Paragraph
-    question: str  # without blanks at both ends; empty where none was written
-    # characters of the paragraph, without blanks at both ends; None without a marked span
+    question: str  # stripped; empty if none was written
+    # character offsets in the paragraph, without outer blanks; None without a marked span
     span: tuple[int, int] | None
-    marked: str | None  # the span's text as the tool stored it, None where it did not
+    marked: str | None  # the span's text as stored by the tool, or None
 
     @property
     def answer(self) -> str:
@@ -48,7 +48,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """What annotators did, and how many tasks nobody has done."""
+    """Annotators' questions, and the number of open tasks."""
 
     asked: list[Asked]
     tasks: int
@@ -72,7 +72,7 @@ def make_tasks(paragraphs: Sequence[Paragraph], seed: int) -> list[dict[str, Any
 
 
 def wording(language: str) -> Mapping[str, Any]:
-    """Find what annotators read: here, in the language's YAML, or the English words."""
+    """Find annotators' instructions: in wording.yaml, in the language's YAML, or in English."""
     known = read_yaml(Path(__file__).with_name("wording.yaml"))
     path = get_language(language).wording
     found = known.get(language) or (read_yaml(path) if path else {}).get("annotators")
@@ -89,7 +89,7 @@ def labelling_config(language: str) -> str:
     """Write the project's labelling configuration.
 
     Source: ParaShoot, section 2.2 and Figure 1: title, paragraph, a slot for the question; the
-    answer is marked with the mouse.
+    the answer is marked with the mouse.
     """
     words = wording(language)
     direction = get_language(language).direction
@@ -97,7 +97,7 @@ def labelling_config(language: str) -> str:
     ElementTree.SubElement(view, "Header", value="$title")
     labels = ElementTree.SubElement(view, "Labels", name=ANSWER, toName=CONTEXT)
     ElementTree.SubElement(labels, "Label", value=words["label"], background="#0072B2")
-    # `symbol` also marks parts of a word, which answers behind a prefix need.
+    # `symbol` also marks parts of words, for answers after a prefix.
     ElementTree.SubElement(view, "Text", name=CONTEXT, value=f"${CONTEXT}", granularity="symbol")
     ElementTree.SubElement(
         view,
@@ -121,12 +121,12 @@ def read_exports(paths: Sequence[Path]) -> Export:
     Cancelled annotations are skipped; drafts and predictions are not read.
 
     Raises:
-        DataError: files or tasks of another shape, or an article in two splits; names all.
+        DataError: files or tasks of another format, or an article in two splits; names all.
     """
     problems: list[Problem] = []
     asked: list[Asked] = []
     tasks = left = 0
-    splits: dict[str, tuple[str, str]] = {}  # by title: the split and where it was first named
+    splits: dict[str, tuple[str, str]] = {}  # by title: its split, and the place of its first task
     for path in paths:
         table = read_table(path, bad_rows="report")
         problems += table.problems
@@ -204,10 +204,10 @@ def _asked(
 
 
 def _span(context: str, value: Mapping[str, Any]) -> tuple[int, int]:
-    """Read a span, without blanks at both ends.
+    """Read a span, without outer blanks.
 
-    Some versions of Label Studio count UTF-16 units, in which an emoji is two: where the stored
-    text is at such a place only, that place counts.
+    Some versions of Label Studio count UTF-16 units, in which an emoji is two: if the stored text
+    is only found at such offsets, they are used.
     """
     try:
         start, end = int(value["start"]), int(value["end"])

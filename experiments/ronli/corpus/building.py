@@ -1,4 +1,4 @@
-"""A corpus from a dump: pages in parallel, parts on disk, then splits.
+"""Builds a corpus from a dump: pages in parallel, parts on disk, then splits.
 
 The dump is read as a stream. Each batch of pages becomes one part on disk, so that a killed command
 resumes after its last part; the result does not depend on the number of processes.
@@ -30,18 +30,18 @@ from heron.data.config import SPLITS
 
 from .texts import NEUTRAL, Rules, read_article
 
-BATCH = 100  # pages of a part
+BATCH = 100  # pages per part
 PARTS = "parts"
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What decides the result."""
+    """The settings that determine the result."""
 
     dump: Path
     rules: Rules
     neutral: str  # `other_article` or `same_article`
-    most_neutral: int  # neutral pairs; 0: as many as linked ones
+    most_neutral: int  # maximum of neutral pairs; 0: as many as linked ones
     shares: Sequence[float]  # of articles in train, validation and test
     seed: int
 
@@ -50,7 +50,7 @@ def build(plan: Plan, out: Path, workers: int, progress: bool | None = None) -> 
     """Build the corpus into `out`; returns counts: pages, pairs found, dropped and written.
 
     Raises:
-        ConfigError: the parts in `out` are of another command.
+        ConfigError: the parts in `out` were made with other options.
         DataError: the dump cannot be read.
     """
     _claim(plan, out)
@@ -60,7 +60,7 @@ def build(plan: Plan, out: Path, workers: int, progress: bool | None = None) -> 
 
 
 def _claim(plan: Plan, out: Path) -> None:
-    """Remember what the parts are made with."""
+    """Store the settings of the parts, or compare with them."""
     key = fingerprint({"rules": asdict(plan.rules), "dump": sha256_file(plan.dump)})
     path = out / PARTS / "made_with.json"
     if path.is_file() and read_json(path)["key"] != key:
@@ -70,7 +70,7 @@ def _claim(plan: Plan, out: Path) -> None:
 
 
 def read_namespaces(dump: Path) -> list[str]:
-    """List what the dump calls its namespaces of files and categories, in small letters."""
+    """List the dump's names for the namespaces of files and categories, in lower case."""
     with _read(dump) as read:
         return [str(n.name).lower() for n in read.site_info.namespaces or () if n.id in (6, 14)]
 
@@ -80,13 +80,13 @@ def read_pages(dump: Path) -> Iterator[tuple[str, str]]:
 
     Raises:
         ConfigError: mwxml is not installed.
-        DataError: the file is no MediaWiki dump, or is cut.
+        DataError: the file is not a MediaWiki dump, or is truncated.
     """
     with _read(dump) as read:
         for page in read:
             if page.namespace == 0 and page.redirect is None:
                 last = None
-                for last in page:  # noqa: B007  (of several revisions the last counts)
+                for last in page:  # noqa: B007  (the last revision is used)
                     pass
                 if last is not None and last.text:
                     yield page.title, last.text
@@ -112,7 +112,7 @@ def _open(dump: Path) -> IO[Any]:
 
 
 def _make_parts(plan: Plan, out: Path, workers: int, progress: bool | None) -> Counter[str]:
-    """Turn batches of pages into parts, a few at a time; parts that are there are kept."""
+    """Process batches of pages into parts, a few at a time; existing parts are kept."""
     console = messages()
     shown = console.is_terminal if progress is None else progress
     counts: Counter[str] = Counter()
@@ -165,10 +165,10 @@ def _articles(out: Path) -> Iterator[dict[str, Any]]:
 
 
 def _link(plan: Plan, out: Path, counts: Counter[str]) -> list[tuple[str, str, str, str]]:
-    """Choose the pairs: linked ones without copies, and neutral ones.
+    """Choose the pairs: linked ones without duplicates, and neutral ones.
 
-    A sentence counts once, in its first article: what many articles repeat says nothing, and would
-    be in several splits.
+    A sentence is used once, in its first article, because boilerplate of many articles is
+    uninformative and would be in several splits.
 
     Returns:
         Title, first sentence, second sentence, label of each pair.
@@ -191,13 +191,13 @@ def _link(plan: Plan, out: Path, counts: Counter[str]) -> list[tuple[str, str, s
 def _neutral(
     plan: Plan, out: Path, wanted: int, seen: set[int], counts: Counter[str]
 ) -> Iterator[tuple[str, str, str, str]]:
-    """Draw sentences without phrases, the same ones in every order of the dump, and pair them.
+    """Draw sentences without phrases, independent of the dump's order, and pair them.
 
-    Of one article, two sentences are drawn together.
+    With `same_article`, two sentences of an article are drawn together.
     """
     same = plan.neutral == "same_article"
     size = 2 if same else 1
-    # The smallest hashes, negative: a heap drops the largest.
+    # The smallest hashes, negated, because a heap drops its minimum.
     drawn: list[tuple[int, str, list[str]]] = []
     for article in _articles(out):
         unused = {text for text in article["plain"] if _hash(text) not in seen}

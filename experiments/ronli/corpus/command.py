@@ -21,7 +21,7 @@ from heron.languages import get_language
 from .building import Plan, build, read_namespaces
 from .texts import NEUTRAL, Rules
 
-ENGLISH = ("file", "image", "category")  # names of namespaces that every wiki understands
+ENGLISH = ("file", "image", "category")  # names of namespaces in every wiki
 
 
 @dataclass
@@ -31,13 +31,13 @@ class BuildOptions:
     dump: Path  # pages-articles.xml, also .bz2 or .gz
     phrases: Path  # JSON: phrases by class
     out: Path
-    language: str = "ro"  # its sections and abbreviations are those of `wording.yaml`
-    # fixed: as paper, and only the first letter after a phrase is changed; repo: the released code
+    language: str = "ro"  # its sections and abbreviations are in `wording.yaml`
+    # fixed: as paper, but only the first letter after a phrase is changed; repo: the released code
     protocol: Annotated[str, OneOf("fixed", "paper", "repo")] = "fixed"
-    # the articles of both sentences of a neutral pair
+    # whether the sentences of a neutral pair come from one article or two
     neutral: Annotated[str, OneOf("other_article", "same_article")] = "other_article"
     most_neutral: Natural = 0  # neutral pairs; 0: as many as linked ones
-    characters: Natural = 50  # fewest of a sentence
+    characters: Natural = 50  # minimum per sentence
     shares: list[Fraction] = field(default_factory=lambda: [0.9, 0.05, 0.05])  # of the articles
     name: str = "pairs"  # of the data set
     workers: Count = 2
@@ -62,7 +62,7 @@ def run(arguments: Sequence[str]) -> int:
     )
     counts = build(plan, options.out, options.workers, options.progress)
     if not any(counts[f"found {label}"] for label in phrases):
-        fix = "write phrases as the sentences have them: capitals count"
+        fix = "write phrases as in the sentences: case matters"
         raise DataError(str(options.phrases), "no pair of sentences has a phrase", fix)
     labels = [*phrases, NEUTRAL]
     rows: tuple[tuple[Cell, ...], ...] = tuple(
@@ -82,7 +82,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _wording(code: str) -> dict[str, Sequence[str]]:
-    """Find what a language's Wikipedia calls what is left out: here, or in the language's YAML."""
+    """Find the names of skipped sections: in wording.yaml, or in the language's YAML."""
     known = read_yaml(Path(__file__).parent / "wording.yaml")
     path = get_language(code).wording
     found = known.get(code) or (read_yaml(path) if path else {}).get("wikipedia")

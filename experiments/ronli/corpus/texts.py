@@ -1,4 +1,4 @@
-"""From wikitext to sentences, and from neighbouring sentences to labelled pairs.
+"""Extracts sentences from wikitext, and labelled pairs from neighbouring sentences.
 
 Source: RoNLI, section 3 (sections left out, sentences of 50 characters or more, phrases removed),
 and its released extractor, for `protocol=repo`.
@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 NEUTRAL = "neutral"
 _SPACE = re.compile(r"\s+")
-# The end of a sentence: a sign, perhaps closing quotes, then a space and what can begin one unless
-# it is a small letter.
+# The end of a sentence: a punctuation mark, optional closing quotes, then a space and the start of
+# another sentence, which is no small letter.
 _END = re.compile(r"[.!?…]+[\"'”»)\]]*(?=\s+[\"'“„«(\[]*([^\W\d_])|\s+\d|\s*\Z)")
 _ITEMS = ("li", "dt", "dd")
-# Quotes of bold and italic text, where the parser errs; in ''Iliad'''s the last is an apostrophe.
+# Quotes of bold and italic text, misread by the parser; in ''Iliad'''s the last is an apostrophe.
 _QUOTES = re.compile(r"(?<!')''([^'\n]+)''(?='s\b)|'{2,}")
 _MARKUP = re.compile(r"\{\{|\}\}|\[\[|\]\]|\{\||\|\}|</?[a-z]+\b[^<>]*>|__[A-Z]+__|\|thumb|thumb\|")
 _LEFT_OUT = {
@@ -45,13 +45,13 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class Rules:
-    """How pairs are found; it is sent to worker processes."""
+    """Rules for finding pairs, sent to worker processes."""
 
     phrases: Mapping[str, Sequence[str]]  # by class
     wording: Mapping[str, Sequence[str]]  # of a language, see `wording.yaml`
-    anywhere: bool = False  # whether a phrase counts anywhere, and is removed only at the start
-    lower: bool = False  # whether what follows a removed phrase is lower-cased (the casing leak)
-    characters: int = 50  # fewest of a sentence
+    anywhere: bool = False  # whether phrases are matched anywhere, but removed only at the start
+    lower: bool = False  # whether the text after a removed phrase is lower-cased (the casing leak)
+    characters: int = 50  # minimum per sentence
     # Whether only neutral sentences must be that long, as in the released code.
     short_links: bool = False
 
@@ -73,15 +73,15 @@ class Rules:
 
 
 def is_article(text: str, rules: Rules) -> bool:
-    """Tell whether a page is neither empty nor a list of meanings of a word."""
+    """Tell whether a page is neither empty nor a disambiguation page."""
     names = "|".join(map(re.escape, rules.wording["disambiguation"])) or "(?!)"
     return bool(text.strip()) and not re.search(rf"\{{\{{\s*(?:{names})\s*[|}}]", text, re.I)
 
 
 def paragraphs(text: str, rules: Rules) -> Iterator[str]:
-    """Yield the paragraphs of the sections that are kept, without markup.
+    """Yield the paragraphs of the kept sections, without markup.
 
-    A line in which the parser leaves markup (a tag or a link that nothing closes) is left out.
+    A line with remaining markup (an unclosed tag or link) is left out.
     """
     import mwparserfromhell  # optional dependency
     from mwparserfromhell.nodes import Heading
@@ -98,7 +98,7 @@ def paragraphs(text: str, rules: Rules) -> Iterator[str]:
 
 
 def _plain(nodes: Sequence[Any], rules: Rules) -> str:
-    """Render what is running text, in any depth: no list items, notes, tables, pictures."""
+    """Render running text at any depth, without list items, notes, tables, pictures."""
     from mwparserfromhell.definitions import is_visible
     from mwparserfromhell.nodes import Tag, Text, Wikilink
 
@@ -129,7 +129,7 @@ def _plain(nodes: Sequence[Any], rules: Rules) -> str:
 
 
 def sentences(paragraph: str, rules: Rules) -> list[str]:
-    """Split a paragraph; an abbreviation or an initial ends no sentence."""
+    """Split a paragraph into sentences, not after abbreviations or initials."""
     found, start = [], 0
     for match in _END.finditer(paragraph):
         words = paragraph[start : match.start()].rsplit(maxsplit=1)
@@ -146,10 +146,10 @@ def sentences(paragraph: str, rules: Rules) -> list[str]:
 
 
 def linked(first: str, second: str, rules: Rules) -> Found | None:
-    """Label a pair by the phrase of its second sentence; None without one, or with an unclear one.
+    """Label a pair by the phrase of its second sentence; None without an unambiguous phrase.
 
-    With `anywhere`, the first phrase in the sentence decides, and stays unless it begins it, and
-    phrases of the first sentence stay.
+    With `anywhere`, the first phrase in the sentence decides; it is removed only at the start, and
+    phrases of the first sentence are kept.
     """
     match = rules.pattern.search(second) if rules.anywhere else rules.pattern.match(second)
     label = rules.classes[match.group()] if match else ""
@@ -164,7 +164,7 @@ def linked(first: str, second: str, rules: Rules) -> Found | None:
 
 
 def _without_phrase(sentence: str, rules: Rules) -> str:
-    """Remove the phrases that a sentence begins with."""
+    """Remove the phrases at the start of a sentence."""
     while match := rules.pattern.match(sentence):
         rest = sentence[match.end() :].lstrip(" ,:;–—-")
         sentence = rest.capitalize() if rules.lower else rest[:1].upper() + rest[1:]
@@ -174,7 +174,7 @@ def _without_phrase(sentence: str, rules: Rules) -> str:
 def read_article(text: str, rules: Rules) -> tuple[list[Found], list[str]]:
     """Find the linked pairs of an article, and its sentences for neutral pairs.
 
-    Both sentences of a pair are neighbours in a paragraph. A sentence for neutral pairs has no
+    The sentences of a pair are neighbours in a paragraph. Sentences for neutral pairs have no
     phrase anywhere.
     """
     pairs: list[Found] = []

@@ -103,7 +103,7 @@ def test_questions_without_an_answer_are_not_drawn(tmp_path):
 
 def test_a_sheet_that_is_there_is_never_overwritten(sheet):
     before = sheet.read_bytes()
-    with pytest.raises(ConfigError, match="there already"):
+    with pytest.raises(ConfigError, match="exists already"):
         write_sheet(sheet, [example(0)], sample=1, seed=0)
     assert sheet.read_bytes() == before
 

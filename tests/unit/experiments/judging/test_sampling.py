@@ -162,7 +162,7 @@ def test_a_study_is_never_written_over(study_folder, tmp_path, capsys):
     said = refused(
         capsys, "judge", "sample", f"systems={systems}", "language=he", f"out={study_folder}"
     )
-    assert "is there already" in said
+    assert "exists already" in said
     assert (study_folder / "key.json").read_bytes() == before
 
 

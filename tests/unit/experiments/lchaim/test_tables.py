@@ -179,7 +179,7 @@ def test_a_pair_of_each_class_and_of_each_type_is_shown_and_its_substitute_named
     with pytest.raises(DataError, match=r"types\.csv:3: guid 'c' is already on line 2"):
         fill("F3", table, data=substitute)
     table.write_text("guid,reasoning\nabsent,temporal\n")
-    with pytest.raises(DataError, match=r"types\.csv: no guid is one of the data"):
+    with pytest.raises(DataError, match=r"types\.csv: none of its guids is in the data"):
         fill("F3", table, data=substitute)
     with pytest.raises(ConfigError, match="from=FILE or from=RUN,FILE"):
         fill("F3")
