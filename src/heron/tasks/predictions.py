@@ -19,6 +19,7 @@ from heron.metrics.calibration import calibration_scores
 from heron.metrics.classification import bootstrap_intervals, score_task
 from heron.tasks.config import Config
 
+LITTLE = "; little was learnt: change trainer.max_epochs, optim.lr, head= or encoder="
 _FEW = 20  # rows; of fewer, all may well be of one class
 
 
@@ -56,7 +57,7 @@ class Predictions:
         """List signs that the model has learnt nothing from the texts; `scores` are their own."""
         if len(self.texts) < _FEW or len(set(self.texts)) > 1:
             return []
-        return [f"all {len(self.texts)} rows are predicted as '{self.texts[0]:.40}'"]
+        return [f"all {len(self.texts)} rows are predicted as '{self.texts[0]:.40}'{LITTLE}"]
 
     def details(self, config: Config) -> dict[str, list[Any]]:
         """List further columns of a prediction, such as probabilities."""
@@ -148,7 +149,8 @@ class ClassPredictions(Predictions):
         loss = float(-np.log(self.probabilities_RC[rows, ids_R]).mean())
         if not loss >= constant:
             return []
-        return [f"log loss {loss:.3f} is not below {constant:.3f}, that of the classes' shares"]
+        what = f"log loss {loss:.3f} is not below {constant:.3f}, that of the classes' shares"
+        return [what + LITTLE]
 
     def shown(self, example: Example, config: Config) -> str:
         """See `Predictions`; events are marked."""

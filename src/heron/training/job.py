@@ -149,7 +149,6 @@ def leave_outcome(
     losses = [loss for each in histories for loss in each.values(f"{VALIDATION}/{LOSS}")]
     trainer, module = _choose_weights(config, folder, trainer, module, data)
     scores: Scores = {}
-    doubts: list[str] = []
     of_all = trainer.limit_predict_batches
     for split in data.features:
         limit = trainer.limit_val_batches if split == VALIDATION else trainer.limit_test_batches
@@ -161,14 +160,8 @@ def leave_outcome(
             if ranks.is_first():
                 refused = len(data.features[split].refused)
                 scores[split] = score(config, folder, split, predictions, refused)
-                doubts = doubts or [
-                    f"{split}: {each}" for each in predictions.doubts(config, scores[split])
-                ]
-    if doubts and not trainer.fast_dev_run:
-        say(
-            f"{doubts[0]}: little was learnt from the texts. Raise trainer.max_epochs, vary "
-            "optim.lr, or try another head= or encoder="
-        )
+                for doubt in predictions.doubts(config, scores[split]):
+                    say(f"{split}: {doubt}")
     if ranks.is_first():
         select = config.trainer.select
         if config.trainer.monitor == LOSS and VALIDATION in scores and losses and select != "mean":

@@ -418,12 +418,7 @@ def heartbeat() -> dict[str, Any]:
 
 
 def failure(error: BaseException, seconds: float) -> dict[str, Any]:
-    """Describe how a run ended, for `status.json`.
-
-    Returns:
-        `state`, `error` (class and message), `traceback` (its last 20 lines), `retry` (whether the
-        same command tries again by itself), `seconds`, `peak_rss_mb`.
-    """
+    """Describe how a run ended, for `status.json`; `retry`: the same command tries again."""
     return {
         "state": "failed" if isinstance(error, Exception) else "interrupted",
         "seconds": seconds,

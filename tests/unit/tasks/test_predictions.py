@@ -62,7 +62,7 @@ def test_probabilities_that_constant_shares_reach_are_doubted(
     found = ClassPredictions(examples, [LABELS[row] for row in rows], shares)
     assert bool(found.doubts(chronicle_config(), {})) is doubted
     one = ClassPredictions(examples, ["AFTER"] * 40, shares)
-    assert one.doubts(chronicle_config(), {}) == ["all 40 rows are predicted as 'AFTER'"]
+    assert "'AFTER'" in one.doubts(chronicle_config(), {})[0]
 
 
 @pytest.fixture

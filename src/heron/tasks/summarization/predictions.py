@@ -27,7 +27,7 @@ from heron.metrics.summary import (
     item_rouge,
 )
 from heron.tasks.config import Config
-from heron.tasks.predictions import Predictions
+from heron.tasks.predictions import LITTLE, Predictions
 from heron.tasks.summarization.reader import as_given
 
 _NEARER = 0.01  # of ROUGE-1: what summaries must gain by their own article
@@ -101,7 +101,8 @@ class SummaryPredictions(Predictions):
         own, other = scores.get("rouge1", 1.0), scores.get("exchanged_rouge1", 0.0)
         if other < own - _NEARER:
             return super().doubts(config, scores)
-        return [f"rouge1 {own:.3f}, and {other:.3f} with the references of other articles"]
+        what = f"rouge1 is {own:.3f}, and {other:.3f} with the references of other articles"
+        return [what + LITTLE]
 
 
 def choose_rows(guids: Sequence[str], most: int | None) -> np.ndarray:
