@@ -12,7 +12,7 @@ TEST_ENV := HF_HUB_OFFLINE=1 WANDB_MODE=offline OMP_NUM_THREADS=1 TOKENIZERS_PAR
 BENCH = $(TEST_ENV) PYTHONPATH=tests$(addprefix :,$(PYTHONPATH)) HERON_DATA=$(abspath $(HERON_DATA)) \
 	HERON_ENCODER=$(abspath $(HERON_ENCODER)) $(BIN)/python -m tests.benchmarks
 
-.PHONY: demo test test-real docs fuzz lint format bench bench-all bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-scale bench-generation bench-prompting bench-tokenizing bench-wiki lock update clean help
+.PHONY: demo test test-real docs fuzz lint format bench bench-all bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-scale bench-generation bench-gpu bench-prompting bench-tokenizing bench-wiki lock update clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -87,6 +87,9 @@ bench-scale: .venv/installed  ## a million rows, and a sweep of a thousand jobs
 
 bench-generation: .venv/installed  ## summaries written in batches and one by one
 	$(BENCH).generation
+
+bench-gpu: .venv/installed  ## training on a GPU beside the Trainer; what waits there
+	$(BENCH).gpu
 
 bench-prompting: .venv/installed  ## questions with a shared prompt, one by one and together
 	$(BENCH).prompting

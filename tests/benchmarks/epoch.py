@@ -65,38 +65,55 @@ class DoneError(Exception):
     """Ends a training whose steps are measured."""
 
 
-class Meter(pl.Callback):
+class Watch(pl.Callback):
+    """Watches a training step by step.
+
+    Args:
+        chosen: batches, which are trained on again and again.
+        gpu: whether one is waited for before the clock is read.
+    """
+
+    times = 3  # that the batches are needed
+
+    def __init__(self, chosen: list[np.ndarray], gpu: bool):
+        self.chosen, self.steps, self.gpu, self.done = chosen, len(chosen), gpu, -WARM
+
+    def batches(self) -> list[np.ndarray]:
+        """List what is trained on: some batches come first, and some last."""
+        count = WARM + self.times * self.steps + COUNTED + 1
+        return [self.chosen[(place - WARM) % self.steps] for place in range(count)]
+
+
+class Meter(Watch):
     """Measures steps, then the kernels of the same steps, then where the host waits."""
 
-    def __init__(self, steps: int, gpu: bool):
-        self.steps, self.gpu, self.done = steps, gpu, 0
-        self.seconds = self.kernels = 0.0
-        self.waits: list[str] = []
+    seconds = kernels = 0.0
+    waits: Sequence[str] = ()
 
     def lap(self, *_: Any, **__: Any) -> None:
         """Note that a step has ended."""
         self.done += 1
-        if self.done == WARM:
+        if self.done == 0:
             self.seconds = -now(self.gpu)
-        elif self.done == WARM + 2 * self.steps:
+        elif self.done == 2 * self.steps:
             self.seconds = (self.seconds + now(self.gpu)) / 2
             if not self.gpu:
                 raise DoneError
             self.profile = profile(activities=[ProfilerActivity.CUDA])
             self.profile.start()
-        elif self.done == WARM + 3 * self.steps:
+        elif self.done == 3 * self.steps:
             now(self.gpu)
             self.profile.stop()
-            found = self.profile.profiler.kineto_results.events()
+            found: Any = self.profile.profiler
             kernels = [
-                each.duration_ns() for each in found if each.device_type() == DeviceType.CUDA
+                e for e in found.kineto_results.events() if e.device_type() == DeviceType.CUDA
             ]
-            self.kernels = sum(kernels) / 1e9
+            self.kernels = sum(each.duration_ns() for each in kernels) / 1e9
             self.caught = warnings.catch_warnings(record=True)
             self.said: Any = self.caught.__enter__()
             warnings.simplefilter("always")
             torch.cuda.set_sync_debug_mode("warn")
-        elif self.done == WARM + 3 * self.steps + COUNTED:
+        elif self.done == 3 * self.steps + COUNTED:
             torch.cuda.set_sync_debug_mode("default")
             self.caught.__exit__(None, None, None)
             said = [each for each in self.said if "synchroniz" in str(each.message)]
@@ -106,12 +123,13 @@ class Meter(pl.Callback):
     on_train_batch_end = lap
 
 
-class Blocks(pl.Callback):
+class Blocks(Watch):
     """Trains blocks of steps with all callbacks, without the recorder, and with none, in turn."""
 
-    def __init__(self, steps: int, gpu: bool, rounds: int):
-        self.steps, self.gpu, self.rounds, self.done = steps, gpu, rounds, -WARM
-        self.times: dict[str, list[float]] = {"all": [], "no recorder": [], "none": []}
+    def __init__(self, chosen: list[np.ndarray], gpu: bool, rounds: int):
+        super().__init__(chosen, gpu)
+        self.times = 3 * rounds
+        self.spent: dict[str, list[float]] = {"all": [], "no recorder": [], "none": []}
 
     def on_train_batch_end(self, trainer: Any, *_: Any, **__: Any) -> None:
         """Note that a step has ended; after a block, change the callbacks."""
@@ -119,13 +137,11 @@ class Blocks(pl.Callback):
         if self.done == 0:
             self.every, self.began = trainer.callbacks, now(self.gpu)
         elif self.done > 0 and self.done % self.steps == 0:
-            before, block = self.began, self.done // self.steps
-            name = list(self.times)[(block - 1) % 3]
-            self.times[name].append(now(self.gpu) - before)
-            if block == 3 * self.rounds:
+            block, spent = self.done // self.steps, now(self.gpu) - self.began
+            list(self.spent.values())[(block - 1) % 3].append(spent)
+            if block == self.times:
                 raise DoneError
-            recorders = [each for each in self.every if isinstance(each, Recorder)]
-            but = [each for each in self.every if each not in recorders]
+            but = [each for each in self.every if not isinstance(each, Recorder)]
             trainer.callbacks = [self.every, but, [self]][block % 3]
             self.began = now(self.gpu)
 
@@ -161,15 +177,6 @@ def choose_batches(plan: Plan, lengths_U: np.ndarray, count: int) -> list[np.nda
     longest = [int(lengths_U[batch].max()) for batch in plan]
     parts = np.array_split(np.argsort(longest, kind="stable"), min(count, len(plan)))
     return [plan[part[len(part) // 2]] for part in parts]
-
-
-def several_times(chosen: list[np.ndarray], times: int) -> list[np.ndarray]:
-    """Repeat batches, for `Meter` and `Blocks`; some more come first, and some last."""
-    first, last = (
-        np.resize(np.arange(len(chosen)), WARM),
-        np.resize(np.arange(len(chosen)), COUNTED + 1),
-    )
-    return [chosen[place] for place in (*first, *(times * [*range(len(chosen))]), *last)]
 
 
 def padded_tokens(plan: Plan, lengths_U: np.ndarray, sizes_U: np.ndarray) -> list[int]:

@@ -18,6 +18,7 @@ from hydra.core.global_hydra import GlobalHydra
 from pytorch_lightning.callbacks import ModelCheckpoint
 from pytorch_lightning.plugins import MixedPrecision
 from pytorch_lightning.tuner import Tuner
+from torch._dynamo.testing import CompileCounter
 
 import heron
 from heron.base.folders import conf_dir
@@ -186,11 +187,12 @@ def test_float16_clips_the_gradient_and_not_the_scaled_one(tmp_path):
 
 
 @pytest.mark.real  # takes seconds in processes of their own
-def test_a_compiled_encoder_trains(tmp_path):
-    config, data, module = build(tmp_path)
-    module.encoder.compile(backend="eager")
-    plain(tmp_path, config, limit_train_batches=2, max_epochs=1).fit(module, datamodule=data)
-    assert module.trainer.global_step == 2
+def test_a_compiled_encoder_trains_and_is_not_compiled_for_every_length(tmp_path):
+    config, data, module = build(tmp_path, "batching=bucket", "batching.tokens=300")
+    module.encoder.compile(backend=(graphs := CompileCounter()))
+    plain(tmp_path, config, limit_train_batches=9, max_epochs=1).fit(module, datamodule=data)
+    assert module.trainer.global_step == 9
+    assert graphs.frame_count <= 4
 
 
 def test_the_learning_rate_finder_sets_the_rate(tmp_path):

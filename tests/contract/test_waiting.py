@@ -16,6 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from heron.base.errors import HeronError
 from heron.data.collate import Batch
+from heron.data.datamodule import evaluated_tokens
 from heron.dynamics.recorder import Recorder
 from heron.models.optim import build_optimizer
 from heron.training.callbacks import Progress
@@ -116,12 +117,16 @@ def test_a_loss_that_nobody_has_looked_at_is_never_stored(built):
         module.on_save_checkpoint({})
 
 
-def test_batches_are_pinned_where_there_is_a_gpu(built, monkeypatch):
-    _, data = built("nli", "trainer.accelerator=auto")
+def test_batches_are_pinned_where_there_is_a_gpu_and_evaluated_in_large_ones(built, monkeypatch):
+    _, data = built("nli", "trainer.accelerator=auto", "batching.tokens=null")
+    assert evaluated_tokens(data.config) == 3072
     assert not data.train_dataloader().pin_memory
     batch, pinned = next(iter(data.train_dataloader())), []
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    of_80_gib = SimpleNamespace(total_memory=80 * 2**30)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda: of_80_gib)
     assert data.train_dataloader().pin_memory
+    assert evaluated_tokens(data.config) == 30_720
     monkeypatch.setattr(torch.Tensor, "pin_memory", lambda self: pinned.append(self) or self)
     assert isinstance(batch.pin_memory(), Batch)
     assert len(pinned) == 7

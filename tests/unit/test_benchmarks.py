@@ -38,6 +38,7 @@ SMALL = {
 SLOW = {
     "generation": "articles=4 tokens=5 hidden=32 layers=1 rounds=1 beams=1,2 sizes=4",
     "recorder": "steps=6",
+    "gpu": "device=cpu size=tiny steps=2 only=pairs,window,overhead",
     "wiki_pairs": "pages=30 words=100 rounds=1",
 }
 FORK = json.loads(Path(__file__).parent.joinpath("metrics/rouge_fork.json").read_text())
@@ -63,7 +64,8 @@ def measured(name, *words, out):
 def test_a_small_run_keeps_every_measurement_and_its_headlines(name, tmp_path, capsys):
     assert measured(name, *(SMALL | SLOW)[name].split(), out=tmp_path / "kept.json") == 0
     kept = read_json(tmp_path / "kept.json")
-    assert kept.get("seconds") or kept["ms"]
+    assert any(kept.get(key) for key in ("seconds", "ms", "rows"))
+    assert "Traceback" not in str(kept.get("rows"))
     assert {"python", "torch", "heron-nlu"} <= kept["versions"].keys()
     said = capsys.readouterr().out
     assert all(str(Headline(**headline)) in said for headline in kept["headlines"])
@@ -73,6 +75,15 @@ def test_a_small_run_keeps_every_measurement_and_its_headlines(name, tmp_path, c
 @pytest.mark.parametrize("name", ["training", "long_premises", "frozen_cache", "tokenizing"])
 def test_without_data_and_encoder_a_benchmark_is_skipped(name, tmp_path):
     assert measured(name, f"encoder={tmp_path}", out=tmp_path / "x.json") == 0
+    assert not (tmp_path / "x.json").exists()
+
+
+def test_without_a_gpu_no_row_is_measured(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert measured("gpu", out=tmp_path / "x.json") == 0
+    said = capsys.readouterr().out.splitlines()
+    assert len(said) > 10
+    assert all(line.endswith("not measured: no GPU") for line in said)
     assert not (tmp_path / "x.json").exists()
 
 

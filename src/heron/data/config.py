@@ -368,9 +368,10 @@ class BatchingConfig:
     # `tokens` tokens with padding)
     plan: Annotated[str, OneOf("shuffle", "bucket")] = "shuffle"
     size: Count = 32  # sequences per batch under `shuffle`
-    # padded tokens per batch under `bucket` and in evaluation. null: 3072, and in training fewer
-    # where an epoch would have less than 20 batches (never less than the longest sequence);
-    # `data.batch_tokens` in `status.json` is the number used.
+    # padded tokens per batch under `bucket` and in evaluation. null: 3072; in training fewer where
+    # an epoch would have less than 20 batches (never less than the longest sequence),
+    # `data.batch_tokens` in `status.json` is the number used; in evaluation on a GPU as many for
+    # each 8 GiB of its memory.
     tokens: Annotated[int, Ge(8)] | None = 4096
     # copies of rows of rare classes in each epoch: `none`, `balanced` (the largest class's count //
     # the class's own) or `multipliers`

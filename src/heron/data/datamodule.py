@@ -15,6 +15,7 @@ from torch.utils.data import DataLoader, Dataset, DistributedSampler, Sequential
 
 from heron.base import ranks
 from heron.base.files import fingerprint, sha256_file
+from heron.base.libraries import uses_gpu
 from heron.data import TASKS
 from heron.data.batching import budget, copies, fit_budget, plan_epoch, plan_evaluation
 from heron.data.collate import Collator
@@ -222,7 +223,7 @@ class DataModule(pl.LightningDataModule):
         if split in self.vectors:
             plan = plan_stored(units)
         else:
-            plan = plan_evaluation(units, budget(self.config.batching))
+            plan = plan_evaluation(units, evaluated_tokens(self.config))
         if len(done_U):
             plan = [units_U for units_U in plan if not np.isin(units_U, done_U).all()]
         return self._loader(split, lambda epoch: plan)
@@ -245,8 +246,19 @@ class DataModule(pl.LightningDataModule):
             # Every iterator draws a seed; drawn from the global generator, it would
             # change dropout's numbers, and a run resumed between epochs would differ.
             generator=torch.Generator(),
-            pin_memory=self.config.trainer.accelerator != "cpu" and torch.cuda.is_available(),
+            pin_memory=uses_gpu(self.config.trainer.accelerator),
         )
+
+
+def evaluated_tokens(config: RunSettings) -> int:
+    """Get the most padded tokens of a batch that is evaluated.
+
+    Where `batching.tokens` is null, a GPU takes as many for each 8 GiB of its memory.
+    """
+    tokens = budget(config.batching)
+    if config.batching.tokens is None and uses_gpu(config.trainer.accelerator):
+        tokens *= max(1, round(torch.cuda.get_device_properties().total_memory / 2**33))
+    return tokens
 
 
 @dataclass(frozen=True, slots=True)

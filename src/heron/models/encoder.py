@@ -91,12 +91,13 @@ class Encoder(nn.Module):
         plain = settings.model_type in PLAIN_ATTENTION and settings._attn_implementation == "sdpa"
         if not plain or mask_BL.device.type == "cpu":
             return mask_BL
-        return None if bool(batch.host.mask_BL.all()) else mask_BL[:, None, None].bool()
+        is_full = not torch.compiler.is_compiling() and bool(batch.host.mask_BL.all())
+        return None if is_full else mask_BL[:, None, None].bool()
 
     def _extras(self, batch: Batch) -> dict[str, Tensor]:
         """Collect the inputs that only some encoders have."""
         settings, extras = self.inner.config, {}
-        if bool((batch.host.second_B > 0).any()) and getattr(settings, "type_vocab_size", 1) > 1:
+        if getattr(settings, "type_vocab_size", 1) > 1:
             # Not for AlephBERT, whose tokenizer numbers two segments, but whose model has one.
             extras["token_type_ids"] = segments(batch)
         if hasattr(settings, "attention_window"):

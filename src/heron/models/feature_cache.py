@@ -22,11 +22,12 @@ from torch import nn
 
 from heron.base.files import Arrays, fingerprint, load_or_build
 from heron.base.folders import code_hashes
+from heron.base.libraries import uses_gpu
 from heron.base.terminal import tracked
-from heron.data.batching import budget, plan_evaluation
+from heron.data.batching import plan_evaluation
 from heron.data.collate import Collator
 from heron.data.config import RunSettings
-from heron.data.datamodule import DataModule
+from heron.data.datamodule import DataModule, evaluated_tokens
 from heron.data.examples import Example
 from heron.data.hub import identity
 from heron.models import HEADS, POOLINGS
@@ -122,11 +123,9 @@ def encode_split(
 ) -> np.ndarray:
     """Encode and pool a split, in order of length; returns float32 [X, P]."""
     features, units = data.features[split], data.units[split]
-    plan = plan_evaluation(units, budget(config.batching))
+    plan = plan_evaluation(units, evaluated_tokens(config))
     collate = Collator(features, data.tokenizer.pad_token_id)
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if config.trainer.accelerator == "cpu":
-        device = torch.device("cpu")
+    device = torch.device("cuda" if uses_gpu(config.trainer.accelerator) else "cpu")
     per_row = head.pools_rows()
     width = pooled_width(config.head, encoder.width) - config.head.distance
     vectors_XP = np.zeros((len(features) if per_row else len(features.lengths_S), width), "float32")

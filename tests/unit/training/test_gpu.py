@@ -1,0 +1,65 @@
+"""Every task on a GPU: it trains and predicts in every precision, and resumes exactly after a kill.
+
+Skipped without one; `HERON_DEVICE=cpu` shows what the tests do.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from heron.base.files import read_json
+from heron.base.run_folder import RunFolder
+from heron.training.compose import compose
+from heron.training.inference import open_trained, read_splits
+from heron.training.job import run_job
+from small_tasks import RUNS, words_of
+from stopping import assert_same_run, stopping
+
+DEVICE = os.environ.get("HERON_DEVICE", "cuda")
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.skipif(DEVICE == "cuda" and not torch.cuda.is_available(), reason="no GPU"),
+]
+PRECISIONS = ("bf16-mixed", "32-true", *(("16-mixed",) if DEVICE == "cuda" else ()))
+
+
+@pytest.fixture
+def configured(tmp_path, tiny_encoder):
+    """Return a function that composes a small run of a task on the device."""
+    fixed = (f"trainer.accelerator={DEVICE}", "dynamics.enabled=true", "trainer.checkpoint_steps=2")
+    short = ("task.generation.max_new_tokens=6", "task.generation.num_beams=2")
+
+    def configure(task, *words):
+        more = short if task == "summarization" else ()
+        return compose([*words_of(task, tmp_path, tiny_encoder), *fixed, *more, *words])
+
+    return configure
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("task", RUNS)
+def test_a_run_trains_and_predicts(task: str, precision: str, configured, tmp_path: Path) -> None:
+    config, folder = configured(task, f"trainer.precision={precision}"), RunFolder(tmp_path / "run")
+    scores = run_job(config, folder)
+    assert all(np.isfinite([*each.values()]).all() for each in scores.values())
+    assert read_json(folder.status)["state"] == "done"
+    trained = open_trained(folder)
+    for split, examples in read_splits(trained).items():
+        predictions, _ = trained.predict(examples)
+        assert len(predictions.guids) == len(examples), split
+
+
+@pytest.mark.parametrize("task", RUNS)
+def test_a_killed_run_resumes_as_if_it_had_not_been(task: str, configured, tmp_path: Path) -> None:
+    config = configured(task, "trainer.precision=bf16-mixed")
+    whole, killed = RunFolder(tmp_path / "whole"), RunFolder(tmp_path / "killed")
+    run_job(config, whole)
+    with stopping("on_train_batch_end", 3):
+        run_job(config, killed)
+    run_job(config, killed)
+    assert_same_run(killed, whole)
