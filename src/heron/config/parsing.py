@@ -30,6 +30,7 @@ from heron.config.constraints import (
     key_types,
     plain,
     type_at,
+    type_of,
 )
 
 T = TypeVar("T")
@@ -256,7 +257,7 @@ def _meant(words: Sequence[str]) -> tuple[str, str]:
                     model = f" A model of the hub: encoder=pretrained encoder.name={wrong}"
                     hint = nearest(wrong, options) + (model if key == "encoder" else "")
                     return f"{key}={wrong}", hint
-        elif key not in keys and not key.startswith("hydra"):
+        elif key not in keys and not type_of(key) and not key.startswith("hydra"):
             return key, meant(key, [*groups, *keys, *EVERYWHERE])
     return "", ""
 
