@@ -70,7 +70,9 @@ class TaggingModule(TaskModule):
         tags_RL, words_RL = batch.columns["tags"], batch.columns["words"]
         known_RL, rows = tags_RL != IGNORED, 0 if batch.is_stand_in else len(batch)
         smoothing, counts_R = self.config.optim.label_smoothing, known_RL.sum(dim=1)
-        total = F.cross_entropy(logits.mT, tags_RL, reduction="sum", label_smoothing=smoothing)
+        # Flat: over more dimensions, torch has no deterministic loss on a GPU.
+        flat = logits.flatten(0, 1), tags_RL.flatten()
+        total = F.cross_entropy(*flat, reduction="sum", label_smoothing=smoothing)
         log_p_RLC, gold_RL1 = logits.detach().log_softmax(2), tags_RL.clamp(min=0)[:, :, None]
         gold_RL = log_p_RLC.gather(2, gold_RL1)[:, :, 0]
         margin_RL = gold_RL - log_p_RLC.scatter(2, gold_RL1, -torch.inf).amax(2)
