@@ -67,12 +67,10 @@ class TaggingModule(TaskModule):
 
     def output(self, logits: Tensor, batch: Batch) -> TagOutput:
         """See `TaskModule.output`."""
-        tags_RL, words_RL = batch.columns["tags"], batch.columns["words"]
+        tags_RL, words_RL, optim = batch.columns["tags"], batch.columns["words"], self.config.optim
         known_RL, rows = tags_RL != IGNORED, 0 if batch.is_stand_in else len(batch)
-        smoothing, counts_R = self.config.optim.label_smoothing, known_RL.sum(dim=1)
-        # Flat: over more dimensions, torch has no deterministic loss on a GPU.
-        flat = logits.flatten(0, 1), tags_RL.flatten()
-        total = F.cross_entropy(*flat, reduction="sum", label_smoothing=smoothing)
+        flat, counts_R = (logits.flatten(0, 1), tags_RL.flatten()), known_RL.sum(dim=1)
+        total = F.cross_entropy(*flat, reduction="sum", label_smoothing=optim.label_smoothing)
         log_p_RLC, gold_RL1 = logits.detach().log_softmax(2), tags_RL.clamp(min=0)[:, :, None]
         gold_RL = log_p_RLC.gather(2, gold_RL1)[:, :, 0]
         margin_RL = gold_RL - log_p_RLC.scatter(2, gold_RL1, -torch.inf).amax(2)
