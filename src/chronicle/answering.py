@@ -19,8 +19,8 @@ ASKERS: Mapping[str, type[Asker]] = {"he": HebrewAsker, "ro": RomanianAsker, "en
 MORE = {"because": 4.5, "clock_later": 0.9, "clock_earlier": 0.9}
 COUNTED = 0.6
 PER_PASSAGE = 3
-# Sentences that a kind waits for a question with (or without) a second candidate; halved each time
-# that none comes.
+# Per kind, sentences to search for a question with (or without) a second candidate of the answer;
+# halved each time that none is found.
 _PATIENCE = 200
 
 
@@ -47,7 +47,7 @@ class Selection:
         rivals: share, within each kind, of questions whose context holds another candidate of the
             answer's type.
         unanswerable: share of questions without an answer.
-        sentences: most sentences of a passage.
+        sentences: maximum of sentences in a passage.
     """
 
     def __init__(self, rivals: float, unanswerable: float, sentences: int):
@@ -79,7 +79,7 @@ class Selection:
                     yield one
                     break
                 if self._behind(kind, not negative):
-                    return  # a rarer kind comes first; wait for it
+                    return  # catch up on this kind before taking others
 
     def _answered(self, kind: str, options: list[Question], rng: Random) -> Question | None:
         if not options:

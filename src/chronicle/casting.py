@@ -28,7 +28,7 @@ class Casting:
         self.frames = [one for one in world.FRAMES if one.name not in used] or world.FRAMES
 
     def untold(self, agent: bool, placed: bool) -> Event:
-        """Draw an event that the premise does not tell; its start has no meaning.
+        """Draw an event that is not in the premise; its `start` is a placeholder.
 
         Args:
             agent: its subject is a person or an organisation.

@@ -1,6 +1,6 @@
 """Claims about a premise: entailed, contradicted, or neither.
 
-Claims come in triples of one form, one for each class, so a hypothesis alone does not give away its
+Claims come in triples of one form, one for each class, so a hypothesis alone does not predict its
 class. Entailed and contradicted claims consist of the same words.
 
 Source: LCHAIM and ConTRoL, three-class inference over passages, types of reasoning.

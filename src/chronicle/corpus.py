@@ -212,7 +212,7 @@ class _Mix:
         self.taken = dict.fromkeys(labels, 0)
 
     def takes(self, label: str) -> bool:
-        """Take the row unless its class is above its share; some class always is not."""
+        """Take the row unless its class is above its share (at least one class never is)."""
         if self.shares:
             share = self.shares[label]
             if not share or self.taken[label] > share * sum(self.taken.values()):

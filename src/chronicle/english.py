@@ -188,7 +188,7 @@ class English(Teller):
         return f"{self.tag('count', self.index, words.NUMBERS[entity.count])} {noun}s"
 
     def predicate(self, event: Event, tense: str, mark: str) -> tuple[str, str]:
-        """Inflect the verb; auxiliaries stand before the marked word."""
+        """Inflect the verb; auxiliary verbs precede the marked word."""
         base = event.frame.name
         forms, _, preposition = words.VERBS[base].partition("|")
         past, participle = forms.split() or [base.removesuffix("e") + "ed"] * 2

@@ -25,7 +25,7 @@ class EnglishSummariser(Summariser, EnglishAsker):
         return f"{self.full(event.subject) if named else ''} {gerund} {complements}".strip()
 
     def centre(self, who: Entity, acts: int, examples: Sequence[Event]) -> str:
-        """Say who did most, how many things, and what they were, among others."""
+        """Say who acts most often, how often, and name some of the actions."""
         things = self.together([self.noun(event, named=False) for event in examples])
         return self.rng.choice((
             f"the central part is played by {self.full(who)} with {_number(acts)} actions, among"

@@ -18,7 +18,7 @@ class HebrewSummariser(Summariser, HebrewAsker):
         return self.nominal(placeless(event), named=named, article=True)
 
     def centre(self, who: Entity, acts: int, examples: Sequence[Event]) -> str:
-        """Say who did most, how many things, and what they were, among others."""
+        """Say who acts most often, how often, and name some of the actions."""
         stands = {"m": "עומד", "f": "עומדת", "p": "עומדים"}[self.agreement(who)]
         things = self.together([self.noun(event, named=False) for event in examples])
         return self.rng.choice((

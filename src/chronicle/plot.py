@@ -16,7 +16,7 @@ from random import Random
 from chronicle import world
 from chronicle.world import DAY, Entity, Event, Frame
 
-SHIFTS = (1, 2, 3, 4, 5, 7, 14)  # days between sentences; each has its own word
+SHIFTS = (1, 2, 3, 4, 5, 7, 14)  # days between sentences, for each of which a phrase exists
 GAPS = (10, 30, 60, 120, 180)  # minutes between events of one sentence
 OWN_AXIS = None
 EARLIER, SAME, LATER = -1, 0, 1
@@ -142,7 +142,7 @@ def draw_story(
         rng: draws everything.
         more: weights of patterns that replace the usual ones.
         counted: share of documents with a count above 1.
-        sentences: fewest and most sentences.
+        sentences: minimum and maximum number of sentences.
     """
     return _Plotter(rng, {**_WEIGHTS, **(more or {})}, counted).story(sentences)
 

@@ -85,7 +85,7 @@ class Premise:
 
 
 def named(event: Event) -> tuple[str, Entity | None]:
-    """Identify an event by verb and object, whatever the object's count."""
+    """Identify an event by its verb and object, ignoring the object's count."""
     return event.frame.name, event.object and replace(event.object, count=1)
 
 
@@ -100,8 +100,8 @@ def premises(
         teller: the language.
         plan: draws the lengths; the same in all languages.
         wording: chooses among equivalent wordings.
-        least: fewest sentences of a premise.
-        most: most sentences of a premise.
+        least: minimum of sentences in a premise.
+        most: maximum of sentences in a premise.
     """
     for places in stretches(stories, plan, least, most):
         texts, facts = told(stories, places, teller, wording)

@@ -18,7 +18,7 @@ class RomanianSummariser(Summariser, RomanianAsker):
         return self.nominal(placeless(event), named=named)
 
     def centre(self, who: Entity, acts: int, examples: Sequence[Event]) -> str:
-        """Say who did most, how many things, and what they were, among others."""
+        """Say who acts most often, how often, and name some of the actions."""
         things = self.together([self.noun(event, named=False) for event in examples])
         count = _number(acts)
         return self.rng.choice((

@@ -1,4 +1,4 @@
-"""Summaries of a story: who did most, beginning and end, places, causes; written, not copied.
+"""Summaries of a story: its most active entity, course, places, causes; abstractive.
 
 Each sentence of a summary needs the whole article; no single sentence of the article says it. A
 summary tells events as nouns ("the signing of the agreement"), an article as verbs.
@@ -38,7 +38,7 @@ class Summariser(Asker):
 
     @abstractmethod
     def centre(self, who: Entity, acts: int, examples: Sequence[Event]) -> str:
-        """Say who did most, how many things, and what they were, among others."""
+        """Say who acts most often, how often, and name some of the actions."""
 
     @abstractmethod
     def course(self, first: Event, last: Event) -> str:
@@ -118,7 +118,7 @@ class Digest:
         ]
 
     def centre(self, plan: Random) -> Point | None:
-        """Find who did more than anyone else, and two or three things that they did."""
+        """Find the most active person or organisation, and two or three of its actions."""
         counts = Counter(
             fact.event.subject for fact in self.acts if fact.event.subject.kind in AGENTS
         )

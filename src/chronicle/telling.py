@@ -186,7 +186,7 @@ class Teller(ABC):
     def polish(self, text: str) -> str:
         """Close the sentence: single spaces, no space before punctuation, a capital first."""
         text = re.sub(r" (?=[,;.”])", "", " ".join(text.split()))
-        # Also where direct speech begins; quotes and a mark may stand before the letter.
+        # Also at the start of direct speech; quotes and a mark may precede the letter.
         return re.sub(r"(^|: )\W*\w", lambda start: start[0].upper(), text) + "."
 
 
