@@ -5,13 +5,13 @@ Shape suffixes: R rows, C classes.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import entr
 
 from heron.data.examples import Example
 from heron.data.markers import with_markers
@@ -25,10 +25,7 @@ _FEW = 20  # rows; of fewer, all may well be of one class
 
 @dataclass(frozen=True)
 class Predictions:
-    """A text for each example: a class, an answer, a summary; refused rows are absent.
-
-    A task adds `scores`, and overrides what differs.
-    """
+    """A text for each example: a class, an answer, a summary; refused rows are absent."""
 
     examples: Sequence[Example]  # in the order of their file
     texts: Sequence[str]  # what is predicted; empty for nothing
@@ -53,11 +50,17 @@ class Predictions:
         """Score the labelled rows: `{"<metric>": fraction}`, intervals as configured."""
         raise NotImplementedError
 
-    def doubts(self, config: Config, scores: Mapping[str, float]) -> list[str]:
-        """List signs that the model has learnt nothing from the texts; `scores` are their own."""
-        if len(self.texts) < _FEW or len(set(self.texts)) > 1:
+    def doubts(self, scores: Mapping[str, float]) -> list[str]:
+        """List signs that little was learnt from the texts: one answer, or chance's Brier score."""
+        golds = [gold for gold in self.golds if gold is not None]
+        if min(len(golds), len(self.texts)) < _FEW:
             return []
-        return [f"all {len(self.texts)} rows are predicted as '{self.texts[0]:.40}'{LITTLE}"]
+        if len(set(self.texts)) == 1:
+            return [f"all {len(self.texts)} rows are predicted as '{self.texts[0]:.40}'{LITTLE}"]
+        chance = 1 - sum((count / len(golds)) ** 2 for count in Counter(golds).values())
+        if (found := scores.get("brier", -1.0)) < chance:
+            return []
+        return [f"brier {found:.3f} is not below {chance:.3f}, that of the classes' shares{LITTLE}"]
 
     def details(self, config: Config) -> dict[str, list[Any]]:
         """List further columns of a prediction, such as probabilities."""
@@ -135,22 +138,6 @@ class ClassPredictions(Predictions):
                 resamples=task.bootstrap,
             )
         return scores
-
-    def doubts(self, config: Config, scores: Mapping[str, float]) -> list[str]:
-        """See `Predictions`; also a log loss that a constant prediction reaches."""
-        labels = config.data.label_order
-        rows = [row for row, gold in enumerate(self.golds) if gold in labels]
-        found = super().doubts(config, scores)
-        if found or self.probabilities_RC is None or len(rows) < _FEW:
-            return found
-        ids_R = np.asarray([labels.index(str(self.golds[row])) for row in rows])
-        shares_C = np.bincount(ids_R) / len(rows)
-        constant = float(entr(shares_C).sum())
-        loss = float(-np.log(self.probabilities_RC[rows, ids_R]).mean())
-        if not loss >= constant:
-            return []
-        what = f"log loss {loss:.3f} is not below {constant:.3f}, that of the classes' shares"
-        return [what + LITTLE]
 
     def shown(self, example: Example, config: Config) -> str:
         """See `Predictions`; events are marked."""

@@ -160,7 +160,7 @@ def leave_outcome(
             if ranks.is_first():
                 refused = len(data.features[split].refused)
                 scores[split] = score(config, folder, split, predictions, refused)
-                for doubt in predictions.doubts(config, scores[split]):
+                for doubt in predictions.doubts(scores[split]):
                     say(f"{split}: {doubt}")
     if ranks.is_first():
         select = config.trainer.select

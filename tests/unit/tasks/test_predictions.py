@@ -47,22 +47,14 @@ def test_a_rows_document_is_written_and_its_text_never_is_one(groups, expected, 
     assert list(columns)[:3] == ["guid", "gold", "prediction"]
 
 
-@pytest.mark.parametrize(
-    ("right", "other", "doubted"),
-    [(0.7, 0.1, False), (0.25, 0.25, True), (0.1, 0.3, True)],
-)
-def test_probabilities_that_constant_shares_reach_are_doubted(
-    right, other, doubted, chronicle_config
-):
-    """With four equally frequent classes, constant shares have the loss log(4)."""
-    rows = np.arange(40) % len(LABELS)
-    examples = [Example(f"x{n}", "text", label=LABELS[row]) for n, row in enumerate(rows)]
-    shares = np.full((40, len(LABELS)), other)
-    shares[np.arange(40), rows] = right
-    found = ClassPredictions(examples, [LABELS[row] for row in rows], shares)
-    assert bool(found.doubts(chronicle_config(), {})) is doubted
-    one = ClassPredictions(examples, ["AFTER"] * 40, shares)
-    assert "'AFTER'" in one.doubts(chronicle_config(), {})[0]
+@pytest.mark.parametrize(("brier", "doubted"), [(0.4, False), (0.75, True), (1.2, True)])
+def test_probabilities_that_constant_shares_reach_are_doubted(brier, doubted):
+    """With four equally frequent classes, constant shares have a Brier score of .75."""
+    labels = LABELS * 10
+    examples = [Example(f"x{n}", "text", label=label) for n, label in enumerate(labels)]
+    assert bool(ClassPredictions(examples, labels).doubts({"brier": brier})) is doubted
+    assert ClassPredictions(examples, ["AFTER"] * 40).doubts({})
+    assert not ClassPredictions(examples[:4], ["AFTER"] * 4).doubts({})
 
 
 @pytest.fixture

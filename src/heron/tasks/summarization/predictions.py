@@ -96,11 +96,11 @@ class SummaryPredictions(Predictions):
         scores |= intervals_of_means(values, groups, config.task)
         return scores
 
-    def doubts(self, config: Config, scores: Mapping[str, float]) -> list[str]:
+    def doubts(self, scores: Mapping[str, float]) -> list[str]:
         """See `Predictions`; also summaries that fit other articles as well as their own."""
         own, other = scores.get("rouge1", 1.0), scores.get("exchanged_rouge1", 0.0)
         if other < own - _NEARER:
-            return super().doubts(config, scores)
+            return super().doubts(scores)
         what = f"rouge1 is {own:.3f}, and {other:.3f} with the references of other articles"
         return [what + LITTLE]
 
