@@ -1,8 +1,8 @@
 """Near duplicates: texts that share most of their character 5-grams.
 
 MinHash and locality-sensitive hashing propose candidates, which are kept by their exact Jaccard
-overlap. So there are no false positives, and a few pairs near the threshold may be missed (of
-pairs exactly at the threshold, one in fifty). Sketches are made, sorted and matched as arrays.
+overlap. So there are no false positives, and a few pairs near the threshold may be missed (exactly
+at the threshold, at most one in fifty). Sketches are made, sorted and matched as arrays.
 
 Two rows are near duplicates if both their premises and their hypotheses are. By an overlap over
 both texts, any two hypotheses of one long premise would be near duplicates. For summarization,
@@ -10,7 +10,7 @@ only the articles are compared.
 
 Source: Broder 1997, On the resemblance and containment of documents (MinHash).
 
-Shape suffixes: N texts, B bands, C texts of a chunk, S shingles of its texts, P pairs of texts.
+Shape suffixes: N texts, C texts of a chunk, S shingles of its texts, P pairs of texts.
 """
 
 from collections import defaultdict
@@ -60,7 +60,7 @@ def find_near_duplicates(splits: Splits, threshold: float = THRESHOLD) -> list[F
 
 
 def find_neighbours(texts: Sequence[str], threshold: float) -> tuple[Neighbours, int]:
-    """Find all pairs of distinct texts that overlap by at least `threshold`.
+    """Find pairs of distinct texts that overlap by at least `threshold`.
 
     Also counts the texts with more candidates than are compared.
     """
@@ -101,7 +101,7 @@ def _band_keys(texts: Sequence[str], count: int, rows: int) -> list[Shingles]:
 
 
 def _groups(key_N: Shingles) -> tuple[Counts, Counts, Counts]:
-    """Sort texts by a band's key: the order, each text's group's first position, and its rank."""
+    """Sort texts by a band's key: the order; per text, its group's start, its rank in it."""
     order_N = np.argsort(key_N, kind="stable")
     sorted_N = key_N[order_N]
     first_N, rank_N = np.empty((2, len(key_N)), np.int32)
@@ -111,7 +111,7 @@ def _groups(key_N: Shingles) -> tuple[Counts, Counts, Counts]:
 
 
 def _earlier(rows_C: Counts, order_N: Counts, first_N: Counts, rank_N: Counts) -> Counts:
-    """Pair texts with the first earlier ones of their group, one more than are compared.
+    """Pair each text with the first `_MOST + 1` earlier texts of its group.
 
     A pair is encoded as one number: N times the later text's position, plus the earlier one's.
     """
@@ -122,9 +122,9 @@ def _earlier(rows_C: Counts, order_N: Counts, first_N: Counts, rank_N: Counts) -
 
 
 def bands(threshold: float) -> tuple[int, int]:
-    """Choose the number of bands and of rows per band: the fewest candidates at a recall of 98 %.
+    """Choose the number of bands and of rows per band: the most rows with a recall >= 98 %.
 
-    That is the recall for pairs exactly at the threshold.
+    Recall is for pairs exactly at the threshold.
     """
     for rows in range(_PERMUTATIONS // 2, 0, -1):
         count = _PERMUTATIONS // rows
@@ -194,7 +194,7 @@ def _finding(
     serious = not inside and touched >= _SERIOUS_SHARE * len(splits[other])
     meaning = f"Jaccard overlap of character {_SHINGLE}-grams, of each text of a row."
     if cut:
-        meaning += f" {cut:,} texts have more than {_MOST} candidates; only those were compared."
+        meaning += f" {cut:,} texts have more than {_MOST} candidates; only {_MOST} were compared."
     measure = {
         "threshold": threshold,
         "links": len(links),
@@ -210,6 +210,6 @@ def _finding(
         + (f", {conflicts:,} with different labels" if conflicts else ""),
         [measure],
         rows,
-        "" if inside else "also score the test rows without near duplicates separately",
+        "" if inside else f"also score {other} without its near duplicates",
         meaning,
     )

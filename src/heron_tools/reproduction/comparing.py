@@ -27,7 +27,7 @@ from heron_tools.reproduction.targets import Estimate, Names
 
 DAGGER = "†"
 COLUMNS = ("published", "reproduced", "Δ", "95 % interval", "test")
-# Overridden keys without a mark: their value is marked by name, or changes no score.
+# Overrides that get no mark by key: seeds; data and models are marked separately.
 _NAMED = ("seed", "data", "encoder", "encoder.name", "model", "prompting.model.name")
 # Settings that are marked if no column shows them.
 _REPLACED = {"encoder.name": "encoder", "prompting.model.name": "model"}
@@ -85,7 +85,7 @@ def comparison_table(
     doubts = [f"{', '.join(row.names)}: {row.printed}" for row in rows if row.printed]
     notes = [note, _NOTE, *(f"{DAGGER} {mark}." for mark in marks)]
     if not same_size:
-        notes.append(f"No Δ of a count {DAGGER}: {found:,} in all, {published:,} in the paper.")
+        notes.append(f"Counts {DAGGER} have no Δ: {found:,} here, {published:,} in the paper.")
     notes += [f"Corrected or in doubt: {'; '.join(doubts)}."] if doubts else []
     return Table(title, (*columns, *COLUMNS), tuple(cells), " ".join(filter(None, notes)))
 
@@ -97,7 +97,7 @@ def _is_count(found: Estimate) -> bool:
 def _cells(row: Compared, digits: int, same_size: bool) -> tuple[Cell, ...]:
     """Show one comparison; every cell that rests on substitute data is marked.
 
-    A count of substitute data has no difference, if their size is not the paper's.
+    Counts of substitute data get no Δ or test unless totals equal the paper's.
     """
     published = None if row.published is None else f"{row.published:,.{digits}f}"
     if row.estimate is None:
@@ -296,7 +296,7 @@ def _marks(
     if name not in data:
         yield f"data set {name}{' (generated)' if run.synthetic else ''}"
     for setting, what in _REPLACED.items():
-        keys = {setting, setting.split(".")[-2]}  # a group's option, such as `encoder=`, or a name
+        keys = {setting, setting.split(".")[-2]}  # `encoder.name=` or its group's `encoder=`
         if setting not in shown and not keys.isdisjoint(typed):
             yield f"{what} {str(run.setting(setting)).rstrip('/').rpartition('/')[2]}"
     changed = {

@@ -127,7 +127,7 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
     names = [] if is_figure else views[view]
     tables = {name: ScoreTable(published, published["tables"][name]) for name in names}
     data = {name for table in tables.values() for name in table.data} | {*published["data"]}
-    # If experiments name the rows, runs without one have no row: first runs of curricula.
+    # If experiments name rows, runs without one (curricula's first runs) get none.
     by_experiment = any(place.setting == "experiment" for place in row_names)
     named = [run for run in runs if run.setting("experiment") or not by_experiment]
     ours = [run for run in named if run.setting("data.name") in data and not run.synthetic]
@@ -178,7 +178,7 @@ class ScoreTable:
         return [choice.group for choice in choose(groups, self.rule) if choice.group]
 
     def keys_of(self, group: System) -> list[tuple[str, ...]]:
-        """Name the rows of a group, which the paper may lack."""
+        """Name a group's rows; the paper may lack them."""
         own = tuple(place.of(group) for place in self.row_names)
         return [(*own, name) for name in self.classes] or [own]
 

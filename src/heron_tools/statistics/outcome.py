@@ -69,7 +69,7 @@ def write_outcome(
         found: the analysis.
         target: folder of the files.
         stem: of the files with tables, `.md` and `.json`.
-        facts: settings behind the numbers, for JSON; `found.facts` is not used.
+        facts: settings for JSON; the caller includes `found.facts`.
         more: further files of this stem, by suffix.
     """
     print_tables(found.tables)
