@@ -205,7 +205,7 @@ def test_a_count_of_a_substitute_of_another_size_has_no_difference(counts, mark,
     easy, hard, share = ((row[4], row[6]) for row in shown.rows)
     assert all(easy) is all(hard) is has_difference
     assert all(share)
-    assert ("70 in all, 100 in the paper" in shown.note) is not has_difference
+    assert ("70 here, 100 in the paper" in shown.note) is not has_difference
 
 
 def test_a_number_that_ends_in_zeros_is_compared_by_the_digits_of_its_column():
