@@ -8,7 +8,7 @@ from heron.base.files import write_file, write_json
 from heron.base.terminal import print_lines, print_tables
 from heron.config.parsing import parse_options
 from heron.results.comparing import CompareOptions, compare
-from heron.results.comparison import tables, to_json
+from heron.results.comparison import answers, tables, to_json
 from heron.results.systems import find_systems
 
 
@@ -19,6 +19,7 @@ def run(arguments: Sequence[str]) -> int:
         raise ConfigError("name the systems: heron compare runs/<sweep>, or two runs or files")
     comparison = compare(find_systems(list(map(str, options.run))), options)
     shown = tables(comparison, options.split)
+    print(*answers(comparison), sep="\n")
     print_tables(shown)
     if not options.out:
         print("out=DIR writes compare.md, compare.csv and compare.json")

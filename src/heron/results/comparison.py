@@ -263,6 +263,23 @@ def _notes(results: Sequence[SystemResult], outcomes: Outcomes) -> list[str]:
     return notes
 
 
+def answers(comparison: Comparison) -> list[str]:
+    """Say in a sentence of each system whether it is better than the baseline."""
+    units = comparison.rows if comparison.groups is None else comparison.groups
+    on = f"{units:,} {'rows' if comparison.groups is None else 'documents'}"
+    found = []
+    for result in comparison.systems:
+        if tested := result.against:
+            ahead, p = tested.bootstrap, tested.p_holm
+            word = "is not significantly different from"
+            if tested.significant:
+                word = "is better than" if ahead.difference > 0 else "is worse than"
+            by = f"{ahead.difference:+.3f} [{ahead.low:.3f}, {ahead.high:.3f}], p = {p:.2g}"
+            what = f"{result.label} {word} {comparison.baseline}"
+            found.append(f"{what}: {comparison.settings.metric} {by}, on {on}")
+    return found
+
+
 def tables(comparison: Comparison, split: str) -> list[Table]:
     """Build all tables: systems, further tests, seed by seed."""
     return [systems_table(comparison, split), tests_table(comparison), seeds_table(comparison)]

@@ -81,7 +81,7 @@ def score(head, seed, right, metric="macro_f1"):
     return score_task("relation", GOLD, predicted, LABELS)[metric]
 
 
-def test_a_sweep_is_compared_setting_by_setting(sweep):
+def test_a_sweep_is_compared_setting_by_setting(sweep, capsys):
     written = run(sweep, "against=head=cls")
     systems = by_label(written)
     assert list(systems) == ["head=cls", "head=emp", "head=ess"]
@@ -99,6 +99,9 @@ def test_a_sweep_is_compared_setting_by_setting(sweep):
     assert ess["against"]["significant"]
     assert not systems["head=emp"]["against"]["significant"]
     assert systems["head=cls"]["against"] is None
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert "head=emp is not significantly" in first
+    assert f"head=ess is better than head=cls: macro_f1 {difference['difference']:+.3f}" in second
 
 
 def test_the_best_run_is_chosen_on_validation(sweep):
