@@ -140,10 +140,11 @@ def substitute_rows(config: DataConfig, split: str, language: str = "") -> list[
     known = [each for each in (language, config.language, "he") if each in TELLERS]
     rows = rows_of(task, known[0], split)
     classes = sorted({row.get("label", "") for row in rows})
+    labels = config.label_order or classes
     for row in rows:
-        label = config.label_order[classes.index(row.get("label", "")) % len(config.label_order)]
-        labels = (*names.side, names.truth, config.label_field.get(split), names.label)
-        columns = dict.fromkeys(labels, label) | {names.group: row["document"]}
+        label = labels[classes.index(row.get("label", "")) % len(labels)]
+        fields = (*names.side, names.truth, config.label_field.get(split), names.label)
+        columns = dict.fromkeys(fields, label) | {names.group: row["document"]}
         columns |= {names.target: row[second], names.text_pair: row[second]}
         columns |= {names.text: row[first], names.guid: row["guid"]}
         found.append(row | {name: value for name, value in columns.items() if name})
