@@ -137,7 +137,7 @@ def substitute_rows(config: DataConfig, split: str, language: str = "") -> list[
     """Give rows of the built-in corpus the columns and classes of a data set, beside their own."""
     task, first, second, _ = TEXTS[config.task]
     names, found = config.columns, []
-    known = [each for each in (language, config.language, "he") if each in TELLERS]
+    known = [each for each in (language or config.language, "en") if each in TELLERS]
     rows = rows_of(task, known[0], split)
     classes = sorted({row.get("label", "") for row in rows})
     labels = config.label_order or classes

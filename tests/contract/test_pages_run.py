@@ -74,6 +74,13 @@ SETUPS: dict[str, tuple[list[str], dict[str, str]]] = {
     "docs/reproducing.md": ([], {"only=ess": "only=seq_cls"}),
     "docs/run_folder.md": ([RUN.format("chronicle", "sweep")], {}),
     "docs/start.md": ([], {"runs/demo/...": "runs/demo/job"}),
+    "docs/your_language.md": (
+        [
+            RUN.format("chronicle_nli", "sweep"),
+            "heron train data=chronicle_nli head=cross run.sweep=sweep run.job=other",
+        ],
+        {},
+    ),
     "experiments/hesum/README.md": (
         [SUMMARIES, "heron judge sample systems=runs/hesum/base raters=3 articles=5 out=judged"],
         {
