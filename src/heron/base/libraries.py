@@ -84,11 +84,6 @@ def git_state() -> dict[str, Any] | None:
     return {"commit": commit.strip(), "dirty": bool(changes.strip()), "diff": diff}
 
 
-def uses_gpu(accelerator: str) -> bool:
-    """Tell whether `trainer.accelerator` means a GPU of NVIDIA's on this machine."""
-    return accelerator != "cpu" and torch.cuda.is_available()
-
-
 @contextmanager
 def own_threads(count: int | None) -> Iterator[None]:
     """Give the block `count` threads; by default torch's, at most one per core that it may use."""

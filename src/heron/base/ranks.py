@@ -50,6 +50,13 @@ def is_first() -> bool:
     return _here.rank == 0
 
 
+def uses_gpu(accelerator: str) -> bool:
+    """Tell whether `trainer.accelerator` means a GPU of NVIDIA's on this machine."""
+    import torch  # start-up time
+
+    return accelerator != "cpu" and torch.cuda.is_available()
+
+
 def join(accelerator: str = "auto", meet: str = "env://") -> None:
     """Meet the other ranks of this training at `meet`, an address as torch knows it; once.
 
@@ -58,7 +65,7 @@ def join(accelerator: str = "auto", meet: str = "env://") -> None:
     import torch  # start-up time
     from torch import distributed
 
-    on_gpu = torch.cuda.is_available() and accelerator != "cpu"
+    on_gpu = uses_gpu(accelerator)
     if on_gpu:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])

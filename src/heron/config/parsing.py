@@ -202,10 +202,10 @@ def _read(value: str, hint: Any, alone: bool) -> Any:
 
 def _path(value: str) -> str:
     """Expand `~`, and the name `latest` unless there is such a file."""
-    runs = Path("runs").glob("*/*/status.json") if value == "latest" else ()
-    if not Path(value).exists() and (newest := max(runs, key=os.path.getmtime, default=None)):
-        return str(newest.parent)
-    return os.path.expanduser(value)
+    runs = []
+    if value == "latest" and not Path(value).exists():
+        runs = list(Path("runs").glob("*/*/status.json"))
+    return str(max(runs, key=os.path.getmtime).parent) if runs else os.path.expanduser(value)
 
 
 def explain(

@@ -29,7 +29,7 @@ PARSER = OverridesParser.create()
 # What Hydra reads in quotes only: letters beyond ASCII, and signs that are not in its grammar.
 _UNQUOTED = re.compile(r"""'[^']*'|"[^"]*"|[^\[\]{}:,'"]*[^\x00-\x7f][^\[\]{}:,'"]*""")
 
-_WHOLE = re.compile(r"\d+\.0*|\d+(\.\d)?e\d")  # a whole number, as 2.0 or 1e3
+_DECIMAL = re.compile(r"\d+(\.\d*(e\d)?|e\d)")  # 2.0 and 1.5e3 are whole numbers, 1.5e0 is not
 
 
 def rewrite(words: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
@@ -99,7 +99,7 @@ def readable(word: str) -> str:
     kind = type_of(key.lstrip("+~"))
     if kind is str and value[:1] not in tuple("[{'\""):
         tries.append(_quote(value))
-    if kind is int and _WHOLE.fullmatch(value):
+    if kind is int and _DECIMAL.fullmatch(value) and float(value).is_integer():
         tries.insert(0, str(int(float(value))))
     for each in tries if equals else ():
         try:

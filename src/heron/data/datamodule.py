@@ -15,7 +15,6 @@ from torch.utils.data import DataLoader, Dataset, DistributedSampler, Sequential
 
 from heron.base import ranks
 from heron.base.files import fingerprint, sha256_file
-from heron.base.libraries import uses_gpu
 from heron.data import TASKS
 from heron.data.batching import budget, copies, fit_budget, plan_epoch, plan_evaluation
 from heron.data.collate import Collator
@@ -246,7 +245,7 @@ class DataModule(pl.LightningDataModule):
             # Every iterator draws a seed; drawn from the global generator, it would
             # change dropout's numbers, and a run resumed between epochs would differ.
             generator=torch.Generator(),
-            pin_memory=uses_gpu(self.config.trainer.accelerator),
+            pin_memory=ranks.uses_gpu(self.config.trainer.accelerator),
         )
 
 
@@ -256,7 +255,7 @@ def evaluated_tokens(config: RunSettings) -> int:
     Where `batching.tokens` is null, a GPU takes as many for each 8 GiB of its memory.
     """
     tokens = budget(config.batching)
-    if config.batching.tokens is None and uses_gpu(config.trainer.accelerator):
+    if config.batching.tokens is None and ranks.uses_gpu(config.trainer.accelerator):
         tokens *= max(1, round(torch.cuda.get_device_properties().total_memory / 2**33))
     return tokens
 

@@ -22,7 +22,7 @@ from torch import nn
 
 from heron.base.files import Arrays, fingerprint, load_or_build
 from heron.base.folders import code_hashes
-from heron.base.libraries import uses_gpu
+from heron.base.ranks import uses_gpu
 from heron.base.terminal import tracked
 from heron.data.batching import plan_evaluation
 from heron.data.collate import Collator

@@ -8,7 +8,7 @@ from copy import copy
 import torch
 
 from heron.base import ranks
-from heron.base.libraries import processor, uses_gpu
+from heron.base.libraries import processor
 from heron.base.run_folder import RunFolder
 from heron.data.config import RunSettings
 from heron.data.readers import Run
@@ -56,7 +56,7 @@ def recorded_precision(config: Run, folder: RunFolder) -> Run:
 
 
 def _accelerator(config: RunSettings) -> str:
-    return "cuda" if uses_gpu(config.trainer.accelerator) else "cpu"
+    return "cuda" if ranks.uses_gpu(config.trainer.accelerator) else "cpu"
 
 
 def _replace(config: Run, name: str) -> Run:

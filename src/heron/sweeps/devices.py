@@ -21,7 +21,7 @@ from typing import Any
 from heron.base import ranks
 from heron.base.errors import ConfigError
 from heron.base.files import locked
-from heron.base.ranks import count_cores
+from heron.base.ranks import count_cores, uses_gpu
 from heron.base.secrets import redacted
 from heron.base.signals import INTERRUPTED, end_with_parent
 from heron.sweeps.isolation import JobProcess, killed, train_beside
@@ -58,10 +58,10 @@ def check_devices(config: Config) -> None:
         return
     import torch  # start-up time
 
-    on_cpu = config.trainer.accelerator == "cpu" or not torch.cuda.is_available()
-    present = max(count_cores(), 2) if on_cpu else torch.cuda.device_count()
+    on_gpu = uses_gpu(config.trainer.accelerator)
+    present = torch.cuda.device_count() if on_gpu else max(count_cores(), 2)
     if wanted > present:
-        what = "cores" if on_cpu else "GPUs"
+        what = "GPUs" if on_gpu else "cores"
         raise ConfigError(f"trainer.devices={wanted}: this machine has {present} {what}")
 
 

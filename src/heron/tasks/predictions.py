@@ -53,7 +53,7 @@ class Predictions:
     def doubts(self, scores: Mapping[str, float]) -> list[str]:
         """List signs that little was learnt from the texts: one answer, or chance's Brier score."""
         golds = [gold for gold in self.golds if gold is not None]
-        if min(len(golds), len(self.texts)) < _FEW:
+        if len(golds) < _FEW:
             return []
         if len(set(self.texts)) == 1:
             return [f"all {len(self.texts)} rows are predicted as '{self.texts[0]:.40}'{LITTLE}"]

@@ -71,11 +71,10 @@ def run(arguments: Sequence[str]) -> int:
     if any(example.side.get(TRUTH) for example in examples.values()):
         columns["truth"] = [example.side.get(TRUTH) for example in chosen]
     write_table(out / "suspects.csv", columns)
-    most = {**columns, "text": [cut_text(example.text, 60) for example in chosen]}
-    shown = ("guid", "label", options.score, "text")
-    rows = zip(*(most[name][:_SHOWN] for name in shown), strict=True)
+    rows = zip(chosen[:_SHOWN], score_N[ranked].tolist(), strict=False)
+    most = tuple((each.guid, each.label, score, cut_text(each.text, 60)) for each, score in rows)
     title = f"the {len(ranked)} most suspicious of {len(found.guids)} labels, the first of them"
-    print_tables([Table(title, shown, tuple(rows))])
+    print_tables([Table(title, ("guid", "label", options.score, "text"), most)])
     wrong_N = wrong_labels(examples, found.guids)
     if wrong_N.any():
         texts = ((examples[guid].text, examples[guid].text_pair or "") for guid in found.guids)

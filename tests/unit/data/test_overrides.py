@@ -48,6 +48,14 @@ def test_words_in_any_script_are_read_as_heron_train_reads_them(word: str, found
         assert parsed.value() == found
 
 
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [("2.0", "2"), ("1e3", "1000"), ("1.5e3", "1500"), ("1.5e0", "1.5e0"), ("2.5", "2.5")],
+)
+def test_a_whole_number_may_have_a_point_or_exponent_and_no_other_is_rounded(value, read) -> None:
+    assert readable(f"trainer.max_epochs={value}") == f"trainer.max_epochs={read}"
+
+
 _KEYS = [key for key in all_keys(DataConfig, "data.") if key in all_keys()]
 
 
