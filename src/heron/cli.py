@@ -39,6 +39,7 @@ On a terminal only; environment variables:
   NO_COLOR=1      no colours
 
 Examples: heron demo
+          heron report latest
           heron train experiment=trc/ess seed=1
           heron <command> --help"""
 

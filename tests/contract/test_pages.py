@@ -43,7 +43,7 @@ OTHERS = {
     "wandb",
 }
 # Commands of heron that are run elsewhere, since they need a run.
-ELSEWHERE = {"heron train run.from=runs/sweep/job": "tests/unit/commands/test_repeat.py"}
+ELSEWHERE = {"heron train run.from=runs/sweep/job": "tests/unit/commands/test_train_from.py"}
 LINK = re.compile(r"(?<!\\)\]\(([^)\s]+)\)")
 
 

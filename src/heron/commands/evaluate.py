@@ -14,7 +14,7 @@ from heron.base.files import write_json
 from heron.base.run_folder import open_run
 from heron.base.table_formats import table_stem
 from heron.base.terminal import print_lines, print_tables
-from heron.commands.words import read_points, sort_words
+from heron.commands.run_settings import read_points, sort_words
 from heron.config.parsing import parse_options
 from heron.data.examples import Example
 from heron.data.readers import of_split
@@ -32,7 +32,7 @@ from heron.tasks.task import text_scores
 
 @dataclass
 class EvaluateOptions(BertScoreOptions):
-    """Options of `heron evaluate`; it also takes the keys of `heron.commands.words`."""
+    """Options of `heron evaluate`; it also takes the keys of `heron.commands.run_settings`."""
 
     run: Annotated[
         list[Path], MinLen(1)

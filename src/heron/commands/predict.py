@@ -18,7 +18,7 @@ from heron.base.run_folder import open_run
 from heron.base.table_formats import table_stem
 from heron.base.tables import write_chunks
 from heron.base.terminal import gather, print_lines, say
-from heron.commands.words import read_points, sort_words
+from heron.commands.run_settings import read_points, sort_words
 from heron.config.parsing import parse_options
 from heron.data.user_files import read_parts, read_rows
 from heron.tasks.qa.answers import place_of
@@ -35,7 +35,7 @@ CHUNK = 10_000
 
 @dataclass
 class PredictOptions:
-    """Options of `heron predict`; it also takes the keys of `heron.commands.words`."""
+    """Options of `heron predict`; it also takes the keys of `heron.commands.run_settings`."""
 
     run: Annotated[
         list[Path], MinLen(1)

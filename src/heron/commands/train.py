@@ -94,7 +94,7 @@ def work(job: Run) -> None:
 
 def repeat(words: Sequence[str]) -> int:
     """Train the run that `run.from=` names again, and compare scores; returns the exit code."""
-    from heron.commands.repeat import compare, configure
+    from heron.commands.train_from import compare, configure
 
     first = next(word for word in words if word.startswith(_FROM))
     before, rest = open_run(Path(first.removeprefix(_FROM))), [w for w in words if w != first]

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from heron.base.run_folder import RunFolder, config_text
-from heron.commands.repeat import configure
+from heron.commands.train_from import configure
 from heron.dynamics.config import CurriculumConfig
 from heron.sweeps.search import problems
 from heron.tasks import BaselineConfig

@@ -19,7 +19,7 @@ from conftest import ComposeConfig
 from heron.base.errors import ConfigError, DataError
 from heron.base.files import SEAL, dump_yaml, read_yaml, seal
 from heron.base.run_folder import RunFolder, config_text
-from heron.commands.repeat import configure
+from heron.commands.train_from import configure
 from heron.data.config import FileConfig, JoinConfig
 from heron.data.datamodule import DataModule
 from heron.data.sources import locate

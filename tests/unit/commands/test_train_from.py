@@ -8,7 +8,7 @@ import pytest
 
 from heron.base.files import dump_yaml, read_json, read_yaml, write_json
 from heron.base.run_folder import RunFolder
-from heron.commands.repeat import configure
+from heron.commands.train_from import configure
 from small_runs import heron, train
 
 

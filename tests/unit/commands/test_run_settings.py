@@ -10,7 +10,7 @@ import pytest
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.tables import write_table
-from heron.commands.words import sort_words
+from heron.commands.run_settings import sort_words
 from proposals import proposed
 from small_baselines import train
 from small_runs import heron
