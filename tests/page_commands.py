@@ -25,7 +25,6 @@ from heron.config.parsing import parse
 from heron.config.words import PARSER
 from heron.tasks.config import resolve
 from heron_tools.prompting.command import spelt_out
-from heron_tools.prompting.export import with_model
 
 FENCED = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.M | re.S)
 INLINE = re.compile(r"`(heron [^`]+=[^`]+)`")
@@ -84,9 +83,8 @@ def _parsed(schema: Any, values: Any, **named: Any) -> None:
 
 
 def _prompted(words: Sequence[str]) -> list[str]:
-    own = ("tune", "export", "dry_run", "rounds", "sample", "candidates", "out")
-    left = [each for each in words if each.partition("=")[0] not in own]
-    return spelt_out(with_model(left) if words[0] == "export" else left)
+    own = ("tune", "dry_run", "rounds", "sample", "candidates", "out")
+    return spelt_out([each for each in words if each.partition("=")[0] not in own])
 
 
 def _composed(words: Sequence[str]) -> str:

@@ -32,7 +32,6 @@ OTHERS = {
     "cd",
     "git",
     "jupyter",
-    "lm-eval",
     "pip",
     "pre-commit",
     "python",

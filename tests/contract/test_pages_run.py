@@ -21,7 +21,6 @@ NOT_RUN = {
     r"^(make|source|pre-commit|\S*/pre-commit)\b": "not heron's; `make` would run all tests",
     r"\bpip\b": "installs packages",
     r"\bjupyter\b": "a server; tests/unit/test_notebooks.py runs the notebooks",
-    r"^lm-eval": "not heron's; tests/unit/heron_tools/prompting/test_export.py runs it",
     r"^wandb sync|wandb=true": "needs an account",
     r"^ray |launcher=(ray|submitit|joblib)": "needs a plugin of Hydra's, an extra",
     r"logger=(tensorboard|mlflow)": "needs a package of its own",

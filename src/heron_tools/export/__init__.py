@@ -1,4 +1,4 @@
-"""Exports a run for plain transformers and ONNX, with a model card (`heron export`)."""
+"""Exports a run for plain transformers, with a model card (`heron export`)."""
 
 from pathlib import Path
 

@@ -18,7 +18,6 @@ class ExportOptions:
 
     run: Path  # a finished run folder
     out: Path  # a new folder
-    onnx: bool = False  # write model.onnx as well
     push: str | None = None  # id on the hub, owner/name, to upload to
     dry_run: bool = False  # with `push`: list the files, upload nothing
 
@@ -31,23 +30,17 @@ def run(arguments: Sequence[str]) -> int:
         raise ConfigError(f"out={options.out} is not empty: name a new folder, or remove it")
     # start-up time: options are checked before torch loads
     from heron_tools.export.model_card import PLACE, write_card
-    from heron_tools.export.onnx_export import export_onnx, require_onnx
     from heron_tools.export.plain import write_plain
 
-    if options.onnx:
-        require_onnx()
-    lines = []
     with atomic_folder(options.out) as target:
         plain = write_plain(folder, target)
-        if options.onnx:
-            lines.append(export_onnx(plain, target))
     name = (options.push or options.out.resolve().name).rpartition("/")[2]
     write_card(folder, plain, options.out, name, options.push or PLACE)
     written = [(path.stat().st_size, path) for path in sorted(options.out.iterdir())]
     table = Table("files", ("bytes", "path"), tuple((size, str(path)) for size, path in written))
     print_tables([table])
     print_lines(files=[path for _, path in written])
-    lines.append(f"loads as {plain.loads_as}; {options.out / 'README.md'} has the code")
+    lines = [f"loads as {plain.loads_as}; {options.out / 'README.md'} has the code"]
     if options.push is not None and not options.dry_run:
         lines.append(_upload(options.out, options.push))
     elif options.push is not None:

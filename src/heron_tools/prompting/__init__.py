@@ -23,7 +23,6 @@ BACKENDS: Registry[Callable[[Config, PromptingConfig], Backend]] = Registry(
     {
         "local": "heron_tools.prompting.local:LocalModel",
         "server": "heron_tools.prompting.server:Server",
-        "batch": "heron_tools.prompting.backends:BatchFiles",
     },
     key="prompting.model.backend",
 )
@@ -45,6 +44,5 @@ def baseline() -> Baseline:
     return BASELINE
 
 
-_HERE = Path(__file__).parent
-COMMANDS.register("prompt", Command(f"{__name__}.command", _HERE / "prompt.txt", resumes=True))
-COMMANDS.register("prompt export", Command(f"{__name__}.export", _HERE / "export.txt"))
+_HELP = Path(__file__).with_name("prompt.txt")
+COMMANDS.register("prompt", Command(f"{__name__}.command", _HELP, resumes=True))

@@ -18,8 +18,8 @@ class ModelConfig(Checked):
     """A language model and its backend."""
 
     name: str = MISSING  # hub id or folder, or the name by which a server knows it
-    # `local` (transformers, on this machine), `server` (any with OpenAI's interface), `batch`
-    # (files of requests and of answers), or another of `heron_tools.prompting.BACKENDS`
+    # `local` (transformers, on this machine), `server` (any with OpenAI's interface), or another of
+    # `heron_tools.prompting.BACKENDS`
     backend: str = "local"
     # `chat` (messages; a local model's own template) or `completion` (one text)
     form: Annotated[str, OneOf("chat", "completion")] = "chat"
@@ -75,7 +75,6 @@ class TrafficConfig:
     concurrency: Count = 8  # requests at a time
     timeout: Positive = 60.0  # seconds to wait for an answer
     attempts: Count = 6  # per request, before it counts as failed
-    answers: list[str] = field(default_factory=list)  # with `model.backend=batch`: files of answers
 
 
 @dataclass
@@ -132,10 +131,8 @@ class PromptingConfig(Checked):
 
     def problems(self) -> Iterator[str]:
         """List settings that exclude each other."""
-        if self.scoring != "generate" and self.model.backend in ("server", "batch"):
+        if self.scoring != "generate" and self.model.backend == "server":
             yield (
-                f"prompting.scoring={self.scoring} needs a local model: a "
-                f"{self.model.backend} gives texts only; set prompting.scoring=generate"
+                f"prompting.scoring={self.scoring} needs a local model: a server gives texts only; "
+                "set prompting.scoring=generate"
             )
-        if self.model.form == "completion" and self.model.backend == "batch":
-            yield "prompting.model.backend=batch writes chats; set prompting.model.form=chat"

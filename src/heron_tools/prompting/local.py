@@ -22,6 +22,7 @@ from torch import Tensor
 
 from heron.base.errors import ConfigError
 from heron.base.libraries import silence_libraries
+from heron.base.ranks import uses_gpu
 from heron.data.batching import budget
 from heron.data.hub import loading, origin
 from heron.models.config import EncoderConfig
@@ -80,7 +81,6 @@ class LocalModel:
         from transformers import AutoModelForCausalLM, GenerationConfig  # start-up time
 
         settings = self.settings.model
-        gpu = self.accelerator in ("auto", "gpu", "cuda") and torch.cuda.is_available()
         with _loading(settings) as place:
             model: Any = AutoModelForCausalLM.from_pretrained(
                 settings.name, dtype=settings.dtype, use_safetensors=True, **place
@@ -91,7 +91,7 @@ class LocalModel:
         pad = ends[0] if ends else 0
         model.generation_config = GenerationConfig(eos_token_id=ends or None, pad_token_id=pad)
         model.eval()
-        return model.cuda() if gpu else model
+        return model.cuda() if uses_gpu(self.accelerator) else model
 
     def count_tokens(self, request: Request) -> int:
         """Count the tokens of a request."""

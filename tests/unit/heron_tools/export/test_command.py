@@ -136,19 +136,3 @@ def test_a_baseline_is_refused(tmp_path, capsys):
     assert heron("export", f"run={baseline.path}", f"out={tmp_path / 'out'}") == 2
     assert "a baseline has no encoder to export" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("head", ["seq_cls", "ess"])
-def test_onnx_computes_the_same_logits(head, run, tmp_path, capsys):
-    for name in ("onnx", "onnxscript", "onnxruntime"):
-        pytest.importorskip(name, reason=f"needs {name}: pip install 'heron-nlu[onnx]'")
-    if head == "ess":
-        run = train(tmp_path, "head=ess", "trainer.max_epochs=1")
-    out = tmp_path / "out"
-    assert heron("export", f"run={run.path}", f"out={out}", "onnx=true") == 0
-    printed = capsys.readouterr().out
-    assert "model.onnx: logits differ from PyTorch's by " in printed
-    assert float(printed.partition("PyTorch's by ")[2].split()[0]) <= 1e-4
-    assert (out / "model.onnx").is_file()
-    assert "model.onnx" in read_json(out / "checksums.json")

@@ -1,22 +1,14 @@
-"""Answers are stored once, by all that can change them; offline interfaces work through files."""
+"""Answers are stored once, by all that can change them."""
 
-import json
 import multiprocessing
 from dataclasses import replace
 
 import pytest
 
-from heron.base.errors import ConfigError
-from heron_tools.prompting.answers import Answer, Request, Store, model_key
-from heron_tools.prompting.backends import BatchFiles
+from heron_tools.prompting.answers import Answer, Store, model_key
 from heron_tools.prompting.config import ModelConfig, PromptingConfig, SamplingConfig, TrafficConfig
-from small_prompts import completion, compose
 
-MODEL = ModelConfig(name="m", backend="batch")
-
-
-def requests(*keys):
-    return [Request(key, ({"role": "user", "content": f"ask {key}"},)) for key in keys]
+MODEL = ModelConfig(name="m", backend="server")
 
 
 def test_an_answer_is_found_as_it_was_stored(tmp_path):
@@ -95,61 +87,3 @@ def test_another_model_in_the_same_folder_has_another_key(tmp_path):
     before = model_key(local)
     (tmp_path / "config.json").write_text('{"layers": 2}', encoding="utf-8")
     assert model_key(local) != before
-
-
-# Batch files
-
-
-def batch(tmp_path, *files):
-    config = compose(tmp_path, "model=server", "prompting.model.name=m")
-    traffic = TrafficConfig(answers=[str(file) for file in files])
-    return BatchFiles(config, PromptingConfig(model=MODEL, traffic=traffic))
-
-
-def line(key, text="yes", status=200, error=None):
-    body = completion(text)[1] if isinstance(text, str) else text
-    response = {"status_code": status, "body": body}
-    return json.dumps({"custom_id": key, "response": response, "error": error})
-
-
-def test_requests_are_written_and_their_answers_read(tmp_path):
-    with pytest.raises(ConfigError, match="2 requests wait for answers") as caught:
-        list(batch(tmp_path).answer(requests("a", "b")))
-    (path,) = (tmp_path / "cache" / "requests").glob("*.jsonl")
-    assert str(path) in str(caught.value)
-    rows = [json.loads(each) for each in path.read_text(encoding="utf-8").splitlines()]
-    assert [row["custom_id"] for row in rows] == ["a", "b"]
-    assert rows[0]["body"]["messages"] == [{"role": "user", "content": "ask a"}]
-    assert rows[0]["body"]["model"] == "m"
-    answers = tmp_path / "answers.jsonl"
-    answers.write_text(f"{line('b')}\n{line('a', 'no')}\n", encoding="utf-8")
-    found = dict(batch(tmp_path, answers).answer(requests("a", "b")))
-    assert {key: answer.text for key, answer in found.items()} == {"a": "no", "b": "yes"}
-
-
-def test_repeated_strange_filtered_and_failed_lines(tmp_path):
-    answers = tmp_path / "answers.jsonl"
-    rows = [
-        line("a", "first"),
-        line("a", "second"),
-        line("unknown"),
-        line("b", {}, 500),
-        json.dumps({"custom_id": "c", "error": {"code": "content_filter"}, "response": None}),
-    ]
-    answers.write_text("\n".join(rows), encoding="utf-8")
-    arriving = batch(tmp_path, answers).answer(requests("a", "b", "c"))
-    found = dict([next(arriving), next(arriving)])
-    with pytest.raises(ConfigError, match="1 requests wait"):
-        next(arriving)
-    assert found["a"].text == "first"
-    assert found["c"].finish == "filtered"
-    assert sorted(found) == ["a", "c"]
-
-
-def test_an_answer_that_passed_a_filter_is_an_answer(tmp_path):
-    answers = tmp_path / "answers.jsonl"
-    row = json.loads(line("a", "yes"))
-    passed = {"hate": {"filtered": False, "severity": "safe"}}
-    row["response"]["body"]["choices"][0]["content_filter_results"] = passed
-    answers.write_text(json.dumps(row), encoding="utf-8")
-    assert dict(batch(tmp_path, answers).answer(requests("a")))["a"].text == "yes"

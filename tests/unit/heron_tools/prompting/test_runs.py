@@ -215,9 +215,7 @@ def test_settings_that_cannot_work_are_refused(tmp_path, overrides, said):
         compose(tmp_path, *own, *overrides)
 
 
-@pytest.mark.parametrize(
-    "change", ["model.key=X", "model.input_price=1", "traffic.concurrency=1", "traffic.answers=[a]"]
-)
+@pytest.mark.parametrize("change", ["model.key=X", "model.input_price=1", "traffic.concurrency=1"])
 def test_keys_prices_and_traffic_do_not_change_the_jobs_hash(tmp_path, change):
     own = ["data=chronicle_nli", "model=local", "prompting.model.name=x"]
     plain = compose(tmp_path, *own)
