@@ -29,8 +29,8 @@ from heron.config.constraints import Seed, field_types
 from heron.config.parsing import parse_options
 from heron.data.config import TEST, TRAIN, VALIDATION
 from heron.data.examples import Example
+from heron.data.overrides import write_config
 from heron.data.readers import load_with_report
-from heron.data.user_files import write_config
 from heron.dynamics.difficulty import cosine
 from heron.languages import LANGUAGES
 from heron.models.config import HeadConfig

@@ -24,7 +24,7 @@ from heron.config.constraints import Count, Fraction, Natural, OneOf, Seed
 from heron.config.parsing import parse_options
 from heron.data.examples import Span
 from heron.data.markers import Markers, mark
-from heron.data.user_files import write_config
+from heron.data.overrides import write_config
 from heron.languages import LANGUAGES, get_language
 from heron_tools.annotation.labels import Labels
 from heron_tools.annotation.measures import agreement_table, agreements, confusion_table, undecided

@@ -7,7 +7,7 @@ from heron.base.folders import conf_dir
 from heron.base.tables import read_chunks, read_table
 from heron.cli import main
 from heron.data.config import read_config
-from heron.data.user_files import read_parts, read_rows
+from heron.data.readers import read_parts, read_rows
 from real_data import DATA, needs
 
 pytestmark = needs(DATA)

@@ -11,9 +11,8 @@ from heron.base.files import git_blob
 from heron.base.folders import conf_dir
 from heron.data.config import DataConfig, read_config
 from heron.data.examples import text_key
-from heron.data.readers import load, load_with_report
+from heron.data.readers import load, load_with_report, read_rows
 from heron.data.sources import State, inspect
-from heron.data.user_files import read_rows
 from heron.tasks.class_readers import Phrases
 from real_data import DATA, needs
 

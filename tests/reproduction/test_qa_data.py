@@ -10,9 +10,8 @@ from heron.base.folders import conf_dir
 from heron.data.config import DataConfig, read_config
 from heron.data.examples import REPAIRS
 from heron.data.features import FeatureOptions
-from heron.data.readers import load
+from heron.data.readers import load, read_rows
 from heron.data.sources import State, inspect
-from heron.data.user_files import read_rows
 from heron.tasks.qa.features import char_span, qa_features
 from real_data import DATA, ENCODER, needs
 

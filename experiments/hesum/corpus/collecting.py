@@ -17,7 +17,7 @@ from heron.base.cells import Table
 from heron.base.files import fingerprint
 from heron.base.tables import write_table
 from heron.data.config import SPLITS
-from heron.data.user_files import write_config
+from heron.data.overrides import write_config
 from heron.languages import get_language
 from heron.languages.words import folded_words, words
 from heron.tasks.summarization.reader import other_script

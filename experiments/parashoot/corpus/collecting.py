@@ -18,7 +18,7 @@ from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_json
 from heron.base.tables import write_table
 from heron.data.config import SPLITS
-from heron.data.user_files import write_config
+from heron.data.overrides import write_config
 from heron.languages import get_language
 from heron.languages.words import folded_words, words
 from heron.metrics.span import asks_yes_or_no

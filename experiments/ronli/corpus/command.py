@@ -15,7 +15,7 @@ from heron.base.terminal import print_lines, print_tables, say
 from heron.config.constraints import Count, Fraction, Natural, OneOf, Seed
 from heron.config.parsing import parse_options
 from heron.data.config import SPLITS
-from heron.data.user_files import write_config
+from heron.data.overrides import write_config
 from heron.languages import get_language
 
 from .building import Plan, build, read_namespaces

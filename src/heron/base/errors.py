@@ -83,6 +83,12 @@ class DataError(HeronError):
         super().__init__("\n".join(lines))
 
 
+def raise_all(problems: Sequence[Problem]) -> None:
+    """Raise a DataError of all problems, if there are any."""
+    if problems:
+        raise DataError(problems)
+
+
 def os_error_text(error: OSError, words: Iterable[str]) -> str:
     """Describe an OSError, by the word (`key=value`) of a command that set the path, if any."""
     if error.filename is None or error.strerror is None:

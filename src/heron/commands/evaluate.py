@@ -17,8 +17,7 @@ from heron.base.terminal import print_lines, print_tables
 from heron.commands.run_settings import read_points, sort_words
 from heron.config.parsing import parse_options
 from heron.data.examples import Example
-from heron.data.readers import of_split
-from heron.data.user_files import read_rows
+from heron.data.readers import of_split, read_rows
 from heron.metrics.names import further_scores
 from heron.results.collect import cell_of, headline_of
 from heron.tasks.summarization.scores import (

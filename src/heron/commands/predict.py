@@ -20,7 +20,7 @@ from heron.base.tables import write_chunks
 from heron.base.terminal import gather, print_lines, say
 from heron.commands.run_settings import read_points, sort_words
 from heron.config.parsing import parse_options
-from heron.data.user_files import read_parts, read_rows
+from heron.data.readers import read_parts, read_rows
 from heron.tasks.qa.answers import place_of
 
 if TYPE_CHECKING:

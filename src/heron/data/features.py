@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from heron.base.errors import DataError, Problem
+from heron.base.errors import Problem, raise_all
 from heron.base.files import Arrays, load_or_build
 from heron.data.examples import Example
 
@@ -177,8 +177,7 @@ def require_none_refused(features: Features, split: str) -> None:
         if not len(features):
             fix = (*(f for f in fix if "data.on_cut=drop" not in f), "no row would be left")
         found.append(Problem(f"{split} {p.where}", p.what, fix))
-    if found:
-        raise DataError(found)
+    raise_all(found)
 
 
 def load_features(cache: Path, key: str, build: Callable[[], Features]) -> Features:

@@ -1,7 +1,8 @@
-"""Overrides of a data set without a run: words `data.<key>=value` in Hydra's grammar."""
+"""The YAML of a data set without a run: overridden by words `data.<key>=value`, and written."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from hydra.errors import HydraException
@@ -9,11 +10,13 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from heron.base.errors import ConfigError
-from heron.base.files import parse_yaml
+from heron.base.files import dump_yaml, parse_yaml, sha256_file, write_file
 from heron.base.folders import data_set_file, default_data_dir
 from heron.config.parsing import explain, parse
 from heron.config.words import PARSER, UNREADABLE, readable
-from heron.data.config import DataConfig, data_values
+from heron.data import TASKS
+from heron.data.config import TRAIN, DataConfig, data_values
+from heron.data.rows import classes_in
 
 
 def configure(name: str, words: Sequence[str]) -> DataConfig:
@@ -43,8 +46,6 @@ def _laid_over(values: Any, words: Sequence[str]) -> DataConfig:
         whole: Any = OmegaConf.to_container(values, resolve=True)
     except OmegaConfBaseException as error:
         raise ConfigError(explain(error, prefix="data.")) from error
-    from heron.data.user_files import own_files  # start-up time
-
     return parse(DataConfig, own_files(whole, default_data_dir()), "data.")
 
 
@@ -64,3 +65,52 @@ def read_value(word: str) -> Any:
         raise ConfigError(f"{word}: {UNREADABLE}") from error
     several = override.is_sweep_override() and override.is_discrete_sweep()
     return list(override.sweep_string_iterator()) if several else override.value()
+
+
+def own_files(values: Mapping[Any, Any], data_dir: Path) -> dict[str, Any]:
+    """Complete the entries of a user's own files in the values of `data`.
+
+    A path relative to the working directory becomes absolute; where no classes are listed, they
+    are read from the train file.
+    """
+    files = {split: dict(file) for split, file in (values.get("files") or {}).items() if file}
+    for file in files.values():
+        path = Path(str(file.get("path", ""))).expanduser()
+        if not (file.get("sha256") or file.get("git_blob")) and path.is_file():
+            file["path"] = str(path.absolute())
+    values = {**values, "files": files}
+    train = data_dir / str(files.get(TRAIN, {}).get("path", ""))
+    if not values.get("label_order") and values.get("task") in TASKS and train.is_file():
+        config = parse(DataConfig, values, "data.")
+        if TASKS[config.task].has_classes:
+            values["label_order"] = classes_in(train, config)
+    return values
+
+
+def write_config(
+    out: Path, name: str, files: Mapping[str, tuple[Path, int]], settings: Mapping[str, Any]
+) -> Path:
+    """Write `conf/data/<name>.yaml` into `out`; returns its path.
+
+    Args:
+        out: the folder with the files, which is `paths.data` of a run on them.
+        name: of the data set.
+        files: of each split its file in `out`, and how many rows it has; none: it is left out.
+        settings: all other keys of the data set, see `DataConfig`.
+    """
+    described = {
+        split: {
+            "path": path.relative_to(out).as_posix(),
+            "sha256": sha256_file(path),
+            "size": path.stat().st_size,
+            "rows": rows,
+        }
+        for split, (path, rows) in files.items()
+        if rows
+    }
+    task = settings.get("task", DataConfig.task)
+    chosen = {"task": task, "head": TASKS[task].head}
+    defaults = [{f"override /{group}@_global_.{group}": chosen[group]} for group in chosen]
+    content = dump_yaml({"defaults": defaults, "name": name, **settings, "files": described})
+    text = f"# heron train data={name} --config-dir DIR/conf paths.data=DIR\n{content}"
+    return write_file(out / "conf" / "data" / f"{name}.yaml", text)

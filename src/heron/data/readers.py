@@ -1,17 +1,19 @@
-"""From the files of data sets to the splits of a run."""
+"""From the files of data sets to the splits of a run; and users' own files in their formats."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
-from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.folders import data_set_file
+from heron.base.errors import ConfigError, Problem, raise_all
+from heron.base.folders import data_set_file, default_cache_dir, default_data_dir
+from heron.base.tables import Table, read_chunks
 from heron.data.config import (
+    PHRASES,
     SPLITS,
     TEST,
     TRAIN,
@@ -23,8 +25,9 @@ from heron.data.config import (
     read_config,
 )
 from heron.data.examples import Example
-from heron.data.rows import SIDE, Rows, find_format
-from heron.data.sources import locate
+from heron.data.rows import SIDE, Labels, Rows, find_format
+from heron.data.sources import locate, locate_phrases
+from heron.data.splits import apply_duplicates, carve, sample, take_fold
 
 UNLABELLED, DUPLICATE = "unlabelled", "duplicate"
 
@@ -59,35 +62,24 @@ def load_with_report(config: DataConfig, data_dir: Path, cache_dir: Path) -> Loa
     """
     if not config.label_order:
         raise ConfigError("data.label_order is empty: list the classes, data.label_order=[A, B]")
-    paths = locate(config, data_dir, cache_dir)
-    files = _read_splits(config, paths)
+    files = _read_splits(config, locate(config, data_dir, cache_dir))
     carved = {split: rows.examples for split, rows in files.items()}
     if config.folds.count and carved.get(TRAIN):
-        from heron.data.splits import take_fold
-
         carved[TRAIN], carved[VALIDATION] = take_fold(carved[TRAIN], config.folds)
     for split, how in ((TEST, config.holdout), (VALIDATION, config.validation)):
         is_shipped = split in carved or config.folds.count > 0
         if not is_shipped and carved.get(TRAIN) and how.fraction > 0:
-            from heron.data.splits import carve
-
             carved[TRAIN], carved[split] = carve(carved[TRAIN], how)
-    splits = dict(carved)
-    if config.duplicates != "keep":
-        from heron.data.splits import apply_duplicates
-
-        splits = apply_duplicates(carved, config.duplicates)
+    splits = apply_duplicates(carved, config.duplicates)
     dropped = {}
     for split, examples in carved.items():
         rows = files.get(split, Rows([], []))
-        counts = Counter({UNLABELLED: sum(rows.unlabelled.values())})
+        counts = Counter(reason for reason, _ in rows.dropped)
+        counts[UNLABELLED] = sum(rows.unlabelled.values())
         counts[DUPLICATE] = len(examples) - len(splits[split])
-        counts.update(reason for reason, _ in rows.dropped)
         if +counts:
             dropped[split] = dict(+counts)
     if TRAIN in splits and config.sample.fraction < 1:
-        from heron.data.splits import sample
-
         splits[TRAIN] = sample(splits[TRAIN], config.sample)
     return Loaded({split: splits[split] for split in SPLITS if split in splits}, dropped)
 
@@ -100,25 +92,26 @@ def _read_splits(config: DataConfig, paths: Mapping[str, Path]) -> dict[str, Row
     for split in (TRAIN,) if config.folds.count else SPLITS:
         if split in paths:
             label = config.label_field.get(split, config.columns.label)
-            keys = _shipped_columns(config, label)
-            rows = read(paths[split], "required", label, keys)
+            rows = read(paths[split], "required", label, _shipped_columns(config, label))
             files[split] = rows
             problems += rows.problems or _check_counts(split, paths[split], rows, config)
-    if problems:
-        raise DataError(problems)
+    raise_all(problems)
     return files
 
 
+def _required(config: DataConfig, *fields: str, **named: str) -> dict[str, str]:
+    """Name required columns, and the key that names each."""
+    columns = {field: getattr(config.columns, field) for field in fields} | named
+    return {column: f"data.columns.{field}" for field, column in columns.items() if column}
+
+
 def _shipped_columns(config: DataConfig, label: str) -> dict[str, str]:
-    """Name the required columns of a data set's files, and the key that names each."""
-    columns = config.columns
-    fields = ["text", "text_pair", "label", "guid", "group", "truth"]
-    if columns.guid == Columns().guid or config.join:  # the default name may be absent
-        fields.remove("guid")
-    named = {field: getattr(columns, field) for field in fields} | {"label": label}
-    keys = {column: f"data.columns.{field}" for field, column in named.items() if column}
+    """Name the required columns of a data set's files."""
+    columns, join = config.columns, config.join
+    own_guid = () if columns.guid == Columns.guid or join else ("guid",)  # else it may be absent
+    keys = _required(config, "text", "text_pair", *own_guid, "group", "truth", label=label)
     keys |= {column: SIDE for column in columns.side if column not in keys}
-    return keys | ({config.join.key: "data.join.key"} if config.join else {})
+    return keys | ({join.key: "data.join.key"} if join else {})
 
 
 def _check_counts(split: str, path: Path, rows: Rows, config: DataConfig) -> list[Problem]:
@@ -128,16 +121,87 @@ def _check_counts(split: str, path: Path, rows: Rows, config: DataConfig) -> lis
         return []
     found = Counter(str(example.label) for example in rows.examples) + Counter(rows.unlabelled)
     found += Counter(label for _, label in rows.dropped)
-    expected = dict(config.counts.get(split, {}))
-    problems = [
-        f"{found[label]} rows of class {label or 'nothing'}, expected {count}"
-        for label, count in {**dict.fromkeys(found, 0), **expected}.items()
-        if expected and found[label] != count
-    ]
-    if file.rows not in (None, found.total()):
-        problems.insert(0, f"{found.total()} rows, expected {file.rows}")
+    pinned = config.counts.get(split, {})
+    counts = [("rows", found.total(), file.rows)]
+    for label in dict.fromkeys([*found, *pinned] if pinned else ()):
+        what = f"rows of class {label or 'nothing'}"
+        counts.append((what, found[label], pinned.get(label, 0)))
     fix = "another revision? data.verify=false accepts it"
-    return [Problem(str(path), problem, fix) for problem in problems]
+    return [
+        Problem(str(path), f"{number} {what}, expected {expected}", fix)
+        for what, number, expected in counts
+        if expected not in (None, number)
+    ]
+
+
+def read_rows(
+    path: Path,
+    config: DataConfig,
+    labels: Labels = "optional",
+    bad_rows: Literal["raise", "report"] = "raise",
+    data_dir: Path | None = None,
+    cache_dir: Path | None = None,
+) -> Rows:
+    """Read a user's own file in the format of a data set; a DataError where no row can be used.
+
+    Only the text columns are required; guid, label and group are read where they exist.
+
+    Args:
+        path: a table, or a file in a format of the task.
+        config: column names, markers, classes and Unicode options.
+        labels: `required` (see `data.unlabelled`), `optional` (an empty cell is an unlabelled row)
+            or `ignored`.
+        bad_rows: `report` returns the good rows and the problems, `raise` stops at any problem.
+        data_dir, cache_dir: folders of the list of linking phrases, if some are removed.
+    """
+    rows = _own_reader(config, labels, data_dir, cache_dir)(path)
+    if bad_rows == "raise" or not rows.examples:
+        raise_all(rows.problems)
+    return rows
+
+
+def read_parts(
+    path: Path,
+    config: DataConfig,
+    size: int,
+    data_dir: Path | None = None,
+    cache_dir: Path | None = None,
+) -> Iterator[Rows]:
+    """Read texts without labels, `size` rows at a time, like `read_rows(..., "ignored", "report")`.
+
+    Of earlier rows only the file's own ids stay in memory; JSON is in memory as a whole. Some parts
+    may have no examples. A DataError comes before the first part where the file cannot be read or
+    lacks a column, after the last one where no row can be used.
+    """
+    read = _own_reader(config, "ignored", data_dir, cache_dir)
+    is_whole = find_format(config).is_whole(path)
+    problems, usable = list[Problem](), False
+    for source in [path] if is_whole else read_chunks(path, size, config.quoting):
+        if isinstance(source, Table) and config.columns.guid not in source.columns and source.ids:
+            source.ids.clear()  # ids are made of line numbers: unique
+        if isinstance(source, Table) and not len(source):
+            rows = Rows([], source.problems)
+        else:
+            rows = read(source)
+        problems += rows.problems
+        usable = usable or bool(rows.examples)
+        for start in range(0, len(rows.examples) or 1, size):
+            part = rows.examples[start : start + size]
+            yield Rows(part, []) if start else replace(rows, examples=part)
+    if not usable:
+        raise_all(problems)
+
+
+def _own_reader(
+    config: DataConfig, labels: Labels, data_dir: Path | None, cache_dir: Path | None
+) -> Callable[[Path | Table], Rows]:
+    """Make the reader of users' own files."""
+    places = data_dir or default_data_dir(), cache_dir or default_cache_dir()
+    phrases = locate_phrases(config, *places)
+    read = find_format(config).open(config, {PHRASES: phrases} if phrases else {})
+    fields = ("text", "text_pair", *(("label",) if labels == "required" else ()))
+    keys = _required(config, *fields)
+    return lambda source: read(source, labels, config.columns.label, keys)
 
 
 def data_set(config: RunSettings, name: str, of_stage: bool = False) -> DataConfig:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from heron.base.errors import ConfigError, DataError, Fix, Problem, nearest
+from heron.base.errors import ConfigError, Fix, Problem, nearest, raise_all
 from heron.base.table_formats import table_stem
 from heron.base.tables import Table, as_table, cell_text, is_missing, number_text, read_table
 from heron.base.terminal import say
@@ -348,8 +348,7 @@ def read_join(path: Path, join: JoinConfig) -> Joined:
     """Read a second table, each row under the value of its key, which must not repeat."""
     table = read_table(path)
     table.require(join.key, *join.take.values())
-    if repeated := table.duplicates(join.key):
-        raise DataError(repeated)
+    raise_all(table.duplicates(join.key))
     return {
         row[join.key]: {name: row[column] for name, column in join.take.items()}
         for row in table.rows

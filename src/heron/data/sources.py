@@ -1,4 +1,5 @@
-"""Files of a data set: found in `paths.data` or the cache, downloaded, or generated.
+"""Files of a data set: found in `paths.data` or the cache, downloaded, generated, or read from
+the Hugging Face Hub by the package `datasets`.
 
 A file with a pinned hash is used only when it has that hash.
 """
@@ -9,8 +10,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError, Problem, raise_all
 from heron.base.files import (
     atomic_open,
     fingerprint,
@@ -19,7 +21,7 @@ from heron.base.files import (
     sha256_file,
     stored_folder,
 )
-from heron.base.tables import read_table
+from heron.base.tables import read_table, write_table
 from heron.base.terminal import say
 from heron.data.config import JOIN, PHRASES, SPLITS, TRAIN, DataConfig, FileConfig, TextsConfig
 from heron.data.rows import find_format
@@ -58,9 +60,7 @@ def locate(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Pat
     """
     generated = _generate(config, cache_dir) if config.generator else {}
     if config.hub:
-        from heron.data.hub_sets import hub_files  # start-up time
-
-        generated = hub_files(config, data_dir, cache_dir)
+        generated = _hub_files(config, data_dir, cache_dir)
     sources = inspect(config, data_dir, cache_dir)
     if not sources and not generated and not config.texts.sets:
         raise ConfigError("data.files is empty: name a file, data.files.train.path=FILE")
@@ -90,8 +90,7 @@ def _present(sources: Mapping[str, Source], config: DataConfig, cache_dir: Path)
     ]
     if missing := fetch(sources, downloads):
         problems += [*missing, *_advice(config)]
-    if problems:
-        raise DataError(problems)
+    raise_all(problems)
     return {
         name: downloads / source.file.path if source.state is State.MISSING else source.path
         for name, source in sources.items()
@@ -207,33 +206,106 @@ def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
     from chronicle.settings import ChronicleConfig, SettingsError
 
     assert config.generator is not None
-    options = asdict(config.generator) | {
-        "task": config.task,
-        "language": config.language,
-        "class_weights": None,
-    }
-    weights = config.generator.class_weights
+    options = asdict(config.generator) | {"task": config.task, "language": config.language}
+    weights = options.pop("class_weights")
     try:
-        settings = ChronicleConfig(**options)
+        settings, wrong = ChronicleConfig(**options), ""
         labels, key = settings.labels, settings.labels_key  # no labels: its rows have none
         order = config.label_order or list(labels)
         if labels and sorted(order) != sorted(labels):
-            raise ConfigError(
-                f"data.label_order={order}: data.task={config.task} with data.generator.{key}="
-                f"{getattr(config.generator, key)} generates {', '.join(labels)}"
-            )
-        if weights and len(weights) != len(order):
-            raise ConfigError(
-                f"data.generator.class_weights={weights}: one number for each of {', '.join(order)}"
-            )
-        if weights:  # from the data set's order of classes to the generator's
+            own = f"data.task={config.task} with data.generator.{key}={options[key]}"
+            wrong = f"data.label_order={order}: {own} generates {', '.join(labels)}"
+        elif weights and len(weights) != len(order):
+            each = f"one number for each of {', '.join(order)}"
+            wrong = f"data.generator.class_weights={weights}: {each}"
+        elif weights:  # from the data set's order of classes to the generator's
             named = dict(zip(order, weights, strict=True))
             settings = replace(settings, class_weights=[named[label] for label in labels])
     except SettingsError as error:
-        said = str(error).removeprefix("chronicle: ")
-        raise ConfigError(f"data.generator: {said}") from None
+        wrong = f"data.generator: {str(error).removeprefix('chronicle: ')}"
+    if wrong:
+        raise ConfigError(wrong)
     modules = sorted(Path(chronicle.__file__).parent.rglob("*.py"))
     key = fingerprint(asdict(settings), [sha256_file(module) for module in modules])
     folder = cache_dir / "chronicle" / key[:16]
     stored_folder(folder, lambda folder: write(settings, folder, atomic_open))
     return {split: folder / f"{split}.jsonl" for split in SPLITS}
+
+
+def _hub_files(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Path]:
+    """Store the splits of `data.hub` as Parquet in the cache, once per content; paths by split.
+
+    A folder (of data files, of `save_to_disk`, or a repository whose README.md has configurations)
+    is looked for in the working directory, then in `paths.data`. Classes have names instead of
+    numbers, and columns inside a column are called `outer.inner`.
+
+    Raises:
+        ConfigError: an id without `data.revision`; `datasets` is not installed, or cannot read it;
+            or it has none of the splits.
+    """
+    assert config.hub is not None
+    places = [Path(config.hub).expanduser(), data_dir / config.hub]
+    folder = next((place for place in places if place.is_dir()), None)
+    source, content = str(folder or config.hub), list[Any]([config.hub, config.revision])
+    if folder:
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        content = [(str(path.relative_to(folder)), sha256_file(path)) for path in files]
+    elif config.revision is None:
+        raise ConfigError(
+            f"data.hub={config.hub}: not a folder in {data_dir}; an id of the hub needs "
+            "data.revision=COMMIT, so that the data stay the same (its page lists the commits "
+            "under Files and versions)"
+        )
+    key = fingerprint("hub-1", content, config.hub_config, dict(config.hub_splits))
+    target = cache_dir / "hub" / key[:16]
+    stored_folder(target, lambda new: _store(source, config, new, cache_dir / "hub" / "datasets"))
+    paths = {split: target / f"{split}.parquet" for split in SPLITS}
+    return {split: path for split, path in paths.items() if path.is_file()}
+
+
+def _store(source: str, config: DataConfig, target: Path, cache: Path) -> None:
+    loaded = _load(source, config, cache)
+    wanted = {split: config.hub_splits.get(split, split) for split in SPLITS}
+    missing = [name for name in config.hub_splits.values() if name not in loaded]
+    if missing or not set(wanted.values()) & set(loaded):
+        raise ConfigError(
+            f"data.hub={config.hub}: has no split {', '.join(missing or wanted.values())}, only "
+            f"{', '.join(loaded)}; data.hub_splits={{train: NAME}} gives their names"
+        )
+    for split, name in wanted.items():
+        if name in loaded:
+            write_table(target / f"{split}.parquet", _columns(loaded[name].flatten()))
+
+
+def _load(source: str, config: DataConfig, cache: Path) -> Any:
+    try:
+        import datasets  # an optional dependency
+        from datasets.config import DATASET_STATE_JSON_FILENAME, DATASETDICT_JSON_FILENAME
+    except ImportError as error:
+        what = f"data.hub={config.hub} needs the package datasets"
+        raise ConfigError(f"{what}: pip install 'heron-nlu[hub]'") from error
+    try:
+        datasets.disable_progress_bars()
+        if (Path(source) / DATASETDICT_JSON_FILENAME).is_file():
+            return datasets.load_from_disk(source)
+        if (Path(source) / DATASET_STATE_JSON_FILENAME).is_file():
+            return {TRAIN: datasets.load_from_disk(source)}
+        return datasets.load_dataset(
+            source, config.hub_config, revision=config.revision, cache_dir=str(cache)
+        )
+    except Exception as error:  # the library raises many kinds
+        said = " ".join(f"{error} {error.__cause__ or ''}".split())
+        raise ConfigError(
+            f"data.hub={config.hub}: {said}; check data.hub (owner/name, or a folder of Parquet, "
+            "Arrow, JSON lines or CSV), data.revision and data.hub_config"
+        ) from error
+
+
+def _columns(rows: Any) -> dict[str, list[Any]]:
+    """Read all columns, with the names of classes."""
+    found = rows.with_format("arrow")[:].to_pydict()
+    for name, feature in rows.features.items():
+        if type(feature).__name__ == "ClassLabel":
+            numbers = found[name]  # -1: no label
+            found[name] = [None if n is None or n < 0 else feature.names[n] for n in numbers]
+    return found

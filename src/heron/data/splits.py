@@ -7,42 +7,33 @@ share therefore always contains the smaller one.
 
 import hashlib
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from heron.base.errors import DataError, Problem
+from heron.base.errors import DataError, Problem, raise_all
 from heron.data.config import SPLITS, FoldsConfig, HoldoutConfig, SampleConfig, ValidationConfig
 from heron.data.examples import Example, text_key
 
+Halves = tuple[list[Example], list[Example]]  # of a split, both in their given order
 
-def carve(
-    examples: Sequence[Example], config: ValidationConfig
-) -> tuple[list[Example], list[Example]]:
-    """Divide the training examples into train and another split, both in their given order.
+
+def carve(examples: Sequence[Example], config: ValidationConfig) -> Halves:
+    """Divide the training examples into train and another split.
 
     The split has whole groups, drawn one by one until they hold `config.fraction` of the rows; a
     group that would make it more than twice that share is skipped. Examples without a group are
     grouped by text: the pairs of one window, or the hypotheses about one premise, stay together.
     """
-    by_group = config.by == "group"
     units = _units(examples, config.by)
     drawn = _draw(units, config.fraction, config.seed, most=2 * config.fraction)
-    train = [e for e, unit in zip(examples, units, strict=True) if unit not in drawn]
-    if not train:
-        kind = "groups" if by_group else "rows"
-        split, key = "validation", "data.validation"
-        if isinstance(config, HoldoutConfig):
-            split, key = "test", "data.holdout"
-        what = f"its {kind} ({len(set(units))}) would all go to {split}, none to train on"
-        fix = f"lower {key}.fraction, or set {key}.by=row"
-        raise DataError("train", what, fix)
-    return train, [e for e, unit in zip(examples, units, strict=True) if unit in drawn]
+    key = "data.holdout" if isinstance(config, HoldoutConfig) else "data.validation"
+    if len(drawn) == len(set(units)):
+        _refuse_few(units, config.by, key, "fraction")
+    return _divide(examples, [unit in drawn for unit in units])
 
 
-def take_fold(
-    examples: Sequence[Example], config: FoldsConfig
-) -> tuple[list[Example], list[Example]]:
-    """Divide the training examples into train and one fold, both in their given order.
+def take_fold(examples: Sequence[Example], config: FoldsConfig) -> Halves:
+    """Divide the training examples into train and one fold.
 
     Whole groups, in an order that the seed draws, go to the fold that holds the fewest rows so far.
     Groups are those of `carve`.
@@ -54,14 +45,20 @@ def take_fold(
         fold_of[unit] = held.index(min(held))
         held[fold_of[unit]] += rows[unit]
     if not all(held):
-        what = f"has {len(rows)} {'groups' if config.by == 'group' else 'rows'}, too few"
-        fix = f"lower data.folds.count={config.count}, or set data.folds.by=row"
-        raise DataError("train", f"{what} for {config.count} folds", fix)
-    chosen = [fold_of[unit] == config.fold for unit in units]
-    return (
-        [e for e, is_chosen in zip(examples, chosen, strict=True) if not is_chosen],
-        [e for e, is_chosen in zip(examples, chosen, strict=True) if is_chosen],
-    )
+        _refuse_few(units, config.by, "data.folds", "count")
+    return _divide(examples, [fold_of[unit] == config.fold for unit in units])
+
+
+def _refuse_few(units: Sequence[str], by: str, key: str, field: str) -> None:
+    what = f"has {len(set(units))} {by}s, too few for {key}.{field}"
+    raise DataError("train", what, f"lower {key}.{field}, or set {key}.by=row")
+
+
+def _divide(examples: Sequence[Example], is_chosen: Iterable[bool]) -> Halves:
+    rest, chosen = list[Example](), list[Example]()
+    for example, taken in zip(examples, is_chosen, strict=True):
+        (chosen if taken else rest).append(example)
+    return rest, chosen
 
 
 def _units(examples: Sequence[Example], by: str) -> list[str]:
@@ -91,7 +88,7 @@ def sample(examples: Sequence[Example], config: SampleConfig) -> list[Example]:
     """
     units = [e.text if config.by == "window" else e.guid for e in examples]
     drawn = _draw(units, config.fraction, config.seed)
-    return [e for e, unit in zip(examples, units, strict=True) if unit in drawn]
+    return _divide(examples, [unit in drawn for unit in units])[1]
 
 
 def _draw(units: Sequence[str], fraction: float, seed: int, most: float = 1.0) -> set[str]:
@@ -113,37 +110,32 @@ def _draw(units: Sequence[str], fraction: float, seed: int, most: float = 1.0) -
     return drawn or set(sorted(order, key=rows.__getitem__)[:1])
 
 
-def apply_duplicates(
-    splits: Mapping[str, Sequence[Example]], policy: str
-) -> dict[str, list[Example]]:
+def apply_duplicates(splits: Mapping[str, list[Example]], policy: str) -> dict[str, list[Example]]:
     """Keep, mark or drop the rows that other splits hold too; repeats inside a split stay.
 
     `mark` sets `side["duplicate_of"]` of every copy to `<split>:<guid>` of one in another split,
     test before validation before train; `drop` removes train's copies of validation and test rows,
     and validation's of test rows.
     """
+    if policy == "keep":
+        return dict(splits)
     # Test first: its copies in the other splits are the ones that matter.
     guids = {
         split: {text_key(e): e.guid for e in reversed(splits[split])}
         for split in reversed(SPLITS)
         if split in splits
     }
-    if policy == "mark":
-        return {s: [_marked(example, s, guids) for example in splits[s]] for s in splits}
-    kept = {}
+    found: dict[str, list[Example]] = {split: [] for split in splits}
     for split, examples in splits.items():
-        later = [keys for other, keys in guids.items() if SPLITS.index(other) > SPLITS.index(split)]
-        kept[split] = [e for e in examples if not any(text_key(e) in keys for keys in later)]
-    if emptied := [split for split in kept if splits[split] and not kept[split]]:
-        what, fix = "all of its rows are in other splits too", "data.duplicates=keep or mark"
-        raise DataError([Problem(split, what, fix) for split in emptied])
-    return kept
-
-
-def _marked(example: Example, split: str, guids: Mapping[str, Mapping[Hashable, str]]) -> Example:
-    key = text_key(example)
-    for other, keys in guids.items():
-        if other != split and key in keys:
-            side = {**example.side, "duplicate_of": f"{other}:{keys[key]}"}
-            return replace(example, side=side)
-    return example
+        later = SPLITS[SPLITS.index(split) + 1 :] if policy == "drop" else SPLITS
+        others = {other: keys for other, keys in guids.items() if other in later and other != split}
+        for example in examples:
+            key = text_key(example)
+            copy = next((f"{o}:{keys[key]}" for o, keys in others.items() if key in keys), "")
+            if copy and policy == "mark":
+                found[split].append(replace(example, side={**example.side, "duplicate_of": copy}))
+            elif not copy:
+                found[split].append(example)
+    what, fix = "all of its rows are in other splits too", "data.duplicates=keep or mark"
+    raise_all([Problem(s, what, fix) for s in splits if splits[s] and not found[s]])
+    return found

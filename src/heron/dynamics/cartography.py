@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from heron.base.errors import DataError
+from heron.base.errors import raise_all
 from heron.base.tables import cell_text, read_table
 from heron.dynamics.config import GROUPS
 from heron.dynamics.files import Dynamics
@@ -98,8 +98,7 @@ def read_statistics(path: Path) -> Statistics:
     """
     table = read_table(path, own=True)
     table.require("guid", "confidence", "variability", "correctness")
-    if repeated := table.duplicates("guid"):
-        raise DataError(repeated)
+    raise_all(table.duplicates("guid"))
     confidence_N, variability_N, correctness_N = (
         np.asarray(table.values(name), np.float64)
         for name in ("confidence", "variability", "correctness")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError, Problem, raise_all
 from heron.base.tables import cell_text, read_table
 from heron.data.features import Features, Units
 from heron.dynamics import DIFFICULTIES
@@ -204,8 +204,7 @@ def read_scores(path: Path, column: str, guids: Sequence[str]) -> np.ndarray:
     if absent:
         what = f"no number for {len(absent)} of {len(guids)} train examples, first {absent[0]}"
         problems.append(Problem(str(path), what, "each train example needs a score"))
-    if problems:
-        raise DataError(problems)
+    raise_all(problems)
     return np.asarray([scores[guid] for guid in guids])
 
 

@@ -37,7 +37,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 
-from heron.base.errors import DataError, Problem
+from heron.base.errors import DataError, Problem, raise_all
 from heron.base.files import atomic_open
 from heron.base.tables import cell_text, read_table
 
@@ -326,7 +326,6 @@ def _read_lines(path: Path, key: str) -> tuple[list[str], np.ndarray, np.ndarray
             what = f"gold is {gold} and {key} is {values}"
             fix = "give equally many numbers (two or more) in each line, and the gold one's index"
             problems.append(Problem(table.where(index), what, fix))
-    if problems:
-        raise DataError(problems)
+    raise_all(problems)
     guids = [cell_text(guid) for guid in table.values("guid")]
     return guids, np.array(golds), np.array(logits, dtype=float)

@@ -410,7 +410,7 @@ def read(values: Mapping[Any, Any], composed: bool = False) -> Config:
     """
     whole = _gathered(values)
     if composed and isinstance(data := whole.get("data"), dict) and data.get("files"):
-        from heron.data.user_files import own_files  # start-up time
+        from heron.data.overrides import own_files  # start-up time
 
         paths = whole.get("paths") or {}
         whole["data"] = own_files(data, Path(str(paths.get("data") or "data")))

@@ -11,8 +11,7 @@ from heron.base.errors import ConfigError
 from heron.base.folders import data_set_file
 from heron.data.config import TRAIN, read_config
 from heron.data.examples import Example, text_key
-from heron.data.readers import load
-from heron.data.user_files import read_rows
+from heron.data.readers import load, read_rows
 from heron.tasks.config import Config
 from heron_tools.prompting.config import PromptingConfig
 

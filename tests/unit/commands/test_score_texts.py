@@ -10,7 +10,7 @@ from heron.base.files import read_json
 from heron.base.tables import write_table
 from heron.cli import main
 from heron.data.config import Columns, DataConfig
-from heron.data.user_files import read_rows
+from heron.data.readers import read_rows
 from heron.tasks.config import Config
 from heron.tasks.summarization.predictions import SummaryPredictions
 

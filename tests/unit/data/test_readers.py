@@ -16,8 +16,7 @@ from heron.data.config import (
     SampleConfig,
     read_config,
 )
-from heron.data.readers import load
-from heron.data.user_files import read_rows
+from heron.data.readers import load, read_rows
 
 A = "it [E1] began [/E1] before it [E2] ended [/E2]"
 B = "he [E1] slept [/E1] while she [E2] read [/E2]"

@@ -14,8 +14,7 @@ from heron.data.config import (
     HoldoutConfig,
     read_config,
 )
-from heron.data.readers import load, load_with_report
-from heron.data.user_files import read_rows
+from heron.data.readers import load, load_with_report, read_rows
 
 PREMISE, HYPOTHESIS = "The strike ended on Monday.", "The strike is over."
 

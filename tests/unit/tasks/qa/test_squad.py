@@ -7,8 +7,7 @@ import pytest
 from heron.base.errors import ConfigError, DataError
 from heron.config.parsing import check
 from heron.data.config import Columns, DataConfig, FileConfig, QaConfig
-from heron.data.readers import load_with_report
-from heron.data.user_files import read_rows
+from heron.data.readers import load_with_report, read_rows
 
 CONTEXT = "The strike ended on Monday. On Monday the port opened."
 END, OPEN = 20, 31  # of the two Mondays

@@ -8,7 +8,7 @@ from heron.base.errors import DataError
 from heron.base.folders import conf_dir
 from heron.base.tables import write_table
 from heron.data.config import QaConfig, read_config
-from heron.data.user_files import read_rows
+from heron.data.readers import read_rows
 
 CONTEXT, QUESTION = "המסך המפוצל שודר ב-2 במרץ 2002.", "מתי שודר?"
 ANSWER, START = "ב-2 במרץ 2002", 17

@@ -13,8 +13,7 @@ from heron.base.folders import conf_dir
 from heron.base.tables import write_table
 from heron.config.parsing import check
 from heron.data.config import Columns, FileConfig, SummariesConfig, read_config
-from heron.data.readers import load_with_report
-from heron.data.user_files import read_rows
+from heron.data.readers import load_with_report, read_rows
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
 from heron.tasks.summarization.reader import EMPTY, OTHER_SCRIPT, SHORT, as_given, other_script
