@@ -35,7 +35,7 @@ class Request:
 
     key: str  # hash of all that can change the answer
     messages: tuple[Message, ...]
-    choices: tuple[str, ...] = ()  # allowed answers (`constrained`, `likelihood`)
+    choices: tuple[str, ...] = ()  # with `likelihood`: the answers to score
 
 
 @dataclass(frozen=True, slots=True)

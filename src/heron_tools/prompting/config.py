@@ -119,11 +119,9 @@ class PromptingConfig(Checked):
     draw: Annotated[str, OneOf("random", "balanced", "first")] = "random"
     # whether every question has the same examples; otherwise each has its own
     same: bool = True
-    # `generate` (write an answer, which is parsed), `constrained` (write one of the answers), or
-    # `likelihood` (the answer that the model finds most probable); the last two need classes
-    scoring: Annotated[str, OneOf("generate", "constrained", "likelihood")] = "generate"
-    # with `likelihood`: contextual calibration (divide by the probabilities without a row's texts)
-    calibrate: bool = False
+    # `generate` (write an answer, which is parsed) or `likelihood` (the answer that the model finds
+    # most probable; needs classes)
+    scoring: Annotated[str, OneOf("generate", "likelihood")] = "generate"
     splits: list[str] = field(default_factory=lambda: ["test"])  # splits to ask about
     translation: TranslationConfig = field(default_factory=TranslationConfig)
     sampling: SamplingConfig = field(default_factory=SamplingConfig)

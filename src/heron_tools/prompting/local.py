@@ -1,4 +1,4 @@
-"""Local models, by transformers: free or constrained generation, or likelihoods of answers.
+"""Local models, by transformers: generation, or likelihoods of answers.
 
 The prefix that all prompts share (instruction, examples) is encoded once; each batch reuses its
 keys and values. Batches hold prompts of similar length.
@@ -116,8 +116,10 @@ class LocalModel:
     def _room(self, choices: Sequence[str]) -> float:
         """Compute how many tokens a prompt may have."""
         most = getattr(self.model.config, "max_position_embeddings", None) or float("inf")
-        longest = max((1 + len(ids) for ids in self._encode_plain(choices)), default=0)
-        return most - (longest or self.settings.sampling.max_tokens)
+        if not choices:
+            return most - self.settings.sampling.max_tokens
+        plain = self.tokenizer(list(choices), add_special_tokens=False)["input_ids"]
+        return most - max(1 + len(ids) for ids in plain)
 
     def _text(self, request: Request) -> str:
         if self.settings.model.form == "completion":
@@ -137,12 +139,6 @@ class LocalModel:
         ends = (self.tokenizer.eos_token_id, self.tokenizer.sep_token_id)
         return [ids[:-1] if special and ids and ids[-1] in ends else ids for ids in encoded]
 
-    def _encode_plain(self, texts: Sequence[str]) -> list[list[int]]:
-        if not texts:
-            return []
-        found: list[list[int]] = self.tokenizer(list(texts), add_special_tokens=False)["input_ids"]
-        return found
-
     def _with_choices(self, prompt: _Prompt, choices: Sequence[str]) -> list[list[int]]:
         """Encode a prompt with each choice after it."""
         space = "" if self.settings.model.form == "chat" or prompt.text[-1:].isspace() else " "
@@ -157,8 +153,7 @@ class LocalModel:
         pairs: dict[_Prompt, list[tuple[_Row, list[int]]]] = {}  # per choice: input, answer
         for prompt in prompts:
             whole = self._with_choices(prompt, choices)
-            if not self.settings.calibrate:  # calibrated, a longer answer can win
-                _check_beginnings(choices, whole)
+            _check_beginnings(choices, whole)
             before = _count_common([prompt.ids, *map(tuple, whole)])
             # The last token is only predicted: choices that differ there share a row.
             pairs[prompt] = [(tuple(ids[:-1]), ids[before:]) for ids in whole]
@@ -200,66 +195,32 @@ class LocalModel:
     # Writing
 
     def _write(
-        self, prompts: Sequence[_Prompt], choices: Sequence[str]
+        self, prompts: Sequence[_Prompt], choices: Sequence[str] = ()
     ) -> Iterator[tuple[str, Answer]]:
-        """Generate an answer to each prompt; with choices, one of them."""
+        """Generate an answer to each prompt."""
         ids = [prompt.ids for prompt in prompts]
         shared, cache = self._shared(ids, min(map(len, ids), default=1) - 1)
         for batch in self._batches(prompts, shared):
             begun = time.monotonic()
-            allowed = [self._continuations(prompt, choices) for prompt in batch]
-            written = self._generate([prompt.ids for prompt in batch], shared, cache, allowed)
+            written = self._generate([prompt.ids for prompt in batch], shared, cache)
             seconds = (time.monotonic() - begun) / len(batch)
-            for prompt, new, paths in zip(batch, written, allowed, strict=True):
-                if choices:
-                    place = next(n for n, p in enumerate(paths) if tuple(new[: len(p)]) == p)
-                    new, text, finish = list(paths[place]), choices[place], "stop"
-                else:
-                    text = self.tokenizer.decode(new, skip_special_tokens=True)
-                    stops = [at for s in self.settings.sampling.stop if (at := text.find(s)) >= 0]
-                    text = text[: min(stops)] if stops else text
-                    ends = stops or len(new) < self.settings.sampling.max_tokens
-                    finish = "stop" if ends else "length"
+            for prompt, new in zip(batch, written, strict=True):
+                text = self.tokenizer.decode(new, skip_special_tokens=True)
+                stops = [at for s in self.settings.sampling.stop if (at := text.find(s)) >= 0]
+                text = text[: min(stops)] if stops else text
+                ends = stops or len(new) < self.settings.sampling.max_tokens
+                finish = "stop" if ends else "length"
                 found = Answer(text.strip(), finish, (), len(prompt.ids), len(new), seconds)
                 yield prompt.key, found
 
-    def _continuations(self, prompt: _Prompt, choices: Sequence[str]) -> list[tuple[int, ...]]:
-        """List each choice's tokens after a prompt; empty for free generation."""
-        if not choices:
-            return []
-        # If the tokenizer merges an answer with the prompt's end, the answer is encoded alone.
-        before = len(prompt.ids)
-        paths = [
-            tuple(ids[before:]) if tuple(ids[:before]) == prompt.ids else tuple(alone)
-            for ids, alone in zip(
-                self._with_choices(prompt, choices), self._encode_plain(choices), strict=True
-            )
-        ]
-        _check_beginnings(choices, paths)
-        return paths
-
-    def _generate(
-        self,
-        rows: Sequence[_Row],
-        shared: int,
-        cache: Any,
-        allowed: Sequence[list[tuple[int, ...]]],
-    ) -> list[list[int]]:
-        """Generate after each row until an end token or `max_tokens`; or one of `allowed` paths."""
+    def _generate(self, rows: Sequence[_Row], shared: int, cache: Any) -> list[list[int]]:
+        """Generate after each row until an end token or `max_tokens`."""
         tokens_BL, mask_BL = self._padded(rows, shared)
         sampling, start = self.settings.sampling, tokens_BL.shape[1]
         ends = _listed(self.model.generation_config.eos_token_id)
 
-        def next_tokens(row: int, ids_L: Tensor) -> list[int]:
-            written = tuple(ids_L[start:].tolist())
-            going = [p for p in allowed[row] if p[: len(written)] == written != p]
-            return [path[len(written)] for path in going] or ends or [0]  # after a path: the end
-
         options: dict[str, Any] = {"max_new_tokens": sampling.max_tokens, "do_sample": False}
-        if any(allowed):
-            longest = max(len(path) for paths in allowed for path in paths)
-            options |= {"max_new_tokens": longest, "prefix_allowed_tokens_fn": next_tokens}
-        elif sampling.temperature:
+        if sampling.temperature:
             own = {"temperature": sampling.temperature, "top_p": sampling.top_p, "top_k": 0}
             options |= {"do_sample": True, **own}
         with torch.random.fork_rng():

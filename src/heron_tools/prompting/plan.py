@@ -50,8 +50,7 @@ def plan(configs: Sequence[Config]) -> Table:
         translator, system.translator = system.translator, None  # nothing is sent
         most = 0 if settings.scoring == "likelihood" else settings.sampling.max_tokens
         for split in asked_splits(config, list(loaded)):
-            asked = system.questions(loaded[split], config)
-            for each in (*asked, *system.calibrating(asked, config)):
+            for each in system.questions(loaded[split], config):
                 known = questions.setdefault(name, {})
                 known.setdefault(each.request.key, (each.request, most))
             if translator is not None:

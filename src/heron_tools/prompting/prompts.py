@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -22,9 +22,6 @@ from heron.tasks.task import task_of, text_scores
 from heron_tools.prompting.config import PromptConfig
 
 Message = dict[Literal["role", "content"], str]
-# Replacements of a row's texts in contextual calibration.
-# Source: Zhao et al. 2021, Calibrate Before Use.
-CONTENT_FREE = ("N/A", "[MASK]", "")
 
 
 @dataclass(frozen=True)
@@ -124,11 +121,6 @@ class Prompter:
             return [first, *turns[1:]]
         answered = [f"{q}{_space(q)}{gold}" for q, gold in zip(asked, golds, strict=False)]
         return [_user("\n\n".join([head, *answered, asked[-1]]))]
-
-    def without_texts(self, example: Example, filler: str) -> Example:
-        """Replace a row's texts by a filler, for calibration."""
-        pair = None if example.text_pair is None else filler
-        return replace(example, text=filler, text_pair=pair, spans=())
 
     def values(self, example: Example) -> dict[str, Any]:
         """Give the templates' variables of a row."""

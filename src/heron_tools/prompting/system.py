@@ -1,6 +1,6 @@
 """`baseline=prompted`: predictions by a prompted language model.
 
-Shape suffixes: R rows, C classes, F content-free texts of calibration.
+Shape suffixes: R rows, C classes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from heron_tools.prompting.backends import Backend
 from heron_tools.prompting.config import PromptingConfig
 from heron_tools.prompting.parsing import Parsed, parse_class, parse_text
 from heron_tools.prompting.predictions import NamedClasses
-from heron_tools.prompting.prompts import CONTENT_FREE, Prompter, as_text
+from heron_tools.prompting.prompts import Prompter, as_text
 from heron_tools.prompting.shots import Shots, read_pool
 from heron_tools.prompting.translation import Translator
 
@@ -141,7 +141,10 @@ class PromptedModel:
             none = str(prompter.words["unanswerable"])
             parsed = [parse_text(answer.text, lead, none) for answer in given]
         elif self.settings.scoring == "likelihood":
-            probabilities_RC = self._probabilities(questions, given, config)
+            # NaN where a prompt was too long for the model
+            nothing = [np.nan] * len(config.data.label_order)
+            logprobs_RC = np.asarray([each.logprobs or nothing for each in given])
+            probabilities_RC = np.asarray(softmax(logprobs_RC, axis=1), dtype=np.float32)
             names = list(prompter.answers)
             parsed = [
                 Parsed(names[int(shares_C.argmax())], "likelihood")
@@ -158,37 +161,6 @@ class PromptedModel:
         if self.translator is not None:
             texts = self.translator.answered(texts)
         return from_texts(examples, texts, config)
-
-    def calibrating(self, questions: Sequence[Question], config: Config) -> list[Question]:
-        """Write each question again without its texts, once for each of `CONTENT_FREE`."""
-        if not self.settings.calibrate:
-            return []
-        prompter = Prompter(config, self.settings.prompt)
-        return [
-            self._question(prompter, prompter.without_texts(each.example, filler), each.shots)
-            for each in questions
-            for filler in CONTENT_FREE
-        ]
-
-    def _probabilities(
-        self, questions: Sequence[Question], answers: Sequence[Answer], config: Config
-    ) -> np.ndarray:
-        """Compute class probabilities, float32 [R, C].
-
-        A row is NaN if its prompt was too long for the model.
-
-        Source: with `calibrate`, Zhao et al. 2021, Calibrate Before Use: divided by the mean
-        probabilities without texts, and renormalised.
-        """
-        count = len(config.data.label_order)
-        logprobs_RC = np.asarray([each.logprobs or [np.nan] * count for each in answers])
-        if empty := self.calibrating(questions, config):
-            found = self.ask(empty)
-            one_each = [found[each.request.key].logprobs for each in empty]
-            given = np.asarray([each or [np.nan] * count for each in one_each])
-            logprobs_RFC = given.reshape(len(questions), len(CONTENT_FREE), -1)
-            logprobs_RC = logprobs_RC - np.log(softmax(logprobs_RFC, axis=2).mean(axis=1))
-        return np.asarray(softmax(logprobs_RC, axis=1), dtype=np.float32)
 
     def _note(
         self, questions: Sequence[Question], answers: Sequence[Answer], parsed: Sequence[Parsed]

@@ -1,4 +1,4 @@
-"""Local models: three ways to an answer, each equal to its plain form."""
+"""Local models: both ways to an answer, each equal to its plain form."""
 
 from dataclasses import replace
 
@@ -103,34 +103,10 @@ def test_writing_in_batches_equals_transformers_own_generation(causal_model, tmp
         assert ("assistant :" in text) == (form == "chat")
 
 
-def test_a_constrained_answer_is_one_of_the_choices_and_the_greedy_one(causal_model, tmp_path):
-    model = model_of(causal_model, tmp_path, scoring="constrained")
-    asked = requests(CHOICES)
-    for request, answer in zip(asked, answers_of(model, asked), strict=True):
-        assert answer.text in CHOICES
-        assert answer.finish == "stop"
-        text = request.messages[0]["content"]
-        prompt = model.tokenizer(text)["input_ids"]
-        paths = [model.tokenizer(f"{text} {c}")["input_ids"][len(prompt) :] for c in CHOICES]
-        written = []
-        while written not in paths:
-            with torch.no_grad():
-                logits = model.model(torch.tensor([prompt + written])).logits[0, -1]
-            after = {p[len(written)] for p in paths if p[: len(written)] == written}
-            written.append(max(after, key=lambda token: float(logits[token])))
-        assert answer.text == CHOICES[paths.index(written)]
-
-
-@pytest.mark.parametrize("scoring", ["constrained", "likelihood"])
-def test_an_answer_that_begins_another_is_refused(causal_model, tmp_path, scoring):
-    model = model_of(causal_model, tmp_path, scoring=scoring)
+def test_an_answer_that_begins_another_is_refused(causal_model, tmp_path):
+    model = model_of(causal_model, tmp_path, scoring="likelihood")
     with pytest.raises(ConfigError, match="the tokens of 'not' begin those of 'not at all'"):
         answers_of(model, requests(("not at all", "maybe so", "not")))
-
-
-def test_a_calibrated_answer_may_begin_another(causal_model, tmp_path):
-    model = model_of(causal_model, tmp_path, scoring="likelihood", calibrate=True)
-    assert all(len(a.logprobs) == 2 for a in answers_of(model, requests(("not at all", "not"))))
 
 
 def test_sampled_answers_differ_between_seeds_and_repeat_within_one(causal_model, tmp_path):

@@ -12,7 +12,6 @@ import pytest
 from heron.base.errors import ConfigError
 from heron.base.files import parse_yaml
 from heron.base.run_folder import RunFolder, config_text
-from heron.data.examples import Example
 from heron.languages import LANGUAGES
 from heron.tasks.config import read
 from heron.tasks.task import task_of
@@ -20,7 +19,7 @@ from heron.training.compose import compose as compose_words
 from heron.training.run_names import config_key
 from heron.training.stored import read_own
 from heron_tools.prompting.config import ModelConfig, PromptingConfig
-from heron_tools.prompting.system import CONTENT_FREE, PromptedModel, fit_prompted
+from heron_tools.prompting.system import PromptedModel, fit_prompted
 from small_prompts import compose, examples_of, save_causal_model, words
 from small_runs import heron
 
@@ -67,7 +66,7 @@ def test_every_combination_of_prompt_language_examples_and_scoring(
     config = compose_words([*small, *overrides, f"prompt={prompt}"])
     loaded = {split: examples_of(config, split) for split in ("train", "test")}
     rows = loaded["test"][:3]
-    scorings = ["generate", "constrained", "likelihood"]
+    scorings = ["generate", "likelihood"]
     of_task = scorings if task_of(config).has_classes else scorings[:1]
     ways = list(product(sorted(LANGUAGES), (0, 2), of_task))
     for language, shots, scoring in ways[::step]:
@@ -151,7 +150,7 @@ def test_splits_choose_what_is_asked_about(tmp_path, causal_model, capsys):
 
 
 def test_an_exported_system_answers_new_texts(tmp_path, causal_model, capsys):
-    folder = train(tmp_path, causal_model, "prompting.scoring=constrained", "prompting.shots=1")
+    folder = train(tmp_path, causal_model, "prompting.scoring=likelihood", "prompting.shots=1")
     capsys.readouterr()
     assert heron("predict", f"run={folder.path}", "text=a b", "text_pair=c d") == 0
     assert capsys.readouterr().out.split()[0] in ("entailment", "contradiction", "neutral")
@@ -181,29 +180,11 @@ def test_a_prompted_run_a_fine_tuned_run_and_a_file_stand_in_one_comparison(
     assert compared["cochran_q"]
 
 
-def test_calibration_divides_by_what_the_answers_have_without_texts(tmp_path, causal_model):
-    own = [f"prompting.model.name={causal_model}", "prompting.scoring=likelihood"]
-    config = compose(tmp_path, "data=chronicle_nli", "model=local", *own)
-    rows = examples_of(config)[:4]
-
-    def shares(config, rows):
-        found = PromptedModel(config, config.prompting).predict(rows, config)
-        return found.probabilities_RC.astype(np.float64)
-
-    plain_RC = shares(config, rows)
-    empty = [Example(str(i), text, text) for i, text in enumerate(CONTENT_FREE)]
-    prior_C = shares(config, empty).mean(axis=0)
-    expected_RC = plain_RC / prior_C
-    expected_RC /= expected_RC.sum(axis=1, keepdims=True)
-    calibrated = replace(config, parts={"prompting": replace(config.prompting, calibrate=True)})
-    np.testing.assert_allclose(shares(calibrated, rows), expected_RC, atol=1e-5)
-
-
 @pytest.mark.parametrize(
     ("overrides", "said"),
     [
         (["data=chronicle_qa", "prompting.scoring=likelihood"], "has no classes"),
-        (["model=gpt-4o", "prompting.scoring=constrained"], "needs a local model"),
+        (["model=gpt-4o", "prompting.scoring=likelihood"], "needs a local model"),
         (["prompting.model.backend=servr"], "Did you mean 'server'"),
         (["prompting.shots=-1"], "prompting.shots=-1"),
         (["prompting.shts=1"], "prompting.shots"),
