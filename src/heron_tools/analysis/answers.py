@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from heron.base.cells import Cell, Table
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, Problem, raise_all
 from heron.base.tables import is_missing
 from heron.data.examples import Example, Span
 from heron.metrics.span import (
@@ -119,8 +119,7 @@ def _check_texts(split: Split, places: Sequence[Span | None]) -> None:
         if here != text:
             what = f"answered '{text:.40}', but its context reads '{here:.40}' there"
             problems.append(Problem(example.guid, what, fix))
-    if problems:
-        raise DataError(problems)
+    raise_all(problems)
 
 
 def scores_of(split: Split) -> Mapping[str, Floats]:

@@ -6,15 +6,13 @@ Legend: N rows, M rows of a slice.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError
-from heron.base.tables import cell_text, read_table
 from heron.reports.figures import BLUE, QUIET
+from heron.results.frame import read_keyed
 from heron_tools.analysis.slicing import (
     Analysis,
     Column,
@@ -88,7 +86,12 @@ def by_type(slicer: Slicer) -> Column:
     """Slice by the reasoning types of `types=`."""
     path, guids = slicer.split.options.types, slicer.split.frame["guid"]
     assert path is not None
-    return categories("reasoning", read_types(path, guids))
+    # A table with the columns `guid` and `types`.
+    listed = read_keyed(path, "types").beside(guids)["types"]
+    if guids and not any(listed):
+        what = "none of its guids is among the predictions'"
+        raise DataError(str(path), what, f"those look like '{guids[0]}'")
+    return categories("reasoning", list(map(split_categories, listed)))
 
 
 def by_length(slicer: Slicer) -> list[Column]:
@@ -147,10 +150,8 @@ def by_diversity(slicer: Slicer) -> Outcome:
         "mattr_window": WINDOW,
         "shorter_than_window": int((tokens_N < WINDOW).sum()),
     }
-    note = f"{lemmas} {slicer.note}"
-    inside = _inside_lengths(slicer, name, ttr_N, tokens_N, note)
-    more = _correlations(slicer, measured, note), inside
-    return replace(sliced, tables=(*sliced.tables, *more), facts={**sliced.facts, **facts})
+    more = _correlations(slicer, measured, f"{lemmas} {slicer.note}")
+    return replace(sliced, tables=(*sliced.tables, more), facts={**sliced.facts, **facts})
 
 
 def _correlations(slicer: Slicer, measured: Sequence[Diversity], note: str) -> Table:
@@ -176,34 +177,3 @@ def _correlations(slicer: Slicer, measured: Sequence[Diversity], note: str) -> T
     columns = ("measure", "with length", "with correctness", "with correctness, given length")
     title = "Diversity and correctness: Spearman's rank correlation"
     return Table(title, columns, tuple(rows), note)
-
-
-def _inside_lengths(
-    slicer: Slicer,
-    name: str,
-    ttr_N: npt.NDArray[np.float64],
-    tokens_N: npt.NDArray[np.int64],
-    note: str,
-) -> Table:
-    """Slice by ratio within each third of lengths, where lengths are similar."""
-    rows: list[tuple[Cell, ...]] = []
-    for length, members in quantile_bins(tokens_N, 3):
-        for part, inside in quantile_bins(ttr_N[members], 3):
-            chosen = members[inside]
-            cells = measure(slicer, chosen).values()
-            rows.append((length, part, *cells, float(tokens_N[chosen].mean())))
-    columns = ("tokens", name, "rows", "accuracy", "largest class", "mean tokens")
-    return Table("Accuracy by ratio inside thirds of length", columns, tuple(rows), note)
-
-
-def read_types(path: Path, guids: Sequence[str]) -> list[list[str]]:
-    """Read the reasoning types of `guids` from a table with the columns `guid` and `types`."""
-    table = read_table(path)
-    table.require("guid", "types")
-    if repeated := table.duplicates("guid"):
-        raise DataError(repeated)
-    types = {cell_text(row["guid"]): split_categories(row["types"]) for row in table.rows}
-    if not types.keys() & set(guids):
-        what = "none of its guids is among the predictions'"
-        raise DataError(str(path), what, f"those look like '{guids[0]}'" if guids else "")
-    return [types.get(guid, []) for guid in guids]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, Problem, raise_all
 from heron.base.table_formats import table_stem
 from heron.base.tables import cell_text, is_missing, read_table
 from heron.base.terminal import say
@@ -83,8 +83,7 @@ def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
                     problems.append(Problem(table.where(index), what, "one label of each rater"))
                 text = _text(value)
                 of_item[rater] = "" if text in layout.ignore else text
-    if problems:
-        raise DataError(problems)
+    raise_all(problems)
     raters = list(dict.fromkeys(rater for said in found.values() for rater in said))
     if len(raters) < 2:
         raise ConfigError(

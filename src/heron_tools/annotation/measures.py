@@ -21,7 +21,7 @@ from scipy import stats
 from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa
 
 from heron.base.cells import Cell, Interval, Table
-from heron.base.errors import DataError, Problem
+from heron.base.errors import Problem, raise_all
 from heron.metrics.intervals import number_groups, percentile_intervals, resample_groups
 from heron_tools.annotation.labels import Labels
 
@@ -249,8 +249,7 @@ def rating_differences(labels: Labels) -> Agreement:
             continue
         if len(ratings) > 1:
             differences.append(np.mean([abs(a - b) for a, b in combinations(ratings, 2)]))
-    if problems:
-        raise DataError(problems)
+    raise_all(problems)
     name, n = "mean absolute difference", len(differences)
     mean = float(np.mean(differences)) if n else None
     if n < 2 or mean is None:

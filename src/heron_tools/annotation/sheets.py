@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError, Problem, raise_all
 from heron.base.files import read_json, write_json
 from heron.base.table_formats import table_stem
 from heron.base.tables import Table, cell_text
@@ -211,8 +211,7 @@ def read_answers(paths: Sequence[Path], key: Key) -> Answers:
                 rows.append((guid, rater, found))
             elif not wrong:
                 unfinished[rater] += 1
-    if problems:
-        raise DataError(problems)
+    raise_all(problems)
     return Answers(rows, unfinished)
 
 

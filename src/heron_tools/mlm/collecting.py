@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from heron.base.errors import DataError
+from heron.base.errors import DataError, raise_all
 from heron.base.files import fingerprint, sha256_file, stored_folder
 from heron.base.folders import data_set_file
 from heron.base.table_formats import table_stem
@@ -103,8 +103,7 @@ def _texts(examples: Sequence[Example]) -> Groups:
 
 def _read(path: Path, config: DataConfig) -> Groups:
     rows = open_texts(config, {})(path, "ignored", "", {})
-    if rows.problems:
-        raise DataError(rows.problems)
+    raise_all(rows.problems)
     return _texts(rows.examples)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from browser import Browser
 from heron.base.run_folder import config_text
 from heron.base.tables import write_table
 from heron.data.config import Columns, DataConfig, FileConfig, ValidationConfig
@@ -65,12 +64,3 @@ def _config(folder: Path, side: tuple[str, ...]) -> Config:
     paths = PathsConfig(data=str(folder / "data"), cache=str(folder / "cache"), runs="runs")
     head = HeadConfig(name="cross", input="pair", pooling="cls")
     return Config(data=data, task=TaskConfig(name="nli"), head=head, paths=paths)
-
-
-@pytest.fixture
-def opened(page: Browser, file: Path) -> Iterator[Browser]:
-    """Open the page that the module's `file` fixture has written; it must raise no error."""
-    page.errors.clear()
-    page.open(file)
-    yield page
-    assert page.errors == []
