@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_leaves
 from transformers import PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
@@ -54,72 +53,39 @@ def freeze_parts(encoder: Any, freeze: str) -> list[nn.Module]:
     level, layers = 0 if freeze == "embeddings" else int(freeze), len(encoder.layers)
     if level > layers:
         raise ConfigError(f"encoder.freeze={freeze}: the encoder has only {layers} layers")
-    below = {parameter for parameter, own in encoder.levels.items() if own <= level}
-    for parameter in below:
+    frozen = {parameter for parameter, own in encoder.levels.items() if own <= level}
+    for parameter in frozen:
         parameter.requires_grad_(False)
-    return list(_modules_of(encoder.inner, below))
+    parts = ((module, set(module.parameters())) for module in encoder.inner.modules())
+    return [module for module, own in parts if own and own <= frozen]
 
 
-@torch.enable_grad()
 def find_levels(model: PreTrainedModel) -> dict[nn.Parameter, int]:
     """Number the parameters by the layers that they act below, found by one forward pass.
 
     Returns:
-        k for those of layer k, counted from 1. For those outside the layers the number of layers
-        below the lowest one whose input depends on them: 0 for embeddings and for relative
-        positions, which all layers are given. One more than there are layers for all others, such
-        as a final normalisation.
+        k for those of layer k, counted from 1. Others are used before the first layer (0, as
+        embeddings), between two (the number of the lower one), or after all: one more than there
+        are layers, as a final normalisation. Those that no module of their own reads have 0, such
+        as tables of relative positions, which all layers are given.
     """
-    layers = list(find_layers(model))
-    inputs: dict[nn.Module, Any] = {}
-    levels = {p: level for level, layer in enumerate(layers, 1) for p in layer.parameters()}
+    layers = find_layers(model)
+    stacks = [each for each in model.modules() if isinstance(each, nn.ModuleList)]
+    levels: dict[nn.Parameter, int] = {}
+    # XLM has a list for each part of its layers.
+    for stack in (*(each for each in stacks if len(each) == len(layers)), layers):
+        levels |= {p: k for k, layer in enumerate(stack, 1) for p in layer.parameters()}
+    below = 0
 
-    def noting(layer: nn.Module) -> Callable[..., Any]:
-        forward = layer.forward  # not a hook: SqueezeBERT calls it by its name
+    def note(module: nn.Module, given: Any) -> None:
+        nonlocal below
+        for parameter in module.parameters(recurse=False):
+            above = below if below < len(layers) else len(layers) + 1
+            below = max(below, levels.setdefault(parameter, above))
 
-        def note(*given: Any, **named: Any) -> Any:
-            inputs.setdefault(layer, (given, named))
-            return forward(*given, **named)
-
-        return note
-
-    frozen = [parameter for parameter in model.parameters() if not parameter.requires_grad]
-    for parameter in frozen:
-        parameter.requires_grad_(True)
-    for layer in layers:
-        layer.forward = noting(layer)
-    encode_ids(model, range(1, 9))
-    for layer in layers:
-        del layer.forward
-    for parameter in frozen:
-        parameter.requires_grad_(False)
-    seen: set[Any] = set()
-    for level, layer in enumerate(layers):
-        leaves = [each for each in tree_leaves(inputs.get(layer)) if isinstance(each, Tensor)]
-        for parameter in leaves:
-            if isinstance(parameter, nn.Parameter):
-                levels.setdefault(parameter, level)
-        found: list[Any] = [leaf.grad_fn for leaf in leaves]
-        while found:
-            if (node := found.pop()) is None or node in seen:
-                continue
-            seen.add(node)
-            if hasattr(node, "variable"):
-                levels.setdefault(node.variable, level)
-            found += [before for before, _ in node.next_functions]
-    for stack in model.modules():  # XLM has a list for each part of its layers
-        is_list = isinstance(stack, nn.ModuleList) and len(stack) == len(layers)
-        if is_list and type(stack[0]) is not type(layers[0]):
-            for level, layer in enumerate(stack, 1):
-                levels = {**dict.fromkeys(layer.parameters(), level), **levels}
-    return {p: levels.get(p, len(layers) + 1) for p in model.parameters()}
-
-
-def _modules_of(module: nn.Module, parameters: set[nn.Parameter]) -> Iterator[nn.Module]:
-    """Find the largest modules that have none but the given parameters."""
-    own = set(module.parameters())
-    if own and own <= parameters:
-        yield module
-    else:
-        for inner in module.children():
-            yield from _modules_of(inner, parameters)
+    hooks = [module.register_forward_pre_hook(note) for module in model.modules()]
+    with torch.no_grad():
+        encode_ids(model, range(1, 9))
+    for hook in hooks:
+        hook.remove()
+    return {p: levels.get(p, 0) for p in model.parameters()}

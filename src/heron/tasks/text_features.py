@@ -29,45 +29,45 @@ def text_features(examples: Sequence[Example], tokenizer: Any, options: FeatureO
         The features. `truncated_R` marks rows that the length limit cuts; a pair whose second text
         leaves no room for the first is in `refused`.
     """
-    kept: list[Example] = []
-    refused: list[Problem] = []
-    sequences: list[np.ndarray] = []
-    second: list[int] = []
-    first_R: list[int] = []
-    truncated_R: list[bool] = []
+    rows: list[Row | Problem] = []
     forms = ("premise", "hypothesis") if options.input == "separate" else (options.input,)
     for start in range(0, len(examples), _CHUNK):
         chunk = examples[start : start + _CHUNK]
         found = [_encode(chunk, tokenizer, options, form) for form in forms]
-        for example, parts in zip(chunk, zip(*found, strict=True), strict=True):
-            problems = [part for part in parts if isinstance(part, Problem)]
-            if problems:
-                refused += problems
-                continue
-            kept.append(example)
-            first_R.append(len(sequences))
-            truncated_R.append(any(part.cut for part in parts))
-            for ids, begin in (each for part in parts for each in part.sequences):
-                sequences.append(ids)
-                second.append(begin)
-    tokens_T, offsets_S = flatten(sequences)
-    return Features(
-        tokens_T=tokens_T,
-        offsets_S=offsets_S,
-        second_S=np.asarray(second, dtype=np.int32),
-        sequences_R=np.asarray(first_R, dtype=np.int32),
-        labels_R=options.label_ids(kept),
-        truncated_R=np.asarray(truncated_R, dtype=bool),
-        guids=[example.guid for example in kept],
-        refused=refused,
-    )
+        for parts in zip(*found, strict=True):
+            problem = next((part for part in parts if isinstance(part, Problem)), None)
+            sequences = [] if problem else [each for part in parts for each in part.sequences]
+            rows.append(problem or Row(sequences, any(part.cut for part in parts)))
+    return features_of(examples, rows, options)
 
 
-class _Row(NamedTuple):
-    """One text or pair: token ids and start of the second text of each sequence; whether cut."""
+class Row(NamedTuple):
+    """One example: token ids and start of the second text of each sequence; whether it is cut."""
 
     sequences: list[tuple[np.ndarray, int]]
     cut: bool
+    own: Any = None  # what the task needs of it for its columns
+
+
+def features_of(
+    examples: Sequence[Example], rows: Sequence[Row | Problem], options: FeatureOptions, **own: Any
+) -> Features:
+    """Join the rows of a split; an example with a problem has none. `own`: further fields."""
+    kept = [(e, row) for e, row in zip(examples, rows, strict=True) if isinstance(row, Row)]
+    sequences = [each for _, row in kept for each in row.sequences]
+    counts_R = np.asarray([len(row.sequences) for _, row in kept], dtype=np.int32)
+    tokens_T, offsets_S = flatten([ids for ids, _ in sequences])
+    return Features(
+        tokens_T=tokens_T,
+        offsets_S=offsets_S,
+        second_S=np.asarray([second for _, second in sequences], dtype=np.int32),
+        sequences_R=np.cumsum(counts_R, dtype=np.int32) - counts_R,
+        labels_R=options.label_ids([example for example, _ in kept]),
+        truncated_R=np.asarray([row.cut for _, row in kept], dtype=bool),
+        guids=[example.guid for example, _ in kept],
+        refused=[row for row in rows if isinstance(row, Problem)],
+        **own,
+    )
 
 
 def second_start(encoding: Any) -> int:
@@ -79,20 +79,21 @@ def second_start(encoding: Any) -> int:
 def _encode(
     examples: Sequence[Example], tokenizer: Any, options: FeatureOptions, form: str
 ) -> list[Any]:
-    """Encode each example whole, then too long ones again: a `_Row`, or a `Problem`."""
+    """Encode each example whole, then too long ones again: a `Row`, or a `Problem`."""
     texts = [_texts(example, options, form) for example in examples]
     backend = tokenizer.backend_tokenizer  # transformers would make lists of masks and ids as well
     backend.no_truncation()
     backend.no_padding()
     whole = backend.encode_batch_fast([each if len(each) == 2 else each[0] for each in texts])
-    rows: list[Any] = [_Row([(token_ids(e.ids), second_start(e))], False) for e in whole]
+    rows: list[Any] = [Row([(token_ids(e.ids), second_start(e))], False) for e in whole]
     left = [row for row, each in enumerate(whole) if len(each) > options.max_length]
     # A single text is always cut at its end.
     truncation = "longest_first" if len(texts[0]) == 1 else options.truncation
-    for row in left:
-        if problem := _no_room(examples[row], whole[row], truncation, options):
-            rows[row] = problem
-    left = [row for row in left if isinstance(rows[row], _Row)]
+    if truncation != "longest_first":
+        kept = "hypothesis" if truncation == "only_first" else "premise"
+        for row in left:
+            rows[row] = no_room(examples[row], whole[row].sequence_ids, kept, options) or rows[row]
+    left = [row for row in left if isinstance(rows[row], Row)]
     if not left:
         return rows
     windows = options.overflow == "windows"
@@ -105,7 +106,7 @@ def _encode(
     )
     sources = encoded["overflow_to_sample_mapping"] if windows else range(len(left))
     for row in left:  # with windows nothing is cut: the overflow is the next window
-        rows[row] = _Row([], not windows)
+        rows[row] = Row([], not windows)
     for encoding, source in zip(encoded.encodings, sources, strict=True):
         sequence = token_ids(encoding.ids), second_start(encoding)
         rows[left[source]].sequences.append(sequence)
@@ -127,28 +128,23 @@ def _texts(example: Example, options: FeatureOptions, form: str) -> tuple[str, .
     return example.text, hypothesis
 
 
-def _no_room(
-    example: Example, encoding: Any, truncation: str, options: FeatureOptions
+def no_room(
+    example: Example, sources: Sequence[int | None], whole: str, options: FeatureOptions
 ) -> Problem | None:
-    """Find a pair in which the text that is never cut leaves no room for the other one."""
-    if truncation == "longest_first":
-        return None
-    sources, whole = (
-        encoding.sequence_ids,
-        "hypothesis" if truncation == "only_first" else "premise",
-    )
+    """Find that the text which is never cut, such as `hypothesis`, leaves no room for the other.
+
+    `sources` has the text of each token, 0 or 1; None of special ones.
+    """
     length = sources.count(int(whole == "hypothesis"))
     room, also = options.max_length - sources.count(None) - 1, ""
-    fix = ("encoder.truncation=longest_first cuts both", "encoder.max_length allows more")
+    fix = ["encoder.max_length allows more", "data.on_cut=drop leaves such rows out"]
     if options.overflow == "windows":
         room -= options.stride  # each window needs a new token
         also = f", after the {options.stride} that windows share,"
-        fix = ("a smaller encoder.stride allows more", "a larger encoder.max_length allows more")
+        fix.insert(0, "a smaller encoder.stride allows more")
+    elif whole != "question":
+        fix.insert(0, "encoder.truncation=longest_first cuts both")
     if length <= room:
         return None
-    return Problem(
-        example.guid,
-        f"its {whole} has {length} tokens and leaves none of {options.max_length}{also} for the "
-        "other text",
-        (*fix, "data.on_cut=drop leaves such rows out"),
-    )
+    what = f"its {whole} has {length} tokens and leaves none of {options.max_length}{also}"
+    return Problem(example.guid, f"{what} for the other text", tuple(fix))

@@ -19,7 +19,7 @@ from heron.data.collate import Batch
 from heron.data.examples import Example, Span
 from heron.data.features import Column, FeatureOptions, Features, flatten, token_ids
 from heron.tasks.qa.answers import is_mark
-from heron.tasks.text_features import second_start
+from heron.tasks.text_features import Row, features_of, no_room, second_start
 
 # How well tokens match a gold answer's characters: exactly; not exactly (a border is inside a
 # token); cut (every window cuts it); or without any token. `FITS` has the warnings.
@@ -79,12 +79,7 @@ def qa_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOpt
     Deviates: Hugging Face's `run_qa` only uses the first gold answer, even in windows that contain
     another one.
     """
-    kept: list[Example] = []
-    refused: list[Problem] = []
-    windows: list[_Window] = []
-    first: list[int] = []
-    truncated: list[bool] = []
-    fits: list[int] = []
+    rows: list[Row | Problem] = []
     for start in range(0, len(examples), _CHUNK):
         chunk = examples[start : start + _CHUNK]
         encoded = tokenizer(
@@ -92,28 +87,16 @@ def qa_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOpt
             [example.text for example in chunk],
             verbose=False,  # contexts may be longer than the model reads: windows are cut below
         )
-        for example, encoding in zip(chunk, encoded.encodings, strict=True):
-            found = _windows(example, encoding, options)
-            if isinstance(found, Problem):
-                refused.append(found)
-                continue
-            kept.append(example)
-            first.append(len(windows))
-            windows += found[0]
-            truncated.append(found[1])
-            fits.append(found[2])
-    tokens_T, offsets_S = flatten([window.ids_L for window in windows])
+        pairs = zip(chunk, encoded.encodings, strict=True)
+        rows += [_windows(*pair, options) for pair in pairs]
+    kept = [row.own for row in rows if isinstance(row, Row)]
+    windows, fits = [one for own, _ in kept for one in own], [fit for _, fit in kept]
     answers = [np.asarray(window.answers, dtype=np.int32) for window in windows]
     answers_A2, answer_offsets_S = flatten(answers, (2,))
-    return Features(
-        tokens_T=tokens_T,
-        offsets_S=offsets_S,
-        second_S=np.asarray([window.second for window in windows], dtype=np.int32),
-        sequences_R=np.asarray(first, dtype=np.int32),
-        labels_R=options.label_ids(kept),
-        truncated_R=np.asarray(truncated, dtype=bool),
-        guids=[example.guid for example in kept],
-        refused=refused,
+    return features_of(
+        examples,
+        rows,
+        options,
         columns={
             "answers": Column(answers_A2, "sequence", offsets=answer_offsets_S),
             "chars": Column(flatten([one.chars_L2 for one in windows], (2,))[0], "token"),
@@ -167,18 +150,14 @@ def token_chars(text: str, offsets_N2: np.ndarray) -> np.ndarray:
 
 
 class _Window(NamedTuple):
-    """One sequence: the question and a part of its context; see `Answers`."""
+    """The columns of one sequence: the question and a part of its context; see `Answers`."""
 
-    ids_L: np.ndarray
-    second: int
     chars_L2: np.ndarray
     answers: list[TokenSpan]
 
 
-def _windows(
-    example: Example, encoding: Any, options: FeatureOptions
-) -> tuple[list[_Window], bool, int] | Problem:
-    """Cut the context of one question; also whether its end is left out, and its `FITS` index."""
+def _windows(example: Example, encoding: Any, options: FeatureOptions) -> Row | Problem:
+    """Cut the context of one question; `own` has its windows and its `FITS` index."""
     sources, ids, second = encoding.sequence_ids, encoding.ids, second_start(encoding)
     length = sources.count(1)  # a text without a known character has no tokens
     begin = sources.index(1) if length else len(sources)
@@ -186,8 +165,8 @@ def _windows(
     chars_N2 = token_chars(example.text, offsets_N2[begin : begin + length])
     room = options.max_length - len(sources) + length
     step = room - (options.stride if options.overflow == "windows" else 0)
-    if length > room and step <= 0:
-        return _no_room(example, sources.count(0), options)
+    if length > room and (problem := no_room(example, sources, "question", options)):
+        return problem
     # As the tokenizer would cut the context: first token, end exclusive.
     more = options.overflow == "windows" and length > room
     starts = range(0, length - room + step, step) if more else [0]
@@ -197,7 +176,7 @@ def _windows(
     fit = _fit(example, golds, {numbers[0] for numbers in inside if numbers}, chars_N2)
     if options.own and fit in (CUT, TOKENLESS):
         return _no_answer_left(example, fit, options)
-    windows = []
+    sequences, windows = [], []
     for (start, end), numbers in zip(places, inside, strict=True):
         sequence = ids[:begin] + ids[begin + start : begin + end] + ids[begin + length :]
         chars_L2 = np.full((len(sequence), 2), -1, dtype=np.int32)
@@ -205,8 +184,9 @@ def _windows(
         spans = [gold for n in numbers if (gold := golds[n])]
         here = [(begin + first - start, begin + last - start) for first, last in spans]
         answers = [(-1, -1)] if example.label is None else here or [(0, 0)]
-        windows.append(_Window(token_ids(sequence), second, chars_L2, answers))
-    return windows, places[-1][1] < length, fit
+        sequences.append((token_ids(sequence), second))
+        windows.append(_Window(chars_L2, answers))
+    return Row(sequences, places[-1][1] < length, (windows, fit))
 
 
 def _golds_inside(golds: Sequence[TokenSpan | None], start: int, end: int) -> list[int]:
@@ -225,19 +205,6 @@ def _fit(
     held = ((place, golds[place]) for place in used)
     exact = all(gold and char_span(chars_N2, *gold) == example.spans[n] for n, gold in held)
     return EXACT if exact else INEXACT
-
-
-def _no_room(example: Example, question: int, options: FeatureOptions) -> Problem:
-    also, fix = "", ["a larger encoder.max_length allows more"]
-    if options.overflow == "windows":
-        also = f", after the {options.stride} that windows share,"
-        fix.insert(0, "a smaller encoder.stride allows more")
-    return Problem(
-        example.guid,
-        f"its question has {question} tokens and leaves none of {options.max_length}{also} for "
-        "its context",
-        (*fix, "data.on_cut=drop leaves such questions out"),
-    )
 
 
 def _no_answer_left(example: Example, fit: int, options: FeatureOptions) -> Problem:
