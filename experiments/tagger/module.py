@@ -16,7 +16,8 @@ from heron.data.collate import IGNORED, Batch
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.data.features import Column, FeatureOptions, Features, flatten, token_ids
-from heron.tasks.base import Output, TaskModule, in_file_order
+from heron.models.heads import build_classifier
+from heron.tasks.base import ModelParts, Output, TaskModule, in_file_order
 from heron.tasks.config import Config
 from heron.tasks.exported_heads import HeadWeights, named
 from heron.tasks.predictions import Predictions
@@ -109,3 +110,6 @@ class TagPredictions(Predictions):
         """Score the sentences with gold tags."""
         known = [pair for pair in zip(self.golds, self.texts, strict=True) if pair[0]]
         return entity_scores(config.data.label_order, *zip(*known, strict=True)) if known else {}
+
+
+MODEL = ModelParts(TaggingModule, head=build_classifier, in_transformers=head_in_transformers)

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from heron.base.registry import Registry, on_demand
-from heron.tasks.task import About, ModelParts, Task, TextScores
+from heron.base.registry import Registry, load, on_demand
+from heron.tasks.task import About, Task, TextScores
 
 from .reader import OUTSIDE, open_sentences
 
@@ -84,11 +84,7 @@ TASK = Task(
     head="tagger",
     has_classes=False,  # of sentences: the label of one is the tag of its first entity
     features=on_demand("heron_forks.tagger.module:tag_features"),
-    model=ModelParts(
-        module=on_demand("heron_forks.tagger.module:TaggingModule"),
-        head=on_demand("heron.models.heads:build_classifier"),
-        in_transformers=on_demand("heron_forks.tagger.module:head_in_transformers"),
-    ),
+    model=lambda: load("heron_forks.tagger.module:MODEL"),
     score_names=lambda config: list(entity_scores(config.data.label_order, [], [])),
     scores=text_scores,
     about=About(hub_name="token-classification", does="finds the named entities of a sentence"),

@@ -1,4 +1,4 @@
-"""The base classes of all tasks: `TaskModule`, `Output`, `Baseline`.
+"""The base classes of all tasks: `TaskModule`, `ModelParts`, `Output`, `Baseline`.
 
 Shape suffixes: R rows, K recorded values.
 """
@@ -6,10 +6,10 @@ Shape suffixes: R rows, K recorded values.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pytorch_lightning as pl
@@ -29,10 +29,15 @@ from heron.data.config import VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.data.readers import of_split
-from heron.models.encoder import Encoder
+from heron.models.config import HeadConfig
+from heron.models.encoder import Encoder, build_encoder
+from heron.models.heads import new_head
 from heron.models.optim import build_optimizer, build_schedule
 from heron.tasks.config import Config
 from heron.tasks.predictions import Predictions
+
+if TYPE_CHECKING:
+    from heron.tasks.exported_heads import HeadWeights
 
 
 class Baseline(Protocol):
@@ -47,6 +52,24 @@ class Baseline(Protocol):
 
     def save(self, folder: Path) -> None:
         """Write what `heron.tasks.Baseline.load` needs into a run's `model/`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelParts:
+    """What a task builds its model from."""
+
+    # Builds the task's module; see `TaskModule`.
+    module: Callable[[Config, Encoder, nn.Module, Tensor | None], TaskModule]
+    # Loads the encoder for a tokenizer; without a tokenizer, as a run exported it.
+    encoder: Callable[[Config, Any], Encoder] = build_encoder
+    # Builds a new head for an encoder's width and a number of outputs.
+    head: Callable[[HeadConfig, int, int], nn.Module] = new_head
+    # How many numbers the head gives for each row or token.
+    outputs: Callable[[Config, Encoder], int] = lambda config, encoder: len(config.data.label_order)
+    # The head's weights, renamed for a model class of transformers; None where none fits.
+    in_transformers: Callable[[nn.Module, Encoder, Any, Config], HeadWeights | None] = (
+        lambda head, encoder, tokenizer, config: None
+    )
 
 
 def copied(output: Any, device: torch.device | str) -> Any:

@@ -18,22 +18,20 @@ from heron.data.config import DataConfig, RunSettings, second_text_problems
 from heron.data.rows import Format, Rows
 from heron.metrics.classification import score_task
 from heron.metrics.names import LOSS
-from heron.models.config import HeadConfig
 from heron.tasks import CLASS_FORMATS
 from heron.tasks.config import Config
 
 if TYPE_CHECKING:  # these load torch, or much of it
     from pathlib import Path
 
-    from torch import Tensor, nn
+    from torch import nn
 
     from heron.base.run_folder import RunFolder, Scores
     from heron.data.examples import Example
     from heron.languages.language import Language
     from heron.metrics.paired import Floats
     from heron.models.encoder import Encoder
-    from heron.tasks.base import TaskModule
-    from heron.tasks.exported_heads import HeadWeights
+    from heron.tasks.base import ModelParts
     from heron.tasks.predictions import Predictions
 
     ItemScores = Callable[
@@ -94,36 +92,6 @@ class TextScores:
     sign: Callable[[Config, RunFolder, Scores], None] = lambda config, folder, scores: None
 
 
-def _encoder(config: Config, tokenizer: Any) -> Encoder:
-    from heron.models.encoder import build_encoder
-
-    return build_encoder(config, tokenizer)
-
-
-def _head(config: HeadConfig, width: int, classes: int) -> nn.Module:
-    from heron.models.heads import new_head
-
-    return new_head(config, width, classes)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelParts:
-    """What a task builds its model from."""
-
-    # Builds the task's module; see `TaskModule`.
-    module: Callable[[Config, Encoder, nn.Module, Tensor | None], TaskModule]
-    # Loads the encoder for a tokenizer; without a tokenizer, as a run exported it.
-    encoder: Callable[[Config, Any], Encoder] = _encoder
-    # Builds a new head for an encoder's width and a number of outputs.
-    head: Callable[[HeadConfig, int, int], nn.Module] = _head
-    # How many numbers the head gives for each row or token.
-    outputs: Callable[[Config, Encoder], int] = lambda config, encoder: len(config.data.label_order)
-    # The head's weights, renamed for a model class of transformers; None where none fits.
-    in_transformers: Callable[[nn.Module, Encoder, Any, Config], HeadWeights | None] = (
-        lambda head, encoder, tokenizer, config: None
-    )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
     """How a task is described to people."""
@@ -143,7 +111,7 @@ class Task(TaskRules):
     """One task; `TaskRules` has the part that configurations need."""
 
     formats: Registry[Format]  # file formats of its data sets, see `heron.data.rows`
-    model: ModelParts
+    model: Callable[[], ModelParts]  # imports what its model is built from
     about: About = About()
     score_names: Callable[[Config], list[str]]  # the scores of a run, without their intervals
     # How predictions are scored outside a run.
@@ -163,7 +131,7 @@ def task_of(config: RunSettings | DataConfig) -> Task:
 
 def new_head(config: Config, encoder: Encoder) -> nn.Module:
     """Build a run's head, with new weights, for its encoder."""
-    parts = task_of(config).model
+    parts = task_of(config).model()
     return parts.head(config.head, encoder.width, parts.outputs(config, encoder))
 
 
@@ -191,19 +159,19 @@ def class_score_names(config: Config) -> list[str]:
     return list(score_task(config.task.name, labels, labels, labels, relaxed=relaxed))
 
 
-def class_head_in_transformers(head: Any, encoder: Any, tokenizer: Any, config: Config) -> Any:
-    """See `ModelParts.in_transformers`; the classes of transformers read the first token."""
-    if config.head.pooling != "cls":
-        return None
-    from heron.tasks.exported_heads import class_head_in_transformers
-
-    return class_head_in_transformers(head, encoder, tokenizer, config)
-
-
-def _class_module(*given: Any) -> Any:
+def class_model() -> ModelParts:
+    """See `Task.model`."""
+    from heron.tasks.base import ModelParts
     from heron.tasks.class_module import ClassificationModule
 
-    return ClassificationModule(*given)
+    def in_transformers(*given: Any) -> Any:
+        if given[3].head.pooling != "cls":  # transformers' classes read the first token
+            return None
+        from heron.tasks.exported_heads import class_head_in_transformers
+
+        return class_head_in_transformers(*given)
+
+    return ModelParts(ClassificationModule, in_transformers=in_transformers)
 
 
 def _text_features(*given: Any) -> Any:
@@ -219,10 +187,7 @@ class ClassTask(Task):
     rules: Rules = field(
         default_factory=lambda: Rules(data_problems=class_data_problems, ignores=FOR_TEXTS)
     )
-    model: ModelParts = ModelParts(
-        module=_class_module,
-        in_transformers=class_head_in_transformers,
-    )
+    model: Callable[[], ModelParts] = class_model
     about: About = About(hub_name="text-classification")
     features: Callable[..., Any] = _text_features
     score_names: Callable[[Config], list[str]] = class_score_names

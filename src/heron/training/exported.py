@@ -60,7 +60,7 @@ def export(
         pointer = {"name": config.encoder.name, "files": identity(config.encoder)}
         write_json(folder / POINTER, pointer)
     else:
-        in_task = task_of(config).model.in_transformers
+        in_task = task_of(config).model().in_transformers
         _save_model(folder, encoder, known or in_task(head, encoder, tokenizer, config))
         tokenizer.save_pretrained(folder)
     save_file({k: v.contiguous() for k, v in head.state_dict().items()}, folder / HEAD)
@@ -106,7 +106,7 @@ def load_exported(folder: RunFolder, run_code: bool = False) -> tuple[Config, En
             f"{folder.path}: was trained on the frozen encoder {exported.name}, whose files "
             "have changed or are gone; put them back"
         )
-    encoder = task_of(config).model.encoder(config, None)
+    encoder = task_of(config).model().encoder(config, None)
     head = new_head(config, encoder)
     load_head(head, folder.model)
     return config, encoder.eval(), head.eval()

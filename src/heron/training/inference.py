@@ -150,7 +150,7 @@ class Trained:
 
 def inference_module(config: Config, encoder: Any, head: Any) -> TaskModule:
     """Put a trained encoder and head into the module of the run's task, in eval mode."""
-    return task_of(config).model.module(config, encoder, head, None).eval()
+    return task_of(config).model().module(config, encoder, head, None).eval()
 
 
 def predict_each(systems: Sequence[Trained], examples: Sequence[Example]) -> list[Predicted]:
@@ -191,7 +191,7 @@ def load_checkpoint(path: Path) -> TaskModule:
             exported = dataclasses.replace(config.encoder, name=folder, trust_remote_code=False)
             exported.revision = exported.num_layers = None
             there = dataclasses.replace(config, encoder=exported)
-            encoder = task_of(config).model.encoder(there, None)
+            encoder = task_of(config).model().encoder(there, None)
         module = inference_module(config, encoder, new_head(config, encoder))
     else:
         module = open_trained(open_run(path.parent.parent)).module

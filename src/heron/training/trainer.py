@@ -253,7 +253,7 @@ def build_module(config: Config, data: DataModule, first: RunFolder | None = Non
         encoder, head = _build_models(config, data)
     counts_C = torch.as_tensor(data.label_counts_C)
     weights_C = class_weights(config.optim.class_weights, counts_C)
-    module = task_of(config).model.module(config, encoder, head, weights_C).train()
+    module = task_of(config).model().module(config, encoder, head, weights_C).train()
     module.learn_from(data)
     return module
 
@@ -274,7 +274,7 @@ def build_encoder(config: Config, tokenizer: Any) -> Encoder:
             f"head.pooling=cls: {config.encoder.name} puts no token before a text, and a decoder's "
             "first word has read nothing; set head.pooling=last_token or mean"
         )
-    return task_of(config).model.encoder(config, tokenizer)
+    return task_of(config).model().encoder(config, tokenizer)
 
 
 def build_head(config: Config, encoder: Encoder) -> nn.Module:

@@ -52,7 +52,7 @@ def write_plain(run: RunFolder, folder: Path) -> Plain:
         raise ConfigError(f"{run.path}: a baseline has no encoder to export")
     config, module = trained.config, trained.system
     encoder, head, tokenizer = module.encoder, module.head, trained.tokenizer
-    known = task_of(config).model.in_transformers(head, encoder, tokenizer, config)
+    known = task_of(config).model().in_transformers(head, encoder, tokenizer, config)
     if known is None and not task_of(config).about.writes:
         own = {"heron": _settings(run, encoder, head, config)}
         known = HeadWeights(HeronModel, config.data.label_order, head.state_dict(), own)

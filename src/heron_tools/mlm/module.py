@@ -17,9 +17,16 @@ from torch import Tensor
 from heron.data.collate import Batch, known_places
 from heron.data.datamodule import DataModule
 from heron.metrics.torch_metrics import RowScores
-from heron.tasks.base import Output, TaskModule
+from heron.tasks.base import ModelParts, Output, TaskModule
 from heron.tasks.token_loss import token_loss
-from heron_tools.mlm.head import MaskedEncoder, MaskedHead
+from heron_tools.mlm.head import (
+    MaskedEncoder,
+    MaskedHead,
+    build_masked,
+    head_in_transformers,
+    new_head,
+    outputs,
+)
 from heron_tools.mlm.masking import mask_tokens, texts_of_rows
 from heron_tools.mlm.predictions import MaskedPredictions, score_sums
 
@@ -165,3 +172,8 @@ class MaskedModule(TaskModule):
             for side in (0, 1)
         )
         return MaskedPredictions(examples, best, gold, sums_T4)
+
+
+def model() -> ModelParts:
+    """See `Task.model`."""
+    return ModelParts(MaskedModule, build_masked, new_head, outputs, head_in_transformers)

@@ -11,7 +11,7 @@ from heron.config.constraints import Share
 from heron.data import Rules
 from heron.data.config import DataConfig, second_text_problems
 from heron.tasks.config import Config, TaskConfig
-from heron.tasks.task import FOR_CLASSES, FOR_TEXTS, About, ModelParts, Task
+from heron.tasks.task import FOR_CLASSES, FOR_TEXTS, About, Task
 
 TEXT = "text"  # the only class
 
@@ -68,13 +68,7 @@ TASK = Task(
         data_problems=data_problems,
     ),
     features=on_demand("heron_tools.mlm.masking:text_sequences"),
-    model=ModelParts(
-        module=on_demand("heron_tools.mlm.module:MaskedModule"),
-        encoder=on_demand("heron_tools.mlm.head:build_masked"),
-        head=on_demand("heron_tools.mlm.head:new_head"),
-        outputs=on_demand("heron_tools.mlm.head:outputs"),
-        in_transformers=on_demand("heron_tools.mlm.head:head_in_transformers"),
-    ),
+    model=on_demand("heron_tools.mlm.module:model"),
     score_names=lambda config: ["accuracy", "perplexity"],
     scores=on_demand("heron_tools.mlm.predictions:text_scores"),
     about=About(hub_name="fill-mask", reading=reading),

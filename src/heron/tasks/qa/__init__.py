@@ -11,7 +11,7 @@ from heron.languages import get_language
 from heron.metrics.span import item_scores, language_profile
 from heron.tasks.config import Config
 from heron.tasks.qa.reader import ANSWER, NO_ANSWER, QUESTIONS, text_scores
-from heron.tasks.task import FOR_CLASSES, About, ModelParts, Task
+from heron.tasks.task import FOR_CLASSES, About, Task
 
 FORMATS: Registry[Format] = Registry("data format")
 for _name in ("squad_json", "qa_table"):
@@ -64,25 +64,13 @@ def features(*given: Any) -> Any:
     return qa_features(*given)
 
 
-def module(*given: Any) -> Any:
-    """Build the module."""
+def model() -> Any:
+    """See `Task.model`."""
+    from heron.tasks.base import ModelParts
+    from heron.tasks.qa.head import SpanHead, span_head_in_transformers
     from heron.tasks.qa.module import ExtractionModule
 
-    return ExtractionModule(*given)
-
-
-def head(*given: Any) -> Any:
-    """Build a new head."""
-    from heron.tasks.qa.head import new_head
-
-    return new_head(*given)
-
-
-def in_transformers(*given: Any) -> Any:
-    """Rename the weights of a head for transformers."""
-    from heron.tasks.qa.head import span_head_in_transformers
-
-    return span_head_in_transformers(*given)
+    return ModelParts(ExtractionModule, head=SpanHead, in_transformers=span_head_in_transformers)
 
 
 def from_texts(*given: Any) -> Any:
@@ -107,11 +95,7 @@ TASK = Task(
     features=features,
     # Only splits to train on leave out questions whose answer is cut.
     feature_options=lambda config, training: training,
-    model=ModelParts(
-        module=module,
-        head=head,
-        in_transformers=in_transformers,
-    ),
+    model=model,
     score_names=score_names,
     scores=text_scores,
     from_texts=from_texts,

@@ -109,7 +109,7 @@ class SpanHead(nn.Module):
 
     threshold: Tensor
 
-    def __init__(self, config: HeadConfig, width: int):
+    def __init__(self, config: HeadConfig, width: int, classes: int = 2):
         super().__init__()
         self.config = config
         self.dropout = nn.Dropout(config.dropout)
@@ -136,15 +136,10 @@ class SpanHead(nn.Module):
             return SpanLogits(start_BL, end_BL, u_BLH * scale, v_BLH)
 
 
-def new_head(config: HeadConfig, width: int, classes: int) -> SpanHead:
-    """See `Task.head_module`."""
-    return SpanHead(config, width)
-
-
 def span_head_in_transformers(
     head: nn.Module, encoder: Encoder, tokenizer: Any, config: Config
 ) -> HeadWeights | None:
-    """See `Task.head_in_transformers`."""
+    """See `ModelParts.in_transformers`."""
     model_type = encoder.model.config.model_type
     if not isinstance(head, SpanHead) or head.pairs is not None or model_type not in _SPAN_FINDERS:
         return None

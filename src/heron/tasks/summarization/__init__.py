@@ -10,7 +10,7 @@ from heron.data.rows import Format
 from heron.metrics.names import rouge_names
 from heron.tasks.config import Config
 from heron.tasks.summarization.reader import ARTICLE_TABLE, SUMMARY
-from heron.tasks.task import FOR_CLASSES, About, ModelParts, Task, TextScores
+from heron.tasks.task import FOR_CLASSES, About, Task, TextScores
 
 FORMATS: Registry[Format] = Registry("data format")
 FORMATS.register("article_table", ARTICLE_TABLE)
@@ -78,25 +78,15 @@ def features(*given: Any) -> Any:
     return summary_features(*given)
 
 
-def module(*given: Any) -> Any:
-    """Build the module."""
-    from heron.tasks.summarization.module import SummarizationModule
-
-    return SummarizationModule(*given)
-
-
-def encoder(*given: Any) -> Any:
-    """Load encoder and decoder."""
-    from heron.tasks.summarization.seq2seq import build_seq2seq
-
-    return build_seq2seq(*given)
-
-
-def no_head(*given: Any) -> Any:
-    """Build a head that does nothing: the decoder writes."""
+def model() -> Any:
+    """See `Task.model`; the head does nothing: the decoder writes."""
     from torch import nn
 
-    return nn.Identity()
+    from heron.tasks.base import ModelParts
+    from heron.tasks.summarization.module import SummarizationModule
+    from heron.tasks.summarization.seq2seq import build_seq2seq
+
+    return ModelParts(SummarizationModule, build_seq2seq, head=lambda *_: nn.Identity())
 
 
 def scores() -> TextScores:
@@ -126,11 +116,7 @@ TASK = Task(
     ),
     features=features,
     feature_options=feature_options,
-    model=ModelParts(
-        module=module,
-        encoder=encoder,
-        head=no_head,
-    ),
+    model=model,
     score_names=lambda config: rouge_names(),
     scores=scores,
     from_texts=from_texts,
