@@ -13,7 +13,6 @@ from heron.base.files import write_file
 from heron.data.batching import copies
 from heron.data.config import TRAIN
 from heron.data.examples import Example
-from heron.data.features import UNLABELLED
 from heron.data.readers import no_rows
 from heron.tasks import Baseline
 from heron.tasks.config import Config
@@ -90,14 +89,7 @@ def training_rows(config: Config, examples: Sequence[Example]) -> tuple[np.ndarr
     if not examples:
         raise no_rows(config.data.name, TRAIN)
     labels = config.data.label_order
-    labels_R = label_ids(examples, labels)
+    labels_R = np.asarray([labels.index(str(e.label)) for e in examples], dtype=np.int64)
     copies_R = copies(labels_R, labels, config.batching)
     order_R = np.repeat(np.arange(len(labels_R)), 1 if copies_R is None else copies_R)
     return labels_R[order_R], order_R
-
-
-def label_ids(examples: Sequence[Example], labels: Sequence[str]) -> np.ndarray:
-    """List the class ids of some examples, int64; `UNLABELLED` without a label."""
-    ids = {label: index for index, label in enumerate(labels)}
-    found = [UNLABELLED if e.label is None else ids[e.label] for e in examples]
-    return np.asarray(found, dtype=np.int64)

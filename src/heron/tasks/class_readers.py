@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.errors import DataError
-from heron.base.files import read_json
 from heron.data.config import PHRASES, DataConfig
 from heron.data.markers import MarkerError, Markers, event_markers, parse_marked
 from heron.data.rows import Format, Reader, RowReader, Texts, open_table
@@ -22,11 +21,6 @@ from heron.languages.unicode import normalise
 _AFTER_START = re.compile(r"^[\s,;:]+")
 _MARK_BEFORE_MARK = re.compile(r"\s*[,;:](?=\s*[,.;:!?])")
 _SPACE_BEFORE_MARK = re.compile(r"\s+([,.;:!?])")
-
-
-def open_marked(config: DataConfig, files: Mapping[str, Path]) -> Reader:
-    """Make a reader of tables with one marked event pair in each row."""
-    return open_table(partial(marked_text, markers=event_markers(config)), config, files)
 
 
 def marked_text(reader: RowReader, row: Mapping[str, Any], line: int, markers: Markers) -> Texts:
@@ -49,11 +43,6 @@ def one_text(reader: RowReader, row: Mapping[str, Any], line: int) -> Texts:
     """Read one row: its text, in the case that `data.normalize_case` asks for."""
     text = reader.text(row, line, reader.config.columns.text)
     return text.lower() if reader.config.normalize_case == "lower" else text, None, ()
-
-
-def open_texts(config: DataConfig, files: Mapping[str, Path]) -> Reader:
-    """Make a reader of tables with one text in each row."""
-    return open_table(one_text, config, files)
 
 
 def open_pairs(config: DataConfig, files: Mapping[str, Path]) -> Reader:
@@ -136,16 +125,15 @@ def read_phrases(path: Path, config: DataConfig) -> Phrases:
     Raises:
         DataError: the file cannot be read, or has another form.
     """
-    shape = 'write {"class": ["phrase", ...], ...}, in UTF-8'
+    from pydantic import TypeAdapter  # start-up time
+
     try:
-        content = read_json(path)
-        is_right = all(map(_is_phrases, content.values()))
-    except (AttributeError, OSError, ValueError) as error:
+        content = TypeAdapter(dict[str, list[str]]).validate_json(path.read_bytes())
+    except (OSError, ValueError) as error:
+        shape = 'write {"class": ["phrase", ...], ...}, in UTF-8'
         raise DataError(str(path), f"cannot be read: {error}", shape) from error
-    if not is_right:
-        raise DataError(str(path), "does not hold lists of phrases by class", shape)
     language = get_language(config.language)
-    phrases = [phrase for phrases in content.values() for phrase in phrases]
+    phrases = [phrase for phrases in content.values() for phrase in phrases if phrase.strip()]
     normalised = [normalise(phrase, language, config.unicode) for phrase in phrases]
     return Phrases(normalised, config.phrases == "anywhere")
 
@@ -156,12 +144,10 @@ def _pattern(phrase: str, any_case: bool) -> str:
     return f"(?i:{first}){rest}" if any_case else first + rest
 
 
-def _is_phrases(value: object) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(phrase, str) and phrase.strip() for phrase in value
+MARKED_TABLE = Format(
+    lambda config, files: open_table(
+        partial(marked_text, markers=event_markers(config)), config, files
     )
-
-
-MARKED_TABLE = Format(open_marked)
+)
 PAIR_TABLE = Format(open_pairs)
-TEXT_TABLE = Format(open_texts)
+TEXT_TABLE = Format(partial(open_table, one_text))

@@ -26,10 +26,6 @@ from heron.data.examples import Span
 Answers = list[tuple[Any, Any]]
 
 
-class AnswersError(Exception):
-    """Answers in a shape that is neither SQuAD's nor ParaShoot's."""
-
-
 def is_squad(path: Path) -> bool:
     """Tell SQuAD's JSON, which is one object, from a table."""
     return content_format(path) == "object"
@@ -51,12 +47,8 @@ def read_squad(path: Path) -> Table:
     form = 'SQuAD\'s form is {"data": [...]}, a table is a list [...] or one object a line'
     try:
         rows = list(_walk(parse_json(read_bytes(path).decode("utf-8-sig"))["data"]))
-    except OSError as error:
-        raise DataError(str(path), f"cannot be read: {error.strerror or error}") from error
-    except ValueError as error:
-        raise DataError(str(path), f"is no JSON in UTF-8: {error}") from error
-    except (AttributeError, KeyError, TypeError) as error:
-        raise DataError(str(path), f"has another form than SQuAD's: {error!r}", form) from error
+    except (AttributeError, KeyError, OSError, TypeError, ValueError) as error:
+        raise DataError(str(path), f"cannot be read as SQuAD's JSON: {error!r}", form) from error
     if not rows:
         raise DataError(str(path), "has no questions", "at least one is needed")
     columns = tuple(dict.fromkeys(name for row in rows for name in row))
@@ -80,23 +72,24 @@ def read_answers(value: Any) -> Answers | None:
     """Read `answers`: a list of `{text, answer_start}`, or `{text: [...], answer_start: [...]}`.
 
     Both may be written as text, in JSON or as Python and NumPy print them.
+
+    Raises:
+        ValueError: other shapes.
     """
     if is_missing(value):
         return None
-    if isinstance(value, str):
-        value = _parse(value)
-    if isinstance(value, Mapping):
-        texts, starts = value.get("text"), value.get("answer_start")
-        if not isinstance(texts, list) or not isinstance(starts, list | None):
-            raise AnswersError("'answers' lacks its lists 'text' and 'answer_start'")
-        starts = [None] * len(texts) if starts is None else starts
-        if len(texts) != len(starts):
-            what = f"{len(texts)} texts and {len(starts)} starts"
-            raise AnswersError(f"'answers' has {what}: one start for each text")
-        return [_answer(*each) for each in zip(texts, starts, strict=True)]
-    if isinstance(value, list) and all(isinstance(answer, Mapping) for answer in value):
-        return [_answer(answer.get("text"), answer.get("answer_start")) for answer in value]
-    raise AnswersError(f"'answers' is a {type(value).__name__}, not a list of answers")
+    try:
+        found = _parse(value) if isinstance(value, str) else value
+        if isinstance(found, Mapping):
+            texts, starts = found["text"], found.get("answer_start")
+            if not isinstance(texts, list) or not isinstance(starts, list | None):
+                raise TypeError("'text' and 'answer_start' are lists")
+            starts = [None] * len(texts) if starts is None else starts
+            return [_answer(*pair) for pair in zip(texts, starts, strict=True)]
+        return [_answer(each.get("text"), each.get("answer_start")) for each in found]
+    except (AttributeError, LookupError, SyntaxError, TypeError, ValueError) as error:
+        what = f"'answers' cannot be read: {value!r:.60}: each needs a text and one start"
+        raise ValueError(f"{what} ({error})") from error
 
 
 def _parse(text: str) -> Any:
@@ -109,10 +102,7 @@ def _parse(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:
-        try:
-            return ast.literal_eval(Arguments().visit(ast.parse(text.strip(), mode="eval")))
-        except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
-            raise AnswersError(f"'answers' cannot be read: {text!r:.60}") from error
+        return ast.literal_eval(Arguments().visit(ast.parse(text.strip(), mode="eval")))
 
 
 def _answer(text: Any, start: Any) -> tuple[Any, Any]:
@@ -127,10 +117,7 @@ def _answer(text: Any, start: Any) -> tuple[Any, Any]:
 def read_answer_cells(text: Any, start: Any) -> Answers:
     """Read one answer with its start from the cells of a table, or lists of several."""
     if isinstance(text, list):
-        starts = [None] * len(text) if start is None else start
-        if not isinstance(starts, list) or len(starts) != len(text):
-            raise AnswersError("each answer needs one start, and each start an answer")
-        return [_answer(*each) for each in zip(text, starts, strict=True)]
+        return read_answers({"text": text, "answer_start": start}) or []
     return [] if is_missing(text) else [_answer(text, start)]
 
 

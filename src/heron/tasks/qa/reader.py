@@ -20,7 +20,6 @@ from heron.languages.words import words
 from heron.metrics.span import asks_yes_or_no, item_scores, language_profile
 from heron.tasks.qa.answers import (
     Answers,
-    AnswersError,
     is_squad,
     map_span,
     nearest_place,
@@ -181,16 +180,10 @@ class QuestionReader(TableReader):
 
     def _text(self, name: str, value: Any, report: Report) -> str:
         """Normalise a text without stripping it, because answers are counted in it."""
-        text, wrong = "", ""
-        if is_missing(value):
-            wrong = "is empty"
-        elif not isinstance(value, str):
-            wrong = f"is no text: {value!r:.60}"
-        else:
-            text = self.normalise(value)
-            wrong = "" if words(text) else f"has no word: {_shorten(text)!r}"
-        if wrong:
-            report(f"its {name} {wrong}", "context and question need a word")
+        text = "" if is_missing(value) else self.normalise(value) if isinstance(value, str) else ""
+        if not words(text):
+            shown = "is empty" if is_missing(value) else f"has no word: {str(value)[:40]!r}"
+            report(f"its {name} {shown}", "context and question need a word")
         return text
 
     def _label(self, row: Mapping[str, Any], report: Report) -> tuple[str | None, Answers]:
@@ -207,11 +200,8 @@ class QuestionReader(TableReader):
                 cells = row[columns.answer], row.get(columns.answer_start)
                 # An empty cell means unlabelled where every question has an answer.
                 answers = read_answer_cells(*cells) or ([] if can_lack else None)
-        except AnswersError as error:
+        except ValueError as error:
             report(str(error), "see SQuAD's form")
-            return None, []
-        if not isinstance(impossible, bool | None):
-            report(f"is_impossible is {impossible!r}", "write true or false, without quotes")
             return None, []
         if answers is None and impossible is not True:
             if self.labels == "required" and self.config.unlabelled == "refuse":
@@ -221,16 +211,14 @@ class QuestionReader(TableReader):
                     fix = (*fix, f"{order} reads them as unanswerable")
                 report("has no 'answers'" if self.in_json else "its answer is empty", fix)
             return None, []
-        answers = answers or []
-        if impossible is not None and impossible == bool(answers):
-            stored = "true" if impossible else "false"
-            what = f"is_impossible is {stored} and it has {len(answers)} answers"
-            report(what, "a question has answers, or is impossible")
+        if impossible not in (None, not answers):
+            what = f"is_impossible is {impossible!r} and it has {len(answers or ())} answers"
+            report(what, "a question has answers, or is impossible: true or false, without quotes")
         elif not answers and not can_lack:
             allow = "data.label_order=[answer,no_answer] allows it"
             fix = (allow, "data.qa.no_answer=drop drops it")
             report("has no answer, and every question needs one", fix)
-        return (ANSWER if answers else NO_ANSWER), answers
+        return (ANSWER, answers) if answers else (NO_ANSWER, [])
 
     def _place(
         self, given: Any, context: str, text: Any, start: Any, report: Report
@@ -283,12 +271,10 @@ class QuestionReader(TableReader):
             report(what, choose if place else drop)
             return None
         there = context[start : start + len(text)] if start >= 0 else ""
-        what = f"at {start} the context reads {_shorten(there)!r}, not {_shorten(text)!r};"
-        if place is None:
-            report(f"{what} and it stands nowhere in the context", drop)
-        else:
-            fix = ("data.qa.misaligned=repair takes that place", drop)
-            report(f"{what} the nearest place where it stands is {place.start}", fix)
+        where = "nowhere in it" if place is None else f"it stands at {place.start}"
+        what = f"at {start} the context reads {_shorten(there)!r}, not {_shorten(text)!r}:"
+        repair = "data.qa.misaligned=repair takes that place" if place else ""
+        report(f"{what} {where}", (repair, drop))
         return None
 
     def _reason(self, question: Any, gold: Answers, answers: Sequence[str]) -> str:
