@@ -447,7 +447,7 @@ def test_parashoots_grid_is_the_papers_27_cells_each_in_a_folder_of_its_own(tmp_
     found, varied = parashoots_cells("parashoot/grid", tmp_path)
     assert len(found) == 27
     assert set(varied) == parashoots_product("alephbert")
-    cells = [resolve(composition.config) for composition in found]
+    cells = [resolve(composition.whole) for composition in found]
     for cell in cells:
         assert (cell.data.name, cell.head.name) == ("parashoot", "span")
         assert cell.batching.plan == "shuffle", "the size of a batch is what the grid says"
@@ -463,12 +463,12 @@ def test_parashoots_table_4_is_the_grid_for_three_encoders(tmp_path):
     assert len(found) == 81
     assert set(varied) == parashoots_product("hebert", "alephbert", "mbert")
     for first in found[::27]:  # all cells take seconds to check, and those of one are checked
-        assert resolve(first.config).report == "parashoot/table4"
+        assert resolve(first.whole).report == "parashoot/table4"
 
 
 def test_a_sweep_runs_its_grid_and_an_override_narrows_it(tmp_path):
     words = ["experiment=trc/table4", "encoder=mbert", "head=ess,emp", f"paths.runs={tmp_path}"]
-    found = [resolve(each.config) for each in compose_jobs(words)]
+    found = [resolve(each.whole) for each in compose_jobs(words)]
     assert {config.encoder.name for config in found} == {"google-bert/bert-base-multilingual-cased"}
     assert [config.head.name for config in found] == ["ess", "emp"]
 

@@ -241,7 +241,7 @@ def test_lchaim_s_tables_train_the_code_s_stages_under_repo(table, last, tmp_pat
                 stage.trainer.max_epochs,
                 stage.head.classifier,
             )
-            for stage in stages_of(resolve(job.config))
+            for stage in stages_of(resolve(job.whole))
         ]
         for job in jobs
     ]

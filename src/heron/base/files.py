@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import fcntl
+import functools
 import glob
 import hashlib
 import json
 import os
+import pickle
 import re
 import shutil
 import socket
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
@@ -30,6 +32,8 @@ _HALF = re.compile(
     r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
 _DEEPEST = 100  # levels of YAML: libyaml crashes somewhere beyond 10,000
+_TOP_LEVEL = re.compile(r"^(?=\w)", re.M)  # where a key of the top level begins
+_DOCUMENT = re.compile(r"^(?:---|\.\.\.|%)", re.M)  # of several in one file
 # Hydra's numbers: `1e-5` is a number, not text.
 _EXPONENT = re.compile(r"[-+]?[0-9][0-9_]*(\.[0-9_]*)?[eE][-+]?[0-9]+$")
 
@@ -249,11 +253,29 @@ def parse_yaml(text: str) -> Any:
 
 
 def read_yaml(path: Path) -> Any:
-    """Read a YAML file as `parse_yaml` does; its errors name the file."""
+    """Read a YAML file as `parse_yaml` does; its errors name the file.
+
+    What several files have in common, under a key of the top level, is parsed once: the runs of a
+    sweep differ in few keys.
+    """
     try:
-        return parse_yaml(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
+        with suppress(ConfigError):
+            parts = [pickle.loads(_parsed(part)) for part in _TOP_LEVEL.split(text) if part]
+            if len(parts) == len({key for part in parts for key in part}):
+                return {key: value for part in parts for key, value in part.items()}
+        return parse_yaml(text)
     except (ConfigError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: {error}") from error
+
+
+@functools.lru_cache(maxsize=4096)
+def _parsed(text: str) -> bytes:
+    """Parse a part of a file, which must hold one key and its value."""
+    part = parse_yaml(text)
+    if not isinstance(part, dict) or len(part) != 1 or _DOCUMENT.search(text):
+        raise ConfigError("not a part")
+    return pickle.dumps(part)
 
 
 def sha256_file(path: Path | str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import functools
 import math
+import pickle
 import shutil
 import socket
 import sys
@@ -221,7 +223,14 @@ def _numbers(row: Mapping[Any, Any]) -> Iterator[tuple[str, float]]:
 
 def config_text(config: Any) -> str:
     """Write a configuration, a dataclass, as `config.yaml` has it: without secrets."""
-    return dump_yaml(redacted(asdict(config)))
+    parts = redacted(asdict(config)).items()
+    return "".join(_dumped(pickle.dumps({key: value})) for key, value in parts)
+
+
+@functools.lru_cache(maxsize=1024)
+def _dumped(part: bytes) -> str:
+    """Write a part of a configuration, which a sweep's jobs have in common."""
+    return dump_yaml(pickle.loads(part))
 
 
 def read_record(path: Path) -> Any:

@@ -1,7 +1,10 @@
 """The jobs of a grid: their overrides, in the order of Hydra's own sweeper, and each composed."""
 
+import copy
 import pickle
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import product
 from typing import Any
 
@@ -38,7 +41,7 @@ class JobComposer:
     """Composes the jobs of a sweep as Hydra's `load_sweep_config` would.
 
     That takes a fifth of a second. Jobs differ in few plain keys, so each choice of groups is
-    composed once, and the keys are set in copies of it.
+    composed once, and the keys are set in it for as long as a job is looked at.
     """
 
     def __init__(self, loader: ConfigLoader, master: DictConfig, jobs: Sequence[Sequence[str]]):
@@ -48,21 +51,38 @@ class JobComposer:
         self._whole = "override_dirname}" in OmegaConf.to_yaml(master)
         self._groups = set(loader.list_groups(""))
         self._parser = OverridesParser.create(loader)
-        self._bases: dict[tuple[str, ...], bytes] = {}
+        self._bases: dict[tuple[str, ...], DictConfig] = {}
 
     def __call__(self, words: Sequence[str]) -> DictConfig:
         """Compose one job from its overrides."""
+        with self.lent(words) as config:
+            copied: DictConfig = pickle.loads(pickle.dumps(config))  # faster than a deep copy
+        return copied
+
+    @contextmanager
+    def lent(self, words: Sequence[str]) -> Iterator[DictConfig]:
+        """Compose one job for the block alone: others get the same object, a copy costs more."""
         own = [] if self._whole else [word for word in words if word not in self._common]
         plain = [word for word in own if self._is_plain(word)]
         base = tuple(word for word in words if word not in plain)
         if base not in self._bases:
-            composed = self.loader.load_sweep_config(self.master, list(base))
-            self._bases[base] = pickle.dumps(composed)
-        config: DictConfig = pickle.loads(self._bases[base])  # much faster than a deep copy
-        ConfigLoaderImpl._apply_overrides_to_config(self._parser.parse_overrides(plain), config)
-        with open_dict(config.hydra):
-            config.hydra.overrides.task = [word for word in words if word[:6] != "hydra."]
-        return config
+            self._bases[base] = self.loader.load_sweep_config(self.master, list(base))
+        config = self._bases[base]
+        nodes: Any = config._content
+        changed = [(nodes, {re.split("[.=]", word)[0] for word in plain} & nodes.keys())]
+        changed.append((sweep := config.hydra.sweep._content, sweep.keys()))
+        before = [(part, dict(part)) for part, _ in changed]
+        for part, keys in changed:
+            part |= {key: copy.deepcopy(part[key]) for key in keys}
+        try:
+            ConfigLoaderImpl._apply_overrides_to_config(self._parser.parse_overrides(plain), config)
+            with open_dict(config.hydra):
+                config.hydra.overrides.task = [word for word in words if word[:6] != "hydra."]
+            yield config
+        finally:
+            for part, kept in before:
+                part.clear()
+                part |= kept
 
     def _is_plain(self, word: str) -> bool:
         key = word.partition("=")[0]

@@ -56,7 +56,7 @@ class JobProcess:
         self._process = _context.Process(
             target=_work,
             args=(
-                pickle.dumps(job),
+                pickle.dumps(job.composed()),
                 n_jobs,
                 (os.getcwd(), os.environ.get(VARIABLE, "")),
                 known,

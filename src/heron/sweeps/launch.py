@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,6 @@ class Plan:
 
     by_folder: dict[Path, Run] = field(default_factory=dict)
     refused: list[tuple[str, str]] = field(default_factory=list)  # overrides, and why
-    _keys: dict[Path, str] = field(default_factory=dict)
     _mistakes: dict[str, HeronError | None] = field(default_factory=dict)
     _said: set[str] = field(default_factory=set)
 
@@ -60,8 +60,8 @@ class Plan:
         """
         config = composition.resolved()
         folder = RunFolder(composition.place())
-        key = config_key(config)
-        if self._keys.setdefault(folder.path, key) != key:
+        other = self.by_folder.get(folder.path)
+        if other and config_key(other.config) != config_key(config):
             raise ConfigError(
                 f"{folder.path} is the folder of several jobs: leave run.job out, or give each job "
                 "a name of its own"
@@ -106,12 +106,13 @@ class Launch:
         planned: list[Run | HeronError] = []
         for number, words in enumerate(job_overrides, first):
             try:
-                with explained(words):
-                    whole = make(words)
-                    with open_dict(whole.hydra):
-                        whole.hydra.job.id, whole.hydra.job.num = str(number), number
-                    several = max(self.sweep.total, len(job_overrides)) > 1
-                    planned.append(self.plan.add(Composition(whole), several))
+                several = max(self.sweep.total, len(job_overrides)) > 1
+                with explained(words), make.lent(words) as lent:
+                    job = self.plan.add(Composition(_numbered(lent, number)), several)
+                    place = lent.hydra.sweep.dir, lent.hydra.sweep.subdir
+                # Most jobs of a sweep that is called again are done: only others need a copy.
+                job.whole = partial(_compose, make, words, number, place)
+                planned.append(job)
             except HeronError as error:
                 self.plan.refuse(words, error)
                 planned.append(error)
@@ -122,6 +123,20 @@ class Launch:
             returned(words, by_path.get(job.folder.path) if isinstance(job, Run) else job)
             for words, job in zip(job_overrides, planned, strict=True)
         ]
+
+
+def _compose(make: JobComposer, words: Sequence[str], number: int, place: Any) -> DictConfig:
+    """Compose a job that is to be run, whose folder is known."""
+    whole = _numbered(make(words), number)
+    with open_dict(whole.hydra):
+        whole.hydra.sweep.dir, whole.hydra.sweep.subdir = place
+    return whole
+
+
+def _numbered(whole: DictConfig, number: int) -> DictConfig:
+    with open_dict(whole.hydra):
+        whole.hydra.job.id, whole.hydra.job.num = str(number), number
+    return whole
 
 
 def returned(words: Sequence[str], outcome: Outcome | HeronError | None) -> JobReturn:

@@ -380,7 +380,7 @@ class Config(Checked):
 
 
 def resolve(config: DictConfig) -> Config:
-    """Check a composed configuration and turn it into dataclasses.
+    """Check a composed configuration, without Hydra's part, and turn it into dataclasses.
 
     Raises:
         ConfigError: an unknown key, a value of the wrong type or outside its range, or a
@@ -390,12 +390,15 @@ def resolve(config: DictConfig) -> Config:
     from omegaconf.errors import OmegaConfBaseException
 
     try:
-        values = OmegaConf.to_container(config, resolve=True)
+        parts = {key: config[key] for key in config if key != "hydra"}
+        values = {
+            key: OmegaConf.to_container(part, resolve=True) if OmegaConf.is_config(part) else part
+            for key, part in parts.items()
+        }
     except OmegaConfBaseException as error:
         from heron.config.parsing import explain
 
         raise ConfigError(explain(error)) from error
-    assert isinstance(values, dict)
     checked = read(values, composed=True)
     if unread := checked.without_effect():
         say(f"no effect with task={checked.task.name}: {', '.join(unread)}")

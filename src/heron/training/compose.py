@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import os
-import pickle
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -43,14 +42,6 @@ class Composition:
         last = cls._last
         return last if last is not None and last.whole is whole else cls(whole)
 
-    @cached_property
-    def config(self) -> DictConfig:
-        """The job's own configuration, without Hydra's keys."""
-        config: DictConfig = pickle.loads(pickle.dumps(self.whole))  # much faster than a deep copy
-        with open_dict(config):
-            del config["hydra"]
-        return config
-
     @property
     def overrides(self) -> list[str]:
         """The job's overrides, with a sweep's values filled in."""
@@ -81,7 +72,7 @@ class Composition:
     def _resolved(self) -> Config:
         folders = self._folders()
         add_forks(folders)
-        config = resolve(self.config)
+        config = resolve(self.whole)
         config.experiment = self.experiment
         config.run.sweep = self._sweep()
         _check_length(config, self.overrides)
@@ -99,8 +90,8 @@ class Composition:
         return [folder for folder in found if folder not in known]
 
     def _sweep(self) -> str:
-        run, hydra = self.config.run, self.whole.hydra
-        base = base_name(self.experiment, self.config.data.name, self.config.task.name)
+        run, hydra = self.whole.run, self.whole.hydra
+        base = base_name(self.experiment, self.whole.data.name, self.whole.task.name)
         # It is unknown which overrides another package's sweeper varies.
         unknown = hydra.mode == RunMode.MULTIRUN and "swept" not in hydra.sweeper
         if run.sweep is not None or run.job or unknown:  # a named job stays in the plain folder
@@ -110,7 +101,7 @@ class Composition:
 
     def sweep_path(self) -> Path:
         """Name the sweep's folder."""
-        return Path(self.config.paths.runs) / self._sweep()
+        return Path(self.whole.paths.runs) / self._sweep()
 
     def job(self) -> str:
         """Name the run's folder in the sweep's, by what can change its result."""

@@ -88,7 +88,8 @@ def run_job(
 def train(run: Run) -> Scores:
     """Run the job that a command asks for, as Hydra composed it; returns its scores."""
     task = partial(run_job, run.config, run.folder, run.overrides)
-    return task() if run.whole is None else run_in_hydra(run.whole, task)
+    whole = run.composed().whole
+    return task() if whole is None else run_in_hydra(whole, task)
 
 
 def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores | None:

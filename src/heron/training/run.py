@@ -63,7 +63,11 @@ class Run:
     config: Config  # resolved
     folder: RunFolder
     overrides: Sequence[str] = ()  # what the user typed; in a sweep, with this job's values
-    whole: Any = None  # of a sweep's job: Hydra's configuration
+    whole: Any = None  # of a sweep's job: Hydra's configuration, or what composes it
+
+    def composed(self) -> "Run":
+        """Compose what of Hydra's a job needs that is run."""
+        return replace(self, whole=self.whole()) if callable(self.whole) else self
 
     def check(self, known: dict[str, HeronError | None], read: bool = False) -> None:
         """Check what can be checked before there is a run folder.

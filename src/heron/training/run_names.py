@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.files import fingerprint
-from heron.base.secrets import redact
+from heron.base.secrets import redacted
 from heron.config.constraints import PARTS, flatten, is_under, key_of
 from heron.tasks.config import Config, TrainerConfig
 
@@ -97,13 +97,14 @@ def readable_name(overrides: Sequence[str], swept: Sequence[str] = (), most: int
     is reduced to its last part, and files of a data set are not named.
     """
     chosen: list[str] = []
-    rows = [(key_of(word), word.partition("=")[2]) for word in overrides]
+    # Masked whole: of an address without a path, the last part is the user's name.
+    values = redacted([word.partition("=")[2] for word in overrides])
+    rows = zip(map(key_of, overrides), values, strict=True)
     for key, value in sorted(rows, key=lambda row: (row[0] not in swept, "." in row[0], row)):
         is_file = is_under(key, "data.files") and key not in swept
         if is_neutral(key) or is_file:
             continue
-        # Masked whole: of an address without a path, the last part is the user's name.
-        word = f"{key}={redact(value).strip(_QUOTES).rstrip('/').rsplit('/', 1)[-1]}"
+        word = f"{key}={value.strip(_QUOTES).rstrip('/').rsplit('/', 1)[-1]}"
         if key in swept or len(",".join([*chosen, word])) <= most:
             chosen.append(word)
     return "".join(c if _is_plain(c) else "_" for c in ",".join(chosen)[:_MOST])
