@@ -241,8 +241,8 @@ def test_a_protocol_wins_over_the_experiment_and_what_is_typed_wins_over_both(hy
 def test_what_a_grid_sweeps_wins_over_the_protocol(tmp_path):
     words = ["experiment=ronli/grid", "protocol=repo", "head.dropout=0.1", "seed=0"]
     found = compose_jobs([*words, f"paths.runs={tmp_path}"])
-    assert {each.config.optim.lr for each in found} == {1e-2, 1e-3, 1e-4}
-    assert {each.config.batching.size for each in found} == {128}
+    assert {each.whole.optim.lr for each in found} == {1e-2, 1e-3, 1e-4}
+    assert {each.whole.batching.size for each in found} == {128}
 
 
 TASKS = {
@@ -431,7 +431,7 @@ def test_trc_figure_1_is_ess_on_growing_shares_of_the_training_data(compose):
 def parashoots_cells(experiment, folder):
     """Compose ParaShoot's grid: the jobs, and what each of them varies."""
     found = compose_jobs([f"experiment={experiment}", f"paths.runs={folder}"])
-    cells = [each.config for each in found]
+    cells = [each.whole for each in found]
     return found, [
         (cell.encoder.name, cell.optim.lr, cell.batching.size, cell.trainer.max_steps)
         for cell in cells

@@ -15,7 +15,7 @@ from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.types import RunMode
-from omegaconf import OmegaConf, open_dict
+from omegaconf import OmegaConf
 from wandb.sdk.launch.sweeps.utils import create_sweep_command_args
 
 from heron.base.errors import ConfigError
@@ -289,34 +289,34 @@ class TestSweeps:
             (jobs,) = BasicSweeper.split_arguments(parser.parse_overrides(words), None)
             for mine, overrides in zip(found, jobs, strict=True):
                 config = hydra.compose_config("train", overrides, run_mode=RunMode.RUN)
-                with open_dict(config):
-                    del config["hydra"]
-                assert OmegaConf.to_container(mine.config) == OmegaConf.to_container(config)
+                both = (OmegaConf.to_container(each) for each in (mine.whole, config))
+                one, other = ({**each, "hydra": None} for each in both)
+                assert one == other
                 values = [(o.key_or_group, o.value()) for o in parse(mine.overrides)]
                 assert values == [(o.key_or_group, o.value()) for o in parse(overrides)]
 
     def test_params_in_an_experiment_and_words_that_take_their_place(self):
         found = compositions("experiment=lchaim/grid", "optim.lr=1e-4,1e-3", "batching.size=4")
-        values = [(c.config.batching.size, c.config.optim.lr) for c in found]
+        values = [(c.whole.batching.size, c.whole.optim.lr) for c in found]
         assert values == [(4, lr) for _ in (1, 2, 4) for lr in (1e-4, 1e-3)]
         with pytest.raises(ConfigError):
             compose(["experiment=lchaim/grid"])
 
     def test_tables_of_experiments_and_experiments_with_grids_of_their_own(self):
         found = compositions("-m", "experiment=trc/table4,trc/figure1", "encoder=mbert", "head=emp")
-        rows = [(c.experiment, c.config.data.sample.fraction) for c in found]
+        rows = [(c.experiment, c.whole.data.sample.fraction) for c in found]
         assert {name for name, _ in rows} == {"trc/table4", "trc/figure1"}
         assert len(rows) > 5
         found = compositions("experiment=ronli/table4", "seed=3", "encoder=mbert")
         names = [c.experiment for c in found]
         assert len(set(names)) == len(names) > 10
-        assert {(c.config.report, c.config.run.sweep) for c in found} == {
+        assert {(c.whole.report, c.whole.run.sweep) for c in found} == {
             ("ronli/table4", "ronli-table4")
         }
 
     def test_folds_are_the_parts_of_a_cross_validation(self):
         found = compositions("-m", "folds=3")
-        folds = [(c.config.data.folds.count, c.config.data.folds.fold) for c in found]
+        folds = [(c.whole.data.folds.count, c.whole.data.folds.fold) for c in found]
         assert folds == [(3, 0), (3, 1), (3, 2)]
 
     @pytest.mark.parametrize("launcher", ["heron", "basic"])
@@ -396,7 +396,7 @@ def test_a_sweep_composes_each_choice_of_groups_once_and_only_sets_plain_keys(mo
         lambda *parts: composed.append(parts[2]) or load(*parts),
     )
     found = compose_jobs(["data=chronicle", "-m", "head=ess,emp", "seed=0,1,2"])
-    assert {(job.config.head.name, job.config.seed) for job in found} == {
+    assert {(job.whole.head.name, job.whole.seed) for job in found} == {
         (head, seed) for head in ("ess", "emp") for seed in range(3)
     }
     assert len(composed) == 2

@@ -262,7 +262,7 @@ def read_yaml(path: Path) -> Any:
         text = Path(path).read_text(encoding="utf-8")
         with suppress(ConfigError):
             parts = [pickle.loads(_parsed(part)) for part in _TOP_LEVEL.split(text) if part]
-            if len(parts) == len({key for part in parts for key in part}):
+            if parts and len(parts) == len({key for part in parts for key in part}):
                 return {key: value for part in parts for key, value in part.items()}
         return parse_yaml(text)
     except (ConfigError, UnicodeDecodeError) as error:

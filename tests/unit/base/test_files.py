@@ -6,18 +6,22 @@ import os
 import socket
 import stat
 import time
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from heron.base.errors import ConfigError
 from heron.base.files import (
     atomic_folder,
     atomic_open,
     fingerprint,
     is_locked,
     locked,
+    parse_yaml,
     read_json,
+    read_yaml,
     remove_half_written,
     sha256_file,
     write_json,
@@ -181,3 +185,30 @@ def test_what_killed_processes_were_writing_is_removed_and_nothing_else(tmp_path
         (temporary / "weights").write_text("whole")
     assert (tmp_path / "out" / "weights").read_text() == "whole"
     assert (own / "weights").is_file()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: 1\nb:\n- x\n- {y: 2}\n# end\nc: |\n  a: 2\n\n  b\n",
+        "a: 1\na: 2\n",
+        "a: 1\n---\nb: 2\n",
+        "a: 1\n...\nb: 2\n",
+        'a: "x\nb: y"\nc: 3\n',
+        '"a": 1\nb: 2\n"c": 3\n',
+        "a: &x 1\nb: *x\n",
+        "a: x\nb\n",
+        "- a: 1\n",
+        "{a: 1,\nb: 2}\n",
+        "%YAML 1.1\n---\na: 1\n",
+        "",
+        "word\n",
+    ],
+)
+def test_a_file_parsed_in_parts_is_what_it_is_as_a_whole(tmp_path, text):
+    def found(parse, given):
+        with suppress(ConfigError):
+            return parse(given)
+
+    (tmp_path / "a.yaml").write_text(text)
+    assert found(read_yaml, tmp_path / "a.yaml") == found(parse_yaml, text)
