@@ -42,6 +42,7 @@ TRAIN += "batching=shuffle trainer.max_epochs=1 trainer.precision=32-true run.sw
 # The command of each work in a folder of its own for each size, which `prepare` fills.
 ROWS = {
     "tokenize": "",
+    "open": "",  # what `tokenize` has stored; memory beyond the mapped files
     "head": f"{TRAIN} task.bootstrap=0 run.job=job run.resume=false batching.size=1024",
     "predict": "predict run={made}/run input={made}/pairs.csv cache={made}/cache",
     "map": f"map run={{made}}/run {CACHE}",
@@ -135,11 +136,20 @@ def measure_here(work: str, made: Path) -> dict[str, float]:
             config = read_own(made / "run" / "config.yaml")
             config.paths.cache = str(made / "cache")
             DataModule(config).prepare_data()
+        elif work == "open":
+            from heron.data.features import load_features
+
+            stored = (made / "cache" / "features").glob("*/tokens_T.npy")
+            folder = max(stored, key=lambda path: path.stat().st_size).parent
+            features = load_features(folder.parents[1], folder.name, dict)  # type: ignore[arg-type]
+            units = features.units()
+            print(f"{len(features):,} rows, {len(units):,} units")
         elif heron(words(WORKS[work], made)) > 1:
             raise HeronError(f"{work} failed: {(made / 'log.txt').read_text()[-2000:]}")
     # Of this program: `ru_maxrss` begins with the peak of the process that has started it.
+    memory = "RssAnon" if work == "open" else "VmHWM"
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-    return {"seconds": time.process_time(), "MB": int(status["VmHWM"].split()[0]) / 1024}
+    return {"seconds": time.process_time(), "MB": int(status[memory].split()[0]) / 1024}
 
 
 def run(options: Options) -> Found:

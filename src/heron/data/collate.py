@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from heron.data.features import UNLABELLED, Axis, Column, Features
+from heron.data.features import UNLABELLED, Axis, Column, Features, Units
 
 IGNORED = -100  # target id of padding: without loss
 
@@ -80,8 +80,14 @@ def known_places(column: str, batch: Batch) -> Tensor:
 class Collator:
     """Turns unit indices into a `Batch` of tokens, or of vectors (per row or per sequence)."""
 
-    def __init__(self, features: Features, pad_id: int, vectors_XP: np.ndarray | None = None):
-        self.features, self.units = features, features.units()
+    def __init__(
+        self,
+        features: Features,
+        pad_id: int,
+        vectors_XP: np.ndarray | None = None,
+        units: Units | None = None,
+    ):
+        self.features, self.units = features, units or features.units()
         self.pad_id, self.vectors_XP = pad_id, vectors_XP
 
     def __call__(self, units_U: np.ndarray) -> Batch:

@@ -34,12 +34,14 @@ JOIN, PHRASES = "join", "phrases"  # files of a data set beside its splits
 Split = Annotated[str, OneOf(*SPLITS)]
 
 
-class FileName(OneOf):
-    """A split, `join`, `phrases`, or a further file of the release: `train_easy`, `train_...`."""
-
-    def check(self, value: Any) -> Any:
-        """See `OneOf`."""
-        return value if str(value).startswith(f"{TRAIN}_") else super().check(value)
+# A split, `join`, `phrases`, or a further file of the release: `train_easy`, `train_...`.
+FileName = Annotated[
+    str,
+    Matches(
+        f"{'|'.join(SPLITS)}|{JOIN}|{PHRASES}|{TRAIN}_.*",
+        f"{', '.join(SPLITS)}, {JOIN}, {PHRASES}, {TRAIN}_NAME",
+    ),
+]
 
 
 @dataclass
@@ -248,9 +250,7 @@ class DataConfig(Checked):
     # files by split (`train`, `test`, perhaps `validation`), and those of `data.join` (`join`) and
     # of `data.phrases` (`phrases`, JSON: `{class: [phrase, ...]}`); empty: generated corpus.
     # Further files of a release are `train_<name>`: 'data.files.train=${data.files.train_<name>}'
-    files: dict[Annotated[str, FileName(*SPLITS, JOIN, PHRASES)], FileConfig] = field(
-        default_factory=dict
-    )
+    files: dict[FileName, FileConfig] = field(default_factory=dict)
     # in place of `files`: an id of the Hugging Face Hub, or a folder of Parquet, Arrow, JSONL or
     # CSV, read by the package `datasets`; columns inside a column are `outer.inner`
     hub: str | None = None

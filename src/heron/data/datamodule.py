@@ -229,7 +229,7 @@ class DataModule(pl.LightningDataModule):
 
     def _loader(self, split: str, plan: Plan, epoch: int = 0, done: int = 0) -> DataLoader:
         pad_id, vectors_XP = self.tokenizer.pad_token_id, self.vectors.get(split)
-        collate: Any = Collator(self.features[split], pad_id, vectors_XP)
+        collate: Any = Collator(self.features[split], pad_id, vectors_XP, self.units[split])
         rank, processes = ranks.rank(), ranks.ranks()
         if self.trainer is not None:
             rank, processes = self.trainer.global_rank, self.trainer.world_size

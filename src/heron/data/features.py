@@ -13,7 +13,7 @@ Shape suffixes: T tokens of the split, S sequences, R rows, U units.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
@@ -24,9 +24,11 @@ from heron.base.errors import Problem, raise_all
 from heron.base.files import Arrays, load_or_build
 from heron.data.examples import Example
 
-FEATURES_VERSION = 7
+FEATURES_VERSION = 8
 UNLABELLED = -100
 _COLUMN, _OFFSETS = "column ", "offsets "  # before a column's name, in the cache
+_GUIDS = ("guids", "offsets of guids")
+_AT_ONCE = 4096
 Axis = Literal["token", "sequence", "row", "unit"]
 
 
@@ -44,6 +46,35 @@ class Column:
     offsets: np.ndarray | None = None
 
 
+class Texts(Sequence[str]):
+    """Texts as one array, which may be memory-mapped: a list of them takes 90 bytes for each."""
+
+    def __init__(self, bytes_T: np.ndarray, offsets_R: np.ndarray):
+        """Take the bytes of all texts, UTF-8, and where each begins; then where the last ends."""
+        import pyarrow as pa  # start-up time
+
+        buffers = map(pa.py_buffer, (offsets_R, bytes_T))
+        self.array = pa.LargeStringArray.from_buffers(len(offsets_R) - 1, *buffers)
+
+    @classmethod
+    def arrays(cls, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Make the arguments of the constructor."""
+        encoded = [text.encode() for text in texts]
+        offsets_R = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+        return np.frombuffer(b"".join(encoded), np.uint8), offsets_R
+
+    def __getitem__(self, place: Any) -> Any:
+        found = self.array[place]
+        return found.to_pylist() if isinstance(place, slice) else found.as_py()
+
+    def __iter__(self) -> Iterator[str]:
+        for start in range(0, len(self), _AT_ONCE):
+            yield from self[start : start + _AT_ONCE]
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+
 @dataclass(frozen=True, slots=True)
 class Features:
     """One tokenized split; the arrays may be memory-mapped."""
@@ -56,7 +87,7 @@ class Features:
     sequences_R: np.ndarray  # int32, the (first) sequence of each row, ascending
     labels_R: np.ndarray  # int32, index into `label_order`, or `UNLABELLED`
     truncated_R: np.ndarray  # bool, whether the length limit cut the row's text
-    guids: list[str]  # one per row
+    guids: Sequence[str]  # one per row
     refused: list[Problem]  # examples that could not be used, with the reason; they have no row
     columns: dict[str, Column] = field(default_factory=dict)  # the task's own, by name
     # Numbers that the task counted, by name, each with a warning to print after it ("" for none).
@@ -93,7 +124,8 @@ class Features:
 
     def units(self) -> Units:
         """Group sequences and rows into units."""
-        first_U, first_row_U = np.unique(self.sequences_R, return_index=True)
+        first_row_U = np.flatnonzero(np.diff(self.sequences_R, prepend=-1))
+        first_U = self.sequences_R[first_row_U]
         sequences_V = np.append(first_U, len(self.lengths_S)).astype(np.int64)
         rows_V = np.append(first_row_U, len(self.guids)).astype(np.int64)
         longest_U = np.maximum.reduceat(self.lengths_S, first_U) if len(first_U) else first_U
@@ -191,10 +223,11 @@ def load_features(cache: Path, key: str, build: Callable[[], Features]) -> Featu
         arrays = {name: value for name, value in named if isinstance(value, np.ndarray)}
         columns = {name: (each.axis, each.fill) for name, each in features.columns.items()}
         refused = [asdict(problem) for problem in features.refused]
-        rest = {"guids": features.guids, "refused": refused, "counts": features.counts}
-        return arrays, {**rest, "columns": columns}
+        arrays |= zip(_GUIDS, Texts.arrays(features.guids), strict=True)
+        return arrays, {"refused": refused, "counts": features.counts, "columns": columns}
 
     arrays, rest = load_or_build(cache, "features", key, parts)
+    guids = Texts(*map(arrays.pop, _GUIDS))
     columns = {
         name: Column(arrays.pop(_COLUMN + name), axis, fill, arrays.pop(_OFFSETS + name, None))
         for name, (axis, fill) in rest.pop("columns").items()
@@ -202,4 +235,4 @@ def load_features(cache: Path, key: str, build: Callable[[], Features]) -> Featu
     refused = [Problem(**problem) for problem in rest.pop("refused")]
     counts = {name: (number, warning) for name, (number, warning) in rest.pop("counts").items()}
     stored: dict[str, Any] = {**arrays, **rest}
-    return Features(columns=columns, refused=refused, counts=counts, **stored)
+    return Features(columns=columns, refused=refused, counts=counts, guids=guids, **stored)

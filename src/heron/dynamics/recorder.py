@@ -57,7 +57,7 @@ class Recorder(pl.Callback):
             return
         self.data, self.config = pl_module.data(), pl_module.config
         features = self.data.features[TRAIN]
-        self.guids = pa.array(features.guids, pa.string())
+        self.guids = pa.array([*features.guids], pa.string())
         self.gold_N = np.asarray(features.labels_R)
         self.parts = round(1 / self.config.dynamics.every)
         self.visits_N = torch.zeros(len(features), dtype=torch.int32)

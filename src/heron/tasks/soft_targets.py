@@ -127,7 +127,7 @@ def _weights(config: Config, data: DataModule) -> np.ndarray:
     settings, features = config.optim.suspects, data.features[TRAIN]
     order, gold_R = config.data.label_order, np.asarray(features.labels_R)
     labelled_K = np.flatnonzero(gold_R != UNLABELLED)
-    golds = {features.guids[row]: order[gold_R[row]] for row in labelled_K}
+    golds = {features.guids[row]: order[gold_R[row]] for row in labelled_K.tolist()}
     held_out = set(data.features[VALIDATION].guids) if VALIDATION in data.features else set()
     scores = []
     for folder in (folder for word in settings.dynamics for folder in runs(word, config)):

@@ -50,7 +50,7 @@ def assert_is_made_up(features):
         array = getattr(features, name)
         assert array.dtype == getattr(expected, name).dtype
         np.testing.assert_array_equal(array, getattr(expected, name))
-    assert features.guids == expected.guids
+    assert list(features.guids) == expected.guids
     assert features.refused == expected.refused
     assert features.counts == expected.counts
     for name, column in expected.columns.items():

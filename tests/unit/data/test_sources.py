@@ -135,7 +135,7 @@ def test_further_files_of_a_release_are_named_and_read_only_in_place_of_another(
     config = data_set(train=FileConfig("a.csv"), train_easy=FileConfig("e.csv", git_blob="0" * 40))
     assert [*inspect(config, tmp_path, tmp_path)] == ["train"]
     assert [*inspect(config, tmp_path, tmp_path, further=True)] == ["train", "train_easy"]
-    with pytest.raises(ConfigError, match="'train'"):
+    with pytest.raises(ConfigError, match="train, validation"):
         check(data_set(trian=FileConfig("a.csv")))
 
 
