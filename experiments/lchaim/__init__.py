@@ -1,15 +1,17 @@
-"""LCHAIM: claims, tables and figures without a sweep, `heron build translate`."""
+"""LCHAIM: claims, tables and figures without a sweep, `heron analyze by=ttr`, `build translate`."""
 
 from pathlib import Path
 
 from heron.base.registry import on_demand
 from heron.results import CLAIMS, STATISTICS
 from heron.commands import COMMANDS, Command
+from heron.tasks import FORK_ANALYSES
 
 _HERE = Path(__file__).parent
 
 for _data in ("lchaim", "control_dev"):
     STATISTICS.register(_data, on_demand("heron_forks.lchaim.tables:statistics"))
+FORK_ANALYSES.register("by ttr", on_demand("heron_forks.lchaim.diversity:by_diversity"))
 CLAIMS.register("lchaim", on_demand("heron_forks.lchaim.claims:claims"))
 
 COMMANDS.register(

@@ -54,5 +54,6 @@ class BaselineConfig:
 # File formats of relations and of sentence pairs: their data sets may be in either.
 CLASS_FORMATS: Registry[Any] = Registry("data format")
 
-# What forks add to `heron analyze`: `draw_sheet` and `score_sheet`, `published_statistics`.
+# What forks add to `heron analyze`: `draw_sheet` and `score_sheet`, `published_statistics`, and
+# `by NAME`, by which runs with classes are sliced.
 FORK_ANALYSES: Registry[Callable[..., Any]] = Registry("analysis of a fork")

@@ -1,10 +1,9 @@
-"""Accuracy of predicted labels by slice: length, overlap, lexical diversity, categories.
+"""Accuracy of predicted labels by slice: length, overlap, categories, and those of forks.
 
 Legend: N rows, M rows of a slice.
 """
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +12,7 @@ from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError
 from heron.reports.figures import BLUE, QUIET
 from heron.results.frame import read_keyed
+from heron.tasks import FORK_ANALYSES
 from heron_tools.analysis.slicing import (
     Analysis,
     Column,
@@ -22,12 +22,10 @@ from heron_tools.analysis.slicing import (
     quantile_bins,
     split_categories,
 )
-from heron_tools.morphology.backends import load_morphology
-from heron_tools.morphology.diversity import WINDOW, Diversity, ratio_name
-from heron_tools.statistics.labels import Shape, measure_diversity, shape
+from heron_tools.statistics.labels import Shape, shape
 from heron_tools.statistics.options import say_unused
 from heron_tools.statistics.outcome import Drawn, Outcome, Rows
-from heron_tools.statistics.rates import group_ids, rank_correlation, share
+from heron_tools.statistics.rates import group_ids, share
 
 DRAWN = (
     Drawn("accuracy", "accuracy", "D", BLUE),
@@ -42,10 +40,11 @@ def slice_labels(split: Split) -> Slicer:
     group_N = group_ids([example.group or example.text for example in examples])
     alone = len(np.unique(group_N)) == len(group_N)
     unit = "row" if alone else "whole document (or premise)"
-    by: dict[str, Analysis] = {"ttr": by_diversity, "length": by_length, "overlap": by_overlap}
+    forks = {n[3:]: FORK_ANALYSES[n] for n in FORK_ANALYSES if n.startswith("by ")}
+    by: dict[str, Analysis] = {**forks, "length": by_length, "overlap": by_overlap}
     pairs = bool(examples) and examples[0].text_pair is not None
     typed = options.types is not None
-    usual = ["ttr", "length", *(["overlap"] if pairs else [])]
+    usual = [*forks, "length", *(["overlap"] if pairs else [])]
     if typed or (examples and "reasoning" in examples[0].side):
         usual = ["reasoning", *usual]
     return Slicer(
@@ -128,52 +127,3 @@ def by_overlap(slicer: Slicer) -> Outcome:
 def _shapes(slicer: Slicer) -> list[Shape]:
     words = slicer.split.options.tokenize
     return [shape(example, words) for example in slicer.split.examples]
-
-
-def by_diversity(slicer: Slicer) -> Outcome:
-    """Slice by type-token ratio, and control for length.
-
-    Source: LCHAIM, section 5.1 and Figure 2.
-    Deviates: the paper does not control for length, with which the ratio falls.
-    """
-    split = slicer.split
-    backend = load_morphology(split.options.morphology, split.language)
-    measured = measure_diversity(split.examples, backend)
-    ttr_N = np.asarray([one.ttr for one in measured])
-    tokens_N = np.asarray([one.tokens for one in measured])
-    lemmas = f"Lemmas by {backend.name}."
-    name = ratio_name(measured)
-    sliced = slicer.slice(Column(name, ttr_N, note=lemmas))
-    facts = {
-        "morphology": backend.name,
-        "ttr": name,
-        "mattr_window": WINDOW,
-        "shorter_than_window": int((tokens_N < WINDOW).sum()),
-    }
-    more = _correlations(slicer, measured, f"{lemmas} {slicer.note}")
-    return replace(sliced, tables=(*sliced.tables, more), facts={**sliced.facts, **facts})
-
-
-def _correlations(slicer: Slicer, measured: Sequence[Diversity], note: str) -> Table:
-    tokens = [one.tokens for one in measured]
-    values: dict[str, list[float]] = {
-        ratio_name(measured): [one.ttr for one in measured],
-        f"moving average, {WINDOW} tokens": [one.mattr for one in measured],
-    }
-    if measured and measured[0].pos is not None:
-        values["its lemma term"] = [one.lemma for one in measured]
-        values["its part-of-speech term"] = [one.pos or 0.0 for one in measured]
-    right_N, group_N = slicer.scores["accuracy"], slicer.groups
-    rows: list[tuple[Cell, ...]] = [
-        (
-            name,
-            rank_correlation(numbers, tokens, group_N),
-            rank_correlation(numbers, right_N, group_N),
-            rank_correlation(numbers, right_N, group_N, given_N=tokens),
-        )
-        for name, numbers in values.items()
-    ]
-    rows.append(("length (tokens)", None, rank_correlation(tokens, right_N, group_N), None))
-    columns = ("measure", "with length", "with correctness", "with correctness, given length")
-    title = "Diversity and correctness: Spearman's rank correlation"
-    return Table(title, columns, tuple(rows), note)

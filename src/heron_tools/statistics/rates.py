@@ -1,22 +1,20 @@
-"""Shares, means and correlations, with 95 % intervals for grouped rows.
+"""Shares and means, with 95 % intervals for grouped rows.
 
 Rows of one group (the hypotheses of one premise) are alike; intervals that take them to be
 independent are too narrow.
 
-Legend: N rows (or units), G groups, R resamples, K columns, X any axes.
+Legend: N rows (or units), G groups.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from heron.base.cells import Interval
-from heron.metrics.intervals import number_groups, resample_groups, score_intervals
+from heron.metrics.intervals import number_groups, score_intervals
 
 RESAMPLES = 1000  # of means
-_RANK_RESAMPLES = 500
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -86,55 +84,3 @@ def group_means(
 def group_mean(values_N: Floats, groups: Sequence[str], seed: int = 0) -> Interval | float | None:
     """Compute one score's mean and interval; see `group_means`."""
     return group_means({"": values_N}, groups, seed)[""]
-
-
-def rank_correlation(
-    x_N: npt.ArrayLike,
-    y_N: npt.ArrayLike,
-    group_N: npt.ArrayLike,
-    given_N: npt.ArrayLike | None = None,
-    seed: int = 0,
-) -> Interval | float | None:
-    """Compute Spearman's correlation of x and y; with `given_N`, the partial one.
-
-    The interval resamples whole groups, which `group_N` numbers; ranks are those of all rows. A
-    single group gives no interval; a constant column gives None, as it has no correlation.
-    """
-    from scipy.stats import rankdata  # start-up time
-
-    columns = [x_N, y_N, *([] if given_N is None else [given_N])]
-    ranks_NK = np.stack([rankdata(np.asarray(each)) for each in columns], axis=1)
-    ranks_NK = np.column_stack([np.ones(len(ranks_NK)), ranks_NK - ranks_NK.mean(axis=0)])
-    groups, of_N = np.unique(np.asarray(group_N), return_inverse=True)
-    sums_GKK = np.zeros((len(groups), *ranks_NK.shape[1:] * 2))
-    np.add.at(sums_GKK, of_N, ranks_NK[:, :, None] * ranks_NK[:, None])
-    value = float(_correlation(sums_GKK.sum(axis=0)))
-    if not math.isfinite(value):
-        return None
-    drawn_R = _correlation(resample_groups(sums_GKK, _RANK_RESAMPLES, seed))
-    finite_R = drawn_R[np.isfinite(drawn_R)]
-    if len(groups) == 1 or not len(finite_R):
-        return value
-    low, high = np.quantile(finite_R, [0.025, 0.975])
-    return Interval(value, float(low), float(high))
-
-
-def _correlation(sums_XKK: Floats) -> Floats:
-    """Correlate two columns, controlled for a third if given, `[X]`; NaN where undefined.
-
-    `sums_XKK` are sums of products of the columns 1, x, y and, if given, the third.
-    """
-    means_XK = sums_XKK[..., 0, 1:] / sums_XKK[..., 0, :1]
-    rows_X11 = sums_XKK[..., :1, :1]
-    covered = sums_XKK[..., 1:, 1:] - rows_X11 * means_XK[..., None] * means_XK[..., None, :]
-    spread_XK = np.sqrt(np.diagonal(covered, axis1=-2, axis2=-1))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = covered / (spread_XK[..., None] * spread_XK[..., None, :])
-        if found.shape[-1] == 2:
-            return np.asarray(found[..., 0, 1])
-        xy, xz, yz = found[..., 0, 1], found[..., 0, 2], found[..., 1, 2]
-        rest = (1 - xz**2) * (1 - yz**2)
-        given = (xy - xz * yz) / np.sqrt(rest)
-    # If x or y has the ranks of the third, the partial correlation is undefined.
-    given = np.where(rest > 1e-12, given, np.nan)
-    return np.where(spread_XK[..., 2] > 0, given, xy)
