@@ -17,6 +17,7 @@ from heron.base.errors import HeronError, first_line
 from heron.base.run_folder import RunFolder
 from heron.dynamics.cartography import statistics
 from heron.dynamics.files import read_dynamics
+from heron.languages import LANGUAGES
 from heron.metrics.calibration import ReliabilityBins, reliability_bins
 from heron.metrics.classification import confusion_matrix
 from heron.results.collect import SPLITS, RunRecord
@@ -46,6 +47,10 @@ class Artefacts:
     data_map: Frame | None  # see `read_data_map`; None where no dynamics were recorded
     missing: tuple[str, ...]  # what is not there, and why
     reliability: ReliabilityBins | None = None  # the labelled rows in bins by confidence
+    texts: TextScores | None = None  # how the task scores texts; None for classes
+    # Of texts: the score of each row (float64 [N]) that heads the task's scores, NaN where a row
+    # does not count.
+    row_scores: NDArray[np.float64] | None = None
 
     @property
     def confusion(self) -> tuple[NDArray[np.int64], tuple[str, ...]]:
@@ -74,7 +79,10 @@ def read_artefacts(run: RunRecord) -> Artefacts:
     curves = (_attempt(read_curves, folder.metrics, missing) if trained else None) or {}
     data_map = _attempt(read_data_map, folder.path / "dynamics", missing) if recorded else None
     texts = text_scores(run.setting("task.name"))
-    right = right_rows(found, texts)
+    items = _attempt(lambda _: _text_items(run, found, texts), path, missing) if texts else None
+    right = tuple(found.right)  # of answers, by SQuAD's exact match, "no answer" included
+    if texts and texts.right and items:
+        right = tuple(map(bool, items[texts.right]))
     classes: tuple[str, ...] = ()  # in the data set's order, unknown ones last
     if (order := run.setting("data.label_order")) and not texts:
         seen = sorted({*map(str, found["gold"]), *found["prediction"]})
@@ -89,7 +97,9 @@ def read_artefacts(run: RunRecord) -> Artefacts:
         missing.append("no scores.json: the run has not been scored")
     elif SPLITS[0] not in run.scores and run.state != "broken":
         missing.append("no test scores")
-    return Artefacts(split, classes, found, right, curves, data_map, tuple(missing), reliability)
+    row_scores = items[texts.metric] if texts and items else None
+    shown = split, classes, found, right, curves, data_map, tuple(missing), reliability
+    return Artefacts(*shown, texts, row_scores)
 
 
 def _attempt(read: Callable[[Path], Any], path: Path, missing: list[str]) -> Any:
@@ -107,12 +117,12 @@ def _attempt(read: Callable[[Path], Any], path: Path, missing: list[str]) -> Any
     return None
 
 
-def right_rows(predictions: Frame, scores: TextScores | None) -> tuple[bool, ...]:
-    """Tell which rows are right; of answers, by SQuAD's exact match, "no answer" included."""
-    if scores is None or scores.right is None or GOLDS not in predictions:
-        return tuple(predictions.right)
-    found = scores.items(predictions["prediction"], predictions.golds, None, True)
-    return tuple(map(bool, found[scores.right]))
+def _text_items(run: RunRecord, found: Frame, texts: TextScores) -> dict[str, Any]:
+    """Score each text (see `TextScores.items`); empty where there are none."""
+    if not found or (texts.right and GOLDS not in found):
+        return {}
+    language = LANGUAGES.find(str(run.setting("data.language", "")))
+    return texts.items(found["prediction"], found.golds, language, True)
 
 
 def reliability_of(predictions: Frame, classes: Sequence[str]) -> ReliabilityBins | None:

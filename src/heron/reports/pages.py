@@ -13,7 +13,7 @@ from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
 
-from heron.base.cells import show, sort_value
+from heron.base.cells import Interval, Summary, Table, show, sort_value
 
 # `<` ends the script element ("</script>") or opens a comment; the other two end a JSON line in
 # older engines. Escapes mean the same to a JSON reader.
@@ -37,9 +37,20 @@ def _environment(folder: Path | None) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(show=show, sort_value=sort_value)
+    environment.filters.update(show=show, sort_value=sort_value, column_classes=_column_classes)
     environment.tests["number_like"] = lambda cell: not isinstance(cell, str)
     return environment
+
+
+def _column_classes(table: Table) -> list[str]:
+    """Align a column of numbers on its decimal point: at its start where intervals follow."""
+    columns = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
+    return [
+        ("number start" if any(isinstance(c, Interval | Summary) for c in cells) else "number")
+        if any(not isinstance(cell, str) for cell in cells)
+        else ""
+        for cells in columns
+    ]
 
 
 def escape_json(value: Any) -> str:

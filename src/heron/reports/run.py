@@ -1,26 +1,26 @@
 """The report of one run: its tables, and a page that holds its predictions and provenance."""
 
 import base64
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-import numpy as np
 from markupsafe import Markup
 
-from heron.base.cells import SYNTHETIC, Cell, Formatted, Interval, Table
+from heron.base.cells import SYNTHETIC, Cell, Formatted, Interval, Table, show
 from heron.base.files import write_file
 from heron.base.secrets import redact
 from heron.base.terminal import print_lines, print_tables
 from heron.languages import LANGUAGES
-from heron.metrics.names import COPIED_NOTE, is_copied, with_copied
+from heron.metrics.classification import score_task
+from heron.metrics.names import COPIED_NOTE, COPIES, is_copied
 from heron.reports.artefacts import Artefacts, read_artefacts
-from heron.reports.pages import clean_text, escape_json, render
+from heron.reports.pages import clean_text, cut_text, escape_json, render
 from heron.results.collect import SPLITS, RunRecord, cell_of, headline_metrics, is_whole
-from heron.results.frame import Frame
 from heron.tasks import BASELINES
-from heron.tasks.task import text_scores
+from heron.tasks.task import CLASSES
 
 SPENT = ("steps", "planned", "batches", "samples", "tokens (M)", "padding", "different examples")
 
@@ -28,6 +28,7 @@ _COUNTS = ("steps", "batches", "samples", "tokens", "padded", "unique")
 _CALIBRATION = ("ece", "mce", "brier")
 _PER_CLASS = ("precision", "recall", "f1", "support", "predicted")
 _ROWS = 2_000  # more predictions than this make a page slow to open
+_LONGEST = 400  # characters of a text on the page, where they are articles or contexts
 _PROVENANCE = ("seed", "started", "seconds", "peak_rss_mb", "overrides", "git", "versions")
 
 
@@ -66,22 +67,62 @@ def score_table(run: RunRecord) -> Table:
     present = dict.fromkeys(name for split in run.scores.values() for name in split)
     headline = headline_metrics([run])
     calibration = [name for name in _CALIBRATION if name in present]
-    whole = [name for name in present if is_whole(name) and not is_copied(name)]
     # Of summaries: the other ROUGE scores, lengths, the share of new n-grams.
-    further = [name for name in whole if name not in headline] if "rouge1" in present else []
-    metrics = (*headline, *calibration, *with_copied(further, present))
+    further = [name for name in present if is_whole(name)] if "rouge1" in present else []
+    metrics = dict.fromkeys((*headline, *calibration, *further))
+    # Other systems' scores are columns: extractive ones, and the run's with exchanged articles.
+    others = (*COPIES, "exchanged")
+    beside = [other for other in others if any(f"{other}_{name}" in metrics for name in metrics)]
+    own = [name for name in metrics if name.partition("_")[0] not in beside]
+    first = run.scores.get(splits[0], {}) if splits else {}
     rows = tuple(
-        (name, *(cell_of(run.scores[split], name) for split in splits)) for name in metrics
+        (
+            name,
+            *(cell_of(run.scores[split], name) for split in splits),
+            *(first.get(f"{other}_{name}") for other in beside),
+        )
+        for name in own
     )
     notes = [f"{SYNTHETIC.capitalize()}."] if run.synthetic else []
-    notes += [COPIED_NOTE] if any(map(is_copied, metrics)) else []
+    notes += [f"{COPIED_NOTE} Their scores are of {splits[0]}."] if beside else []
     notes += caveats([run])
     if any(isinstance(cell, Interval) for row in rows for cell in row):
         drawn = "rows" if run.setting("task.resample") == "row" else "whole documents (or texts)"
         notes.append(f"[low, high]: 95 % bootstrap interval, resampling {drawn}.")
     if calibration:
         notes.append("ece, mce, brier: distance from calibration; 0 is best, brier goes to 2.")
-    return Table("Scores", ("metric", *splits), rows, " ".join(notes))
+    return Table("Scores", ("metric", *splits, *beside), rows, " ".join(notes))
+
+
+def headline(run: RunRecord, artefacts: Artefacts) -> list[tuple[str, str, str]]:
+    """Say how good a run is, in a few facts: (what, its value, what stands below it).
+
+    The first score with its interval, beside that of a system which reads nothing: of classes one
+    that always predicts the most frequent gold class, of summaries the article's first sentences.
+    """
+    split, shown = artefacts.split, artefacts.predictions
+    scores = run.scores.get(split, {})
+    names = [name for name in headline_metrics([run]) if name in scores and not is_copied(name)]
+    if not names:
+        return []
+    metric, cell = names[0], cell_of(scores, names[0])
+    interval = show(cell).partition(" ")[2]
+    facts = [(f"{split} {metric}", show(scores[metric]), interval or "no interval was computed")]
+    if (lead := scores.get(f"{COPIES[0]}_{metric}")) is not None:
+        facts.append((f"{COPIES[0]} {metric}", show(lead), "the article's first three sentences"))
+    elif golds := [gold for gold in map(str, shown["gold"]) if gold in artefacts.classes]:
+        ((most, count),) = Counter(golds).most_common(1)
+        task, always = str(run.setting("task.name", CLASSES)), [most] * len(golds)
+        value = score_task(task, golds, always, artefacts.classes).get(metric)
+        share = f"the class of {count / len(golds):.0%} of rows"
+        facts += [] if value is None else [(f"always {most}: {metric}", show(value), share)]
+    elif len(names) > 1:
+        facts.append((f"{split} {names[1]}", show(scores[names[1]]), ""))
+    if split != SPLITS[1] and (other := run.score(SPLITS[1], metric)) is not None:
+        facts.append((f"{SPLITS[1]} {metric}", show(other), "chose the epoch"))
+    seconds = run.status.get("seconds")
+    took = "" if seconds is None else f"{seconds / 60:,.1f} minutes of training and scoring"
+    return [*facts, (f"{split} rows", f"{len(shown):,}", took)]
 
 
 def class_table(run: RunRecord, split: str = "test") -> Table:
@@ -146,21 +187,21 @@ def caveat_of(run: RunRecord) -> str:
 
 def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figure: bytes) -> str:
     """Build the HTML page of one run; tables without rows are left out, `figure` is PNG bytes."""
-    # Summaries are not right or wrong, and their articles are long: they have a page of their own.
-    texts = text_scores(run.setting("task.name"))
-    summaries = texts is not None and texts.right is None
     # In file order, with whether they are right; of too many, the wrong ones first.
-    rows = [] if summaries else [*range(len(artefacts.right))]
+    rows = [*range(len(artefacts.right))]
     rows = rows if len(rows) <= _ROWS else sorted(rows, key=artefacts.right.__getitem__)[:_ROWS]
-    shown = artefacts.predictions.take(rows)
-    right = [artefacts.right[row] for row in rows]
+    # Summaries are not right or wrong, and their articles are long.
+    summaries = artefacts.texts is not None and artefacts.texts.right is None
+    columns = ("text and question" if artefacts.texts else "premise and hypothesis"), "probability"
+    if artefacts.texts:
+        columns = columns[0], artefacts.texts.metric
     language = LANGUAGES.find(str(run.setting("data.language", "")))
     markers = run.setting("data.markers") or (language.event_markers if language else ())
     content = {
         "language": language.code if language else "",
         "direction": language.direction if language else "auto",
         "markers": list(markers),
-        "rows": _cards(shown, right),
+        "rows": _cards(artefacts, rows),
     }
     config = run.path / "config.yaml"
     text = config.read_text(encoding="utf-8", errors="replace") if config.is_file() else ""
@@ -171,12 +212,12 @@ def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figu
         run=run,
         missing=artefacts.missing,
         tables=[table for table in tables if table.rows],
-        confusion=_confusion(artefacts),
+        headline=headline(run, artefacts),
         figure=data_url(figure),
         split=artefacts.split,
         summaries=summaries,
         rows=rows,
-        pairs=any(shown.texts("text_pair")),
+        columns=columns if any(artefacts.predictions.texts("text_pair")) else ("text", columns[1]),
         total=len(artefacts.right),
         wrong=artefacts.right.count(False),
         labels=artefacts.classes,
@@ -191,14 +232,23 @@ def data_url(image: bytes) -> str:
     return "data:image/png;base64," + base64.b64encode(image).decode()
 
 
-def _cards(rows: Frame, right: Sequence[bool]) -> list[dict[str, Any]]:
-    """Lay out predictions for the page, in JSON's types."""
+def _cards(artefacts: Artefacts, numbers: Sequence[int]) -> list[dict[str, Any]]:
+    """Lay out predictions for the page, in JSON's types; a text's own score is its `value`."""
+    rows, task = artefacts.predictions.take(numbers), artefacts.texts
     texts = {"text": rows.texts("text"), "pair": rows.texts("text_pair")}
     texts |= {"gold": list(map(str, rows["gold"]))}
     texts |= {name: list(rows[name]) for name in ("guid", "prediction")}
-    texts = {name: list(map(clean_text, column)) for name, column in texts.items()}
-    shares = [None if share is None else round(share, 4) for share in rows.probabilities]
-    columns = {**texts, "probability": shares, "right": right}
+    texts = {
+        name: [cut_text(clean_text(each), None if task is None else _LONGEST) for each in column]
+        for name, column in texts.items()
+    }
+    values: Sequence[float | None] = rows.probabilities
+    if artefacts.row_scores is not None:
+        values = artefacts.row_scores[list(numbers)].tolist()
+    known = [None if v is None or v != v else round(v, 4) for v in values]
+    # Nothing is wrong about a summary.
+    right = [artefacts.right[n] or (task is not None and task.right is None) for n in numbers]
+    columns = {**texts, "value": known, "right": right}
     return [dict(zip(columns, card, strict=True)) for card in zip(*columns.values(), strict=True)]
 
 
@@ -214,18 +264,6 @@ def _describe(run: RunRecord) -> str:
     if run.curriculum != "none":
         system.append(f"curriculum {run.curriculum}")
     return ", ".join([str(run.setting("data.name")), *system, f"seed {run.setting('seed')}"])
-
-
-def _confusion(artefacts: Artefacts) -> dict[str, Any] | None:
-    """Lay out, for each gold class, (predicted class, count, share of the gold class)."""
-    classes = artefacts.classes
-    if not classes or not artefacts.predictions:
-        return None
-    counts_CC, columns = artefacts.confusion
-    share_CC = counts_CC / np.maximum(counts_CC.sum(axis=1, keepdims=True), 1)
-    rows = zip(classes, counts_CC.tolist(), share_CC.tolist(), strict=True)
-    cells = [(gold, list(zip(columns, *row, strict=True))) for gold, *row in rows]
-    return {"classes": columns, "rows": cells}
 
 
 def _provenance(status: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -1,11 +1,10 @@
 "use strict";
 
-// The predictions of a run's page: chosen, put in order, shown fifty at a time.
+// The predictions of a run's page: chosen, put in order, shown ten at a time.
 (() => {
   const { element } = HeronCards;
   const data = HeronCards.data();
   const own = HeronCards.ownTexts(data);
-  const form = document.getElementById("cards-filters");
   const quoted = data.markers.map((marker) => marker.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   const markers = quoted.length ? new RegExp(`(${quoted.join("|")})`) : null;
 
@@ -42,29 +41,23 @@
       texts,
       element("td", { dir: "auto", textContent: row.gold }),
       element("td", { dir: "auto" }, row.prediction, ...(row.right ? [] : [" ", cross])),
-      element("td", { className: "number", textContent: row.probability === null ? "–" : row.probability.toFixed(3) }),
+      element("td", { className: "number", textContent: row.value === null ? "–" : row.value.toFixed(3) }),
       element("td", { className: "guid", textContent: row.guid }),
     );
   }
 
-  const keep = (row, { gold, prediction, right }) =>
+  // A page without classes has no fields for them.
+  const keep = (row, { gold = "", prediction = "", right = "" }) =>
     (!gold || row.gold === gold) && (!prediction || row.prediction === prediction) && (!right || String(row.right) === right);
 
-  // Rows without a probability come last, whatever the order.
-  function key({ probability }, { order }) {
-    if (order === "file" || probability === null) return order === "file" ? 0 : null;
-    return order === "sure" ? -probability : probability;
+  // Rows without a probability or score come last. Most surprising: wrong and confident; the right
+  // ones follow, the least confident first.
+  function key({ value, right }, { order }) {
+    if (order === "file" || value === null) return order === "file" ? 0 : null;
+    if (order === "surprising") return right ? value : -1 - value;
+    return order === "high" ? -value : value;
   }
 
   const texts = data.rows.map((row) => [row.text, row.pair, row.gold, row.prediction, row.guid].join("\n").toLowerCase());
-  HeronCards.show(data.rows, texts, { keep, key, card: line, step: 50 });
-  for (const cell of document.querySelectorAll(".confusion button")) {
-    cell.addEventListener("click", () => {
-      form.elements.gold.value = cell.dataset.gold;
-      form.elements.prediction.value = cell.dataset.prediction;
-      form.elements.right.value = "";
-      form.dispatchEvent(new Event("input"));
-      document.getElementById("predictions").scrollIntoView();
-    });
-  }
+  HeronCards.show(data.rows, texts, { keep, key, card: line, step: 10 });
 })();
