@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from heron.base.cells import SYNTHETIC, Cell, Table, summarize, to_csv, to_markdown
+from heron.base.cells import SYNTHETIC, Cell, Formatted, Table, summarize, to_csv, to_markdown
 from heron.base.errors import HeronError, first_line
 from heron.base.files import write_file
 from heron.base.terminal import print_lines, print_tables
@@ -189,7 +189,7 @@ def runs_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
         seconds, scores = run.status.get("seconds"), run.scores.get(split, {})
-        minutes = None if seconds is None else round(seconds / 60, 1)
+        minutes = None if seconds is None else Formatted(seconds / 60, ".1f")
         rows.append((run.job, run.state, minutes, *(cell_of(scores, name) for name in metrics)))
     return Table(f"{split}: runs", ("run", "state", "minutes", *metrics), tuple(rows))
 
@@ -280,8 +280,9 @@ def significance_tables(
         if isinstance(found, str):
             where = f" ({match.where})" if match.where else ""
             missing.append(f"significance{where} against {match.baseline.label}: {found}")
-        else:
-            tables[match.where] = found
+        else:  # what the columns mean is said once
+            note = found.note if not tables else found.note.partition("Cochran")[1:]
+            tables[match.where] = dataclasses.replace(found, note="".join(note))
     return tables, missing
 
 
@@ -343,12 +344,11 @@ def _compare(match: Match, split: str) -> Table | str:
     except HeronError as error:
         return first_line(error)
     table = systems_table(comparison, split)
-    notes = [table.note]
+    notes = [table.note, "heron compare shows the tests over seeds as well, with more draws."]
     if found := comparison.cochran_q:
         notes.append(
             "Cochran's Q over the best runs of all systems, right or wrong: "
             f"Q({found.degrees}) = {found.statistic:.1f}, p = {found.p:.2g}."
         )
-    notes.append("heron compare shows the tests over seeds as well, with more draws.")
     title = f"{table.title}, where {match.where}" if match.where else table.title
     return dataclasses.replace(table, title=title, note=" ".join(notes))

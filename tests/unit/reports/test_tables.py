@@ -4,7 +4,7 @@ import statistics
 
 import pytest
 
-from heron.base.cells import Interval
+from heron.base.cells import Formatted, Interval
 from heron.reports.run import class_table, score_table
 from heron.reports.sweep import group_table, runs_table
 from heron.results.collect import collect, headline_metrics
@@ -126,7 +126,7 @@ def test_calibration_is_in_a_runs_scores_and_not_in_a_sweeps(make_run):
 
 def test_runs_table_lists_failed_runs(sweep):
     rows = {row[0]: row for row in runs_table(sweep).rows}
-    assert rows["emp-2"][1:] == ("failed", 1.0, 0.9)
+    assert rows["emp-2"][1:] == ("failed", Formatted(1.025, ".1f"), 0.9)
 
 
 def test_synthetic_data_is_named_in_every_score_table(make_run):
