@@ -274,7 +274,7 @@ def significance_tables(
     systems = group_runs(without_first_runs(runs))
     missing: list[str] = []
     matches = _named(systems, against) if against else _by_curriculum(systems, missing)
-    tables = {}
+    tables = dict[str, Table]()
     for match in matches:
         found = _compare(match, split)
         if isinstance(found, str):
