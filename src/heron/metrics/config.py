@@ -6,7 +6,7 @@ from typing import Annotated
 
 from heron.config.constraints import Checked, Count, OneOf
 
-Relaxed = Annotated[str, OneOf("recode", "drop", "matres_micro")]  # see `tasks.relation.scores`
+Relaxed = Annotated[str, OneOf("recode", "drop", "matres_micro")]  # see `tasks.relation`
 
 
 @dataclass

@@ -38,14 +38,7 @@ from heron.models.precision import precision
 
 _VERSION = 2
 # Settings that cannot change the states of an encoder in evaluation mode.
-_WITHOUT_EFFECT = (
-    "name",
-    "dropout",
-    "fast_dropout",
-    "gradient_checkpointing",
-    "freeze",
-    "cache",
-)
+_WITHOUT_EFFECT = ("name", "dropout", "fast_dropout", "gradient_checkpointing", "freeze", "cache")
 # Premise and hypothesis read apart; a text's vector is the mean of its states.
 APART = HeadConfig(name="sts", input="separate", pooling="mean", combine="concat")
 
@@ -130,7 +123,8 @@ def encode_split(
     width = pooled_width(config.head, encoder.width) - config.head.distance
     vectors_XP = np.zeros((len(features) if per_row else len(features.lengths_S), width), "float32")
     encoder.eval().to(device)
-    autocast = _autocast(config, device)
+    dtype = {"bf16-mixed": torch.bfloat16, "16-mixed": torch.float16}.get(precision(config))
+    autocast = partial(torch.autocast, device.type, dtype=dtype, enabled=dtype is not None)
     for units_U in tracked(plan, f"encoding {split}", config.trainer.enable_progress_bar):
         batch = collate(units_U).to(device)
         with torch.no_grad(), autocast():
@@ -160,12 +154,6 @@ def _code_of_forks(head: HeadConfig) -> list[Any]:
     if any(getattr(build, name, None) is not getattr(Head, name) for name in pools):
         code += [dataclasses.asdict(head), *code_hashes(build)]
     return code
-
-
-def _autocast(config: RunSettings, device: torch.device) -> Callable[[], Any]:
-    name = precision(config)
-    dtype = {"bf16-mixed": torch.bfloat16, "16-mixed": torch.float16}.get(name)
-    return lambda: torch.autocast(device.type, dtype=dtype, enabled=dtype is not None)
 
 
 class StoredEncoder(Encoder):

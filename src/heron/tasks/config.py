@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from annotated_types import Ge, Interval
 
-from heron.base.errors import ConfigError, nearest
+from heron.base.errors import ConfigError
 from heron.base.terminal import say
 from heron.config.constraints import (
     PARTS,
@@ -35,9 +35,9 @@ from heron.data.config import BatchingConfig, DataConfig
 from heron.dynamics.config import CurriculumConfig, DynamicsConfig
 from heron.metrics import METRICS
 from heron.metrics.config import BertScoreConfig
-from heron.models import CLASSIFIERS, POOLINGS
 from heron.models.config import EncoderConfig, Freeze, HeadConfig, OptimConfig, Rate
 from heron.tasks import BASELINES, BaselineConfig
+from heron.tasks.checks import run_problems
 
 if TYPE_CHECKING:  # start-up time
     from omegaconf import DictConfig
@@ -326,34 +326,7 @@ class Config(Checked):
 
     def problems(self) -> Iterator[str]:
         """List what cannot work together in a run."""
-        task, data = self.task, self.data
-        if data.task != task.name:
-            chosen = f"{{override /task@_global_.task: {data.task}}}"
-            yield (
-                f"task.name={task.name}: data={data.name} is for task={data.task}; its YAML "
-                f"chooses it by `defaults: [{chosen}, {{override /head@_global_.head: ...}}]`"
-            )
-            return  # head and settings may be the other task's, too
-        own = TASKS[task.name]
-        for label in sorted(set(self.batching.multipliers) - set(data.label_order)):
-            hint = nearest(label, data.label_order)
-            yield f"batching.multipliers.{label}: no such class.{hint}"
-        if self.ckpt_path and (self.stages or self.baseline.name != "none"):
-            yield "ckpt_path continues one model: set neither stages nor a baseline"
-        if self.baseline.name != "none":
-            from heron.tasks.checks import baseline_problems  # start-up time
-
-            yield from baseline_problems(self)
-        elif form := _form_problem(self):
-            yield form
-        else:
-            yield from _head_problems(self)
-            if self.curriculum.name != "none":
-                from heron.tasks.checks import curriculum_problems  # start-up time
-
-                yield from curriculum_problems(self)
-            yield from _selection_problems(self)
-        yield from own.rules.problems(self)
+        yield from run_problems(self)
 
     def without_effect(self) -> list[str]:
         """List the keys that are set, and that neither the task nor the baseline reads."""
@@ -432,61 +405,3 @@ def _gathered(values: Mapping[Any, Any]) -> dict[Any, Any]:
     if others:
         whole["parts"] = {key: whole.pop(key) for key in others}
     return whole
-
-
-def _form_problem(config: Config) -> str:
-    """Check that the task reads the input form, and that the pooling does."""
-    head, task = config.head, config.task.name
-    forms = TASKS[task].forms
-    if head.input not in forms:
-        return (
-            f"head.input={head.input}: task={task} reads {' or '.join(forms)}; head={head.name} is "
-            "for another task"
-        )
-    if head.pooling == "tokens":
-        own = [each for each in map(TASKS.__getitem__, TASKS) if not each.has_classes]
-        poolings = tuple(form for each in own for form in each.forms)
-    else:
-        poolings = POOLINGS[head.pooling].inputs
-    if (poolings and head.input not in poolings) or (not poolings and head.input == "window"):
-        needed = " or ".join(poolings or [form for form in forms if form != "window"])
-        why = ": a window holds many pairs" if head.input == "window" else ""
-        return f"head.pooling={head.pooling} needs head.input={needed}, not {head.input}{why}"
-    return ""
-
-
-def _head_problems(config: Config) -> Iterator[str]:
-    head, encoder, task = config.head, config.encoder, config.task.name
-    own = TASKS[task].rules.classifiers
-    if own and (head.pooling != "tokens" or head.classifier not in own):
-        yield (
-            f"head.pooling={head.pooling}, head.classifier={head.classifier}: task={task} needs "
-            f"head.pooling=tokens and head.classifier={' or '.join(own)}, as "
-            f"head={TASKS[task].head} has"
-        )
-    elif head.classifier not in own and head.classifier not in CLASSIFIERS:
-        fitting = [other for other in TASKS if head.classifier in TASKS[other].rules.classifiers]
-        if fitting:
-            yield f"head.classifier={head.classifier} needs task={' or '.join(fitting)}"
-    if head.distance and head.input not in ("marked", "window"):
-        yield "head.distance needs head.input=marked or head.input=window"
-    if head.both_ways and (head.input != "window" or not config.data.inverse):
-        yield "head.both_ways=true needs head.input=window and data.inverse"
-    if encoder.overflow == "windows" and head.input not in (long := TASKS[task].rules.long_forms):
-        needed = f"head.input={' or '.join(long)}" if long else "another task"
-        yield f"encoder.overflow=windows needs {needed}, not head.input={head.input}"
-    if encoder.separator is not None and head.input != "pair":
-        yield "encoder.separator needs head.input=pair"
-    if config.batching.oversample != "none" and head.input == "window":
-        yield (
-            "batching.oversample needs one row per sequence; with head.input=window a text comes "
-            "with all its pairs: use optim.class_weights"
-        )
-
-
-def _selection_problems(config: Config) -> Iterator[str]:
-    if not config.is_validated() and config.trainer.needs_validation():
-        yield (
-            "trainer.select=best and trainer.patience need a validation split: name "
-            "data.files.validation, or set data.validation.fraction above 0"
-        )

@@ -129,6 +129,7 @@ def _weights(config: Config, data: DataModule) -> np.ndarray:
     labelled_K = np.flatnonzero(gold_R != UNLABELLED)
     golds = {features.guids[row]: order[gold_R[row]] for row in labelled_K.tolist()}
     held_out = set(data.features[VALIDATION].guids) if VALIDATION in data.features else set()
+    held_out -= golds.keys()
     scores = []
     for folder in (folder for word in settings.dynamics for folder in runs(word, config)):
         known = statistics(read_dynamics(folder))
@@ -137,21 +138,16 @@ def _weights(config: Config, data: DataModule) -> np.ndarray:
         if labels == tuple(map(str, range(len(order)))) and set(labels) != set(order):
             labels = tuple(order)
         places = {guid: place for place, guid in enumerate(known.guids)}
-        what = {
-            "its dynamics lack {} train rows": golds.keys() - places.keys(),
-            "it has trained on {} validation rows of this run": (held_out - golds.keys())
-            & places.keys(),
-            "the labels of {} train rows have changed since": {
-                guid
-                for guid in golds.keys() & places
-                if labels[known.gold_N[places[guid]]] != golds[guid]
-            },
+        found = {
+            guid: labels[known.gold_N[place]] for guid, place in places.items() if guid in golds
         }
-        for said, found in what.items():
-            if found:
+        for what, guids in (
+            ("{} train rows, or their labels, differ", golds.items() - found.items()),
+            ("it has trained on {} validation rows of this run", held_out & places.keys()),
+        ):
+            if guids:
                 fix = "give both the same data.* and encoder.max_length, or train it again"
-                said = f"{said.format(len(found))}, such as {min(found)}"
-                raise DataError(str(folder), said, fix)
+                raise DataError(str(folder), f"{what.format(len(guids))}: {min(guids)}", fix)
         score_N = difficulty(settings.score, known)
         scores.append(score_N[[places[guid] for guid in golds]])
     weight_R = np.ones(len(features))

@@ -10,8 +10,6 @@ from transformers import (
     BertModel,
     DistilBertConfig,
     DistilBertModel,
-    GPT2Config,
-    GPT2Model,
     LongformerConfig,
     LongformerModel,
     ModernBertConfig,
@@ -72,14 +70,6 @@ def test_the_mode_that_from_pretrained_leaves_is_noticed(settings):
         encoder.assert_mode(training=True)
 
 
-def test_padding_does_not_leak_into_states(settings, make_batch):
-    encoder = load(settings).eval()
-    batch, padded = make_batch(), make_batch(padding=7)
-    states, same = encoder(batch), encoder(padded)[:, : batch.tokens_BL.shape[1]]
-    real = batch.mask_BL.bool()
-    torch.testing.assert_close(states[real], same[real])
-
-
 @pytest.mark.parametrize(
     ("freeze", "frozen"),
     [
@@ -132,14 +122,6 @@ def test_a_length_beyond_the_positions_is_refused(settings):
     load(settings, max_length=256)
     with pytest.raises(ConfigError, match=r"encoder.max_length=257: .* reads only 256 tokens"):
         load(settings, max_length=257)
-
-
-@pytest.mark.parametrize("attention", ["eager", "sdpa"])
-def test_attention_implementations_agree(settings, make_batch, attention):
-    batch = make_batch()
-    encoder = load(settings, attention=attention).eval()
-    real = batch.mask_BL.bool()
-    torch.testing.assert_close(encoder(batch)[real], load(settings).eval()(batch)[real])
 
 
 def test_new_tokens_leave_the_old_rows_as_they_were(settings):
@@ -248,27 +230,6 @@ def longformer(tmp_path_factory):
     return dataclasses.replace(saved(tmp_path_factory.mktemp("longformer"), model), max_length=64)
 
 
-def changed(batch, position):
-    """The batch with another token at one position of its first sequence."""
-    tokens_BL = batch.tokens_BL.clone()
-    tokens_BL[0, position] = (tokens_BL[0, position] - 4) % 95 + 5
-    return dataclasses.replace(batch, tokens_BL=tokens_BL)
-
-
-def test_the_first_token_of_a_longformer_sees_beyond_the_window(longformer, make_batch):
-    encoder = load(longformer).eval()
-    batch = make_batch(lengths=(30, 11), rows=(1, 1))
-    far = changed(batch, 25)
-    assert (encoder(batch)[0, 0] - encoder(far)[0, 0]).abs().max() > 1e-3
-
-    def local(batch):
-        return encoder.model(batch.tokens_BL, batch.mask_BL).last_hidden_state
-
-    torch.testing.assert_close(local(batch)[0, 0], local(far)[0, 0])
-    near = changed(batch, 1)
-    assert (local(batch)[0, 0] - local(near)[0, 0]).abs().max() > 1e-3
-
-
 def test_a_longformer_evaluates_as_transformers_own_with_global_attention(longformer, make_batch):
     batch = make_batch(lengths=(30, 11), rows=(1, 1))
     own = LongformerModel.from_pretrained(longformer.name).eval()
@@ -291,23 +252,3 @@ def test_a_longformer_trains_with_fast_dropout_and_gradient_checkpointing(longfo
     for name, gradient in gradients(saving, batch).items():
         assert gradient is not None, name
         torch.testing.assert_close(gradient, expected[name])
-
-
-@pytest.fixture(scope="module")
-def gpt2(tmp_path_factory):
-    config = GPT2Config(
-        vocab_size=100, n_embd=16, n_head=2, n_layer=2, n_positions=40, initializer_range=0.4,
-        bos_token_id=1, eos_token_id=1,
-    )  # fmt: skip
-    return saved(tmp_path_factory.mktemp("gpt2"), GPT2Model(config))
-
-
-def test_a_decoder_encodes_and_its_last_token_has_read_everything(gpt2, make_batch):
-    encoder, batch = load(gpt2).eval(), make_batch()
-    assert (encoder.width, len(encoder.layers)) == (16, 2)
-    states_BLD, other_BLD = encoder(batch), encoder(changed(batch, 0))
-    assert (states_BLD[0, 8] - other_BLD[0, 8]).abs().max() > 1e-3
-    late_BLD = encoder(changed(batch, 8))
-    torch.testing.assert_close(late_BLD[0, :8], states_BLD[0, :8])  # and no token reads ahead
-    real = batch.mask_BL.bool()
-    torch.testing.assert_close(encoder(make_batch(padding=6))[:, :14][real], states_BLD[real])

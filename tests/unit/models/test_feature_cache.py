@@ -112,16 +112,6 @@ def test_vectors_of_new_tokens_depend_on_the_seed_that_drew_them(
     assert len(encodings) == 6
 
 
-def test_damaged_vectors_are_computed_again(chronicle_config, tiny_encoder, tmp_path, encodings):
-    words = (*FROZEN, *NLI, "head=siamese_cls", f"encoder.name={tiny_encoder}", "run.export=false")
-    scores, _ = train(chronicle_config(*words), tmp_path / "whole", tmp_path / "cache")
-    damaged, *_ = (tmp_path / "cache" / "vectors").rglob("vectors.npy")
-    damaged.write_bytes(b"broken")
-    again, _ = train(chronicle_config(*words), tmp_path / "again", tmp_path / "cache")
-    assert again == scores
-    assert len(encodings) == 4
-
-
 def test_a_run_on_a_pretrained_frozen_encoder_points_to_it_and_predicts(
     chronicle_config, tiny_encoder, tmp_path
 ):

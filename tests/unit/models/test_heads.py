@@ -15,10 +15,8 @@ from heron.models.heads import (
     combine,
     distance_bucket,
     events_swapped,
-    join_windows,
     pooled_width,
 )
-from heron.training.compose import compose
 from heron_forks.trc.repository_heads import PerEvent
 
 SEQ_CLS = HeadConfig("seq_cls", "marked", "cls")
@@ -104,14 +102,6 @@ def test_dropout_is_on_in_train_mode_alone(config, make_batch):
 )
 def test_heads_have_as_many_parameters_as_the_papers_or_its_codes(config, expected):
     assert parameters(Head(config, 768, 4)) == expected
-
-
-def test_an_mlp_has_its_hidden_layers_with_relu_and_dropout_between():
-    layers = build_classifier(HeadConfig(classifier="mlp", hidden=[7, 5], dropout=0.3), 16, 4)
-    shapes = [(m.in_features, m.out_features) for m in layers if isinstance(m, torch.nn.Linear)]
-    assert shapes == [(16, 7), (7, 5), (5, 4)]
-    assert sum(isinstance(m, torch.nn.ReLU) for m in layers) == 2
-    assert {m.p for m in layers if isinstance(m, torch.nn.Dropout)} == {0.3}
 
 
 def test_per_event_gives_each_event_a_layer_of_its_own():
@@ -225,22 +215,6 @@ def test_pooling_first_and_classifying_stored_vectors_later_is_the_same(config, 
     assert torch.equal(head.classify(pooled_XP, nothing), head(states_BLD, batch))
 
 
-@pytest.mark.parametrize("config", ALL.values(), ids=ALL)
-def test_heads_over_events_pool_a_vector_per_row(config, make_batch):
-    batch, head = make_batch(), Head(config, WIDTH, CLASSES)
-    assert head.pools_rows()
-    assert len(head.pool(random_states(batch), batch)) == len(batch) != len(batch.tokens_BL)
-
-
-@pytest.mark.parametrize(("how", "join"), [("mean", torch.mean), ("max", torch.amax)])
-def test_windows_are_joined_row_by_row(how, join, make_batch):
-    batch = several_sequences(make_batch, CROSS)
-    values_BX = torch.randn(len(LENGTHS), 5)
-    joined_RX = join_windows(values_BX, batch, how)
-    for row, windows in enumerate(([0, 1, 2], [3], [4, 5])):
-        torch.testing.assert_close(joined_RX[row], join(values_BX[windows], dim=0))
-
-
 def test_mean_states_averages_before_the_classifier_and_mean_logits_after(make_batch):
     batch = several_sequences(make_batch, CROSS)
     states_BLD = random_states(batch)
@@ -297,16 +271,6 @@ def shape(classifier):
         else:
             described.append(type(layer).__name__)
     return described
-
-
-@pytest.mark.parametrize("protocol", ["fixed", "paper", "repo"])
-def test_every_protocol_builds_its_own_lchaim_head(protocol):
-    words = ["data=hebnli", "task=nli", "head=mlp3", f"protocol={protocol}"]
-    layers = shape(Head(compose(words).head, 768, 3).classifier)
-    assert layers.count("Dropout 0.3") == (2 if protocol == "repo" else 1)
-    assert [each for each in layers if each.startswith("LayerNorm")] == [
-        *("LayerNorm 300", "LayerNorm 100", "LayerNorm 50"),
-    ]
 
 
 # Section 3.1: "Each hidden layer includes ReLU activation and layer normalization"; dropout stands

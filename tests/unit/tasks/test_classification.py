@@ -34,14 +34,6 @@ def test_loss_is_the_mean_cross_entropy_of_the_labelled_rows(built):
     torch.testing.assert_close(output.loss, expected)
 
 
-def test_a_batch_without_labels_has_logits_and_counts_nowhere(built):
-    module, batch = built("head=ess")
-    batch.labels_R.fill_(UNLABELLED)
-    output = module.step(batch)
-    assert output.loss == output.weight == 0
-    assert output.logits_RC.shape == (len(batch), 4)
-
-
 @pytest.mark.parametrize("more", [(), ("optim.label_smoothing=0.1",)])
 def test_the_validation_loss_does_not_depend_on_how_the_split_is_divided(
     chronicle_config, tmp_path, more
@@ -67,13 +59,6 @@ def test_read_both_ways_a_turned_pair_has_the_inverted_probabilities(built):
     torch.testing.assert_close(turned_RC[:, INVERSE], straight_RC)
 
 
-def test_read_one_way_a_turned_pair_is_just_another_pair(built):
-    module, batch = built("head=window")
-    straight_RC = module.step(batch).logits_RC.softmax(dim=1)
-    turned_RC = module.step(events_swapped(batch)).logits_RC.softmax(dim=1)
-    assert not torch.allclose(turned_RC[:, INVERSE], straight_RC, atol=1e-3)
-
-
 def test_both_readings_are_trained(built):
     module, batch = built("head=window", "head.both_ways=true")
     states_BLD = module.encoder(batch)
@@ -91,21 +76,3 @@ def test_what_reads_a_hypothesis_needs_a_format_that_has_one(chronicle_config, w
     with pytest.raises(ConfigError, match=r"data\.format=pair_table and data\.columns\.text_pair"):
         chronicle_config(*marked, *words)
     chronicle_config(*marked, *words, "head.input=premise")
-
-
-def test_what_reads_events_needs_a_format_that_marks_them(chronicle_config):
-    with pytest.raises(ConfigError, match=r"task=relation needs data\.format=marked_table"):
-        chronicle_config("data.format=pair_table", "data.columns.text_pair=text_2")
-
-
-@pytest.mark.parametrize(
-    ("overrides", "message"),
-    [
-        (("head=ess", "head.both_ways=true"), "needs head.input=window"),
-        (("data.inverse={BEFORE: SOON}",), "SOON"),
-        (("data.inverse={BEFORE: AFTER, AFTER: EQUAL}",), "inverting twice"),
-    ],
-)
-def test_what_cannot_be_read_both_ways_is_refused(chronicle_config, overrides, message):
-    with pytest.raises(ConfigError, match=message):
-        chronicle_config(*overrides)

@@ -14,8 +14,6 @@ from heron.data.examples import Example
 from heron.data.readers import load
 from heron.results.collect import collect
 from heron.results.comparing import CompareOptions, compare_runs
-from heron.results.frame import read_frame
-from heron.results.shipped import find_examples
 from heron.tasks.predictions import ClassPredictions
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
@@ -65,15 +63,6 @@ def run(chronicle_config, tmp_path):
     folder = RunFolder(tmp_path / "sweep" / "head=ess,seed=0-00000000")
     write_table(folder.predictions("test"), columns_of(examples, config))
     return folder, config, examples
-
-
-def test_reports_and_analyses_read_predictions_with_documents(run):
-    folder, config, examples = run
-    shown = read_frame(folder.predictions("test"))
-    assert shown["guid"] == [example.guid for example in examples]
-    assert set(shown.probabilities) == {1.0}
-    paths = Path(config.paths.data), Path(config.paths.cache)
-    assert find_examples(shown["guid"], "test", config.data, *paths) == list(examples)
 
 
 def test_score_reads_predictions_with_documents_and_can_draw_them(run, tmp_path, capsys):

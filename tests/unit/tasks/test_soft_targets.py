@@ -21,7 +21,6 @@ from heron.dynamics.files import read_dynamics
 from heron.tasks.soft_targets import _add_predictions, soft_loss, soft_targets
 from heron.training.compose import compose
 from heron.training.job import run_job
-from heron.training.trainer import build_module
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
 TWO_PEOPLE = [
@@ -76,17 +75,6 @@ def test_an_unknown_label_of_an_annotator_is_named_by_its_row(tmp_path) -> None:
         soft_targets(config, data)
     config.data.label_aliases["LATER"] = "AFTER"
     assert len(soft_targets(config, data))
-
-
-def test_labels_of_annotators_are_read_as_the_labels_are(tmp_path) -> None:
-    plain, other = [("AFTER", "BEFORE", "AFTER")] * 4, [("AFTER", " before ", "after")] * 4
-    targets = [
-        by_guid(*data_of(tmp_path, *written(tmp_path / name, people)))
-        for name, people in (("plain", plain), ("other", other))
-    ]
-    assert targets[0].keys() == targets[1].keys()
-    for guid, target_C in targets[0].items():
-        assert target_C == pytest.approx(targets[1][guid])
 
 
 def test_a_teacher_may_say_nothing_of_a_row_but_nothing_that_is_no_probability() -> None:
@@ -148,7 +136,7 @@ def test_suspects_may_come_from_another_tool_which_numbers_the_classes(tmp_path)
     weights = [target_C.sum() for target_C in by_guid(config, data).values()]
     assert weights.count(0.5) == round(len(weights) / 4)
     record.write_text(record.read_text().replace('"gold": 3', '"gold": 2'))
-    with pytest.raises(DataError, match="have changed"):
+    with pytest.raises(DataError, match="differ"):
         soft_targets(config, data)
 
 
@@ -176,12 +164,12 @@ def test_suspects_are_found_by_the_run_of_the_same_fold_and_weigh_what_is_set(tm
     with pytest.raises(DataError, match="none of the 2"):
         soft_targets(*data_of(tmp_path, *words, "data.folds.count=3"))
     one = [*of_fold, f"optim.suspects.dynamics=['{run}']"]  # its name has commas
-    with pytest.raises(DataError, match="its dynamics lack"):
+    with pytest.raises(DataError, match="differ"):
         soft_targets(*data_of(tmp_path, *one, "data.folds.fold=0"))
     config, data = data_of(tmp_path, *one)
     train = data.features["train"]
     data.features["train"] = replace(train, labels_R=[(label + 1) % 4 for label in train.labels_R])
-    with pytest.raises(DataError, match="have changed"):
+    with pytest.raises(DataError, match="differ"):
         soft_targets(config, data)
     shutil.rmtree(sweep)
     again = small_runs.train(tmp_path, *words)
@@ -213,25 +201,6 @@ def test_targets_that_are_labels_give_the_loss_of_labels(weights, smoothing) -> 
     torch.testing.assert_close(found_R, expected_R)
 
 
-def test_a_training_step_with_the_labels_as_targets_is_the_usual_one(tmp_path) -> None:
-    words = written(tmp_path / "d", [(label, "", "") for label in LABELS])
-    plain = data_of(tmp_path, *words, "optim.soft.columns=[]", "optim.class_weights=balanced")
-    losses = []
-    for target in (None, "labels"):
-        torch.manual_seed(0)
-        module = build_module(*plain)
-        for each in module.modules():
-            each.p = 0.0 if isinstance(each, torch.nn.Dropout) else getattr(each, "p", None)
-        if target:
-            gold_R = torch.as_tensor(np.asarray(plain[1].features["train"].labels_R))
-            module.soft_RC = F.one_hot(gold_R.long(), 4).float()
-        batch = next(iter(plain[1].train_dataloader()))
-        module.eval()
-        module.training = True  # of the module alone: no dropout in the encoder
-        losses.append(module.step(batch).loss)
-    torch.testing.assert_close(losses[0], losses[1])
-
-
 def test_scores_and_dynamics_are_of_the_labels(tmp_path) -> None:
     config, _ = data_of(tmp_path, *written(tmp_path / "d"), "optim.soft.weight=1")
     folder = RunFolder(tmp_path / "run")
@@ -241,25 +210,3 @@ def test_scores_and_dynamics_are_of_the_labels(tmp_path) -> None:
     assert json.loads(folder.scores.read_text())["validation"]["accuracy"] == pytest.approx(
         (rows["gold"] == rows["prediction"]).mean()
     )
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("optim.suspects.score=confidance", "Did you mean 'confidence'"),
-        ("optim.suspects.share=0.2", "optim.suspects.* needs optim.suspects.dynamics=[RUNS]"),
-        ("optim.soft.weight=0.7", "optim.soft.weight needs optim.soft.columns or"),
-    ],
-)
-def test_what_cannot_work_is_said_before_anything_is_read(words, said, tmp_path, capsys) -> None:
-    spans = ["data=chronicle_qa", "task=qa", "head=span", "trainer.monitor=f1"]
-    words = [*small_runs.TINY, *small_runs.in_folder(tmp_path), *spans, words]
-    assert small_runs.heron("train", *words) == 2
-    assert said in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("words", ["optim.soft.columns=[a]", "optim.suspects.dynamics=[a]"])
-def test_soft_targets_need_cross_entropy(words, tmp_path) -> None:
-    config = compose([*small_runs.TINY, *small_runs.in_folder(tmp_path), words])
-    config.optim.loss = "focal"
-    assert "needs optim.loss=cross_entropy, not focal" in "".join(config.optim.problems())

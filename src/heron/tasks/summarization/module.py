@@ -7,20 +7,20 @@ N known tokens of all summaries (in `chosen_N`: rows of a split), V vocabulary.
 import hashlib
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytorch_lightning as pl
 import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
 from heron.base import ranks
-from heron.base.files import atomic_open, fingerprint
+from heron.base.files import fingerprint, write_file
 from heron.base.terminal import say
 from heron.data.collate import IGNORED, Batch, known_places
 from heron.data.config import VALIDATION
@@ -42,29 +42,22 @@ from heron.tasks.token_loss import token_loss
 class SummaryCache(pl.Callback):
     """Stores generated summaries batch by batch, so that an interrupted run can continue.
 
-    <run>/generated/<key>/<rank>-<row>.parquet   row, tokens
+    <run>/generated/<key>/<rank>-<row>.safetensors   rows and token ids
 
     The key is a hash of weights, texts and settings.
     """
 
-    def __init__(self, folder: Path, pad_id: int):
-        self.folder, self.pad_id = folder, pad_id
+    def __init__(self, folder: Path):
+        self.folder = folder
 
     def on_predict_batch_end(
         self, trainer: Any, pl_module: Any, outputs: Any, *batch: Any, **named: Any
     ) -> None:
         """Store the summaries of one batch, atomically."""
-        if not len(outputs.rows_R):
-            return
-        table = pa.table(
-            {
-                "row": pa.array(outputs.rows_R.tolist(), pa.int64()),
-                "tokens": pa.array(outputs.written_RM.tolist(), pa.list_(pa.int32())),
-            }
-        )
-        name = f"{ranks.rank()}-{int(outputs.rows_R[0]):08d}.parquet"
-        with atomic_open(self.folder / name, "wb") as file:
-            pq.write_table(table, file)
+        if len(outputs.rows_R):
+            name = f"{ranks.rank()}-{int(outputs.rows_R[0]):08d}.safetensors"
+            parts = {name: part.contiguous() for name, part in outputs._asdict().items()}
+            write_file(self.folder / name, save(parts))
 
     def predict(
         self, trainer: pl.Trainer, module: pl.LightningModule, data: DataModule, split: str
@@ -84,15 +77,11 @@ class SummaryCache(pl.Callback):
     def read(self) -> list[Written]:
         """Read the stored summaries; unreadable files are deleted."""
         found = []
-        for path in sorted(self.folder.glob("*.parquet")):
+        for path in sorted(self.folder.glob("*.safetensors")):
             try:
-                table = pq.read_table(path)
-            except (OSError, pa.ArrowInvalid):
+                found.append(Written(**load_file(path)))
+            except (OSError, SafetensorError):
                 path.unlink()
-                continue
-            tokens = [torch.tensor(ids, dtype=torch.int64) for ids in table["tokens"].to_pylist()]
-            written_RM = pad_sequence(tokens, batch_first=True, padding_value=self.pad_id)
-            found.append(Written(torch.tensor(table["row"].to_pylist()), written_RM))
         if found:
             rows = sum(len(written.rows_R) for written in found)
             say(f"{rows} summaries were generated before the run was interrupted: continuing")
@@ -101,10 +90,8 @@ class SummaryCache(pl.Callback):
     def remove(self) -> None:
         """Delete the folder, and the one above it if it is empty."""
         shutil.rmtree(self.folder, ignore_errors=True)
-        try:
+        with suppress(OSError):  # it has folders of another split or command
             self.folder.parent.rmdir()
-        except OSError:
-            return  # it has folders of another split or command
 
 
 class SummarizationModule(TaskModule):
@@ -209,7 +196,7 @@ class SummarizationModule(TaskModule):
         config = data.config
         generation, precision = asdict(config.task.generation), config.trainer.precision
         key = fingerprint(weights.hexdigest(), data.keys[split], split, generation, precision)
-        return SummaryCache(place / key[:32], data.tokenizer.pad_token_id)
+        return SummaryCache(place / key[:32])
 
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> SummaryPredictions:
         """Decode the `Written` of some batches of a split; see `TaskModule.collect`."""

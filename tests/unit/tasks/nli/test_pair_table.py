@@ -190,14 +190,6 @@ def test_an_own_file_needs_both_texts_and_reads_labels_by_alias(write, tmp_path,
         read_rows(path, config)
 
 
-def test_an_own_file_that_needs_labels_counts_what_it_drops(write, tmp_path, config):
-    config.unlabelled = "drop"
-    write({"label": "n"}, {"label": "-"}, {"label": None})
-    rows = read_rows(tmp_path / "train.jsonl", config, labels="required")
-    assert [e.label for e in rows.examples] == ["neutral"]
-    assert rows.unlabelled == {"-": 1, "": 1}
-
-
 def many(write, rows: int = 40, name: str = "train.jsonl", **more) -> None:
     numbered = [{"premise": f"premise {i // 4}", "hypothesis": f"h {i}"} for i in range(rows)]
     write(*({"label": "e", **row, **more} for row in numbered), name=name)
@@ -249,19 +241,6 @@ def test_pairs_of_test_are_dropped_from_train_and_counted(write, read, config):
     loaded = read()
     assert loaded.examples["train"][0].side["duplicate_of"] == "test:test:1"
     assert loaded.dropped == {}
-
-
-def test_scinli_reads_its_csv(tmp_path):
-    config = read_config(conf_dir() / "data" / "scinli.yaml")
-    for file in config.files.values():
-        file.rows = 4
-        path = tmp_path / file.path
-        path.parent.mkdir(exist_ok=True)
-        rows = [f'"A, in {label}.",It is so.,{label}' for label in config.label_order]
-        path.write_text("\n".join(["sentence1,sentence2,label", *rows]))
-    splits = load(config, tmp_path, tmp_path / "cache")
-    assert [e.label for e in splits["test"]] == config.label_order
-    assert splits["train"][0].text == "A, in contrasting."
 
 
 @pytest.mark.parametrize(

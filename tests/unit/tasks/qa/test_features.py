@@ -168,12 +168,6 @@ def test_whole_words_are_exact_in_every_tokenizer(answer, name):
     assert fit(wide(NAMED[name], text, (start, end))) == "exact"
 
 
-@settings(deadline=None)
-@given(TOKENIZERS, answers(), QUESTIONS, st.integers(0, 8))
-def test_windows_are_those_of_the_tokenizer_itself(tokenizer, answer, question, stride):
-    assert require_same_windows(tokenizer, *answer, question, stride) > 0
-
-
 @pytest.mark.parametrize("stride", [0, 1, 5, 8])
 @pytest.mark.parametrize("name", NAMED)
 def test_many_windows_are_those_of_the_tokenizer_itself(name, stride):
@@ -244,33 +238,11 @@ def test_an_answer_on_a_windows_border_is_found_in_the_next_one_only():
     assert fit(only(LONG, (start, start + 5))) == "exact"
 
 
-@pytest.mark.parametrize("name", NAMED)
-def test_answers_at_the_very_edges_are_exact(name):
-    text = "אב, " * 30 + "של!"
-    for span in ((0, 2), (0, len(text)), (len(text) - 3, len(text)), (len(text) - 1, len(text))):
-        assert fit(wide(NAMED[name], text, span)) == "exact"
-    ends = dataclasses.replace(OPTIONS, max_length=60, stride=10)
-    last = list(
-        windows(only(text, (len(text) - 1, len(text)), tokenizer=NAMED[name], options=ends))
-    )
-    assert last[-1][2] != (0, 0)
-
-
 def test_the_first_gold_answer_inside_a_window_is_its_answer():
     spans = [(39 * 3, 39 * 3 + 2), (0, 2), (3, 5)]
     found = list(windows(only(LONG, *spans)))
     held = [char_span(chars, *answer) for _, chars, answer in found if answer != (0, 0)]
     assert held == [(0, 2), (39 * 3, 39 * 3 + 2)]
-
-
-def test_of_two_answers_in_two_windows_one_inside_a_token_is_enough_to_be_inexact():
-    text = " ".join(["אב"] * 40 + ["של"])
-    first, whole, half = (0, 2), (len(text) - 2, len(text)), (len(text) - 2, len(text) - 1)
-    assert fit(only(text, first, whole)) == "exact"
-    features = only(text, first, half)
-    places = [answer for _, _, answer in windows(features)]
-    assert (0, 0) not in (places[0], places[-1])
-    assert fit(features) == "inexact"
 
 
 def test_a_border_inside_a_token_keeps_the_tokens_and_is_counted():
@@ -377,26 +349,11 @@ def test_a_truncated_context_keeps_at_least_one_token(words, kept):
     assert len(qa_features([row], BERT, cut)) == kept
 
 
-def test_a_context_of_five_thousand_words_is_read_in_windows_to_its_end():
-    text = " ".join(["אב"] * 5000)
-    options = dataclasses.replace(OPTIONS, max_length=384, stride=128)
-    features = only(text, (len(text) - 2, len(text)), options=options)
-    found = [answer for _, _, answer in windows(features)]
-    assert (features.columns["chars"].array[:, 1].max(), len(found)) == (len(text), 20)
-    assert [answer != (0, 0) for answer in found] == [False] * 19 + [True]
-
-
 @pytest.mark.parametrize("text", ["", "  ", "\u200f"])
 def test_a_context_without_tokens_is_a_question_without_answer(text):
     features = only(text, label="no_answer", tokenizer=STRIPS)
     assert (features.columns["chars"].array == -1).all()
     assert len(features.lengths_S) == 1
-
-
-def test_no_questions_give_empty_features():
-    features = qa_features([], BERT, OPTIONS)
-    assert (len(features), len(features.lengths_S), len(features.units())) == (0, 0, 0)
-    assert {column.array.shape for column in features.columns.values()} == {(0, 2)}
 
 
 def test_the_second_text_begins_behind_the_question_in_every_window():

@@ -69,10 +69,6 @@ def test_the_band_holds_the_score_of_every_span_up_to_the_limit(logits, longest)
                     assert score < NEVER / 2
 
 
-def test_no_answer_is_scored_at_token_0(logits):
-    torch.testing.assert_close(logits.none_B, logits.start_BL[:, 0] + logits.end_BL[:, 0])
-
-
 def test_candidates_are_the_best_spans_in_order(logits):
     found = best_spans(logits, longest=3, n_best=100)
     for window, (first, last) in enumerate([(3, 6), (2, 7)]):

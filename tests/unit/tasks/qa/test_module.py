@@ -9,7 +9,6 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from heron.base.errors import ConfigError
 from heron.data.config import SPLITS, TRAIN, VALIDATION, FileConfig
 from heron.data.datamodule import DataModule, feature_options
 from heron.data.examples import Example, Span
@@ -139,39 +138,6 @@ def test_smoothing_spreads_a_share_over_the_places_of_the_text_alone(built):
             own = scores_L.log_softmax(0)[gold]
             parts.append(-0.8 * own - 0.2 * log_p.mean())
     torch.testing.assert_close(loss, torch.stack(parts).mean())
-
-
-def test_biaffine_smoothing_spreads_a_share_over_all_spans_and_none(built):
-    module, _, batch = built("head=biaffine", "optim.label_smoothing=0.2", *WINDOWS)
-    with torch.no_grad():
-        logits = module.logits(batch)
-        loss = module.output(logits, batch).loss
-    first_B, last_B = Answers.of(batch).first_B2.unbind(dim=1)
-    longest = max(12, int((last_B - first_B).max()) + 1)
-    parts = []
-    for window, gold in enumerate(Answers.of(batch).first_B2.tolist()):
-        spans = [(0, 0), *spans_of(batch, window, longest)]
-        scores = [
-            logits.none_B[window]
-            if first == 0
-            else logits.span_B(torch.tensor([(first, last)] * len(logits.start_BL)))[window]
-            for first, last in spans
-        ]
-        log_p = torch.stack(scores).log_softmax(0)
-        parts.append(-0.8 * log_p[spans.index(tuple(gold))] - 0.2 * log_p.mean())
-    torch.testing.assert_close(loss, torch.stack(parts).mean(), rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize("head", ["span", "biaffine"])
-def test_smoothing_by_nothing_is_the_plain_loss_and_by_more_is_another(built, head):
-    losses = []
-    for smoothing in ("0", "0.0", "0.1"):
-        torch.manual_seed(0)
-        module, _, batch = built(f"head={head}", f"optim.label_smoothing={smoothing}")
-        with torch.no_grad():
-            losses.append(module.step(batch).loss)
-    assert torch.equal(losses[0], losses[1])
-    assert not torch.isclose(losses[0], losses[2])
 
 
 @pytest.mark.parametrize("head", ["span", "biaffine"])
@@ -354,20 +320,6 @@ def test_where_all_have_answers_there_is_no_threshold(built):
         predictions = module.collect([module.step(batch)], data, VALIDATION)
     assert predictions.threshold is None
     assert predictions.tuned() is predictions
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (("head=mlp3",), "head.input"),
-        (("head=span", "encoder.truncation=longest_first"), "only_first"),
-        (("head=biaffine", "head.hidden=[]"), "one width"),
-        (("head=span", "head.pooling=cls"), "head.pooling"),
-    ],
-)
-def test_what_cannot_find_answers_is_refused(chronicle_config, words, says):
-    with pytest.raises(ConfigError, match=says):
-        chronicle_config("data=chronicle_qa", *words)
 
 
 def test_every_question_is_recorded_in_training(built):

@@ -1,9 +1,6 @@
 """Questions from the command line to the answer: train, predict, evaluate, several runs as one."""
 
 import json
-import shutil
-from collections import Counter
-from importlib import import_module
 from itertools import combinations, product
 
 import pytest
@@ -11,8 +8,6 @@ import pytest
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
-from heron.data.datamodule import DataModule
-from heron.data.examples import Example
 from heron.reports.artefacts import read_artefacts
 from heron.results.collect import collect
 from heron.training.inference import open_trained, predict_each, read_splits
@@ -102,13 +97,6 @@ def test_a_run_scores_the_same_when_it_is_evaluated(runs, tmp_path):
     assert again == pytest.approx(before)
 
 
-def test_a_run_averaged_with_itself_is_itself(runs, tmp_path):
-    out = tmp_path / "scores.json"
-    assert heron("evaluate", f"run={runs[0].path},{runs[0].path}", f"out={out}") == 0
-    again, before = read_json(out)["test"], read_json(runs[0].scores)["test"]
-    assert again["f1"] == pytest.approx(before["f1"])
-
-
 def test_a_finished_run_is_scored_under_other_lengths_of_answers(runs, tmp_path, capsys):
     run, out = runs[0], tmp_path / "scores.json"
     before = {path: path.read_bytes() for path in run.path.rglob("*") if path.is_file()}
@@ -147,36 +135,6 @@ def test_several_values_together_predict_like_each_alone(runs, seeds):
         assert together.none_R.tolist() == alone.none_R.tolist()
         assert together.threshold == alone.threshold
     assert all(one.best != other.best for one, other in combinations(found, 2))
-
-
-def test_several_values_read_the_data_and_open_the_model_once(runs, monkeypatch):
-    counted = Counter()
-
-    def count(target, name):
-        module, _, attribute = target.rpartition(".")
-        whole = getattr(import_module(module), attribute)
-
-        def counting(*args, **kwargs):
-            counted[name] += 1
-            return whole(*args, **kwargs)
-
-        monkeypatch.setattr(target, counting)
-
-    count("heron.training.inference.load", "data")
-    count("heron.training.inference.load_exported", "model")
-    count("heron.training.inference.DataModule", "features")
-    words = ("split=validation", "encoder.stride=8,16", "task.max_answer_tokens=1,2,3")
-    assert heron("evaluate", f"run={runs[0].path}", *words) == 0
-    assert counted == {"data": 1, "model": 1, "features": 2}
-
-
-def test_what_cannot_be_is_refused_before_anything_is_scored(runs, monkeypatch, capsys):
-    monkeypatch.setattr(
-        "heron.training.inference.predict_split", lambda *_: pytest.fail("was scored")
-    )
-    words = ("split=validation", "encoder.stride=8,40")
-    assert heron("evaluate", f"run={runs[0].path}", *words) == 2
-    assert "encoder.stride=40: must be at most half" in capsys.readouterr().err
 
 
 def test_a_chosen_length_of_answers_is_predicted_with_too(runs, tmp_path, capsys):
@@ -232,26 +190,6 @@ def test_evaluate_and_score_take_what_they_propose_for_wrong_answers(
         assert ("rows left out: 1" in capsys.readouterr().out) == (left == 1)
 
 
-def test_predict_proposes_a_stride_that_it_takes(runs, tmp_path, capsys):
-    path = questions(tmp_path / "mine.json", {"question": "לאן? " * 60})
-    words = ("predict", f"run={runs[0].path}", f"input={path}")
-    assert heron(*words) == 1
-    said = capsys.readouterr().err
-    assert "its question has" in said
-    assert "encoder.stride=4" in proposed(said, stride="4")
-    assert heron(*words, "encoder.stride=4") == 1, "a question as long as a window stays too long"
-
-
-def test_no_answer_is_longer_than_its_window_whatever_is_allowed(runs):
-    predictions = [
-        open_trained(runs[0], settings={"task.max_answer_tokens": longest})
-        for longest in (64, 10**9)
-    ]
-    examples = read_splits(predictions[0])["test"][:5]
-    whole, huge = (trained.predict(examples)[0] for trained in predictions)
-    assert whole.best == huge.best
-
-
 @pytest.mark.parametrize("longest", [1, 3])
 def test_no_answer_is_longer_than_it_may_be(runs, longest):
     trained = open_trained(runs[0], settings={"task.max_answer_tokens": longest})
@@ -266,18 +204,6 @@ def test_no_answer_is_longer_than_it_may_be(runs, longest):
     assert widths == set(range(1, longest + 1))
 
 
-def test_windows_may_share_another_number_of_tokens(runs):
-    narrow, wide = (
-        open_trained(runs[0], settings={"encoder.stride": stride}) for stride in (4, 24)
-    )
-    long = Example("a", "רותי הגיעה לחיפה ביום שני. " * 40, "מי הגיעה?")
-    windows = []
-    for trained in (narrow, wide):
-        data = DataModule(trained.config, {"input": [long]}, trained.tokenizer)
-        windows.append(len(data.features["input"].lengths_S))
-    assert windows[0] < windows[1]
-
-
 def test_a_report_shows_answers_and_no_matrix_of_them(runs):
     assert heron("report", runs[0].path) == 0
     artefacts = read_artefacts(collect(runs[0].path)[0])
@@ -286,12 +212,3 @@ def test_a_report_shows_answers_and_no_matrix_of_them(runs):
     assert sum(artefacts.right) / len(artefacts.predictions) == pytest.approx(scores["exact_match"])
     page = (runs[0].path / "report.html").read_text(encoding="utf-8")
     assert artefacts.predictions.texts("text_pair")[0] in page
-
-
-def test_a_folder_with_commas_in_its_name_is_one_run(runs, tmp_path):
-    named = tmp_path / "data=chronicle_qa,head=span,seed=0"
-    shutil.copytree(runs[0].path, named)
-    out = tmp_path / "scores.json"
-    assert heron("evaluate", f"run={named},{runs[1].path}", f"out={out}") == 0
-    assert heron("evaluate", f"run={named}", f"out={out}") == 0
-    assert read_json(out)["test"]["f1"] == pytest.approx(read_json(runs[0].scores)["test"]["f1"])

@@ -259,16 +259,6 @@ def test_answers_of_too_few_or_too_many_words_can_be_left_out(write, read, confi
     assert loaded.dropped == {"train": {"answer too short or too long": 2}}
 
 
-def test_counts_are_the_files_own_before_anything_is_left_out(write, read, config):
-    config.qa = QaConfig(yes_no="drop")
-    config.files["train"].rows = 2
-    config.counts = {"train": {"answer": 2, "no_answer": 0}}
-    write(row("a", "Did it end?"), row("b"))
-    assert len(read().examples["train"]) == 1
-    config.files["train"].rows = 3
-    assert "2 rows, expected 3" in problem(read)
-
-
 def test_side_columns_come_from_the_question_its_paragraph_or_its_article(write, read, config):
     config.columns.side = ["quality", "annotator"]
     write(row(quality="good"), annotator=7)

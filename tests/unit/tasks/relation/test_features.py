@@ -129,34 +129,11 @@ def test_marked_form_finds_mentions_and_opening_markers(tokenizer, case):
 
 
 @given(case=texts_with_spans())
-def test_located_pieces_cover_the_mention_and_reach_beyond_it_by_no_whole_piece(word_pieces, case):
-    text, spans = case
-    features = relation_features([example(text, spans)], word_pieces, WINDOW)
-    offsets = word_pieces(text, return_offsets_mapping=True)["offset_mapping"]
-    for span, (first, last) in zip(spans, spans_of(features).reshape(2, 2), strict=True):
-        visible = [c for c in range(*span) if not text[c].isspace()]
-        assert offsets[first][0] <= visible[0]
-        assert offsets[last][1] > visible[-1]
-        assert offsets[first][1] > span.start
-        assert offsets[last][0] < span.end
-
-
-@given(case=texts_with_spans())
 def test_marked_form_is_the_tokenized_marked_text(tokenizer, case):
     text, spans = case
     features = relation_features([example(text, spans)], tokenizer, MARKED)
     assert features.tokens_T.tolist() == tokenizer(mark(text, spans, HE).text)["input_ids"]
     assert features.offsets_S.tolist() == [0, len(features.tokens_T)]
-
-
-def test_a_marker_is_one_token_and_stays_outside_its_mention(tokenizer):
-    text = "שר נבחר אז עזב"
-    features = relation_features([example(text, [(3, 7), (11, 14)])], tokenizer, MARKED)
-    tokens = tokenizer.convert_ids_to_tokens(features.tokens_T.tolist())
-    (first_1, last_1, first_2, last_2) = spans_of(features)[0]
-    assert [token for token in tokens if token in HE] == list(HE)
-    assert not set(HE) & {*tokens[first_1 : last_1 + 1], *tokens[first_2 : last_2 + 1]}
-    assert markers_of(features)[0].tolist() == [tokens.index(HE.start_1), tokens.index(HE.start_2)]
 
 
 def test_a_mention_ending_in_stripped_points_is_found(accent_stripper):
@@ -263,21 +240,6 @@ def test_a_mention_without_any_token_is_refused_with_its_own_reason(accent_strip
     text = "נבחר \u05b9\u05b8 שר"
     features = relation_features([example(text, [(0, 4), (5, 7)])], accent_stripper, WINDOW)
     assert "no token of this tokenizer" in features.refused[0].what
-
-
-@pytest.mark.parametrize("form", [MARKED, WINDOW])
-def test_types_are_the_same_with_rows_and_without(word_pieces, form):
-    row = example(TEXT, PLACES[:2])
-    full = relation_features([row], word_pieces, form)
-    cut = relation_features([row], word_pieces, FeatureOptions(form.input, 4, LABELS, own=HE))
-    assert (len(full), len(cut)) == (1, 0)
-    for name in ("tokens_T", "offsets_S", "sequences_R", "labels_R"):
-        assert getattr(full, name).dtype == (np.int64 if name == "offsets_S" else np.int32)
-        assert getattr(cut, name).dtype == getattr(full, name).dtype
-        assert getattr(cut, name).shape[1:] == getattr(full, name).shape[1:]
-    for name, column in full.columns.items():
-        assert column.array.dtype == cut.columns[name].array.dtype == np.int32
-        assert column.array.shape[1:] == cut.columns[name].array.shape[1:]
 
 
 @pytest.mark.parametrize("options", [MARKED, WINDOW])

@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
 from heron.data.collate import IGNORED, Collator
 from heron.data.examples import Example
-from heron.data.features import UNLABELLED, FeatureOptions, load_features
+from heron.data.features import UNLABELLED, FeatureOptions
 from heron.tasks.summarization.features import SummaryOptions, summary_features
 
 WORD = "הוועדה התכנסה בבוקר ודחתה את ההצעה לאחר שהשר עזב את האולם".split()  # noqa: SIM905
@@ -77,14 +76,3 @@ def test_a_batch_holds_each_row_s_article_and_target(tokenizer, sizes):
         target = batch.columns["target"][place]
         shown = tokenizer.decode(target[target != IGNORED], skip_special_tokens=True)
         assert shown == (rows[row].target or "")
-
-
-def test_features_are_the_same_when_they_are_opened_again(tokenizer, tmp_path):
-    rows = [example(number, 9, number) for number in range(1, 5)]
-    built = summary_features(rows, tokenizer, options())
-    load_features(tmp_path, "0" * 64, lambda: built)
-    opened = load_features(tmp_path, "0" * 64, lambda: pytest.fail("built twice"))
-    ours, theirs = (Collator(each, 0)(np.arange(4)) for each in (opened, built))
-    assert torch.equal(ours.tokens_BL, theirs.tokens_BL)
-    assert torch.equal(ours.columns["target"], theirs.columns["target"])
-    assert opened.counts == built.counts

@@ -1,18 +1,14 @@
 """Articles and summaries from tables: what is read, refused, left out and counted."""
 
-import dataclasses
-import gzip
 import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.base.errors import ConfigError, DataError
+from heron.base.errors import DataError
 from heron.base.folders import conf_dir
-from heron.base.tables import write_table
-from heron.config.parsing import check
-from heron.data.config import Columns, FileConfig, SummariesConfig, read_config
+from heron.data.config import FileConfig, SummariesConfig, read_config
 from heron.data.readers import load_with_report, read_rows
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
@@ -46,30 +42,11 @@ def table(tmp_path):
     return write
 
 
-@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
-def test_every_kind_of_table_gives_the_same_examples(own, tmp_path, suffix):
-    path = tmp_path / f"rows.{suffix}"
-    write_table(path, {key: [row[key] for row in ROWS] for key in ROWS[0]})
-    examples = read_rows(path, own, "required").examples
-    assert [(e.guid, e.text, e.target) for e in examples] == [tuple(row.values()) for row in ROWS]
-    assert {e.label for e in examples} == {"summary"}
-
-
 def test_without_ids_rows_are_named_by_file_and_line(own, table):
     rows = [{key: row[key] for key in ("article", "summary")} for row in ROWS]
     assert [e.guid for e in read_rows(table(rows), own, "required").examples] == [
         "rows:1",
         "rows:2",
-    ]
-
-
-def test_a_packed_table_gives_the_same_examples_and_ids(own, table, tmp_path):
-    plain = table([{key: row[key] for key in ("article", "summary")} for row in ROWS])
-    packed = tmp_path / "rows.jsonl.gz"
-    packed.write_bytes(gzip.compress(plain.read_bytes()))
-    first, second = (read_rows(path, own, "required").examples for path in (plain, packed))
-    assert [(e.guid, e.text, e.target) for e in first] == [
-        (e.guid, e.text, e.target) for e in second
     ]
 
 
@@ -119,16 +96,6 @@ def test_what_the_file_spells_otherwise_is_kept_beside_what_was_read(own, table)
     assert as_given(second) == (second.text, second.target)
 
 
-def test_rows_left_out_count_as_rows_of_the_file(own, table, tmp_path):
-    own.files = {"train": FileConfig(str(table([*ROWS, {**ROWS[0], "guid": "c"}])), rows=3)}
-    own.summaries.min_summary_tokens = 3
-    own.validation.fraction = own.holdout.fraction = 0.0
-    assert len(load_with_report(own, tmp_path, tmp_path).examples["train"]) == 2
-    own.files["train"].rows = 4
-    with pytest.raises(DataError, match="3 rows, expected 4"):
-        load_with_report(own, tmp_path, tmp_path)
-
-
 @given(st.text(alphabet=HEBREW.alphabet, min_size=1), st.text(alphabet="abcdz", min_size=1))
 def test_the_share_of_other_letters_is_theirs_among_all(hebrew, latin):
     assert other_script(hebrew, frozenset(HEBREW.alphabet)) == 0
@@ -141,17 +108,3 @@ def test_points_capitals_and_diacritics_are_of_the_language():
     assert other_script("שָׁלוֹם", frozenset(HEBREW.alphabet)) == 0
     assert other_script("Școală ÎNALTĂ", frozenset(ROMANIAN.alphabet)) == 0
     assert other_script("1234 ...", frozenset(ROMANIAN.alphabet)) == 1
-
-
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        ({"columns": Columns(text_pair="question")}, "text_pair"),
-        ({"label_order": ["a", "b"]}, "label_order"),
-        ({"format": "pair_table"}, "format"),
-        ({"task": "relation", "label_order": ["A", "B"]}, "format"),
-    ],
-)
-def test_options_of_other_tasks_are_refused(own, change, says):
-    with pytest.raises(ConfigError, match=says):
-        check(dataclasses.replace(own, **change), "data.")

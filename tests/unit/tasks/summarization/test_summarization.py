@@ -107,14 +107,6 @@ def test_a_run_scores_the_same_when_it_is_evaluated(run, tmp_path):
     assert not run.generated.exists()
 
 
-def test_several_values_of_a_setting_are_each_evaluated(run, tmp_path):
-    out = tmp_path / "scores.json"
-    words = ("batching.tokens=900,1800", "split=validation", f"out={out}")
-    assert heron("evaluate", f"run={run.path}", *words) == 0
-    scores = read_json(out)
-    assert scores["batching.tokens=900"] == scores["batching.tokens=1800"]
-
-
 @pytest.fixture
 def files(run, tmp_path):
     """The run's test split as a file of anyone's, and its predictions."""
