@@ -18,7 +18,6 @@ from transformers import (
 
 from heron.base.errors import ConfigError
 from heron.models.config import EncoderConfig, ScratchConfig
-from heron.models.dropout import FastDropout
 from heron.models.encoder import Encoder, load_encoder, segments
 
 SHAPE = {
@@ -132,11 +131,6 @@ def test_new_tokens_leave_the_old_rows_as_they_were(settings):
     assert after[len(before) :].isfinite().all()
 
 
-def test_a_tokenizer_smaller_than_the_embeddings_leaves_them(settings):
-    rows = load(settings).model.get_input_embeddings().num_embeddings
-    assert load(settings, vocabulary=10).model.get_input_embeddings().num_embeddings == rows
-
-
 @pytest.mark.parametrize("freeze", ["none", "embeddings", "1"])
 def test_gradient_checkpointing_gives_equal_gradients(settings, make_batch, freeze):
     plain = load(settings, freeze=freeze).train()
@@ -238,17 +232,3 @@ def test_a_longformer_evaluates_as_transformers_own_with_global_attention(longfo
     expected = own(batch.tokens_BL, batch.mask_BL, global_attention_mask=first).last_hidden_state
     real = batch.mask_BL.bool()
     torch.testing.assert_close(load(longformer).eval()(batch)[real], expected[real])
-
-
-def test_a_longformer_trains_with_fast_dropout_and_gradient_checkpointing(longformer, make_batch):
-    batch = make_batch(lengths=(30, 11), rows=(1, 1))
-    plain = load(longformer).train()
-    plain.assert_mode(training=True)
-    assert any(isinstance(module, FastDropout) for module in plain.modules())
-    assert plain.model.config._attn_implementation == "eager"
-    assert not torch.equal(plain(batch), plain(batch))
-    saving = load(longformer, gradient_checkpointing=True).train()
-    expected = gradients(plain, batch)
-    for name, gradient in gradients(saving, batch).items():
-        assert gradient is not None, name
-        torch.testing.assert_close(gradient, expected[name])

@@ -42,23 +42,22 @@ def rows_of(batch, rows):
     return {name: column[rows] for name, column in batch.columns.items()}
 
 
-def single_row(batch, row):
-    """The batch that holds one row alone, its sequence unpadded."""
-    sequence = int(batch.sequences_R[row])
-    length = int(batch.mask_BL[sequence].sum())
-    return (
-        sequence,
-        length,
-        dataclasses.replace(
-            batch,
-            tokens_BL=batch.tokens_BL[sequence : sequence + 1, :length],
-            mask_BL=batch.mask_BL[sequence : sequence + 1, :length],
-            sequences_R=torch.zeros(1, dtype=torch.int64),
-            columns=rows_of(batch, slice(row, row + 1)),
-            labels_R=batch.labels_R[row : row + 1],
-            rows_R=batch.rows_R[row : row + 1],
-        ),
+def alone(batch, row, own_B):
+    """The batch that holds one row and its sequences, unpadded; and its length."""
+    length = int(batch.mask_BL[own_B].sum(dim=1).max())
+    rows = slice(row, row + 1)
+    whole = dataclasses.replace(
+        batch,
+        tokens_BL=batch.tokens_BL[own_B, :length],
+        mask_BL=batch.mask_BL[own_B, :length],
+        second_B=batch.second_B[own_B],
+        owners_B=torch.zeros(int(own_B.sum()), dtype=torch.int64),
+        sequences_R=torch.zeros(1, dtype=torch.int64),
+        columns=rows_of(batch, rows),
+        labels_R=batch.labels_R[rows],
+        rows_R=batch.rows_R[rows],
     )
+    return whole, length
 
 
 @pytest.mark.parametrize("config", ALL.values(), ids=ALL)
@@ -69,8 +68,9 @@ def test_a_row_in_a_batch_has_the_logits_it_has_alone(config, make_batch):
     logits_RC = head(states_BLD, batch)
     assert logits_RC.shape == (len(batch), CLASSES)
     for row in range(len(batch)):
-        sequence, length, alone = single_row(batch, row)
-        expected = head(states_BLD[sequence : sequence + 1, :length], alone)
+        own_B = torch.arange(len(batch.mask_BL)) == batch.sequences_R[row]
+        single, length = alone(batch, row, own_B)
+        expected = head(states_BLD[own_B, :length], single)
         torch.testing.assert_close(logits_RC[row : row + 1], expected)
 
 
@@ -172,24 +172,6 @@ def several_sequences(make_batch, config, padding=0):
     )
 
 
-def row_with_its_sequences(batch, row):
-    """The batch that holds one row and its sequences, unpadded; and which sequences these are."""
-    own_B = batch.owners_B == row
-    length = int(batch.mask_BL[own_B].sum(dim=1).max())
-    alone = dataclasses.replace(
-        batch,
-        tokens_BL=batch.tokens_BL[own_B, :length],
-        mask_BL=batch.mask_BL[own_B, :length],
-        second_B=batch.second_B[own_B],
-        owners_B=torch.zeros(int(own_B.sum()), dtype=torch.int64),
-        sequences_R=torch.zeros(1, dtype=torch.int64),
-        columns=rows_of(batch, slice(row, row + 1)),
-        labels_R=batch.labels_R[row : row + 1],
-        rows_R=batch.rows_R[row : row + 1],
-    )
-    return alone, own_B, length
-
-
 @pytest.mark.parametrize("config", PAIRS.values(), ids=PAIRS)
 def test_a_row_of_several_sequences_has_the_logits_it_has_alone(config, make_batch):
     batch = several_sequences(make_batch, config, padding=5)
@@ -198,10 +180,9 @@ def test_a_row_of_several_sequences_has_the_logits_it_has_alone(config, make_bat
     logits_RC = head(states_BLD, batch)
     assert logits_RC.shape == (3, CLASSES)
     for row in range(len(batch)):
-        alone, own_B, length = row_with_its_sequences(batch, row)
-        torch.testing.assert_close(
-            logits_RC[row : row + 1], head(states_BLD[own_B, :length], alone)
-        )
+        single, length = alone(batch, row, own_B := batch.owners_B == row)
+        expected = head(states_BLD[own_B, :length], single)
+        torch.testing.assert_close(logits_RC[row : row + 1], expected)
 
 
 @pytest.mark.parametrize("config", PAIRS.values(), ids=PAIRS)

@@ -12,7 +12,7 @@ import torch
 from torch.nn import functional as F
 
 import small_runs
-from heron.base.errors import ConfigError, DataError
+from heron.base.errors import DataError
 from heron.base.run_folder import RunFolder
 from heron.base.tables import Table
 from heron.data.datamodule import DataModule
@@ -92,12 +92,6 @@ def test_a_teacher_may_say_nothing_of_a_row_but_nothing_that_is_no_probability()
     for cells in (("x", 1), (0.5, float("nan")), (-1, 2), (float("inf"), 1)):
         with pytest.raises(DataError, match=r"t\.csv:2: p/<class> is"):
             add(("1", *cells))
-
-
-def test_a_column_that_no_row_has_is_an_error_that_says_where_columns_come_from(tmp_path) -> None:
-    words = [*written(tmp_path / "d"), "optim.soft.columns=[c]"]
-    with pytest.raises(ConfigError, match="no row of train"):
-        soft_targets(*data_of(tmp_path, *words))
 
 
 def test_a_teacher_is_read_from_a_file_and_from_the_folds_of_a_sweep(tmp_path) -> None:

@@ -207,42 +207,6 @@ def test_a_test_split_is_held_out_before_validation_is_carved(write, read, confi
     assert len({e.guid for examples in splits.values() for e in examples}) == 40
 
 
-def test_held_out_by_group_a_premise_is_on_one_side_only(write, read, config):
-    many(write)
-    config.columns.group = "premise"
-    config.holdout = HoldoutConfig(0.2, "group")
-    splits = read().examples
-    premises = [{e.text for e in examples} for examples in splits.values()]
-    assert set(splits) == {"train", "test"}
-    assert not set.intersection(*premises)
-
-
-def test_a_test_file_is_never_replaced_by_a_held_out_part(write, read, config):
-    config.holdout = HoldoutConfig(0.5)
-    config.files["test"] = FileConfig("test.jsonl")
-    many(write)
-    many(write, 4, "test.jsonl")
-    sizes = {split: len(examples) for split, examples in read().examples.items()}
-    assert sizes == {"train": 40, "test": 4}
-
-
-def test_pairs_of_test_are_dropped_from_train_and_counted(write, read, config):
-    config.files["test"] = FileConfig("test.jsonl")
-    many(write)
-    many(write, 4, "test.jsonl")
-    config.duplicates = "drop"
-    loaded = read()
-    assert {split: len(examples) for split, examples in loaded.examples.items()} == {
-        "train": 36,
-        "test": 4,
-    }
-    assert loaded.dropped == {"train": {"duplicate": 4}}
-    config.duplicates = "mark"
-    loaded = read()
-    assert loaded.examples["train"][0].side["duplicate_of"] == "test:test:1"
-    assert loaded.dropped == {}
-
-
 @pytest.mark.parametrize(
     ("name", "rows", "labels"),
     [

@@ -11,34 +11,16 @@ from heron.training.inference import open_trained, read_splits
 from tiers import quick
 
 LONG = ("data.generator.premise_sentences=[6,8]",)
+CUT = ("head=mlp3", *LONG, "encoder.max_length=96")
+WINDOWS = (*CUT, "encoder.overflow=windows", "encoder.stride=8")
 SYSTEMS = {
     "LCHAIM, three-layer head": ("head=mlp3",),
     "LCHAIM, probe": ("head=mlp3", "encoder.freeze=all"),
     "LCHAIM, literal separator": ("head=mlp3", "encoder.separator=' [SEP] '"),
-    "truncated premises": ("head=mlp3", *LONG, "encoder.max_length=96"),
-    "windows, logits averaged": (
-        "head=mlp3",
-        *LONG,
-        "encoder.max_length=96",
-        "encoder.overflow=windows",
-        "encoder.stride=8",
-    ),
-    "windows, largest logit": (
-        "head=mlp3",
-        *LONG,
-        "encoder.max_length=96",
-        "encoder.overflow=windows",
-        "encoder.stride=8",
-        "head.over_windows=max_logits",
-    ),
-    "windows, states averaged": (
-        "head=mlp3",
-        *LONG,
-        "encoder.max_length=96",
-        "encoder.overflow=windows",
-        "encoder.stride=8",
-        "head.over_windows=mean_states",
-    ),
+    "truncated premises": CUT,
+    "windows, logits averaged": WINDOWS,
+    "windows, largest logit": (*WINDOWS, "head.over_windows=max_logits"),
+    "windows, states averaged": (*WINDOWS, "head.over_windows=mean_states"),
     "gradient checkpointing": ("head=mlp3", "encoder.gradient_checkpointing=true"),
     "RoNLI, siamese on a frozen encoder": ("head=siamese_cls", "encoder.freeze=all"),
     "RoNLI, siamese fine-tuned": ("head=siamese_cls", "head.combine=compare"),
@@ -109,7 +91,7 @@ def test_a_decoder_s_first_word_is_not_taken_for_a_summary(chronicle_config, tin
 
 
 def test_the_truncated_share_is_reported(chronicle_config, tmp_path, capsys):
-    words = ("data=chronicle_nli", "task=nli", "head=mlp3", *LONG, "encoder.max_length=96")
+    words = ("data=chronicle_nli", "task=nli", *CUT)
     folder = RunFolder(tmp_path / "run")
     terminal.begin()
     job.run_job(chronicle_config(*words), folder)

@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from heron.base.errors import ConfigError
-from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.tables import write_table
 from heron.data.collate import Batch
@@ -100,15 +99,6 @@ def test_members_give_other_answers_alone_and_their_thresholds_are_averaged(memb
     assert both.threshold == pytest.approx((alone[0].threshold + alone[1].threshold) / 2)
     firsts = [[best[0].text for best in each.best] for each in (*alone, both)]
     assert firsts[2] not in firsts[:2]
-
-
-def test_evaluate_and_predict_take_members_with_different_heads(member, tmp_path, capsys):
-    runs = f"run={member('span').path},{member('biaffine').path}"
-    out = tmp_path / "scores.json"
-    assert heron("evaluate", runs, f"out={out}") == 0
-    assert 0 <= read_json(out)["test"]["f1"] <= 1
-    words = ("context=רותי הגיעה לחיפה ביום שני.", "question=מי הגיעה לחיפה?")
-    assert heron("predict", runs, *words) == 0
 
 
 def test_members_that_read_texts_otherwise_are_refused(member):

@@ -331,22 +331,18 @@ def test_training_refuses_an_answer_longer_than_every_window_and_one_without_tok
     assert "map to no token" in mark.what
 
 
-@pytest.mark.parametrize(("words", "kept"), [(16, 1), (17, 0)])
-def test_a_question_that_leaves_windows_no_room_to_move_on_is_refused(words, kept):
-    row = example(LONG, (0, 2), question="אב " * words)  # 24 - 3 special - 4 shared - 1 new
-    features = qa_features([row], BERT, OPTIONS)
+@pytest.mark.parametrize(
+    ("overflow", "words", "kept"),  # 24 - 3 special - 4 shared - 1 new
+    [("windows", 16, 1), ("windows", 17, 0), ("truncate", 20, 1), ("truncate", 21, 0)],
+)
+def test_a_question_that_leaves_its_context_no_room_is_refused(overflow, words, kept):
+    row = example(LONG, (0, 2), question="אב " * words)
+    features = qa_features([row], BERT, dataclasses.replace(OPTIONS, overflow=overflow))
     assert len(features) == kept
     for problem in features.refused:
-        assert f"its question has {words} tokens and leaves none of 24" in problem.what
-        for key in ("encoder.stride", "encoder.max_length", "data.on_cut=drop"):
-            assert key in str(problem)
-
-
-@pytest.mark.parametrize(("words", "kept"), [(20, 1), (21, 0)])
-def test_a_truncated_context_keeps_at_least_one_token(words, kept):
-    cut = dataclasses.replace(OPTIONS, overflow="truncate")
-    row = example(LONG, (0, 2), question="אב " * words)
-    assert len(qa_features([row], BERT, cut)) == kept
+        assert "encoder.max_length" in str(problem)
+        assert ("encoder.stride" in str(problem)) == (overflow == "windows")
+        assert "longest_first" not in str(problem)
 
 
 @pytest.mark.parametrize("text", ["", "  ", "\u200f"])

@@ -288,24 +288,6 @@ def made_up(none, right, golds):
     return SpanPredictions.over(examples, best, np.asarray(none, dtype=np.float32), 0.0)
 
 
-def test_the_threshold_has_the_highest_f1_of_all():
-    random = np.random.default_rng(0)
-    for _ in range(20):
-        golds = [["x"] if random.random() < 0.6 else [] for _ in range(12)]
-        none = random.normal(size=12).round(1)
-        predictions = made_up(none, random.random(12) < 0.7, golds)
-
-        def f1(threshold, none=none, predictions=predictions, golds=golds):
-            answers = zip(none.astype(np.float32), predictions.best, golds, strict=True)
-            return sum(
-                (not gold) if value > threshold else bool(gold) and best[0].text == gold[0]
-                for value, best, gold in answers
-            )
-
-        tuned = predictions.tuned().threshold
-        assert f1(tuned) == max(f1(at) for at in np.linspace(-4, 4, 1601))
-
-
 @pytest.mark.parametrize(
     ("none", "golds", "threshold"),
     [([-5, -4, -3], [["x"]] * 3, 0.0), ([-1, 9], [["x"], []], 0.0), ([2, 9], [["x"], []], 5.5)],

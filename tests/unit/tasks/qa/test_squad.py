@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from heron.base.errors import ConfigError, DataError
-from heron.config.parsing import check
+from heron.base.errors import DataError
 from heron.data.config import Columns, DataConfig, FileConfig, QaConfig
 from heron.data.readers import load_with_report, read_rows
 
@@ -184,12 +183,6 @@ def test_repair_takes_an_answer_with_other_white_space_and_counts(write, read, c
     assert (example.side["answers"], example.side["repairs"]) == (["on Monday."], ["repaired"])
 
 
-def test_repair_refuses_what_stands_nowhere(write, read, config):
-    config.qa = QaConfig(misaligned="repair")
-    write(row(answers=[answer("Tuesday")]))
-    assert "misaligned=drop" in problem(read)
-
-
 def test_drop_leaves_out_misaligned_answers_and_questions_without_another(write, read, config):
     config.qa = QaConfig(misaligned="drop")
     config.files["train"].rows = 2
@@ -284,31 +277,3 @@ def test_whoever_only_predicts_needs_no_right_answers(write, config, tmp_path):
     rows = read_rows(tmp_path / "train.json", config, "ignored")
     assert [(e.label, e.spans) for e in rows.examples] == [(None, ())] * 3
     assert rows.problems == []
-
-
-def test_bad_questions_are_reported_beside_the_good(write, config, tmp_path):
-    write(row("a", answers=[answer(start=2)]), row("b"))
-    rows = read_rows(tmp_path / "train.json", config, bad_rows="report")
-    assert [e.guid for e in rows.examples] == ["b"]
-    assert len(rows.problems) == 1
-
-
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [
-        ({"format": "pair_table"}, "format"),
-        ({"task": "nli"}, "format"),
-        ({"label_order": ["no_answer", "answer"]}, "label_order"),
-        ({"columns": Columns("context")}, "columns"),
-    ],
-)
-def test_a_question_set_is_refused_what_does_not_go_with_questions(values, said):
-    given = {
-        "task": "qa",
-        "format": "squad_json",
-        "columns": Columns("context", text_pair="question"),
-        **values,
-    }
-    with pytest.raises(ConfigError) as error:
-        check(DataConfig(**given), "data.")
-    assert said in str(error.value)

@@ -8,7 +8,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from transformers import PreTrainedTokenizerFast
 
 from heron.data.examples import Example, Span
-from heron.data.features import UNLABELLED, FeatureOptions
+from heron.data.features import FeatureOptions
 from heron.data.hub import load_tokenizer
 from heron.data.markers import Markers, mark
 from heron.languages.hebrew import HEBREW
@@ -178,11 +178,6 @@ def test_both_forms_have_the_same_rows_with_the_same_labels(word_pieces):
     for features in (marked, window):
         assert dict(zip(features.guids, features.labels_R.tolist(), strict=True)) == labels
     assert len(marked.lengths_S) == len(rows)
-
-
-def test_an_unlabelled_row_is_marked_as_such(word_pieces):
-    row = example(TEXT, PLACES[:2], label=None)
-    assert relation_features([row], word_pieces, WINDOW).labels_R.tolist() == [UNLABELLED]
 
 
 @given(case=texts_with_spans(), form=st.sampled_from(["marked", "window"]), data=st.data())

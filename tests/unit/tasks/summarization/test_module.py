@@ -22,7 +22,6 @@ from heron.data.datamodule import DataModule
 from heron.metrics.names import rouge_names
 from heron.tasks.config import GenerationConfig as Generation
 from heron.tasks.config import read
-from heron.tasks.summarization.module import part_of
 from heron.tasks.summarization.predictions import (
     Written,
     choose_rows,
@@ -249,17 +248,6 @@ def test_what_cannot_write_is_refused(chronicle_config, changes, says):
         setattr(attrgetter(part)(config), name, value)
     with pytest.raises(ConfigError, match=says):
         read(parse_yaml(config_text(config)))
-
-
-def test_a_batch_of_which_no_row_is_chosen_leaves_nothing(built):
-    module, data, batch = built()
-    nothing = module.write(part_of(batch, torch.zeros(len(batch), dtype=torch.bool)))
-    two = module.write(part_of(batch, torch.arange(len(batch)) < 2))
-    predictions = module.collect([nothing, two], data, VALIDATION)
-    assert len(predictions.guids) == 2
-    whole = module.collect([module.write(batch)], data, VALIDATION)
-    known = dict(zip(whole.guids, whole.texts, strict=True))
-    assert [known[guid] for guid in predictions.guids] == predictions.texts
 
 
 def test_a_damaged_cache_of_extractive_scores_is_computed_anew(tmp_path, chronicle_config):
