@@ -67,13 +67,6 @@ def test_layers_learn_slower_the_further_they_are_from_the_head(encoder, head):
         assert rate == expected, name
 
 
-@pytest.mark.parametrize(("head_lr", "expected"), [(None, 2.0), (0.0, 0.0), (3.0, 3.0)])
-def test_the_head_learns_at_its_own_rate_or_the_encoders(encoder, head, head_lr, expected):
-    optimizer = build_optimizer(encoder, head, OptimConfig(lr=2.0, head_lr=head_lr))
-    rates = settings_of(optimizer, encoder=encoder, head=head)
-    assert {rate for name, (rate, _) in rates.items() if name.startswith("head")} == {expected}
-
-
 @pytest.mark.parametrize("total", [40, 400])
 @pytest.mark.parametrize(
     ("name", "ours"),

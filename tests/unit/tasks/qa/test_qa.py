@@ -190,20 +190,6 @@ def test_evaluate_and_score_take_what_they_propose_for_wrong_answers(
         assert ("rows left out: 1" in capsys.readouterr().out) == (left == 1)
 
 
-@pytest.mark.parametrize("longest", [1, 3])
-def test_no_answer_is_longer_than_it_may_be(runs, longest):
-    trained = open_trained(runs[0], settings={"task.max_answer_tokens": longest})
-    examples = read_splits(trained)["test"]
-    widths = set()
-    for example, best in zip(examples, trained.predict(examples)[0].best, strict=True):
-        tokens = trained.tokenizer(example.text, return_offsets_mapping=True)["offset_mapping"]
-        widths |= {
-            sum(start < answer.end and end > answer.start for start, end in tokens)
-            for answer in best
-        }
-    assert widths == set(range(1, longest + 1))
-
-
 def test_a_report_shows_answers_and_no_matrix_of_them(runs):
     assert heron("report", runs[0].path) == 0
     artefacts = read_artefacts(collect(runs[0].path)[0])

@@ -128,14 +128,6 @@ def test_marked_form_finds_mentions_and_opening_markers(tokenizer, case):
     assert tokenizer.convert_ids_to_tokens(ids) == [HE.start_1, HE.start_2]
 
 
-@given(case=texts_with_spans())
-def test_marked_form_is_the_tokenized_marked_text(tokenizer, case):
-    text, spans = case
-    features = relation_features([example(text, spans)], tokenizer, MARKED)
-    assert features.tokens_T.tolist() == tokenizer(mark(text, spans, HE).text)["input_ids"]
-    assert features.offsets_S.tolist() == [0, len(features.tokens_T)]
-
-
 def test_a_mention_ending_in_stripped_points_is_found(accent_stripper):
     text = "נָבְחַר הַשָּׂרָֹ"
     spans = [(0, 7), (8, len(text))]
@@ -202,13 +194,6 @@ def test_truncation_refuses_exactly_the_rows_it_cuts(word_pieces, case, form, da
         assert short.guids == []
         assert [problem.where for problem in short.refused] == ["g"]
         assert f"first {max_length} tokens" in short.refused[0].what
-
-
-def test_a_closing_marker_is_never_cut_off_silently(word_pieces):
-    row = example(TEXT[: PLACES[1].end], PLACES[:2])
-    whole = relation_features([row], word_pieces, MARKED)
-    short = FeatureOptions("marked", len(whole.tokens_T) - 1, LABELS, own=HE)
-    assert [p.where for p in relation_features([row], word_pieces, short).refused] == ["g"]
 
 
 def test_a_cut_row_leaves_the_other_pairs_of_its_window(word_pieces):

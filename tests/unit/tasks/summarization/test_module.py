@@ -16,7 +16,7 @@ from transformers import GenerationConfig
 from heron.base.errors import ConfigError
 from heron.base.files import parse_yaml
 from heron.base.run_folder import config_text
-from heron.data.collate import IGNORED, Collator
+from heron.data.collate import IGNORED
 from heron.data.config import TEST, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.metrics.names import rouge_names
@@ -91,16 +91,6 @@ def test_a_summary_s_token_is_scored_by_the_article_and_the_tokens_before_it_alo
         assert not torch.allclose(logits_BMV[:, 6:9], changed_BMV[:, 6:9])
         other = dataclasses.replace(batch, tokens_BL=batch.tokens_BL.flip(0))
         assert not torch.allclose(logits_BMV[:, :1], scores_by_place(module, other)[:, :1])
-
-
-def test_padding_of_articles_changes_nothing(built):
-    module, data, _ = built()
-    collate = Collator(data.features[TEST], data.tokenizer.pad_token_id)
-    both, alone = collate(np.array([0, 1])), collate(np.array([0]))
-    with torch.no_grad():
-        together = module.output(module.logits(both), both).observed_R3[0]
-        apart = module.output(module.logits(alone), alone).observed_R3[0]
-    torch.testing.assert_close(together, apart, atol=1e-5, rtol=1e-4)
 
 
 def test_the_recorder_is_told_probability_correctness_and_margin(built):

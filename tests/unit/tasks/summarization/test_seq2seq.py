@@ -30,31 +30,18 @@ from heron_tools.export.plain import Plain
 from tiers import quick
 
 CHRONICLE = ("data=chronicle_summaries", "task.generation.max_new_tokens=6")
+SPECIAL = {"pad_token_id": 0, "eos_token_id": 3}
 T5 = {
-    "d_model": 32,
-    "d_kv": 16,
-    "d_ff": 48,
-    "num_layers": 2,
-    "num_heads": 2,
-    "pad_token_id": 0,
-    "eos_token_id": 3,
-    "decoder_start_token_id": 0,
+    **{"d_model": 32, "d_kv": 16, "d_ff": 48, "num_layers": 2, "num_heads": 2},
+    **{**SPECIAL, "decoder_start_token_id": 0},
 }
 LED = {
-    "d_model": 32,
-    "encoder_layers": 2,
-    "decoder_layers": 2,
-    "encoder_attention_heads": 2,
-    "decoder_attention_heads": 2,
-    "encoder_ffn_dim": 48,
-    "decoder_ffn_dim": 48,
-    "attention_window": 8,
-    "max_encoder_position_embeddings": 256,
-    "max_decoder_position_embeddings": 64,
-    "pad_token_id": 0,
-    "bos_token_id": 2,
-    "eos_token_id": 3,
-    "decoder_start_token_id": 3,
+    **dict.fromkeys(("encoder_layers", "decoder_layers"), 2),
+    **dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), 2),
+    **dict.fromkeys(("encoder_ffn_dim", "decoder_ffn_dim"), 48),
+    **{"d_model": 32, "attention_window": 8, "max_encoder_position_embeddings": 256},
+    **{"max_decoder_position_embeddings": 64, "bos_token_id": 2},
+    **{**SPECIAL, "decoder_start_token_id": 3},
 }
 LOCAL = {"local_radius": 7, "global_block_size": 4, "encoder_attention_type": "transient-global"}
 KINDS = {
