@@ -1,4 +1,4 @@
-"""ParaShoot: sheets to judge gold answers, the annotation ceiling, new questions."""
+"""ParaShoot: answers by slice, statistics of questions, sheets to judge gold answers, a corpus."""
 
 from pathlib import Path
 
@@ -9,6 +9,10 @@ from heron.commands import COMMANDS, Command
 
 _HERE = Path(__file__).parent
 
+FORK_ANALYSES.register("slices of qa", on_demand("heron_forks.parashoot.answers:slice_answers"))
+FORK_ANALYSES.register(
+    "statistics of qa", on_demand("heron_forks.parashoot.questions:describe_questions")
+)
 FORK_ANALYSES.register("draw_sheet", on_demand("heron_forks.parashoot.sheets:draw_sheet"))
 FORK_ANALYSES.register("score_sheet", on_demand("heron_forks.parashoot.sheets:score_sheet"))
 COMMANDS.register(

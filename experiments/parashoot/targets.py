@@ -24,13 +24,18 @@ from heron.metrics.span import CLUSTERS, OTHER
 from heron.reports.pages import render
 from heron.results.shipped import Shipped, read_shipped
 from heron.training.stored import read_stored
-from heron_tools.analysis.answer_kinds import OVERLAPS
-from heron_tools.analysis.answers import overlap_table
 from heron_tools.analysis.command import open_slicer
 from heron_tools.analysis.slicing import Slicer
 from heron_tools.reproduction.targets import Estimate, Filled, Names, Request
 from heron_tools.statistics.options import AnalyzeOptions
-from heron_tools.statistics.questions import (
+from heron_tools.statistics.rates import group_ids, share
+
+from .answer_kinds import OVERLAPS
+from .answer_sheet import MINIMAL, TOO_LONG, TOO_SHORT, measure_ceiling, quality_table, read_sheet
+from .answers import TEMPLATES, overlap_table
+from .ceiling import ceiling_table
+from .corpus.label_studio import labelling_config, wording
+from .questions import (
     ALL,
     SplitStatistics,
     length_table,
@@ -39,14 +44,8 @@ from heron_tools.statistics.questions import (
     size_table,
     word_tables,
 )
-from heron_tools.statistics.rates import group_ids, share
-
-from .answer_sheet import MINIMAL, TOO_LONG, TOO_SHORT, measure_ceiling, quality_table, read_sheet
-from .ceiling import ceiling_table
-from .corpus.label_studio import labelling_config, wording
 
 DATA = "parashoot"
-TEMPLATES = Path(__file__).parent / "templates"
 # The split with the paper's validation questions, by a run's data set.
 PAPER_SPLITS = {DATA: VALIDATION, "parashoot_dev": "test"}
 ENCODER = "onlplab/alephbert-base"  # of Table 5 and Figure A.1

@@ -11,7 +11,7 @@ from heron.languages.hebrew import HEBREW
 from heron.metrics.span import question_clusters
 from heron.results.shipped import read_shipped
 from heron.tasks import FORK_ANALYSES
-from heron_tools.statistics.questions import ALL, question_statistics
+from heron_forks.parashoot.questions import ALL, question_statistics
 from real_data import DATA, needs
 
 pytestmark = needs(DATA)

@@ -22,13 +22,13 @@ SHORTEST = 40  # characters; texts are not cut to fewer
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def render(template: str, folder: Path | None = None, **values: Any) -> str:
-    """Fill a page template, of heron or in a fork's `folder`; a missing value is an error."""
+def render(template: str, folder: Path | tuple[Path, ...] | None = None, **values: Any) -> str:
+    """Fill a page template, of heron or in a fork's `folder`s; a missing value is an error."""
     return _environment(folder).get_template(template).render(**values)
 
 
 @cache
-def _environment(folder: Path | None) -> Environment:
+def _environment(folder: Path | tuple[Path, ...] | None) -> Environment:
     own = PackageLoader("heron.reports")
     environment = Environment(
         loader=ChoiceLoader([FileSystemLoader(folder), own]) if folder else own,

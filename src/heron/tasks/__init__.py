@@ -54,6 +54,7 @@ class BaselineConfig:
 # File formats of relations and of sentence pairs: their data sets may be in either.
 CLASS_FORMATS: Registry[Any] = Registry("data format")
 
-# What forks add to `heron analyze`: `draw_sheet` and `score_sheet`, `published_statistics`, and
-# `by NAME`, by which runs with classes are sliced.
+# What tools and forks add to `heron analyze`: `slices of TASK` (of runs) and `statistics of TASK`
+# (of data sets; tasks with classes need neither), `by NAME` (a slice of runs with classes),
+# `draw_sheet` and `score_sheet`, `published_statistics`.
 FORK_ANALYSES: Registry[Callable[..., Any]] = Registry("analysis of a fork")

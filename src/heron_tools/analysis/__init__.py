@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heron.base.errors import ConfigError
-from heron.base.registry import Registry
 from heron.commands import COMMANDS, Command
 from heron.tasks import FORK_ANALYSES
 
 if TYPE_CHECKING:  # start-up time
-    from heron.base.cells import Table
     from heron.data.config import DataConfig
     from heron.results.shipped import Shipped
     from heron_tools.analysis.slicing import Slicer, Split
@@ -20,11 +18,6 @@ if TYPE_CHECKING:  # start-up time
     from heron_tools.statistics.outcome import Outcome
 
     Describe = Callable[[Shipped, AnalyzeOptions], Outcome]
-
-# By task: what slices its runs, and what describes its data sets; forks may add entries. Tasks with
-# classes need none.
-SLICERS: Registry[Callable[[Split], Slicer]] = Registry("analysis of runs")
-STATISTICS: Registry[Describe] = Registry("statistics")
 
 
 def slicer_of(split: Split) -> Slicer:
@@ -36,7 +29,8 @@ def slicer_of(split: Split) -> Slicer:
     from heron.tasks.task import task_of
     from heron_tools.analysis.labels import slice_labels
 
-    find, task = SLICERS.find(split.data.task), split.data.task
+    task = split.data.task
+    find: Callable[[Split], Slicer] | None = FORK_ANALYSES.find(f"slices of {task}")
     if find is None and not task_of(split.data).has_classes:
         raise ConfigError(f"run=: no analysis for task={task}; predictions/<split>.parquet has all")
     return (find or slice_labels)(split)
@@ -46,44 +40,21 @@ def statistics_of(config: DataConfig, options: AnalyzeOptions) -> Describe:
     """Choose the statistics of a data set, by its task."""
     from heron_tools.statistics.labels import describe_labels
 
-    return STATISTICS.find(config.task) or describe_labels
+    return FORK_ANALYSES.find(f"statistics of {config.task}") or describe_labels
 
 
-@SLICERS.late("qa")
-def _answers() -> Callable[[Split], Slicer]:
-    from heron_tools.analysis.answers import slice_answers
-
-    return slice_answers
-
-
-@SLICERS.late("summarization")
+@FORK_ANALYSES.late("slices of summarization")
 def _summaries() -> Callable[[Split], Slicer]:
     from heron_tools.analysis.summaries import slice_summaries
 
     return slice_summaries
 
 
-@STATISTICS.late("qa")
-def _questions() -> Describe:
-    from heron_tools.statistics.questions import describe_questions
-
-    return describe_questions
-
-
-@STATISTICS.late("summarization")
+@FORK_ANALYSES.late("statistics of summarization")
 def _articles() -> Describe:
     from heron_tools.statistics.summaries import describe_summaries
 
     return describe_summaries
-
-
-@FORK_ANALYSES.registered("statistics")
-def tables(shipped: Shipped) -> Sequence[Table]:
-    """Describe a data set with the default options, for its card."""
-    from heron_tools.statistics.options import AnalyzeOptions
-
-    options = AnalyzeOptions(data=shipped.config.name)
-    return statistics_of(shipped.config, options)(shipped, options).tables
 
 
 _HELP = Path(__file__).with_name("analyze.txt")

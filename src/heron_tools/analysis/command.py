@@ -62,7 +62,7 @@ def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]
         if found.slicings:
             facts |= {slicer.counted: len(split.frame), "unlabelled": split.unlabelled}
             title = with_synthetic(slicer.title, split.data.synthetic)
-            drawn = slicer.drawn, slicer.unit, slicer.zoomed
+            drawn = slicer.drawn, slicer.unit
             title = f"{title}, {slicer.headline} {slicer.overall:.3f}"
             figure["png"] = figures.slices_figure(found.slicings, title, slicer.overall, *drawn)
         paths += write_outcome(found, target, stem, facts, **figure)

@@ -20,7 +20,6 @@ def slices_figure(
     overall: float,
     drawn: Sequence[Drawn],
     group: str = "article",
-    zoomed: bool = False,
 ) -> bytes:
     """Draw scores with their intervals, one panel for each slicing, as PNG.
 
@@ -30,13 +29,10 @@ def slices_figure(
         overall: the first score of the whole split, a fraction, drawn as a line.
         drawn: the scores.
         group: the unit that intervals resample.
-        zoomed: whether the axis ends above the largest score instead of at 1.
     """
-    largest = 1.0
-    if zoomed:
-        slices = [one for slicing in slicings for one in slicing.slices]
-        highs = [_bounds(one.cells[each.score])[2] for one in slices for each in drawn]
-        largest = min(1.0, 1.1 * max(highs, default=1.0)) or 1.0
+    slices = [one for slicing in slicings for one in slicing.slices]
+    highs = [_bounds(one.cells[each.score])[2] for one in slices for each in drawn]
+    largest = min(1.0, 1.1 * max(highs, default=1.0)) or 1.0  # the axis ends above it
     with matplotlib.rc_context(STYLE):
         lines = textwrap.wrap(title, _LINE)
         heights = [1.3 + 0.42 * len(slicing.slices) for slicing in slicings]

@@ -31,6 +31,7 @@ from heron_tools.statistics.rates import RESAMPLES, group_means
 Floats = npt.NDArray[np.float64]
 Parts = Sequence[tuple[str, Rows]]
 
+TEMPLATES = Path(__file__).parent / "templates"
 TEXTS_NOTE = f"[low, high]: 95 %, bootstrap of whole articles ({RESAMPLES:,} resamples)."
 
 
@@ -100,7 +101,6 @@ class Slicer:
     note: str = TEXTS_NOTE  # text below tables of scores
     facts: Mapping[str, Any] = field(default_factory=dict)  # settings behind the numbers
     whole: bool = True  # whether tables end with a row for the whole split
-    zoomed: bool = False  # whether the axis of figures ends at the largest score instead of 1
     splits: bool = False  # whether a cell of a side column may list several categories
     shows_means: bool = False  # whether slices of numbers show their mean
 
@@ -196,15 +196,15 @@ def page_name(split: Split, stem: str) -> str:
 
 
 def cards_page(
-    template: str, title: str, synthetic: bool, content: Mapping[str, Any], **values: Any
+    template: Path, title: str, synthetic: bool, content: Mapping[str, Any], **values: Any
 ) -> str:
     """Build a page that shows each row of a split as a card, and says if texts are synthetic.
 
     The template extends `cards.html.j2`; its script shows `content`, in JSON's types.
     """
     banner, data = SYNTHETIC if synthetic else "", Markup(escape_json(content))
-    templates = Path(__file__).parent / "templates"
-    return render(template, templates, title=title, synthetic=banner, data=data, **values)
+    folders = template.parent, TEMPLATES
+    return render(template.name, folders, title=title, synthetic=banner, data=data, **values)
 
 
 def quantile_bins(values_N: npt.ArrayLike, bins: int, unknown: str = "") -> list[tuple[str, Rows]]:

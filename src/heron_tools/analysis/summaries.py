@@ -21,6 +21,7 @@ from heron.metrics.summary import Tally, by_whitespace, by_words, extractive_tex
 from heron.reports.figures import BLUE, GREEN, QUIET
 from heron.reports.pages import clean_text, cut_text, fit_length
 from heron_tools.analysis.slicing import (
+    TEMPLATES,
     TEXTS_NOTE,
     Column,
     Floats,
@@ -105,7 +106,6 @@ def slice_summaries(split: Split) -> Slicer:
         counted="articles",
         note=f"{TEXTS_NOTE} {COPIED_NOTE}",
         facts=texts_facts(options) | {"words": options.words, "bins": options.bins},
-        zoomed=True,
     )
 
 
@@ -192,7 +192,8 @@ def page(slicer: Slicer, megabytes: float = MEGABYTES) -> Outcome:
     longest = fit_length(split.frame["article"], int(megabytes * 1e6), _EVERY)
     values = {"total": len(split.frame), "longest": longest}
     content = payload(slicer, longest)
-    html = cards_page("summaries.html.j2", slicer.title, split.data.synthetic, content, **values)
+    template = TEMPLATES / "summaries.html.j2"
+    html = cards_page(template, slicer.title, split.data.synthetic, content, **values)
     return Outcome(files={page_name(split, "summaries"): html})
 
 

@@ -18,7 +18,6 @@ class AuditOptions(DataFolders):
     out: Path | None = None  # default `runs/audit/<name>`
     near: Share = 0.8  # minimum overlap of near duplicates, a fraction
     strict: bool = False  # exit with 1 if a finding is serious
-    card: Path | None = None  # where to write a card for the Hugging Face Hub
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -27,7 +26,6 @@ def run(arguments: Sequence[str]) -> int:
     # start-up time: a wrong option is reported before these libraries load
     from heron.data.findings import store
     from heron.results.shipped import read_shipped
-    from heron_tools.audit.card import write_card
     from heron_tools.audit.checks import audit
     from heron_tools.audit.findings import in_order
     from heron_tools.audit.report import Report, print_summary, write
@@ -40,8 +38,6 @@ def run(arguments: Sequence[str]) -> int:
     if options.near == AuditOptions.near:  # `heron train` warns by the default's findings
         found = [finding.as_json(rows=False) for finding in findings]
         store(shipped.config, shipped.sha256, found, options.folders[1])
-    if options.card is not None:
-        files = [*files, write_card(shipped, findings, options.card)]
     print_summary(report)
     print_lines(*files)
     return int(options.strict and any(finding.severity == "serious" for finding in findings))

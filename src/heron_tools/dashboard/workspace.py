@@ -102,8 +102,8 @@ def build_workspace(sweep: str, runs: Sequence[RunRecord], entity: str) -> Any:
 
 
 def _named(runs: Sequence[RunRecord], key: str) -> Any:
-    """Read a setting of W&B's logger; earlier runs have the key in `logger` itself."""
-    return runs[0].setting(f"logger.wandb.{key}") or runs[0].setting(f"logger.{key}")
+    """Read a setting of W&B's logger."""
+    return runs[0].setting(f"logger.wandb.{key}")
 
 
 def _path(runs: Sequence[RunRecord], key: str) -> str:

@@ -35,7 +35,7 @@ _COUNTS = {  # why texts were not read completely
 }
 
 
-def write_card(run: RunFolder, plain: Plain, folder: Path, name: str, place: str = PLACE) -> None:
+def write_card(run: RunFolder, plain: Plain, folder: Path, name: str) -> None:
     """Write `README.md` and, if the run recorded dynamics, the data map's picture."""
     (record,) = collect(run.path)
     data, _ = data_of(plain.config, TEST)  # with stages, the last stage's
@@ -72,7 +72,7 @@ def write_card(run: RunFolder, plain: Plain, folder: Path, name: str, place: str
         language=get_language(data.language).name,
         classes=data.label_order if task_of(config).has_classes else [],
         started="random weights" if encoder == "scratch" else own,
-        usage=usage_code(plain, place),
+        usage=usage_code(plain, PLACE),
         facts=facts,
         sizes=(status.get("data") or {}).get("splits", {}),
         scores=to_markdown(score_table(record)).replace("### ", "## ", 1),

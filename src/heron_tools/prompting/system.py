@@ -21,16 +21,16 @@ from heron.base.terminal import say
 from heron.data.config import TRAIN
 from heron.data.examples import Example
 from heron.data.readers import load_run_data
+from heron.metrics.classification import score_task
 from heron.tasks import Baseline
 from heron.tasks.config import Config
-from heron.tasks.predictions import Predictions
+from heron.tasks.predictions import ClassPredictions, Predictions
 from heron.tasks.task import task_of
 from heron_tools.prompting import BACKENDS
 from heron_tools.prompting.answers import Answer, Request, Store, model_key
 from heron_tools.prompting.backends import Backend
 from heron_tools.prompting.config import PromptingConfig
 from heron_tools.prompting.parsing import Parsed, parse_class, parse_text
-from heron_tools.prompting.predictions import NamedClasses
 from heron_tools.prompting.prompts import Prompter, as_text
 from heron_tools.prompting.shots import Shots, read_pool
 from heron_tools.prompting.translation import Translator
@@ -194,6 +194,26 @@ class PromptedModel:
     def save(self, folder: Path) -> None:
         """Make an empty folder: the configuration has the prompt, and names the model."""
         folder.mkdir(parents=True, exist_ok=True)
+
+
+class NamedClasses(ClassPredictions):
+    """See `ClassPredictions`; an empty text is an answer without a class.
+
+    Scores are over all labelled rows, where a row without a class is wrong. `valid_<score>` are
+    over the rows with a class, and `valid_rows` is their number.
+    """
+
+    def scores(self, config: Config) -> dict[str, float]:
+        """See the class."""
+        task, classes, scores = config.task, config.data.label_order, super().scores(config)
+        rows = [pair for pair in zip(self.golds, self.texts, strict=True) if pair[0] is not None]
+        valid = [pair for pair in rows if pair[1]]
+        scores["valid_rows"] = len(valid)
+        if valid and len(valid) < len(rows):
+            gold, given = ([str(each) for each in column] for column in zip(*valid, strict=True))
+            own = score_task(task.name, gold, given, classes, relaxed=task.relaxed)
+            scores |= {f"valid_{name}": own[name] for name in own if "/" not in name}
+        return scores
 
 
 def fit_prompted(config: Config, examples: Sequence[Example]) -> PromptedModel:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from heron.base.cells import Cell, Formatted, Interval, Table, with_synthetic
+from heron.base.cells import Cell, Formatted, Table, with_synthetic
 from heron.base.errors import ConfigError, nearest
 from heron.data.config import DataConfig
 from heron.data.examples import Example
@@ -21,8 +21,6 @@ from heron_tools.statistics import figures
 from heron_tools.statistics.options import ALWAYS, AnalyzeOptions, say_unused
 from heron_tools.statistics.outcome import Content, Outcome
 from heron_tools.statistics.profiles import (
-    AVERAGE,
-    COUNT,
     MORPHEMES,
     UNITS,
     WHITESPACE,
@@ -108,8 +106,7 @@ def describe_summaries(shipped: Shipped, options: AnalyzeOptions) -> Outcome:
     tables += [published.nearest(ways)] if published else []
     facts = {"paper": published.paper if published else None, "bertscore": compared}
     title = with_synthetic(config.name, config.synthetic)
-    names = "statistics.csv", "lengths.png"
-    return _outcome(tables, found, measured, ways, morphology, facts, names, title)
+    return _outcome(tables, found, ways, morphology, facts, "lengths.png", title)
 
 
 def describe_system(
@@ -121,14 +118,13 @@ def describe_system(
     """
     morphology, published = tools
     found = {"gold": profile(gold, morphology), "system": profile(system, morphology)}
-    measured = {name: measure(one, seed) for name, one in found.items()}
     compared = compare_profiles(found["system"], found["gold"], seed)
     ways = {name: definitions(one) for name, one in found.items()}
     table = system_table(compared, len(gold))
     tables = [published.with_systems(table) if published else table]
     tables.append(morphology_table(found, morphology))
-    facts, names = {"empty": compared.empty}, (f"{stem}.csv", f"{stem}.png")
-    return _outcome(tables, found, measured, ways, morphology, facts, names, title)
+    facts = {"empty": compared.empty}
+    return _outcome(tables, found, ways, morphology, facts, f"{stem}.png", title)
 
 
 def _sets(splits: Mapping[str, Sequence[Example]], by: Sequence[str]) -> dict[str, list[Pair]]:
@@ -174,26 +170,19 @@ def similarity(
 def _outcome(
     tables: Sequence[Table],
     found: Mapping[str, Profile],
-    measured: Mapping[str, Mapping[str, Shares]],
     ways: Mapping[str, Sequence[Definition]],
     morphology: Morphology,
     facts: Mapping[str, Any],
-    names: tuple[str, str],
+    image: str,
     title: str,
 ) -> Outcome:
-    """Combine tables with all counts, a file of every share by every definition, and the figure."""
-    rows: list[tuple[Any, ...]] = []
+    """Combine tables with all counts, every share by every definition, and the figure."""
     sets: dict[str, Any] = {}
     for name, one in found.items():
         plain = []
         for way in ways[name]:
             shares = {key: None if np.isnan(value) else value for key, value in way.shares.items()}
             plain.append(way._asdict() | {"shares": shares})
-            shown = (way.counted, way.average) == (COUNT, AVERAGE)
-            for key, value in shares.items():
-                interval = measured[name][way.unit][key] if shown else None
-                bounds = interval[1:] if isinstance(interval, Interval) else (None, None)
-                rows.append((name, way.unit, way.counted, way.average, key, value, *bounds))
         sides = (("articles", one.articles), ("summaries", one.summaries))
         sets[name] = {
             "rows": len(one),
@@ -209,10 +198,8 @@ def _outcome(
             },
             "definitions": plain,
         }
-    columns = ("texts", "tokens", "count", "average", "statistic", "value", "low", "high")
-    table = {column: [row[place] for row in rows] for place, column in enumerate(columns)}
     facts = {"morphology": morphology.name, "note": morphology.note, **facts, "sets": sets}
-    files: dict[str | Path, Content] = {names[0]: table, names[1]: summaries_figure(found, title)}
+    files: dict[str | Path, Content] = {image: summaries_figure(found, title)}
     return Outcome(tuple(tables), facts, (), files, title)
 
 

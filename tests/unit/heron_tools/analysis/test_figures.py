@@ -30,6 +30,6 @@ def test_a_figure_has_a_panel_per_slicing_and_the_same_bytes_each_time():
     )
     slicing, drawn = Slicing("By kind", slices), DRAWN
     one = slices_figure([slicing], "a run", 2 / 3, drawn)
-    two = slices_figure([slicing, slicing], "a run", 2 / 3, drawn, "row", zoomed=True)
+    two = slices_figure([slicing, slicing], "a run", 2 / 3, drawn, "row")
     assert height(two) > 1.5 * height(one)
     assert one == slices_figure([slicing], "a run", 2 / 3, drawn)

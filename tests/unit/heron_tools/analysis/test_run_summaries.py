@@ -60,7 +60,7 @@ def content_of(page):
 def test_a_run_leaves_a_table_and_a_figure_for_each_analysis_and_a_page(run, capsys):
     assert analyze(f"run={run}") == 0
     files = [f"test-{by}.{kind}" for by in sorted(BY) for kind in ("json", "png")]
-    files += [f"test-statistics.{kind}" for kind in ("csv", "json", "md", "png")]
+    files += [f"test-statistics.{kind}" for kind in ("json", "md", "png")]
     names = sorted(path.name for path in (run / "analysis").iterdir())
     assert names == sorted(["summaries.html", *files])
     shown = capsys.readouterr().out

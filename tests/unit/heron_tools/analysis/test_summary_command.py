@@ -57,7 +57,6 @@ def test_a_data_set_is_described_by_split_and_altogether(folder, capsys):
     assert analyze(folder, "morphology=simplemma-prefixes") == 0
     assert sorted(path.name for path in (folder / "out").iterdir()) == [
         "lengths.png",
-        "statistics.csv",
         "statistics.json",
         "statistics.md",
     ]
@@ -73,18 +72,6 @@ def test_a_data_set_is_described_by_split_and_altogether(folder, capsys):
     shown = capsys.readouterr().out
     assert "UD_Hebrew-HTB's test" in " ".join(shown.split())
     assert "stanza, conllu:FILE" in " ".join(shown.split())
-
-
-def test_every_definition_is_in_the_table_of_shares_and_the_shown_ones_have_intervals(folder):
-    assert analyze(folder) == 0
-    rows = read_table(folder / "out" / "statistics.csv").rows
-    sets, units, ways, shares = 3, 4, 4, len(SHARES)
-    assert len(rows) == sets * units * ways * shares
-    for row in rows:
-        if (row["count"], row["average"]) == ("type", "document"):
-            assert float(row["low"]) <= float(row["value"]) <= float(row["high"])
-        else:
-            assert (row["low"], row["high"]) == ("", "")
 
 
 def test_a_column_tells_sets_apart(folder, capsys):
@@ -198,7 +185,7 @@ def make_run(folder, synthetic=False):
 def test_a_runs_summaries_are_set_beside_gold(folder, capsys):
     run = make_run(folder)
     assert main(["analyze", f"run={run}", "by=statistics", f"published={PUBLISHED}"]) == 0
-    kinds = ("csv", "json", "md", "png")
+    kinds = ("json", "md", "png")
     names = sorted(path.name for path in (run / "analysis").iterdir())
     assert names == [f"test-statistics.{kind}" for kind in kinds]
     stored = read_json(run / "analysis" / "test-statistics.json")

@@ -8,7 +8,6 @@ import json
 import random
 
 import pytest
-from huggingface_hub import DatasetCard
 from tests.unit.heron_tools.audit.builders import sentence
 
 from heron.cli import main
@@ -161,26 +160,3 @@ def test_event_pairs_are_audited_and_what_does_not_apply_is_said(folder):
     assert {"skipped", "events_only", "window_only", "rows"} <= ids
     assert "hypothesis_only" not in ids
     assert "Synthetic data" in (folder / "report/audit.html").read_text(encoding="utf-8")
-
-
-def test_a_card_has_licence_statistics_and_findings_and_no_row(tmp_path, capsys):
-    lines = ["premise,hypothesis,label"]
-    for row in range(40):
-        label = ("entailment", "neutral")[row % 2]
-        lines.append(f"SECRETPREMISE {row} word,SECRETHYPOTHESIS {row},{label}")
-    for split, first in (("train", 1), ("test", 30)):  # test holds rows of train
-        (tmp_path / f"{split}.csv").write_text("\n".join([lines[0], *lines[first:]]))
-    files = [f"data.files.{split}.path={tmp_path}/{split}.csv" for split in ("train", "test")]
-    words = [*files, "data.language=en", "data.licence=CC BY-SA 4.0", "data.title=Weather"]
-    card = tmp_path / "card" / "README.md"
-    assert main(["audit", "own_nli", f"card={card}", f"out={tmp_path}/audit", *words]) == 0
-    assert str(card) in capsys.readouterr().out
-    read = DatasetCard.load(card)
-    assert (read.data.license, read.data.language) == ("cc-by-sa-4.0", "en")
-    assert (read.data.size_categories, read.data.pretty_name) == (["n<1K"], "Weather")
-    assert read.data.task_categories == ["text-classification"]
-    assert "| train | 40 | 0 | 0 | 20 | 20 |" in read.text
-    assert "| premise words | hypothesis words |" in read.text
-    assert "### serious: duplicates.train.test" in read.text
-    assert "SECRETPREMISE 1" not in read.content
-    assert str(tmp_path) not in read.content

@@ -1,8 +1,7 @@
-"""`heron export`: a folder whose card has code that predicts as heron does; uploads when asked."""
+"""`heron export`: a folder whose card has code that predicts as heron does."""
 
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from huggingface_hub import ModelCard
@@ -102,33 +101,6 @@ def test_the_card_can_be_edited_and_heron_still_trusts_the_weights(exported, tmp
     card = edited / "README.md"
     card.write_text(card.read_text(encoding="utf-8") + "license: mit", encoding="utf-8")
     assert damaged_files(edited) == []
-
-
-def test_a_dry_run_lists_files_and_sizes_and_uploads_nothing(
-    unmapped, tmp_path, capsys, monkeypatch
-):
-    monkeypatch.setattr("huggingface_hub.HfApi", lambda: pytest.fail("it went to the hub"))
-    out = tmp_path / "out"
-    assert heron("export", f"run={unmapped}", f"out={out}", "push=me/tiny", "dry_run=true") == 0
-    printed = capsys.readouterr().out
-    for path in out.iterdir():
-        assert f"{path.stat().st_size:,}   {path}" in printed
-    assert "not uploaded to me/tiny: dry run" in printed
-    assert 'model="me/tiny"' in (out / "README.md").read_text(encoding="utf-8")
-
-
-def test_push_uploads_the_folder_to_a_private_repository(unmapped, tmp_path, capsys, monkeypatch):
-    asked = []
-    api = SimpleNamespace(
-        create_repo=lambda name, **named: asked.append((name, named)),
-        upload_folder=lambda **named: asked.append(named) or "https://hub/me/tiny",
-    )
-    monkeypatch.setattr("huggingface_hub.HfApi", lambda: api)
-    out = tmp_path / "out"
-    assert heron("export", f"run={unmapped}", f"out={out}", "push=me/tiny") == 0
-    created = ("me/tiny", {"private": True, "exist_ok": True})
-    assert asked == [created, {"repo_id": "me/tiny", "folder_path": out}]
-    assert "uploaded: https://hub/me/tiny" in capsys.readouterr().out
 
 
 def test_a_baseline_is_refused(tmp_path, capsys):

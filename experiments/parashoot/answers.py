@@ -7,6 +7,7 @@ Source: classes of ParaShoot's Tables 3 and 5 and Figure 2; the paper has no sco
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,6 @@ from heron.reports.figures import BLUE, GREEN
 from heron.reports.pages import clean_text
 from heron.tasks.qa.answers import spans_as_given
 from heron.tasks.qa.reader import given_context, normaliser
-from heron_tools.analysis import answer_kinds as kinds
 from heron_tools.analysis.slicing import (
     Column,
     Floats,
@@ -42,6 +42,9 @@ from heron_tools.statistics.options import say_unused
 from heron_tools.statistics.outcome import Drawn, Outcome
 from heron_tools.statistics.rates import group_ids, share
 
+from . import answer_kinds as kinds
+
+TEMPLATES = Path(__file__).parent / "templates"
 REACH = 3  # how many first words are searched for the question word
 NO_ANSWER = "(no answer)"
 CLASSES = (*kinds.OVERLAPS, kinds.MISSED, kinds.UNANSWERABLE)
@@ -166,7 +169,9 @@ def page(slicer: Slicer) -> Outcome:
     """Write the page of all answers."""
     split, total = slicer.split, len(slicer.split.frame)
     content = payload(slicer)
-    html = cards_page("answers.html.j2", slicer.title, split.data.synthetic, content, total=total)
+    html = cards_page(
+        TEMPLATES / "answers.html.j2", slicer.title, split.data.synthetic, content, total=total
+    )
     return Outcome(files={page_name(split, "answers"): html})
 
 

@@ -15,8 +15,11 @@ PNG = b"\x89PNG"
 @pytest.fixture(autouse=True)
 def fast_figures(monkeypatch):
     """Replace the figures, which take most of the time; they have tests of their own."""
-    for name in ("analysis.figures.slices_figure", "statistics.questions.lengths_figure"):
-        monkeypatch.setattr(f"heron_tools.{name}", lambda *inputs: PNG)
+    for name in (
+        "tools.analysis.figures.slices_figure",
+        "forks.parashoot.questions.lengths_figure",
+    ):
+        monkeypatch.setattr(f"heron_{name}", lambda *inputs: PNG)
 
 
 @pytest.fixture

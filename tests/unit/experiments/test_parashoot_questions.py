@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.data.examples import Example, Span
-from heron_tools.statistics.questions import (
+from heron_forks.parashoot.questions import (
     ALL,
     length_counts,
     length_table,

@@ -12,7 +12,7 @@ from heron.data.examples import Example, Span
 from heron.metrics.span import item_scores
 from heron.reports.pages import clean_text
 from heron.results.frame import Frame
-from heron_tools.analysis.answers import overlap_table, payload, slice_answers
+from heron_forks.parashoot.answers import overlap_table, payload, slice_answers
 from heron_tools.analysis.figures import slices_figure
 from heron_tools.analysis.slicing import Split
 from heron_tools.statistics.options import parse

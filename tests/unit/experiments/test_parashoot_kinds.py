@@ -15,7 +15,7 @@ from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
 from heron.metrics.span import CLUSTERS, OTHER, asks_yes_or_no, question_clusters
-from heron_tools.analysis.answer_kinds import (
+from heron_forks.parashoot.answer_kinds import (
     ANSWER_LENGTHS,
     MISSED,
     OVERLAPS,
