@@ -4,15 +4,14 @@ from collections.abc import Iterator, Sequence
 
 from heron.languages.words import folded_words
 from heron.tasks.config import Config
-from heron_tools.prompting.answers import Answer, Request
-from heron_tools.prompting.backends import estimate_tokens
+from heron_tools.prompting.answers import Answer, Request, estimate_tokens
 from heron_tools.prompting.config import PromptingConfig
 
 
 class Alike:
     """Compares the words of the question with those of each example in the prompt.
 
-    See `heron_tools.prompting.backends.Backend`. Without examples, it gives no answer.
+    See `heron_tools.prompting.answers.Backend`. Without examples, it gives no answer.
     """
 
     def __init__(self, config: Config, settings: PromptingConfig):

@@ -17,8 +17,7 @@ from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.tables import cell_text
 from heron.data.examples import Example
 from heron.metrics.span import item_scores
-from heron_tools.annotation.people import read_from_people, write_for_people
-from heron_tools.annotation.sheets import read_mark
+from heron_tools.annotation.sheets import read_from_people, read_mark, write_for_people
 from heron_tools.statistics.rates import group_ids, group_mean, share
 
 from .ceiling import Measured

@@ -1,11 +1,13 @@
 """RoNLI: its systems without a trained encoder, for pairs of sentences and for single texts."""
 
 from pathlib import Path
+from typing import Any
 
+from heron.base.files import read_yaml
 from heron.base.registry import on_demand
 from heron.results import CLAIMS, STATISTICS
 from heron.commands import COMMANDS, Command
-from heron.tasks import BASELINES, Baseline
+from heron.tasks import BASELINES, FORK_ANALYSES, Baseline
 
 from .rules import (
     CbowConfig,
@@ -45,6 +47,18 @@ BASELINES.register(
 
 for _data in ("ronli", "ronli_dev"):  # ronli_dev is ronli's validation file
     STATISTICS.register(_data, on_demand("heron_forks.ronli.tables:splits"))
+
+
+@FORK_ANALYSES.registered("published_groups")
+def published_groups(data: str) -> Any:
+    """Give Table 3's title and its sizes of a data map's groups, by class; None for other data."""
+    if data != "ronli":
+        return None
+    table = read_yaml(_HERE / "published.yaml")["tables"]["table3"]
+    groups = table["groups"].items()
+    return table["title"], {n: dict(zip(table["classes"], of, strict=True)) for n, of in groups}
+
+
 CLAIMS.register("ronli", on_demand("heron_forks.ronli.claims:claims"))
 COMMANDS.register(
     "build ronli", Command("heron_forks.ronli.corpus.command", _HERE / "corpus/build.txt", True)

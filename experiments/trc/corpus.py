@@ -28,7 +28,7 @@ from heron.data.overrides import write_config
 from heron.languages import LANGUAGES, get_language
 from heron_tools.annotation.labels import Labels
 from heron_tools.annotation.measures import agreement_table, agreements, confusion_table, undecided
-from heron_tools.annotation.people import read_from_people, write_for_people
+from heron_tools.annotation.sheets import read_from_people, write_for_people
 from heron_tools.morphology.analyses import Token
 from heron_tools.morphology.conllu import Sentence, read_conllu
 

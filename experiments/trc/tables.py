@@ -15,7 +15,7 @@ from heron.reports.pages import cut_text
 from heron.results.shipped import read_shipped
 from heron_tools.annotation.labels import Layout, read_labels
 from heron_tools.annotation.measures import agreements
-from heron_tools.annotation.people import read_from_people
+from heron_tools.annotation.sheets import read_from_people
 from heron_tools.reproduction.targets import Estimate, Filled, Names, Request
 
 HOMEPAGE = "https://github.com/shahafp/TRC-Hebrew"

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from heron.base.files import write_file
 from heron.languages import get_language
 from heron.reports.pages import clean_text, escape_json, render
-from heron_tools.annotation.people import write_for_people
+from heron_tools.annotation.sheets import write_for_people
 
 from .study import NO_ERROR, RATINGS, TEMPLATES, Study, get_wording
 from .wording import Wording

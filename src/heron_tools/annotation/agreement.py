@@ -22,7 +22,7 @@ from heron_tools.annotation.measures import (
     rating_differences,
     undecided,
 )
-from heron_tools.annotation.people import write_for_people
+from heron_tools.annotation.sheets import write_for_people
 
 
 @dataclass

@@ -14,7 +14,7 @@ from heron.base.tables import cell_text, is_missing, read_table
 from heron.base.terminal import say
 from heron.languages import get_language
 from heron.languages.unicode import UnicodeOptions, normalise
-from heron_tools.annotation.people import filled_rows
+from heron_tools.annotation.sheets import filled_rows
 
 KEYS = ("guid", "id", "item")  # columns that may name an item, in this order
 

@@ -8,21 +8,22 @@ Legend: R raters.
 
 from __future__ import annotations
 
+import csv
 import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from heron.base.cells import as_text
 from heron.base.errors import ConfigError, DataError, Problem, raise_all
-from heron.base.files import read_json, write_json
+from heron.base.files import atomic_open, read_json, write_json
 from heron.base.table_formats import table_stem
-from heron.base.tables import Table, cell_text
+from heron.base.tables import Table, cell_text, is_missing, read_table, write_table
 from heron.data.examples import Example
-from heron_tools.annotation.people import read_from_people, write_for_people
 
 LABEL = "label"  # the question for the class of a row
 _SCALE = re.compile(r"(?P<name>\w+):(?P<low>\d+)-(?P<high>\d+)")
@@ -238,3 +239,36 @@ def read_mark(name: str, text: str) -> bool | None:
     if word not in _YES | _NO:
         raise ValueError(f"{name}={text}: no mark", "x or 1 for yes, 0 or nothing for no")
     return word in _YES
+
+
+def write_for_people(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
+    """Write columns of equal length as a table that people fill in.
+
+    CSV is written for spreadsheet programs: texts that look like formulas begin with an apostrophe.
+    """
+    if path.suffix != ".csv":
+        write_table(path, columns)
+        return
+    with atomic_open(path) as file:
+        file.write("\ufeff")  # without it, spreadsheet programs do not expect UTF-8
+        writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        writer.writerow(map(as_text, columns))
+        writer.writerows(map(as_text, row) for row in zip(*columns.values(), strict=True))
+
+
+def read_from_people(path: Path) -> Table:
+    """Read a table that people have filled in, whatever spreadsheet program wrote it.
+
+    Raises:
+        DataError: it cannot be read, or has no rows; names file and line.
+    """
+    return filled_rows(read_table(path, own=True))
+
+
+def filled_rows(table: Table) -> Table:
+    """Drop empty rows, which spreadsheet programs write after the last row."""
+    kept = [n for n, row in enumerate(table.rows) if not all(map(is_missing, row.values()))]
+    if not kept:
+        raise DataError(str(table.path), "has no rows", "at least one is needed")
+    rows, lines = [table.rows[n] for n in kept], [table.lines[n] for n in kept]
+    return replace(table, rows=rows, lines=lines)

@@ -13,7 +13,7 @@ from heron.tasks import BASELINES, Baseline
 
 if TYPE_CHECKING:  # start-up time
     from heron.tasks.config import Config
-    from heron_tools.prompting.backends import Backend
+    from heron_tools.prompting.answers import Backend
     from heron_tools.prompting.config import PromptingConfig
 
 # Kinds of access to a language model (`prompting.model.backend`); each is built from the run's

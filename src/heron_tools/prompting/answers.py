@@ -1,4 +1,4 @@
-"""Requests to a model, its answers, and the store that keeps every answer once.
+"""Requests to a model, what answers them, and the store that keeps every answer once.
 
 An answer is stored under the hash of all that can change it (model, revision, prompt, sampling,
 scoring), in `<paths.cache>/answers/<model>.sqlite`, as soon as it arrives. A second run therefore
@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from heron.base.files import fingerprint, locked
 from heron.base.terminal import tracked
@@ -22,9 +22,6 @@ from heron.data.hub import identity
 from heron.models.config import EncoderConfig
 from heron_tools.prompting.config import PromptingConfig
 from heron_tools.prompting.prompts import Message
-
-if TYPE_CHECKING:  # it imports this module
-    from heron_tools.prompting.backends import Backend
 
 _TABLE = "create table if not exists answers (key text primary key, value text)"
 
@@ -52,6 +49,22 @@ class Answer:
     seconds: float = 0.0
     attempts: int = 1
     error: str = ""  # of a failed request, the last error
+
+
+class Backend(Protocol):
+    """Answers each request once, in any order."""
+
+    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[str, Answer]]:
+        """Yield the key of a request and its answer as soon as it arrives.
+
+        Raises:
+            ConfigError: an error that a retry cannot fix, such as a wrong key or model.
+        """
+
+
+def estimate_tokens(request: Request) -> int:
+    """Estimate tokens from UTF-8 bytes: about four per token in any script."""
+    return sum(-(-len(message["content"].encode()) // 4) for message in request.messages)
 
 
 def model_key(settings: PromptingConfig) -> str:

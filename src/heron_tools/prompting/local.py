@@ -46,7 +46,7 @@ class _Prompt(NamedTuple):
 
 
 class LocalModel:
-    """See `heron_tools.prompting.backends.Backend`.
+    """See `heron_tools.prompting.answers.Backend`.
 
     Raises:
         ConfigError: the model cannot be loaded, or `form=chat` without a chat template.

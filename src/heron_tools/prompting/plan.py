@@ -13,8 +13,7 @@ from heron.base.terminal import tracked
 from heron.data.examples import Example
 from heron.data.readers import load_run_data
 from heron.tasks.config import Config
-from heron_tools.prompting.answers import Request, Store
-from heron_tools.prompting.backends import estimate_tokens
+from heron_tools.prompting.answers import Request, Store, estimate_tokens
 from heron_tools.prompting.config import PromptingConfig
 from heron_tools.prompting.system import asked_splits, cost, fit_prompted
 from heron_tools.prompting.translation import Translator

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import openai
 
@@ -19,7 +20,6 @@ from heron.base.errors import ConfigError, first_line
 from heron.base.secrets import redact
 from heron.tasks.config import Config
 from heron_tools.prompting.answers import Answer, Request
-from heron_tools.prompting.backends import chat_body, read_completion
 from heron_tools.prompting.config import PromptingConfig
 from heron_tools.prompting.prompts import as_text
 
@@ -27,7 +27,7 @@ _PASSING = (408, 409, 429)  # statuses that the client retries, besides 5xx
 
 
 class Server:
-    """See `heron_tools.prompting.backends.Backend`."""
+    """See `heron_tools.prompting.answers.Backend`."""
 
     def __init__(self, config: Config, settings: PromptingConfig):
         self.settings, self.traffic = settings, settings.traffic
@@ -81,13 +81,13 @@ class Server:
         return Answer(finish="failed", attempts=attempts, seconds=seconds, error=redact(error))
 
     def _once(self, request: Request) -> Answer:
-        body = chat_body(request, self.settings)
+        body = _chat_body(request, self.settings)
         if self.settings.model.form == "completion":
             body["prompt"] = as_text(body.pop("messages"))
             response = self.client.completions.with_raw_response.create(**body)
         else:
             response = self.client.chat.completions.with_raw_response.create(**body)
-        found = read_completion(response.http_response.json())
+        found = _read_completion(response.http_response.json())
         return replace(found, attempts=1 + response.retries_taken)
 
 
@@ -102,4 +102,37 @@ def _refusal(failure: openai.APIStatusError, settings: PromptingConfig) -> Confi
     return ConfigError(
         f"prompting.model.name={model.name}: the server refuses the request "
         f"({failure.status_code}): {what}. Answers that have arrived are stored"
+    )
+
+
+def _chat_body(request: Request, settings: PromptingConfig) -> dict[str, Any]:
+    """Write a request as OpenAI's interface takes it."""
+    sampling = settings.sampling
+    body: dict[str, Any] = {
+        "model": settings.model.name,
+        "messages": list(request.messages),
+        "max_tokens": sampling.max_tokens,
+        "temperature": sampling.temperature,
+    }
+    if sampling.top_p < 1:
+        body["top_p"] = sampling.top_p
+    if sampling.stop:
+        body["stop"] = sampling.stop
+    return body
+
+
+def _read_completion(body: Any) -> Answer:
+    """Read a response of OpenAI's interface, or raise a ValueError."""
+    try:
+        choice, usage = body["choices"][0], body.get("usage") or {}
+        said = choice.get("message") or {"content": choice.get("text")}  # no chat: `text`
+        text, finish = said.get("content") or "", choice.get("finish_reason")
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise ValueError(f"no completion: {body!s:.80}") from error
+    kinds = {"content_filter": "filtered", "length": "length"}
+    return Answer(
+        text,
+        kinds.get(str(finish), "stop"),
+        input_tokens=int(usage.get("prompt_tokens") or 0),
+        output_tokens=int(usage.get("completion_tokens") or 0),
     )

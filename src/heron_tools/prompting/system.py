@@ -27,8 +27,7 @@ from heron.tasks.config import Config
 from heron.tasks.predictions import ClassPredictions, Predictions
 from heron.tasks.task import task_of
 from heron_tools.prompting import BACKENDS
-from heron_tools.prompting.answers import Answer, Request, Store, model_key
-from heron_tools.prompting.backends import Backend
+from heron_tools.prompting.answers import Answer, Backend, Request, Store, model_key
 from heron_tools.prompting.config import PromptingConfig
 from heron_tools.prompting.parsing import Parsed, parse_class, parse_text
 from heron_tools.prompting.prompts import Prompter, as_text

@@ -23,13 +23,6 @@ def _report_view() -> Any:
     return report_view
 
 
-@FORK_ANALYSES.late("published_groups")
-def _published_groups() -> Any:
-    from heron_tools.reproduction.published import published_groups
-
-    return published_groups
-
-
 FORK_ANALYSES.register("beside_published", beside_published)
 for _name in ("reproduce", "claims"):
     _help = Path(__file__).with_name(f"{_name}.txt")

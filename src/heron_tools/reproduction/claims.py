@@ -114,11 +114,6 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:.4g}"
 
 
-def record(claim: Claim) -> dict[str, Any]:
-    """Write a claim as plain values, its verdict included."""
-    return {**asdict(claim), "verdict": claim.verdict}
-
-
 VERDICTS = {"holds": HOLDS, "failed": FAILS, "open": OPEN}
 
 
@@ -148,6 +143,10 @@ def run(arguments: Sequence[str]) -> int:
         text = "\n".join(map(to_markdown, tables))
         print_lines(write_file(options.out / "claims.md", text))
         path = options.out / "claims.json"
-        write_json(path, {paper: list(map(record, claims)) for paper, claims in chosen.items()})
+        plain = {
+            paper: [{**asdict(each), "verdict": each.verdict} for each in claims]
+            for paper, claims in chosen.items()
+        }
+        write_json(path, plain)
         print_lines(path)
     return 0

@@ -26,10 +26,7 @@ from heron_tools.reproduction.published import (
     published_value,
 )
 
-_NEVER_NAMED = (
-    "report",
-    "experiment",
-)  # never in row names
+_NEVER_NAMED = ("report", "experiment")  # in row names
 _STAGES = "fine_tuned_on"
 
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from heron.base.files import read_yaml
 from heron.base.folders import experiment_roots
 
 DECIMALS = 2  # of tables without `decimals`
@@ -20,21 +19,6 @@ def find_published(report: str) -> Path | None:
     """Find the file of published numbers of a `report` value, `<paper>/<view>`, or None."""
     paper = report.partition("/")[0]
     return next((path for path in all_published() if path.parent.name == paper), None)
-
-
-def published_groups(data: str) -> tuple[str, dict[str, dict[str, int]]] | None:
-    """Find a paper's printed sizes of a data map's groups: the table's title, rows by class.
-
-    None if no paper of the data set has any.
-    """
-    path = find_published(data)
-    published = read_yaml(path) if path else {}
-    tables = published["tables"].values() if data in published.get("data", ()) else ()
-    for table in (table for table in tables if "groups" in table):
-        classes, groups = table["classes"], table["groups"].items()
-        counts = {name: dict(zip(classes, found, strict=True)) for name, found in groups}
-        return table["title"], counts
-    return None
 
 
 def published_value(cell: Any) -> Any:

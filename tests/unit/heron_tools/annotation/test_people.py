@@ -6,7 +6,7 @@ import pytest
 
 from heron.base.errors import DataError
 from heron.base.tables import read_table
-from heron_tools.annotation.people import read_from_people, write_for_people
+from heron_tools.annotation.sheets import read_from_people, write_for_people
 
 COLUMNS = {"guid": ["1", "2"], "text": ['=1+1, "so"', "שלום\nעולם"], "q1": ["", ""]}
 

@@ -8,8 +8,9 @@ from heron.base.files import read_yaml
 from heron.reports.run import score_table
 from heron.reports.sweep import group_table
 from heron.results.collect import collect
+from heron.tasks import FORK_ANALYSES
 from heron_tools.reproduction.paper_tables import paper_view
-from heron_tools.reproduction.published import find_published, published_groups
+from heron_tools.reproduction.published import find_published
 
 ROOT = Path(__file__).resolve().parents[4]
 PUBLISHED = ROOT / "experiments/trc/published.yaml"
@@ -273,6 +274,7 @@ def test_the_curricula_of_table_4_are_those_of_its_grid():
 
 
 def test_the_groups_of_a_data_map_are_as_large_as_ronli_printed():
+    published_groups = FORK_ANALYSES["published_groups"]
     title, groups = published_groups("ronli")
     assert title.startswith("Table 3")
     sizes = {name: sum(counts.values()) for name, counts in groups.items()}
