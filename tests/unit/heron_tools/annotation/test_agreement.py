@@ -75,21 +75,6 @@ def test_draws_by_counts_equal_the_repeated_rows(values):
         assert ours == pytest.approx(measure([v[:part] for v in values]), nan_ok=True)
 
 
-@given(rows, st.randoms())
-def test_the_order_of_items_and_raters_does_not_matter(values, random):
-    order = list(range(3))
-    random.shuffle(order)
-    shuffled = [tuple(row[n] for n in order) for row in values]
-    random.shuffle(shuffled)
-    for name, each in found(values).items():
-        other = found(shuffled)[name]
-        assert other.n == each.n
-        if each.value is None:
-            assert other.value is None
-        else:
-            assert other.value == pytest.approx(each.value, abs=1e-9)
-
-
 def test_raters_who_always_agree_have_agreement_one():
     for each in found([(x, x) for x in A]).values():
         assert (each.value, each.low, each.high) == (1, 1, 1)

@@ -267,12 +267,6 @@ def test_ronlis_curricula_stand_beside_the_papers_under_its_names(table4_runs):
     assert len(overall.rows) == 19
 
 
-def test_the_curricula_of_table_4_are_those_of_its_grid():
-    text = (ROOT / "conf/experiment/ronli/table4.yaml").read_text(encoding="utf-8")
-    for name in CURRICULA:
-        assert f"ronli/{name}," in text or f'ronli/{name}"' in text
-
-
 def test_the_groups_of_a_data_map_are_as_large_as_ronli_printed():
     published_groups = FORK_ANALYSES["published_groups"]
     title, groups = published_groups("ronli")
