@@ -7,6 +7,7 @@ from heron.base.files import read_yaml
 from heron.base.registry import on_demand
 from heron.results import CLAIMS, STATISTICS
 from heron.commands import COMMANDS, Command
+from heron.data import REMOVERS
 from heron.tasks import BASELINES, FORK_ANALYSES, Baseline
 
 from .rules import (
@@ -45,6 +46,8 @@ BASELINES.register(
     ),
 )
 
+for _mode in ("start", "anywhere"):
+    REMOVERS.register(_mode, on_demand("heron_forks.ronli.phrases:remover"))
 for _data in ("ronli", "ronli_dev"):  # ronli_dev is ronli's validation file
     STATISTICS.register(_data, on_demand("heron_forks.ronli.tables:splits"))
 

@@ -13,7 +13,7 @@ from heron.data.config import DataConfig, read_config
 from heron.data.examples import text_key
 from heron.data.readers import load, load_with_report, read_rows
 from heron.data.sources import State, inspect
-from heron.tasks.class_readers import Phrases
+from heron_forks.ronli.phrases import Phrases
 from real_data import DATA, needs
 
 pytestmark = needs(DATA)
@@ -150,7 +150,7 @@ def test_ronlis_released_subsets_and_metrics_are_pinned_and_read_in_place_of_tra
 
 def test_the_phrase_list_is_the_pinned_one_and_reads(tmp_path):
     from heron.data.sources import locate_phrases
-    from heron.tasks.class_readers import read_phrases
+    from heron_forks.ronli.phrases import read_phrases
 
     config = config_of("ronli")
     config.phrases = "anywhere"

@@ -63,3 +63,7 @@ class _Forms:
 
 
 FORMS = _Forms()
+
+# Values of `data.phrases` beside `none`: from the file of phrases and the data set to the function
+# that removes them from a text.
+REMOVERS: Registry[Callable[[Any, Any], Callable[[str], str]]] = Registry("remover of phrases")

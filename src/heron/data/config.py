@@ -25,7 +25,7 @@ from heron.config.constraints import (
     Share,
 )
 from heron.config.parsing import parse
-from heron.data import TASKS
+from heron.data import REMOVERS, TASKS
 from heron.languages import LANGUAGES
 from heron.languages.unicode import UnicodeOptions
 
@@ -276,7 +276,7 @@ class DataConfig(Checked):
     # linking phrases ("Prin urmare") reveal the label: `start` removes one at the start of the
     # second text, as RoNLI's extractor did; `anywhere` also those inside it, with a small first
     # letter too
-    phrases: Annotated[str, OneOf("none", "start", "anywhere")] = "none"
+    phrases: Annotated[str, OneOf("none", registry=REMOVERS)] = "none"
     qa: QaConfig = field(default_factory=QaConfig)  # how answers are read
     # which articles and summaries are left out
     summaries: SummariesConfig = field(default_factory=SummariesConfig)

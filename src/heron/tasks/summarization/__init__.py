@@ -10,7 +10,8 @@ from heron.data.rows import Format
 from heron.metrics.names import rouge_names
 from heron.tasks.config import Config
 from heron.tasks.summarization.reader import ARTICLE_TABLE, SUMMARY
-from heron.tasks.task import FOR_CLASSES, About, Task, TextScores
+from heron.tasks.summarization.scores import text_scores
+from heron.tasks.task import FOR_CLASSES, About, Task
 
 FORMATS: Registry[Format] = Registry("data format")
 FORMATS.register("article_table", ARTICLE_TABLE)
@@ -89,13 +90,6 @@ def model() -> Any:
     return ModelParts(SummarizationModule, build_seq2seq, head=lambda *_: nn.Identity())
 
 
-def scores() -> TextScores:
-    """Say how summaries are scored."""
-    from heron.tasks.summarization.scores import text_scores
-
-    return text_scores()
-
-
 def from_texts(*given: Any) -> Any:
     """Read the summaries that a language model wrote."""
     from heron.tasks.summarization.predictions import SummaryPredictions
@@ -118,7 +112,7 @@ TASK = Task(
     feature_options=feature_options,
     model=model,
     score_names=lambda config: rouge_names(),
-    scores=scores,
+    scores=text_scores,
     from_texts=from_texts,
     about=About(
         hub_name="summarization",

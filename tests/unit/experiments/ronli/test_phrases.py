@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.data.config import DataConfig, FileConfig
-from heron.tasks.class_readers import Phrases, read_phrases
+from heron_forks.ronli.phrases import Phrases, read_phrases
 
 PHRASES = ("Astfel", "Astfel că", "Prin urmare", "în esență")
 
