@@ -38,7 +38,7 @@ SPLITS = ("validation", "test")
 POINTS = 120  # maximum of a curve
 _FORMAT = 1
 # Groups of jobs and folders, which `repeat_command` leaves out.
-_COMMAND_GROUPS = ("run", "sweeper", "launcher")
+_COMMAND_GROUPS = ("run", "hydra")
 _DIGITS = 6  # significant, of every number on the page
 
 

@@ -13,7 +13,6 @@ from heron.cli import main
 from heron.languages.hebrew import HEBREW
 from heron.languages.words import folded_words
 from heron.metrics.summary import extractive_scores, item_rouge, split_sentences, summary_statistics
-from heron.results import shipped as reading
 from heron_tools.analysis import summaries as analysis
 from heron_tools.analysis.command import open_slicer
 from heron_tools.analysis.summaries import novel_places
@@ -99,18 +98,6 @@ def test_slices_part_all_articles_by_what_the_gold_summary_and_the_article_are(r
     assert np.average(means, weights=sizes) == pytest.approx(whole[column].value)
 
 
-def test_what_articles_are_sliced_by_is_counted_by_hand(run):
-    article, gold = article_of(3).split(), gold_of(3).split()
-    frame = opened(run).split.frame
-    found = {by: frame[FIGURES[by]][3] for by in BY}
-    assert found["article_length"] == len(article) - 1  # an emoji is no word
-    assert found["summary_length"] == len(gold) == 5
-    assert found["compression"] == pytest.approx(1 - 5 / (len(article) - 1))
-    assert found["novelty"] == 1.0
-    spaces = opened(run, "words=whitespace").split.frame["article_length"][3]
-    assert spaces == len(article)
-
-
 def test_what_articles_are_sliced_by_is_a_statistic_of_each_pair(run):
     frame = opened(run).split.frame
     pairs = list(zip(frame["article"], frame["gold"], strict=True))
@@ -148,13 +135,6 @@ def test_a_side_column_of_the_data_slices_as_well(run):
         ("sport", N // 2),
         ("(all)", N),
     ]
-
-
-def test_data_is_read_once_for_all_side_columns(run, monkeypatch):
-    real, read = reading.read_shipped, []
-    monkeypatch.setattr(reading, "read_shipped", lambda *how: read.append(how) or real(*how))
-    assert analyze(f"run={run}", "by=desk,file") == 0
-    assert len(read) == 1
 
 
 def test_the_page_holds_every_summary_and_nothing_from_elsewhere(run):

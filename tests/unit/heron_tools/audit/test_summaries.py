@@ -12,7 +12,7 @@ from tests.unit.heron_tools.audit.builders import by_id, sentence
 from heron.base.tables import write_table
 from heron.cli import main
 from heron.data.examples import Example
-from heron_tools.audit.summaries import densest, find_in_summaries, fragments
+from heron_tools.audit.summaries import find_in_summaries, fragments
 from tiers import quick
 
 token = st.lists(st.sampled_from("abcd"), max_size=12)
@@ -108,14 +108,6 @@ def test_a_heap_of_articles_of_one_length_is_found_and_natural_lengths_are_none(
     assert cut.severity == "warning"
     longest = {str(i) for i, n in enumerate(natural) if n >= 400}
     assert longest <= {each.guid for each in cut.rows}
-
-
-@given(lengths=st.lists(st.integers(1, 500), min_size=1, max_size=40))
-def test_the_densest_stretch_is_the_one_that_a_look_at_all_finds(lengths):
-    lengths = np.sort(lengths)
-    start, size = densest(lengths)
-    counts = [int(((lengths >= low) & (lengths < low * 1.1)).sum()) for low in lengths]
-    assert size == max(counts) == counts[start]
 
 
 def test_the_command_finds_leaks_and_shows_articles_beside_summaries(tmp_path, monkeypatch):

@@ -134,17 +134,6 @@ def test_secrets_of_older_runs_are_masked(sweep):
     assert "hunter2hunter2" not in write_dashboard(sweep).read_text(encoding="utf-8")
 
 
-def test_the_command_for_the_best_starts_no_search_and_no_workers(sweep):
-    for path in sweep.glob("*/status.json"):
-        status = json.loads(path.read_text(encoding="utf-8"))
-        status["overrides"] += ["sweeper=optuna", "sweeper.trials=9", "launcher=slurm", "head=ess"]
-        path.write_text(json.dumps(status), encoding="utf-8")
-    command = _read(write_dashboard(sweep))["best"]["command"]
-    assert "head=ess" in command
-    assert "sweeper" not in command
-    assert "launcher" not in command
-
-
 def test_workspace_shows_settings_curves_and_scores_under_the_names_that_runs_log(sweep):
     pytest.importorskip("wandb_workspaces", reason="needs the package wandb-workspaces")
     view = build_workspace("grid", collect(sweep), "someone")

@@ -120,11 +120,6 @@ def test_a_template_cannot_reach_pythons_objects(tmp_path):
         found.messages(PAIR)
 
 
-def test_braces_in_a_text_are_no_template(tmp_path):
-    found = prompter(tmp_path, "data=chronicle_nli")
-    assert "{{ words }}" in text_of(found, Example("1", "{{ words }}", "{% x %}", label=None))
-
-
 @pytest.fixture(scope="module")
 def pairs_prompter(tmp_path_factory):
     return prompter(tmp_path_factory.mktemp("pairs"), "data=chronicle_nli")
