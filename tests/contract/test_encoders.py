@@ -22,8 +22,8 @@ from heron.data.examples import Example, Span
 from heron.data.hub import load_tokenizer
 from heron.models.config import EncoderConfig, OptimConfig
 from heron.models.dropout import PLAIN_ATTENTION
-from heron.models.encoder import Encoder, check_positions, count_positions, load_encoder
-from heron.models.levels import encode_ids
+from heron.models.encoder import Encoder, load_encoder
+from heron.models.levels import check_positions, count_positions, encode_ids
 from heron.models.optim import build_optimizer
 from heron.tasks.summarization.seq2seq import build_seq2seq
 from heron.training.compose import compose

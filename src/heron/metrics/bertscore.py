@@ -48,7 +48,8 @@ from heron.data.hub import identity, load_tokenizer, loading, origin
 from heron.metrics import require_rows
 from heron.metrics.config import BertScoreConfig
 from heron.models.config import EncoderConfig
-from heron.models.encoder import count_positions, encoding_part, load_encoder
+from heron.models.encoder import encoding_part, load_encoder
+from heron.models.levels import count_positions
 
 Floats = np.ndarray  # float64
 Ids = np.ndarray  # int64

@@ -25,7 +25,6 @@ from transformers import (
 )
 
 from heron.base.errors import ConfigError
-from heron.base.terminal import say
 from heron.data.collate import Batch
 from heron.data.config import RunSettings
 from heron.data.hub import loading, origin
@@ -203,17 +202,6 @@ def _from_scratch(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTra
         return BertModel(model_config, add_pooling_layer=False)
 
 
-def check_positions(config: EncoderConfig, positions: int | None) -> None:
-    """Raise a ConfigError where `max_length` needs more positions than a model has."""
-    if positions and config.max_length > positions:
-        raise ConfigError(
-            f"encoder.max_length={config.max_length}: {config.name} reads only {positions} tokens"
-        )
-
-
-_PADDING = 1e-4  # largest change by padding, as a share of the largest state; rounding is far below
-
-
 def pretrained_model(config: EncoderConfig) -> PreTrainedModel:
     """Load a model with the configured layers, dropout and attention, in float32.
 
@@ -252,6 +240,8 @@ def pretrained_model(config: EncoderConfig) -> PreTrainedModel:
         options["add_pooling_layer"] = False
     with loading(config.name):
         model: PreTrainedModel = AutoModel.from_pretrained(config.name, **options)
+    from heron.models.levels import check_encoder  # start-up time
+
     check_encoder(config, encoding_part(model))
     return model
 
@@ -271,24 +261,6 @@ def untrained_model(description: Mapping[str, Any]) -> PreTrainedModel:
     return model
 
 
-def check_encoder(config: EncoderConfig, model: PreTrainedModel) -> None:
-    """Check that an encoder reads `max_length` tokens; warn where padding changes its states."""
-    check_positions(config, count_positions(model))
-    from heron.models.levels import encode_ids
-
-    ids = [each for each in range(5, 18) if each != model.config.pad_token_id]
-    with torch.no_grad():
-        alone_LD, padded_LD = (encode_ids(model, ids, padding) for padding in (0, 7))
-    change = float((alone_LD - padded_LD).abs().max() / alone_LD.abs().max())
-    if change > _PADDING:
-        say(
-            f"{config.name}: padding changes the states of a {model.config.model_type} encoder (by "
-            f"{change:.1g} of their size), so its states of a text depend on the longest text "
-            "of the batch; batching.size=1 reads each text alone",
-            f"padding {config.name}",
-        )
-
-
 def choose_attention(config: EncoderConfig, model_class: Any) -> str:
     """Choose the attention; transformers calls Longformer's and DeBERTa's own `eager`."""
     if config.attention == "sdpa" and not getattr(model_class, "_supports_sdpa", True):
@@ -304,19 +276,3 @@ def _set_dropout(probability: float, settings: PretrainedConfig) -> None:
                 "set encoder.dropout=null to keep its own"
             )
         setattr(settings, key, probability)
-
-
-def count_positions(model: PreTrainedModel) -> int | None:
-    """Count the positions that tokens can have; None without a limit.
-
-    Where the table of positions has a row for padding (RoBERTa), they begin after it.
-    """
-    positions: int | None = getattr(model.config, "max_position_embeddings", None)
-    if positions is None or positions < 1:  # XLNet says -1
-        return None
-    words: Any = model.get_input_embeddings()
-    for table in (module for module in model.modules() if module is not words):
-        pad, weight = getattr(table, "padding_idx", None), getattr(table, "weight", None)
-        if pad is not None and isinstance(weight, Tensor) and len(weight) == positions:
-            return positions - int(pad) - 1
-    return positions

@@ -1,4 +1,4 @@
-"""Layers of an encoder, and which layer each parameter acts below."""
+"""What a pretrained encoder is: its layers, what acts below which, the positions it reads."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from transformers import PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
 from heron.base.errors import ConfigError
+from heron.base.terminal import say
+from heron.models.config import EncoderConfig
+
+_PADDING = 1e-4  # largest change by padding, as a share of the largest state; rounding is far below
 
 
 def find_layers(model: nn.Module) -> nn.ModuleList:
@@ -89,3 +93,43 @@ def find_levels(model: PreTrainedModel) -> dict[nn.Parameter, int]:
     for hook in hooks:
         hook.remove()
     return {p: levels.get(p, 0) for p in model.parameters()}
+
+
+def check_encoder(config: EncoderConfig, model: PreTrainedModel) -> None:
+    """Check that an encoder reads `max_length` tokens; warn where padding changes its states."""
+    check_positions(config, count_positions(model))
+    ids = [each for each in range(5, 18) if each != model.config.pad_token_id]
+    with torch.no_grad():
+        alone_LD, padded_LD = (encode_ids(model, ids, padding) for padding in (0, 7))
+    change = float((alone_LD - padded_LD).abs().max() / alone_LD.abs().max())
+    if change > _PADDING:
+        say(
+            f"{config.name}: padding changes the states of a {model.config.model_type} encoder (by "
+            f"{change:.1g} of their size), so its states of a text depend on the longest text "
+            "of the batch; batching.size=1 reads each text alone",
+            f"padding {config.name}",
+        )
+
+
+def check_positions(config: EncoderConfig, positions: int | None) -> None:
+    """Raise a ConfigError where `max_length` needs more positions than a model has."""
+    if positions and config.max_length > positions:
+        raise ConfigError(
+            f"encoder.max_length={config.max_length}: {config.name} reads only {positions} tokens"
+        )
+
+
+def count_positions(model: PreTrainedModel) -> int | None:
+    """Count the positions that tokens can have; None without a limit.
+
+    Where the table of positions has a row for padding (RoBERTa), they begin after it.
+    """
+    positions: int | None = getattr(model.config, "max_position_embeddings", None)
+    if positions is None or positions < 1:  # XLNet says -1
+        return None
+    words: Any = model.get_input_embeddings()
+    for table in (module for module in model.modules() if module is not words):
+        pad, weight = getattr(table, "padding_idx", None), getattr(table, "weight", None)
+        if pad is not None and isinstance(weight, Tensor) and len(weight) == positions:
+            return positions - int(pad) - 1
+    return positions

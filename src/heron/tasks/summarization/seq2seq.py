@@ -30,12 +30,10 @@ from heron.models.config import EncoderConfig
 from heron.models.dropout import use_fast_dropout
 from heron.models.encoder import (
     Encoder,
-    check_encoder,
     choose_attention,
-    count_positions,
     load_encoder,
 )
-from heron.models.levels import find_layers
+from heron.models.levels import check_encoder, count_positions, find_layers
 from heron.models.precision import precision
 from heron.tasks.config import Config
 from heron.tasks.config import GenerationConfig as Generation
