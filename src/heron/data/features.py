@@ -125,10 +125,10 @@ class Features:
     def units(self) -> Units:
         """Group sequences and rows into units."""
         first_row_U = np.flatnonzero(np.diff(self.sequences_R, prepend=-1))
-        first_U = self.sequences_R[first_row_U]
-        sequences_V = np.append(first_U, len(self.lengths_S)).astype(np.int64)
-        rows_V = np.append(first_row_U, len(self.guids)).astype(np.int64)
-        longest_U = np.maximum.reduceat(self.lengths_S, first_U) if len(first_U) else first_U
+        first_U, lengths_S = self.sequences_R[first_row_U], self.lengths_S
+        sequences_V = np.append(first_U, len(lengths_S)).astype(np.int64, copy=False)
+        rows_V = np.append(first_row_U, len(self.guids))
+        longest_U = np.maximum.reduceat(lengths_S, first_U) if len(first_U) else lengths_S
         return Units(sequences_V, rows_V, longest_U)
 
     def __len__(self) -> int:

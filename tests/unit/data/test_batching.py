@@ -50,13 +50,6 @@ def in_order(plan):
     return [sequence for batch in as_lists(plan) for sequence in batch]
 
 
-@given(LENGTHS, PLANS, SEEDS, st.integers(0, 5))
-def test_every_sequence_is_in_exactly_one_batch_of_an_epoch(lengths, batching, seed, epoch):
-    plan = plan_epoch(Units.single(lengths), batching, seed, epoch)
-    assert sorted(in_order(plan)) == list(range(len(lengths)))
-    assert all(len(batch) for batch in plan)
-
-
 @given(LENGTHS, PLANS, SEEDS)
 def test_same_seed_and_epoch_give_the_same_plan(lengths, batching, seed):
     one, two = (plan_epoch(Units.single(lengths), batching, seed, 3) for _ in range(2))
@@ -75,17 +68,6 @@ def test_another_epoch_or_seed_has_another_plan(plan, seed, epoch):
         for batch in as_lists(plan_epoch(Units.single(lengths), batching, seed, epoch))
     }
     assert len(first & other) < len(first) / 2  # not the same batches in another order
-
-
-@given(LENGTHS, st.integers(8, 600), SEEDS)
-def test_padded_tokens_stay_within_the_budget_but_for_a_single_sequence(lengths, tokens, seed):
-    bucket = BatchingConfig(plan="bucket", tokens=tokens)
-    for plan in (
-        plan_epoch(Units.single(lengths), bucket, seed, 0),
-        plan_evaluation(Units.single(lengths), tokens),
-    ):
-        for batch in plan:
-            assert len(batch) * lengths[batch].max() <= tokens or len(batch) == 1
 
 
 @given(LENGTHS, st.integers(1, 40), SEEDS)

@@ -112,21 +112,6 @@ def test_a_run_has_the_batches_and_the_steps_of_the_run_without_curriculum(run):
     assert sum(stage.steps for stage in curriculum.stages) == expected
 
 
-@pytest.mark.parametrize("name", SHIPPED)
-@pytest.mark.parametrize("plan", ["shuffle", "bucket"])
-@pytest.mark.parametrize("accumulate", [1, 3])
-@pytest.mark.parametrize("oversampling", OVERSAMPLINGS, ids=lambda batching: batching.oversample)
-def test_every_shipped_curriculum_keeps_the_budget(name, plan, accumulate, oversampling):
-    batching = dataclasses.replace(oversampling, plan=plan, size=7, tokens=150)
-    random = np.random.default_rng(0)
-    lengths, classes = random.integers(3, 50, 61), random.choice(4, 61, p=[0.1, 0.1, 0.3, 0.5])
-    run = make(name, lengths, classes, batching, accumulate=accumulate)
-    curriculum = run.curriculum()
-    assert [len(plan) for plan in whole(curriculum, run.epochs)] == run.baseline
-    for epoch, count in enumerate(run.baseline):
-        assert len(curriculum.stages_of(epoch)) == count
-
-
 @given(runs())
 def test_a_stage_begins_with_an_optimizer_step_and_takes_as_many_as_it_should(run):
     curriculum = run.curriculum()

@@ -46,15 +46,6 @@ def test_cochrans_q_equals_its_formula_for_four_systems():
     assert found.p == pytest.approx(chi2.sf(expected, 3))
 
 
-@given(st.lists(st.floats(1e-6, 1), max_size=8))
-def test_holm_multiplies_the_smallest_p_by_the_number_of_tests_and_never_reorders(p_values):
-    expected, largest = [0.0] * len(p_values), 0.0
-    for rank, place in enumerate(np.argsort(p_values, kind="stable")):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
-        expected[place] = largest
-    assert holm(p_values) == pytest.approx(expected)
-
-
 @pytest.mark.parametrize("number", [1, 3, 20])
 def test_holm_equals_statsmodels(number):
     p_values = np.random.default_rng(number).random(number).round(2).tolist()
