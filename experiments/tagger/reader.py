@@ -5,8 +5,7 @@ from itertools import groupby
 from pathlib import Path
 
 from heron.base.errors import DataError
-from heron.base.table_formats import SUFFIXES, read_bytes, table_format
-from heron.base.tables import Table, as_table
+from heron.base.tables import SUFFIXES, Table, read_bytes, read_table, table_format
 from heron.data.config import Columns, DataConfig
 from heron.data.examples import Example
 from heron.data.rows import Format, Labels, Reader, Rows, TableReader
@@ -26,9 +25,10 @@ def open_sentences(config: DataConfig, files: Mapping[str, Path]) -> Reader:
     def read(source: Path | Table, labels: Labels, label: str, keys: Mapping[str, str]) -> Rows:
         if isinstance(source, Path) and is_lines(source):
             source = lines_table(source, config.columns)
-        table = as_table(source, config.quoting)
-        table.require(config.columns.text)
-        return SentenceReader(table, config, labels).read_all()
+        if isinstance(source, Path):
+            source = read_table(source, "report", quoting=config.quoting)
+        source.require(config.columns.text)
+        return SentenceReader(source, config, labels).read_all()
 
     return read
 
@@ -37,7 +37,7 @@ def lines_table(path: Path, columns: Columns) -> Table:
     """Read a file with one word per line and, after the line's last blank, its tag."""
     try:
         lines = enumerate(read_bytes(path).decode("utf-8-sig").split("\n"), 1)
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise DataError(str(path), f"cannot be read: {error}") from error
     table = Table(path, (columns.text, columns.label), [], [], [])
     for has_words, group in groupby(lines, lambda line: bool(line[1].strip())):

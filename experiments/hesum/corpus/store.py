@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from heron.base.errors import DataError
 from heron.base.files import read_json, write_file, write_json
-from heron.base.table_formats import read_bytes
+from heron.base.tables import read_bytes
 
 PAGES = (".html.gz", ".html", ".htm", ".htm.gz")
 
@@ -45,7 +45,7 @@ def read_page(folder: Path, key: str, url: str) -> tuple[dict[str, Any], bytes] 
     try:
         facts = read_json(base.with_suffix(".json"))
         return facts, read_bytes(base.with_suffix(".html.gz"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, DataError):
         return None
 
 
@@ -89,8 +89,4 @@ def open_pages(paths: list[Path], folder: Path) -> Iterator[Page]:
             continue
         url = facts.get("url", "")
         host = _host(url) if url else path.parent.name if path.parent != folder else ""
-        try:
-            yield Page(path, url, host, read_bytes(path), kind)
-        except OSError as error:
-            fix = "fetch it again, or remove it"
-            raise DataError(str(path), f"cannot be read: {error}", fix) from error
+        yield Page(path, url, host, read_bytes(path), kind)

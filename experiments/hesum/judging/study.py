@@ -15,8 +15,7 @@ from typing import Any
 from heron import __version__
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.files import read_json, write_json
-from heron.base.table_formats import SUFFIXES, table_format
-from heron.base.tables import is_missing, read_table
+from heron.base.tables import SUFFIXES, is_missing, read_table, table_format
 from heron.languages import LANGUAGES
 
 from .wording import Question, Wording, read_wording

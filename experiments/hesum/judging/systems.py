@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from heron.base.table_formats import table_format
-from heron.base.tables import is_missing
+from heron.base.tables import is_missing, table_format
 from heron.languages.spelling import Spell, coarsest, speller
 from heron_tools.analysis.systems import SummarySystem
 

@@ -8,7 +8,6 @@ import math
 import pickle
 import shutil
 import socket
-import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -144,7 +143,7 @@ class RunFolder:
         try:
             self.update_status(**fields)
         except OSError as error:
-            print(f"heron train: {self.status}: {error}", file=sys.stderr, flush=True)
+            say(f"{self.status}: {error}")
 
     def write_config(self, config: Any) -> None:
         """Write `config.yaml`; see `config_text`."""

@@ -7,27 +7,45 @@ file that cannot be read at all is a DataError.
 from __future__ import annotations
 
 import csv
+import gzip
+import io
 import json
 import re
+import shutil
+import tempfile
 import unicodedata
+import zlib
+from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Literal
 
 from heron.base.cells import as_text, without_apostrophe
-from heron.base.errors import DataError, Problem, nearest
-from heron.base.files import atomic_open
-from heron.base.table_formats import (
-    content_format,
-    read_rows,
-)
+from heron.base.errors import DataError, Fix, Problem, nearest
+from heron.base.files import atomic_open, parse_json
+from heron.base.terminal import say
 
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 # What is invisible in names: direction controls, zero-width spaces, marks of byte order.
 BIDI_CONTROLS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _INVISIBLE = re.compile(f"[{BIDI_CONTROLS}\u200b\u2060\ufeff]")
+# Bytes that are not UTF-8 are decoded to these code points, which valid UTF-8 does not contain, so
+# that one bad byte costs only its own row. A NUL is valid UTF-8, but belongs in no text.
+_UNDECODABLE = re.compile("[\0\udc80-\udcff]")
+# Characters of a cell: more than any article has, less than a file whose quote is never closed.
+_LONGEST = 1 << 24
+# How JSON begins: a list of objects, or an object. Objects in each line are a table, one is not.
+_JSON = re.compile(r'\s*(?:(\[)\s*[{\]]|\{\s*(?:["}]|$))')
+_JSON_LINES = re.compile(r"\s*\{[^\n]*\}[ \t\r]*\n\s*\{")
+_HEAD = 1 << 16  # characters that tell a file's format
+# Errors of files, gzip, Parquet and encodings.
+_BROKEN = (OSError, EOFError, ValueError, NotImplementedError, zlib.error)
+
+# What every format yields: the 1-based line, and the row or what is wrong with it.
+Rows = Iterator[tuple[int, dict[str, Any] | str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,35 +85,35 @@ class Table:
         Raises:
             DataError: what is missing, each column with the nearest one there is and its key.
         """
-        if not self.rows:
-            raise DataError(self.problems)
-        keys = keys or {}
-        problems = [] if keys else list(self.problems)
-        missing = [column for column in (*columns, *keys) if column not in self.columns]
-        for column in missing:
-            what = f"no column '{column}'.{nearest(column, self.columns)}"
-            fix = f"{keys[column]}=NAME names that column" if keys else ""
-            problems.append(Problem(str(self.path), what, fix))
-        if missing:
+        fixes = {name: f"{key}=NAME names that column" for name, key in (keys or {}).items()}
+        problems = [
+            Problem(str(self.path), f"no column '{name}'.{nearest(name, self.columns)}", fix)
+            for name, fix in (dict.fromkeys(columns, "") | fixes).items()
+            if name not in self.columns
+        ]
+        problems = problems if self.rows else self.problems
+        if problems or not self.rows:
             raise DataError(problems)
+
+    def problem(self, index: int, what: str, fix: Fix = "") -> Problem:
+        """Report a row: what is wrong with it, and how to fix that."""
+        return Problem(self.where(index), what, fix)
 
     def missing_values(self, column: str) -> list[Problem]:
         """Report every row whose `column` holds nothing (see `is_missing`)."""
-        return [
-            Problem(self.where(index), f"'{column}' is empty", "fill it in or remove the row")
-            for index, row in enumerate(self.rows)
-            if is_missing(row[column])
-        ]
+        what, fix = f"'{column}' is empty", "fill it in or remove the row"
+        values = enumerate(self.values(column))
+        return [self.problem(index, what, fix) for index, value in values if is_missing(value)]
 
     def duplicates(self, column: str) -> list[Problem]:
         """Report every row that repeats an earlier value of `column`, naming both lines."""
         first: dict[str, int] = {}
         problems = []
-        for value, line in zip(self.values(column), self.lines, strict=True):
+        for index, value in enumerate(self.values(column)):
             text = "" if is_missing(value) else cell_text(value)
-            if text and (earlier := first.setdefault(text, line)) != line:
-                what = f"{column} '{text}' is already on line {earlier}"
-                problems.append(Problem(f"{self.path}:{line}", what, f"each {column} once"))
+            if text and (earlier := first.setdefault(text, index)) != index:
+                what = f"{column} '{text}' is already on line {self.lines[earlier]}"
+                problems.append(self.problem(index, what, f"each {column} once"))
         return problems
 
 
@@ -167,32 +185,29 @@ def read_chunks(
     kind = content_format(path)
     columns: dict[str, None] = {}
     # All rows of CSV have the columns of the header: it needs no second reading.
-    for _, row in () if size is None or kind == ".csv" else read_rows(path, only, quoting):
-        columns |= dict.fromkeys(() if isinstance(row, Problem) else row)
-    found, ids = read_rows(path, only, quoting), dict[str, int]()
-    first = True
-    while (chunk := list(islice(found, size))) or first:
-        rows = [row for _, row in chunk if not isinstance(row, Problem)]
-        lines = [line for line, row in chunk if not isinstance(row, Problem)]
-        problems = [row for _, row in chunk if isinstance(row, Problem)]
+    for _, row in () if size is None or kind == ".csv" else _read_rows(path, kind, only, quoting):
+        columns |= dict.fromkeys(() if isinstance(row, str) else row)
+    found, ids = _read_rows(path, kind, only, quoting), dict[str, int]()
+    chunk = list(islice(found, size)) or [(0, "has no rows, and at least one is needed")]
+    while chunk:
+        rows = [row for _, row in chunk if not isinstance(row, str)]
+        lines = [line for line, row in chunk if not isinstance(row, str)]
+        problems = [
+            Problem(f"{path}:{line}" if line else str(path), row)
+            for line, row in chunk
+            if isinstance(row, str)
+        ]
         if own and kind == ".csv":
             rows = [
                 {without_apostrophe(name): without_apostrophe(cell) for name, cell in row.items()}
                 for row in rows
             ]
-        if not chunk:
-            problems.append(Problem(str(path), "has no rows", "at least one is needed"))
         columns = columns or dict.fromkeys(column for row in rows for column in row)
         for row in rows:
             if len(row) < len(columns):
                 row.update({column: None for column in columns if column not in row})
         yield Table(path, tuple(columns), rows, lines, problems, None if size is None else ids)
-        first = False
-
-
-def as_table(source: Path | Table, quoting: str = "auto") -> Table:
-    """Read a table and its problems, unless it has been read."""
-    return source if isinstance(source, Table) else read_table(source, "report", quoting=quoting)
+        chunk = list(islice(found, size)) if size else []
 
 
 def write_table(path: Path | str, columns: Mapping[str, Sequence[Any]]) -> None:
@@ -254,3 +269,236 @@ def _write_parquet(file: IO[bytes], chunks: Iterable[Mapping[str, Sequence[Any]]
             writer.write_table(table.cast(writer.schema))
         if writer is None:
             pyarrow.parquet.write_table(table, file)
+
+
+def table_format(path: Path) -> str:
+    """Name a table's format by its suffix, in lower case: `.csv` for `rows.csv.gz` too."""
+    return _unpacked(path).suffix.lower()
+
+
+def table_stem(path: Path) -> str:
+    """Name a file without its suffixes: `rows` for `rows.csv.gz`."""
+    return _unpacked(path).stem
+
+
+def _unpacked(path: Path) -> Path:
+    return Path(path.stem if path.suffix.lower() == ".gz" else path.name)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file to read, unpacking `.gz`; a DataError where it cannot be read in the block."""
+    opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
+    try:
+        with opener(path, "rb") as file:
+            yield file
+    except _BROKEN as error:
+        why = getattr(error, "strerror", None) or error
+        raise DataError(str(path), f"cannot be read: {why}") from error
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a file, unpacked if it ends in `.gz`; a DataError where that fails."""
+    with opened(path) as file:
+        return file.read()
+
+
+def content_format(path: Path) -> str:
+    """Tell a table's format: its suffix, in lower case, or what its text shows.
+
+    That is `.json` for a list of objects, `.jsonl` for an object in each line, `object` for one in
+    a .json file, such as SQuAD's, `.csv` for all else that is not named as JSON.
+    """
+    suffix = table_format(path)
+    if suffix not in (".csv", ".tsv", ".json"):
+        return suffix
+    with opened(path) as file:
+        head = open_text(file).read(_HEAD)
+    if begins := _JSON.match(head):
+        is_object = suffix == ".json" and not _JSON_LINES.match(head)
+        return ".json" if begins[1] else "object" if is_object else ".jsonl"
+    return ".csv" if suffix == ".tsv" else suffix
+
+
+def _read_rows(path: Path, kind: str, only: Collection[str] | None, quoting: str) -> Rows:
+    """Read a file of this format row by row; a DataError where it cannot be read at all."""
+    if table_format(path) not in SUFFIXES:
+        fix = f"use one of {', '.join(SUFFIXES)}, or .gz"
+        raise DataError(str(path), f"unknown file type '{path.suffix}'", fix)
+    with opened(path) as file:
+        if kind == ".parquet":
+            yield from _read_parquet(path, file, only)
+        elif kind == ".csv":
+            yield from _read_csv(open_text(file), path, quoting)
+        elif kind == ".jsonl":
+            for line, content in enumerate(open_text(file, "\n"), 1):
+                if content.strip():
+                    yield line, _json_object(content.removesuffix("\n"))
+        else:
+            yield from _read_json_list(open_text(file))
+
+
+def open_text(file: IO[bytes], ends: str = "") -> IO[str]:
+    """Decode a file from its beginning; bytes that are not UTF-8 cost their own row only."""
+    file.seek(0)
+    wide = file.read(2) in (b"\xff\xfe", b"\xfe\xff")
+    file.seek(0)
+    encoding, errors = ("utf-16", "replace") if wide else ("utf-8-sig", "surrogateescape")
+    return io.TextIOWrapper(file, encoding, errors, ends)
+
+
+def _read_csv(text: IO[str], path: Path, quoting: str) -> Rows:
+    """Read a table that begins with a header, which shows what separates cells."""
+    usual = "\t" if table_format(path) == ".tsv" else ","
+    widths = {sign: len(_header(text, sign)[1]) for sign in ("\t", usual, ",", ";", "|")}
+    delimiter = "\t" if widths["\t"] > 1 else max((usual, ",", ";", "|"), key=widths.__getitem__)
+    if quoting == "auto":
+        quoting = _find_quoting(text, path, delimiter)
+    names: list[str] = []
+    alike: list[int] = []  # lines of quoted cells that may be rows
+    for line, lines, cells in _records(text, delimiter, quoting):
+        if isinstance(cells, csv.Error):
+            yield line, f'broken quoting: {cells}; write a quote inside quotes as ""'
+        elif not cells:
+            continue
+        elif wrong := undecodable(delimiter.join(cells)):
+            yield line, wrong
+        elif not names:
+            names = [cell.strip() for cell in cells]
+            while names[1:] and not names[-1]:  # unnamed columns at the end
+                names.pop()
+            if repeated := sorted({name for name in names if names.count(name) > 1}):
+                yield line, f"columns named twice: {', '.join(repeated)}; rename one"
+                return
+        elif len(cells) < len(names) or any(map(str.strip, cells[len(names) :])):
+            yield line, f"{len(cells)} cells where the header has {len(names)}: {', '.join(names)}"
+        else:
+            if len(lines) > 1 and _are_rows(lines, delimiter, len(names)):
+                alike.append(line)
+            yield line, dict(zip(names, cells, strict=False))
+        if not names:  # the header cannot be read
+            return
+    if alike:
+        what = f"{path}: the lines of {len(alike)} quoted cells look like rows (first: {alike[0]})"
+        say(f"{what}; data.quoting=none reads them as rows", f"{path}: cells")
+
+
+def _find_quoting(text: IO[str], path: Path, delimiter: str) -> str:
+    """Tell whether quotes enclose cells or are characters, by which reading gives rows.
+
+    Quoted names in the header decide. Else only records that are rows in just one reading count; a
+    quoted cell of several lines that all look like rows counts for characters.
+    """
+    lines, header = _header(text, delimiter)
+    width, quoted, alike, broken = len(header), 0, 0, 0
+    if '"' in lines[0] and '"' not in "".join(header):
+        return "csv"
+    for _, lines, cells in _records(text, delimiter, "csv"):
+        if not any('"' in line for line in lines):
+            continue
+        are_rows, several = _are_rows(lines, delimiter, width), len(lines) > 1
+        if isinstance(cells, csv.Error):
+            broken += are_rows
+        elif len(cells) == width:
+            alike += are_rows and several and width > 1
+            quoted += not are_rows or (several and width == 1)
+    if (quoted and not broken) or quoted >= broken + alike:
+        return "csv"
+    if not broken:
+        what = f"{path}: quotes are read as characters: what they enclose looks like rows"
+        say(f"{what}; data.quoting=csv reads cells of several lines", f"{path}: quotes")
+    return "none"
+
+
+def _header(text: IO[str], delimiter: str) -> tuple[list[str], list[str]]:
+    """Find the lines of the header and its cells, without quoting where that is broken."""
+    for _, lines, cells in _records(text, delimiter, "csv"):
+        if isinstance(cells, csv.Error):
+            cells = lines[0].rstrip("\r\n").split(delimiter)
+        if cells:
+            return lines, cells
+    return [""], []
+
+
+def _are_rows(lines: Sequence[str], delimiter: str, width: int) -> bool:
+    """Tell whether every line that is not blank is a row if quotes are characters."""
+    return all(line.count(delimiter) == width - 1 for line in lines if line.strip())
+
+
+def _records(
+    text: IO[str], delimiter: str, quoting: str
+) -> Iterator[tuple[int, list[str], list[str] | csv.Error]]:
+    """Read a file from its beginning: the number of a record's first line, its lines, its cells.
+
+    Where quoting is broken, the record is one line and has an error, so that no line is lost.
+    """
+    # strict: otherwise a quote that is never closed silently hides the rest of the file.
+    style: Any = csv.QUOTE_NONE if quoting == "none" else csv.QUOTE_MINIMAL
+    csv.field_size_limit(_LONGEST)  # the default, 131,072 characters, is less than some articles
+    text.seek(0)
+    back, number, taken = deque[str](), 1, list[str]()
+
+    def lines() -> Iterator[str]:
+        while each := back.popleft() if back else next(text, ""):
+            taken.append(each)
+            yield each
+
+    while True:
+        cells: list[str] | csv.Error
+        taken = []
+        try:
+            cells = next(csv.reader(lines(), delimiter=delimiter, quoting=style, strict=True))
+        except StopIteration:
+            return
+        except csv.Error as error:
+            back.extendleft(reversed(taken[1:]))
+            taken, cells = taken[:1], error
+        yield number, taken, cells
+        number += len(taken)
+
+
+def _read_json_list(text: IO[str]) -> Rows:
+    """Read a JSON list, whose rows are numbered."""
+    try:
+        values = parse_json(text.read(), halves=True)
+    except json.JSONDecodeError as error:
+        yield error.lineno, f"broken JSON: {error}; nothing of it was read"
+        return
+    if not isinstance(values, list):
+        yield 1, "not a JSON list: write [{...}, {...}], or one object a line: .jsonl"
+        return
+    for number, value in enumerate(values, 1):
+        yield number, _json_object(json.dumps(value))
+
+
+def _json_object(content: str) -> dict[str, Any] | str:
+    """Parse one JSON object, or say what is wrong with it."""
+    if wrong := undecodable(content):
+        return wrong
+    try:
+        value = parse_json(content)
+    except json.JSONDecodeError as error:
+        return f"broken JSON: {error}"
+    return value if isinstance(value, dict) else 'not a JSON object: write {"column": value, ...}'
+
+
+def _read_parquet(path: Path, file: IO[bytes], only: Collection[str] | None) -> Rows:
+    import pyarrow.parquet  # start-up time
+
+    with tempfile.TemporaryFile() as unpacked:
+        if path.suffix.lower() == ".gz":  # Parquet is read from its end, slow in a packed file
+            shutil.copyfileobj(file, unpacked)
+            file = unpacked
+        found = pyarrow.parquet.ParquetFile(file)
+        wanted = None if only is None else [n for n in found.schema_arrow.names if n in only]
+        batches = found.iter_batches(1000, columns=wanted)
+        yield from enumerate((row for batch in batches for row in batch.to_pylist()), 1)
+
+
+def undecodable(text: str) -> str:
+    """Say which byte of a text is not UTF-8, or NUL; empty where all are fine."""
+    if not (found := _UNDECODABLE.search(text)):
+        return ""
+    # surrogateescape maps byte 0x80 + n to U+DC80 + n.
+    byte, before = ord(found.group()) & 0xFF, text[: found.start()][-20:]
+    return f"not UTF-8: byte 0x{byte:02x} after {before!r}"

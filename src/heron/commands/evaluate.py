@@ -12,7 +12,7 @@ from heron.base.cells import Formatted, Table
 from heron.base.errors import ConfigError, DataError, nearest
 from heron.base.files import write_json
 from heron.base.run_folder import open_run
-from heron.base.table_formats import table_stem
+from heron.base.tables import table_stem
 from heron.base.terminal import print_lines, print_tables
 from heron.commands.run_settings import read_points, sort_words
 from heron.config.parsing import parse_options

@@ -15,8 +15,7 @@ from annotated_types import MinLen
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.run_folder import open_run
-from heron.base.table_formats import table_stem
-from heron.base.tables import write_chunks
+from heron.base.tables import table_stem, write_chunks
 from heron.base.terminal import gather, print_lines, say
 from heron.commands.run_settings import read_points, sort_words
 from heron.config.parsing import parse_options

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from heron.base.cells import Cell, Interval, Table
-from heron.base.table_formats import table_stem
+from heron.base.tables import table_stem
 from heron.base.terminal import print_lines, print_tables
 from heron.config.parsing import parse_options
 from heron.results.collect import cell_of, is_whole

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from heron.base.errors import ConfigError, Fix, Problem, nearest, raise_all
-from heron.base.table_formats import table_stem
-from heron.base.tables import Table, as_table, cell_text, is_missing, number_text, read_table
+from heron.base.tables import Table, cell_text, is_missing, number_text, read_table, table_stem
 from heron.base.terminal import say
 from heron.data import TASKS
 from heron.data.config import JOIN, DataConfig, JoinConfig
@@ -85,7 +84,8 @@ def own_table(source: Path | Table, config: DataConfig) -> Table:
 
     Names in other case, and `SYNONYMS`, are accepted if one column fits; it is said once.
     """
-    table = as_table(source, config.quoting)
+    quoting = config.quoting
+    table = source if isinstance(source, Table) else read_table(source, "report", quoting=quoting)
     used, of_classes = config.columns, TASKS[config.task].has_classes
     others = (used.label,) if of_classes else (used.answer, used.answer_start, used.target)
     wanted = (used.text, used.text_pair, *others)

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from heron.base.cells import SYNTHETIC
 from heron.base.errors import ConfigError, DataError, HeronError, nearest
-from heron.base.table_formats import table_stem
-from heron.base.tables import cell_text, is_missing
+from heron.base.tables import cell_text, is_missing, table_stem
 from heron.data.config import TRAIN, DataConfig
 from heron.data.examples import Example
 from heron.data.markers import event_markers, mark

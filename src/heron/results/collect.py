@@ -9,7 +9,7 @@ from typing import Any
 from heron.base.cells import Cell, Interval
 from heron.base.errors import ConfigError
 from heron.base.run_folder import GONE, RunFolder, read_record
-from heron.base.table_formats import table_stem
+from heron.base.tables import table_stem
 from heron.base.terminal import say
 from heron.metrics.names import with_copied
 

@@ -12,8 +12,17 @@ from annotated_types import Ge
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import parse_json
 from heron.base.folders import data_set_file, default_cache_dir, default_data_dir
-from heron.base.table_formats import SUFFIXES, content_format, read_bytes, table_format, table_stem
-from heron.base.tables import Table, cell_text, is_missing, read_table
+from heron.base.tables import (
+    SUFFIXES,
+    Table,
+    cell_text,
+    content_format,
+    is_missing,
+    read_bytes,
+    read_table,
+    table_format,
+    table_stem,
+)
 from heron.config.constraints import OneOf, Seed
 from heron.data.config import JOIN, DataConfig, read_config
 from heron.data.rows import Joined, LabelError, LabelReader, Rows, read_join, read_labels
@@ -241,7 +250,7 @@ def _read_predicted(path: Path) -> Table:
         return read_table(path, own=True)
     try:
         pairs = parse_json(read_bytes(path).decode("utf-8-sig"), object_pairs_hook=list)
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         raise DataError(str(path), f"cannot be read: {error}") from error
     rows = [{"guid": guid, "prediction": value} for guid, value in pairs]
     return Table(path, ("guid", "prediction"), rows, list(range(1, len(rows) + 1)), [])

@@ -16,7 +16,7 @@ import numpy as np
 
 from heron.base.cells import Summary, summarize
 from heron.base.errors import ConfigError, nearest
-from heron.base.table_formats import SUFFIXES, table_format, table_stem
+from heron.base.tables import SUFFIXES, table_format, table_stem
 from heron.config.constraints import flatten
 from heron.metrics.names import signed, with_copied
 from heron.results.collect import PredictionFile, RunRecord, collect, is_run

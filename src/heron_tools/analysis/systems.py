@@ -6,7 +6,7 @@ from pathlib import Path
 
 from heron.base.errors import ConfigError, DataError
 from heron.base.run_folder import open_run
-from heron.base.table_formats import table_stem
+from heron.base.tables import table_stem
 from heron.languages.unicode import UnicodeOptions
 from heron.results.frame import Frame, predictions_file, read_frame
 from heron.results.shipped import data_of

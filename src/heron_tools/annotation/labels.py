@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.errors import ConfigError, Problem, raise_all
-from heron.base.table_formats import table_stem
-from heron.base.tables import cell_text, is_missing, read_table
+from heron.base.tables import cell_text, is_missing, read_table, table_stem
 from heron.base.terminal import say
 from heron.languages import get_language
 from heron.languages.unicode import UnicodeOptions, normalise

@@ -21,8 +21,7 @@ import numpy as np
 from heron.base.cells import as_text
 from heron.base.errors import ConfigError, DataError, Problem, raise_all
 from heron.base.files import atomic_open, read_json, write_json
-from heron.base.table_formats import table_stem
-from heron.base.tables import Table, cell_text, is_missing, read_table, write_table
+from heron.base.tables import Table, cell_text, is_missing, read_table, table_stem, write_table
 from heron.data.examples import Example
 
 LABEL = "label"  # the question for the class of a row

@@ -12,8 +12,7 @@ from pathlib import Path
 from heron.base.errors import DataError, raise_all
 from heron.base.files import fingerprint, sha256_file, stored_folder
 from heron.base.folders import data_set_file
-from heron.base.table_formats import table_stem
-from heron.base.tables import write_table
+from heron.base.tables import table_stem, write_table
 from heron.data.config import TEST, TRAIN, VALIDATION, DataConfig, read_config
 from heron.data.examples import Example
 from heron.data.readers import load

@@ -3,10 +3,18 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from heron.base.errors import DataError, Problem
+from heron.base.errors import Problem
 from heron.base.registry import on_demand
-from heron.base.table_formats import open_text, opened, table_format, undecodable
-from heron.base.tables import Table, is_missing, number_text, read_table
+from heron.base.tables import (
+    Table,
+    is_missing,
+    number_text,
+    open_text,
+    opened,
+    read_table,
+    table_format,
+    undecodable,
+)
 from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader
@@ -80,13 +88,10 @@ def text_table(path: Path, config: DataConfig) -> Table:
 
         found = [(int(s.where.rpartition(":")[2]), s.text) for s in read_conllu(path)]
     else:
-        try:
-            with opened(path) as file:
-                lines = enumerate(open_text(file, "\n"), 1)
-                found = [(n, line.rstrip("\n")) for n, line in lines if line.strip()]
-        except OSError as error:
-            raise DataError(str(path), f"cannot be read: {error}") from error
-    problems = [bad for n, text in found if (bad := undecodable(f"{path}:{n}", text))]
+        with opened(path) as file:
+            lines = enumerate(open_text(file, "\n"), 1)
+            found = [(n, line.rstrip("\n")) for n, line in lines if line.strip()]
+    problems = [Problem(f"{path}:{n}", bad) for n, text in found if (bad := undecodable(text))]
     if not found:
         problems = [Problem(str(path), "has no texts", "at least one is needed")]
     rows = [{column: text} for _, text in found]

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from heron.base.errors import ConfigError, DataError, nearest
 from heron.base.files import fingerprint, sha256_file
-from heron.base.table_formats import open_text, opened
+from heron.base.tables import open_text, opened
 from heron_tools.morphology.analyses import Analysis, Token, Word, analysis_of, join
 
 _COLUMNS = 10
@@ -37,14 +37,11 @@ class Sentence:
 
 def read_conllu(path: Path) -> Iterator[Sentence]:
     """Read a `.conllu` or `.conllu.gz` file by sentence; a DataError names a bad line."""
-    try:
-        with opened(path) as file:
-            lines = enumerate((line.rstrip("\r\n") for line in open_text(file, "\n")), 1)
-            for is_sentence, block in groupby(lines, lambda each: bool(each[1])):
-                if is_sentence:
-                    yield from _sentence(path, list(block))
-    except OSError as error:
-        raise DataError(str(path), f"cannot be read: {error}", _FIX) from error
+    with opened(path) as file:
+        lines = enumerate((line.rstrip("\r\n") for line in open_text(file, "\n")), 1)
+        for is_sentence, block in groupby(lines, lambda each: bool(each[1])):
+            if is_sentence:
+                yield from _sentence(path, list(block))
 
 
 def _sentence(path: Path, block: Sequence[tuple[int, str]]) -> Iterator[Sentence]:

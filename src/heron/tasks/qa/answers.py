@@ -18,8 +18,7 @@ from typing import Any
 
 from heron.base.errors import DataError
 from heron.base.files import parse_json
-from heron.base.table_formats import content_format, read_bytes
-from heron.base.tables import Table, cell_text, is_missing, number_text
+from heron.base.tables import Table, cell_text, content_format, is_missing, number_text, read_bytes
 from heron.data.examples import Span
 
 # The text and the `answer_start` of each answer; unchecked.
@@ -47,7 +46,7 @@ def read_squad(path: Path) -> Table:
     form = 'SQuAD\'s form is {"data": [...]}, a table is a list [...] or one object a line'
     try:
         rows = list(_walk(parse_json(read_bytes(path).decode("utf-8-sig"))["data"]))
-    except (AttributeError, KeyError, OSError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DataError(str(path), f"cannot be read as SQuAD's JSON: {error!r}", form) from error
     if not rows:
         raise DataError(str(path), "has no questions", "at least one is needed")

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.errors import Fix, Problem, nearest
-from heron.base.table_formats import table_stem
-from heron.base.tables import Table, cell_text, is_missing, number_text
+from heron.base.tables import Table, cell_text, is_missing, number_text, table_stem
 from heron.base.terminal import say
 from heron.data.config import DataConfig
 from heron.data.examples import REPAIRS, Example, Span, count_repairs
