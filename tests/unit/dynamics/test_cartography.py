@@ -18,7 +18,6 @@ from heron.dynamics.cartography import (
     allenai,
     class_counts,
     forgetting,
-    loss,
     mean,
     rank,
     statistics,
@@ -122,14 +121,6 @@ def test_variability_is_the_population_deviation_and_with_ci_the_published_tools
     )
 
 
-def test_unvisited_records_change_nothing():
-    whole = statistics(make([[0.2, 0.9], [0.4, 0.1], [0.9, 0.6]])).as_columns()
-    gap = np.nan
-    gaps = statistics(make([[0.2, gap], [gap, 0.9], [0.4, 0.1], [gap, gap], [0.9, 0.6]]))
-    for name, values in gaps.as_columns().items():
-        assert list(values) == pytest.approx(list(whole[name]))
-
-
 def test_one_visit_has_no_confidence_interval_and_none_has_nothing():
     p_gold_EN = np.array([[0.4, np.nan], [np.nan, np.nan]])
     assert variability(p_gold_EN).tolist() == pytest.approx([0, np.nan], nan_ok=True)
@@ -160,41 +151,17 @@ def test_never_learnt_is_more_than_any_forgetting_or_the_published_number():
     assert statistics(make(correct_EN), never=1000).forgetting_N.tolist() == [1000, 2]
 
 
-def test_no_loss_is_infinite():
-    assert loss(np.array([[0.0]], np.float32))[0] == pytest.approx(126 * math.log(2))
-    assert loss(np.array([[1.0], [0.5]]))[0] == pytest.approx(math.log(2) / 2)
-
-
-def points(confidence, variability, correctness=0):
-    """Statistics of given coordinates, of six records."""
-    c_N, v_N = np.array(confidence, float), np.array(variability, float)
-    count_N = np.full(len(c_N), correctness, float)
-    return Statistics(
-        guids=[str(place) for place in range(len(c_N))],
-        gold_N=np.zeros(len(c_N), np.int16),
-        visits_N=np.full(len(c_N), 6),
-        confidence_N=c_N,
-        variability_N=v_N,
-        correctness_N=count_N,
-        correctness_share_N=count_N / 6,
-        forgetting_N=np.zeros(len(c_N)),
-        aum_N=c_N,
-        loss_N=-np.log(c_N),
-        closeness_N=c_N * (1 - c_N),
-    )
-
-
 EASY_AMBIGUOUS_HARD = ([0.97, 0.5, 0.03], [0.03, 0.45, 0.03])
 
 
 def test_equation_1_ranks_as_the_text_says_only_with_its_branches_swapped():
-    at = points(*EASY_AMBIGUOUS_HARD)
+    at = coordinates(*EASY_AMBIGUOUS_HARD)
     assert difficulty("eq1_printed", at) == pytest.approx([1.00, 1.05, 1.00])
     assert difficulty("eq1_swapped", at) == pytest.approx([0.06, 0.95, 1.94])
 
 
 def test_the_released_codes_score_counts_correct_epochs():
-    at = points([0.9, 0.1, 0.5], [0.1, 0.5, 0.6], correctness=4)
+    at = coordinates([0.9, 0.1, 0.5], [0.1, 0.5, 0.6], correctness=4)
     assert difficulty("repo", at) == pytest.approx([-3 + 0.9, -3 + 0.5, -3 + 0.6])
 
 
@@ -214,27 +181,22 @@ def test_what_is_never_learnt_is_harder_than_what_is_always_right(name):
     assert score_N[0] < score_N[1]
 
 
-def test_variability_is_highest_for_what_changes():
-    found = statistics(make([[0.9, 0.9], [0.9, 0.1]]))
-    assert np.diff(difficulty("variability", found)) > 0
-
-
 @pytest.mark.parametrize("name", SCORES)
 def test_unvisited_examples_have_no_difficulty(name):
     found = statistics(make([[0.9, np.nan], [0.2, np.nan]]))
     assert np.isnan(difficulty(name, found)).tolist() == [False, True]
 
 
-def coordinates(confidence, variability, guids=None, gold=None):
+def coordinates(confidence, variability, guids=None, correctness=np.nan):
     c_N, v_N = np.asarray(confidence, float), np.asarray(variability, float)
     n, none_N = len(c_N), np.full(len(c_N), np.nan)
     return Statistics(
         guids=guids or [f"g{place:06d}" for place in range(n)],
-        gold_N=np.zeros(n, np.int16) if gold is None else np.asarray(gold),
+        gold_N=np.zeros(n, np.int16),
         visits_N=np.where(np.isnan(c_N), 0, 6),
         confidence_N=c_N,
         variability_N=v_N,
-        correctness_N=none_N,
+        correctness_N=np.full(n, correctness),
         correctness_share_N=none_N,
         forgetting_N=none_N,
         aum_N=none_N,

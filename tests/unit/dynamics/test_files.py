@@ -5,7 +5,6 @@ import os
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
@@ -180,11 +179,6 @@ def test_files_of_another_run_are_refused(tmp_path, about):
     write(tmp_path, table(["a"]), table(["a"], about=about))
     with pytest.raises(DataError, match=r"epoch=1\.parquet"):
         read_dynamics(tmp_path)
-
-
-def test_guids_may_be_an_arrow_array_that_is_made_once():
-    guids = pa.array(["a", "b"])
-    assert table(guids).equals(table(["a", "b"]))
 
 
 def write_lines(path, *rows):

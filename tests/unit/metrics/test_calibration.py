@@ -74,12 +74,6 @@ def test_perfect_and_surely_wrong_answers_are_the_ends_of_every_score():
     assert wrong == {"ece": 1, "mce": 1, "brier": 2}
 
 
-def test_too_little_confidence_counts_like_too_much():
-    found = reliability_bins([[0.6, 0.4]] * 4, [0, 0, 0, 0], bins=10)
-    assert found.gap[found.count > 0] == pytest.approx(0.4)
-    assert calibration_scores([[0.6, 0.4]] * 4, [0] * 4)["ece"] == pytest.approx(0.4)
-
-
 def test_an_empty_split_has_scores_of_zero():
     assert set(calibration_scores(np.zeros((0, 3)), []).values()) == {0}
 
