@@ -17,7 +17,7 @@ from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import fingerprint, sha256_file
 from heron.config.constraints import Seed
 from heron.languages import get_language
-from heron.languages.spelling import Spell, around_difference
+from heron.languages.unicode import Spell, around_difference
 from heron.tasks.summarization.scores import require_asked
 from heron_tools.analysis.systems import SummarySystem, read_systems
 from heron_tools.annotation.sheets import assign_raters

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.tables import is_missing, table_format
-from heron.languages.spelling import Spell, coarsest, speller
+from heron.languages.unicode import Spell, coarsest, speller
 from heron_tools.analysis.systems import SummarySystem
 
 GOLD = "gold"  # the references as a system

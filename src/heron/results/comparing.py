@@ -13,8 +13,7 @@ from heron.base.errors import ConfigError, DataError, HeronError, first_line
 from heron.base.run_folder import RunFolder
 from heron.config.constraints import Count, OneOf, Seed
 from heron.data.config import VALIDATION
-from heron.languages.spelling import coarsest
-from heron.languages.unicode import UnicodeOptions
+from heron.languages.unicode import UnicodeOptions, coarsest
 from heron.metrics import METRICS
 from heron.metrics.config import Relaxed
 from heron.metrics.names import copied_names

@@ -13,8 +13,14 @@ from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.config.constraints import Seed
 from heron.data import TASKS
 from heron.languages import get_language
-from heron.languages.spelling import KEPT_APART, Spell, around_difference, speller
-from heron.languages.unicode import UNIFY_ALL, UnicodeOptions
+from heron.languages.unicode import (
+    KEPT_APART,
+    UNIFY_ALL,
+    Spell,
+    UnicodeOptions,
+    around_difference,
+    speller,
+)
 from heron.metrics import METRICS
 from heron.metrics.classification import PLAIN_SCORES, Counts, Score, accuracy, headline
 from heron.metrics.names import row_values
@@ -38,7 +44,7 @@ class Settings:
     seed: Seed = 0  # of both
     alpha: float = 0.05  # significance level of a corrected p; intervals hold 1 - alpha of draws
     language: str | None = None  # ISO 639 code of the texts, for scores such as `he_f1`
-    # Which Unicode variants count as one; see `heron.languages.spelling`.
+    # Which Unicode variants count as one; see `heron.languages.unicode`.
     unicode: UnicodeOptions = field(default_factory=UnicodeOptions)
 
     @property

@@ -13,8 +13,7 @@ import numpy as np
 from heron.base.cells import Cell, Interval, with_synthetic
 from heron.base.errors import ConfigError
 from heron.base.terminal import say
-from heron.languages.spelling import speller
-from heron.languages.unicode import UNIFY_ALL
+from heron.languages.unicode import UNIFY_ALL, speller
 from heron.languages.words import folded_words, word_places
 from heron.metrics.names import COPIED_NOTE, COPIES, MEASURES, copied_names, is_copied, rouge_names
 from heron.metrics.summary import Tally, by_whitespace, by_words, extractive_texts, item_rouge

@@ -16,7 +16,7 @@ from torch import Tensor
 from heron.base.files import fingerprint, read_json, write_json
 from heron.data.examples import Example
 from heron.languages import get_language
-from heron.languages.spelling import speller
+from heron.languages.unicode import speller
 from heron.metrics.intervals import intervals_of_means
 from heron.metrics.span import mean_scores
 from heron.metrics.summary import (

@@ -23,7 +23,7 @@ from heron.data.examples import Example
 from heron.data.rows import SIDE
 from heron.languages import get_language
 from heron.languages.language import Language
-from heron.languages.spelling import speller
+from heron.languages.unicode import speller
 from heron.metrics.config import BertScoreConfig
 from heron.metrics.paired import Floats
 from heron.tasks.config import Config
