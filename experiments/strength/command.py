@@ -20,7 +20,7 @@ from heron.base.terminal import begin, print_lines, print_tables
 from heron.config.constraints import field_types
 from heron.config.parsing import DataFolders, parse_options
 
-from .cells import Cell, Plan, job_name, read_plan
+from .cells import Cell, Plan, read_plan
 from .table import mean_score, overview, write_tables
 
 MINUTES = "minutes.json"  # processor minutes by run
@@ -50,14 +50,13 @@ def run(arguments: Sequence[str]) -> int:
     plan = read_plan(options.cells)
     data, cache = options.folders
     overrides += [f"paths.data={data}", f"paths.cache={cache}"]
-    cells = [each for each in plan.every() if each.set in options.only or not options.only]
+    cells = [each for each in plan.cells if each.set in options.only or not options.only]
+    failed = []
     if not options.dry_run:
         begin()
         places = {"runs": options.out, "encoder": encoder, "matres": _matres(data, options.out)}
         failed = [each for each in cells if not _run_cell(plan, each, places, overrides)]
-        print_lines(*write_tables(plan, cells, options.out))
-    else:
-        failed = []
+        print_lines(*write_tables(plan, options.out))
     print_tables([overview(cells, options.out)])
     return 2 if failed else 0
 
@@ -79,7 +78,7 @@ def _run_cell(plan: Plan, cell: Cell, places: dict[str, Any], overrides: Sequenc
     out: Path = places["runs"]
     file, ended = out / MINUTES, True
     for job in cell.jobs():
-        name = f"{cell.key}/{job_name(job)}"
+        name = f"{cell.key}/{job}"
         if RunFolder(out / name).state() == "done":
             continue
         print(f"heron strength: {name}", flush=True)
@@ -96,7 +95,7 @@ def _run_cell(plan: Plan, cell: Cell, places: dict[str, Any], overrides: Sequenc
         minutes = read_record(file) if file.is_file() else {}
         write_json(file, {**minutes, name: minutes.get(name, 0.0) + spent})
         ended = ended and not code
-    write_tables(plan, list(plan.every()), out)
+    write_tables(plan, out)
     return ended
 
 
@@ -106,12 +105,11 @@ def _processor_seconds() -> float:
 
 
 def _chosen(plan: Plan, cell: Cell, out: Path) -> Cell:
-    """Give a cell that chooses the words of the best cell of another set."""
-    if cell.choose is None:
+    """Give a cell that has none the recipe of the best of other cells."""
+    among = [plan.find(kind, name) for kind, own in (cell.among or {}).items() for name in own]
+    if not among:
         return cell
-    among = [plan.find(cell.choose.set, name) for name in cell.choose.among]
-    metric, split = plan.sets[cell.choose.set].metric, plan.sets[cell.choose.set].split
-    scores = {each.name: mean_score(each, out, split, metric) for each in among}
+    scores = {each.name: mean_score(plan, each, out) for each in among}
     if missing := [name for name, score in scores.items() if score is None]:
         raise ConfigError(f"chosen from cells that are not finished: {', '.join(missing)}")
     best = max(among, key=lambda each: scores[each.name] or 0.0)

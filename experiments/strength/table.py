@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from heron.base.cells import Formatted, Interval, Table, summarize, to_markdown
 from heron.base.cells import Cell as Value
+from heron.base.cells import Formatted, Interval, Summary, Table, summarize, to_markdown
 from heron.base.errors import HeronError
-from heron.base.files import write_file, write_json
+from heron.base.files import write_file
 from heron.base.run_folder import RunFolder, read_record
 from heron.metrics.significance import holm
 from heron.results.collect import RunRecord, collect
@@ -17,13 +17,13 @@ from heron.results.comparing import CompareOptions, compare
 from heron.results.comparison import AgainstBaseline, Comparison
 from heron.results.systems import System
 
-from .cells import Cell, Plan, job_name
+from .cells import Cell, Plan
 
 _NOTE = (
-    "Score: mean ± sample sd over seeds (n), folds together, on the rows that both cells have; of a "
-    "cell that is compared with none, over its runs. Difference: 95 % interval of the paired "
-    "bootstrap, whole documents or texts where rows have them; p: approximate randomisation, Holm's "
-    "within the set. Minutes: processor time of a run, mean. +: trained on further data."
+    "Score: mean ± sample sd (n) over seeds, folds together, on the rows that both cells have; of "
+    "a cell that is compared with none, over its runs. Difference: paired bootstrap of whole "
+    "documents or texts, 95 %; p: approximate randomisation, Holm's within set and table. Minutes: "
+    "processor time of a run, mean. +: trained on further data."
 )
 COLUMNS = ("set", "recipe", "runs", "score", "of", "difference", "p (Holm)", "rows", "minutes")
 
@@ -45,17 +45,20 @@ class Row(NamedTuple):
 
 def finished(cell: Cell, out: Path) -> list[RunRecord]:
     """Read the finished runs of a cell."""
-    folders = [out / cell.key / job_name(job) for job in cell.jobs()]
-    found = [collect(folder)[0] for folder in folders if RunFolder(folder).state() == "done"]
-    return [run for run in found if run.done]
+    folders = [out / cell.key / job for job in cell.jobs()]
+    return [collect(folder)[0] for folder in folders if RunFolder(folder).state() == "done"]
 
 
-def mean_score(cell: Cell, out: Path, split: str, metric: str) -> float | None:
+def mean_score(plan: Plan, cell: Cell, out: Path) -> float | None:
     """Average a cell's score over its runs; None where one of them is not finished."""
-    runs = finished(cell, out)
-    scores = [score for run in runs if (score := run.score(split, metric)) is not None]
-    found = summarize(scores)
-    return found.mean if found and len(scores) == len(cell.jobs()) else None
+    found = _summary(plan, cell, finished(cell, out))
+    return found.mean if found and found.n == len(cell.jobs()) else None
+
+
+def _summary(plan: Plan, cell: Cell, runs: Sequence[RunRecord]) -> Summary | None:
+    kind = plan.sets[cell.set]
+    scores = [run.score(kind.split, kind.metric) for run in runs]
+    return summarize(score for score in scores if score is not None)
 
 
 def overview(cells: Sequence[Cell], out: Path) -> Table:
@@ -64,25 +67,18 @@ def overview(cells: Sequence[Cell], out: Path) -> Table:
     return Table(f"Cells, in {out}", ("set", "cell", "against", "done", "runs"), tuple(rows))
 
 
-def write_tables(plan: Plan, cells: Sequence[Cell], out: Path) -> list[Path]:
+def write_tables(plan: Plan, out: Path) -> list[Path]:
     """Compare the finished cells; write and return the files."""
     spent = read_record(out / "minutes.json") if (out / "minutes.json").is_file() else {}
-    rows = []
-    for name in plan.sets:
-        for dynamics in (False, True):
-            own = [cell for cell in cells if (cell.set, cell.of_dynamics) == (name, dynamics)]
-            rows += _compared([_row(plan, cell, out, spent) for cell in own])
-    parts = {
-        "Recipes": [row for row in rows if not row.cell.of_dynamics],
-        "What dynamics buy, each beside plain training": [r for r in rows if r.cell.of_dynamics],
-    }
+    rows = [_row(plan, cell, out, spent) for cell in plan.cells]
+    recipes = _compared(plan, [row for row in rows if not row.cell.dynamics])
+    dynamics = _compared(plan, [row for row in rows if row.cell.dynamics])
     tables = [
         Table(title, COLUMNS, tuple(_cells(plan, row) for row in part if row.runs), _NOTE)
-        for title, part in parts.items()
+        for title, part in (("Recipes", recipes), ("Dynamics beside plain training", dynamics))
     ]
-    write_json(out / "table.json", [_values(row) for row in rows if row.runs])
-    found = [write_file(out / "table.md", "\n".join(map(to_markdown, tables))), out / "table.json"]
-    tested = [row for row in rows if row.cell.of_dynamics and row.found]
+    found = [write_file(out / "table.md", "\n".join(map(to_markdown, tables)))]
+    tested = [row for row in dynamics if row.found]
     return [*found, write_file(out / "dynamics.png", _figure(tested))] if tested else found
 
 
@@ -105,53 +101,28 @@ def _row(plan: Plan, cell: Cell, out: Path, spent: dict[str, float]) -> Row:
         return row
 
 
-def _compared(rows: list[Row]) -> list[Row]:
-    """Correct the p-values of a set's comparisons for their number."""
-    tested = [row for row in rows if row.found]
-    corrected = iter(holm([row.found.randomization.p for row in tested if row.found]))
-    return [row._replace(p_holm=next(corrected)) if row.found else row for row in rows]
+def _compared(plan: Plan, rows: Sequence[Row]) -> list[Row]:
+    """Order rows by set, and correct the p-values of each set for their number."""
+    found: list[Row] = []
+    for name in plan.sets:
+        own = [row for row in rows if row.cell.set == name]
+        corrected = iter(holm([row.found.randomization.p for row in own if row.found]))
+        found += [row._replace(p_holm=next(corrected)) if row.found else row for row in own]
+    return found
 
 
 def _cells(plan: Plan, row: Row) -> tuple[Value, ...]:
-    kind, cell = plan.sets[row.cell.set], row.cell
+    cell, metric = row.cell, plan.sets[row.cell.set].metric
     name = f"{cell.name} +" if cell.first else cell.name
     started = f"{len(row.runs)} of {len(cell.jobs())}"
     minutes = None if row.minutes is None else Formatted(row.minutes, ".1f")
     if row.comparison is None or row.found is None or row.p_holm is None:
-        scores = [run.score(kind.split, kind.metric) for run in row.runs]
-        score = summarize(value for value in scores if value is not None)
-        return (cell.set, name, started, score, kind.metric, None, None, None, minutes)
-    found = row.found.bootstrap
-    difference = Interval(found.difference, found.low, found.high)
-    score = summarize(row.comparison.systems[-1].scores)
-    tested = (difference, Formatted(row.p_holm, ".2g"), row.comparison.rows)
-    return (
-        cell.set,
-        f"{name} against {cell.against}",
-        started,
-        score,
-        kind.metric,
-        *tested,
-        minutes,
-    )
-
-
-def _values(row: Row) -> dict[str, object]:
-    found, comparison = row.found, row.comparison
-    values = {"set": row.cell.set, "cell": row.cell.name, "runs": len(row.runs)}
-    values |= {"dynamics": row.cell.of_dynamics, "minutes": row.minutes}
-    if found is None or comparison is None:
-        return values
-    drawn = found.bootstrap
-    return {
-        **values,
-        "against": row.cell.against,
-        "metric": comparison.settings.metric,
-        "scores": {system.label: system.scores for system in comparison.systems},
-        "difference": [drawn.difference, drawn.low, drawn.high],
-        **{"p": found.randomization.p, "p_holm": row.p_holm},
-        **{"rows": comparison.rows, "groups": comparison.groups, "notes": comparison.notes},
-    }
+        score = _summary(plan, cell, row.runs)
+        return (cell.set, name, started, score, metric, None, None, None, minutes)
+    found, score = row.found.bootstrap, summarize(row.comparison.systems[-1].scores)
+    tested = (Interval(found.difference, found.low, found.high), Formatted(row.p_holm, ".2g"))
+    name = f"{name} against {cell.against}"
+    return (cell.set, name, started, score, metric, *tested, row.comparison.rows, minutes)
 
 
 def _figure(rows: Sequence[Row]) -> bytes:
