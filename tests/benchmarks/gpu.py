@@ -30,7 +30,7 @@ from . import generation
 from .all import machine
 from .epoch import Blocks, ChosenBatches, DoneError, Meter, Watch, choose_batches, now
 from .frame import Found, Headline, main
-from .made_up import CASES, prepare
+from .gpu_cases import CASES, prepare
 from .rivals import BATCH, Rival, gflop_per_sample, is_windowed, plan_rival, train
 
 HERON, TRAINER = (Rival(name, name.lower(), "bf16-mixed") for name in ("heron", "Trainer"))

@@ -259,7 +259,7 @@ def read_yaml(path: Path) -> Any:
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
-        with suppress(ConfigError):
+        with suppress(ConfigError, TypeError):
             parts = [pickle.loads(_parsed(part)) for part in _TOP_LEVEL.split(text) if part]
             if parts and len(parts) == len({key for part in parts for key in part}):
                 return {key: value for part in parts for key, value in part.items()}
@@ -270,11 +270,10 @@ def read_yaml(path: Path) -> Any:
 
 @functools.lru_cache(maxsize=4096)
 def _parsed(text: str) -> bytes:
-    """Parse a part of a file, which must hold one key and its value."""
+    """Parse a part of a file: one key and its value, else None."""
     part = parse_yaml(text)
-    if not isinstance(part, dict) or len(part) != 1 or _DOCUMENT.search(text):
-        raise ConfigError("not a part")
-    return pickle.dumps(part)
+    is_part = isinstance(part, dict) and len(part) == 1 and not _DOCUMENT.search(text)
+    return pickle.dumps(part if is_part else None)
 
 
 def sha256_file(path: Path | str) -> str:

@@ -6,6 +6,7 @@ Nothing here may touch a device or start threads: neither survives a fork.
 
 import gc
 
+import hydra.experimental.callback  # noqa: F401
 import pandas  # noqa: F401  (pyarrow asks for it when a table is made)
 import pyarrow.fs
 import pyarrow.pandas_compat
@@ -17,6 +18,11 @@ import transformers.models.bert.modeling_bert  # noqa: F401
 from transformers.conversion_mapping import get_checkpoint_conversion_mapping
 
 import chronicle.corpus  # noqa: F401
+import heron.data.findings
+import heron.metrics.torch_metrics
+import heron.models.feature_cache
+import heron.tasks.class_module
+import heron.tasks.class_readers
 import heron.training.compose
 import heron.training.job  # noqa: F401
 

@@ -132,6 +132,12 @@ class Progress(pl.Callback):
         values = [f"{name} {float(each):.3f}" for name, each in shown.items() if each is not None]
         print("  ".join([_epoch(trainer), *values, f"{self._begun - begun:.0f} s"]), flush=True)
 
+    def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Say where `status.json` counts steps that none is left, however many were planned."""
+        done = trainer.global_step
+        if trainer.is_global_zero and "steps" in self.folder.read_status():
+            self.folder.try_update(steps={"done": done, "of": done})
+
 
 def _epoch(trainer: pl.Trainer) -> str:
     return f"epoch {trainer.current_epoch + 1}/{trainer.max_epochs}"
