@@ -217,3 +217,10 @@ def tracked(plan: Sequence[Work], title: str, wanted: bool | None = None) -> Ite
     console = messages()
     shown = console.is_terminal if wanted is None else wanted
     return track(plan, title, console=console, disable=not shown, transient=True)
+
+
+def duration(seconds: float) -> str:
+    """Show seconds as people say them: `40 s`, `12 min`, `3.5 h`."""
+    if seconds < 90:
+        return f"{max(0.0, seconds):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"

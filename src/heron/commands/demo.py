@@ -1,11 +1,14 @@
 """`heron demo`: train and report on the built-in corpus, offline, in under a minute."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from heron.commands import train
 from heron.config.parsing import parse_options
+from heron.training.compose import compose
+from heron.training.run_names import run_path
 
 
 @dataclass
@@ -19,11 +22,15 @@ def run(arguments: Sequence[str]) -> int:
     """Train, score and report; returns the exit code."""
     options = parse_options(DemoOptions, arguments)
     print("Training on chronicle: synthetic Hebrew narratives, not a research result.", flush=True)
-    code = train.run(["experiment=demo", f"paths.runs={options.out}"])
+    words = ["experiment=demo", f"paths.runs={options.out}"]
+    code = train.run(words)
     if code == 0:
+        folder = run_path(compose(words), words)
+        run = shlex.quote(str(folder))
         print(
-            "\nNext: open report.html above in a browser, then\n"
-            "  heron train -m head=ess,emp,seq_cls seed=0,1     compare the paper's three heads\n"
-            "  heron train --help                               every way to train"
+            f"\nNext:\n  heron map run={run}    # which examples are easy, ambiguous or hard"
+            f"\n  heron noise run={run}    # labels that look wrong"
+            f"\n  heron train -m {shlex.join(words)} head=window,ess,emp    # other heads"
+            f"\n\nOpen {folder / 'report.html'} in a browser."
         )
     return code

@@ -10,12 +10,11 @@ from pathlib import Path
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, first_line
 from heron.base.run_folder import JOURNAL, RunFolder
-from heron.base.terminal import gather, print_lines, print_tables
+from heron.base.terminal import duration, gather, print_lines, print_tables
 from heron.config.constraints import Positive
 from heron.config.parsing import parse_options
 from heron.metrics.names import with_copied
 from heron.results.collect import RunRecord, collect, headline_metrics, is_run
-from heron.sweeps.sweep import duration
 
 # In this order. `pruned`: ended early by its search.
 _ENDED, _BAD = ("done", "pruned"), ("failed", "broken")

@@ -16,6 +16,7 @@ from pathlib import Path
 from heron.base.errors import HeronError, first_line, visible
 from heron.base.files import locked
 from heron.base.signals import INTERRUPTED
+from heron.base.terminal import duration
 from heron.metrics.names import signed
 from heron.sweeps.devices import check_devices, start_job
 from heron.sweeps.isolation import JobProcess, killed, start_server, wait_for_any
@@ -276,10 +277,3 @@ def progress_line(outcomes: Sequence[Outcome], total: int, at_once: int) -> str:
     time_left = f", about {duration(about)}" if left else ""
     name = last.job.folder.path.name
     return f"[{len(states)}/{of}] {name}: {what} ({counted}{time_left}{best_so_far(outcomes)})"
-
-
-def duration(seconds: float) -> str:
-    """Show seconds as people say them: `40 s`, `12 min`, `3.5 h`."""
-    if seconds < 90:
-        return f"{max(0.0, seconds):.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from heron.base.files import write_json
 from heron.base.run_folder import RunFolder
-from heron.base.terminal import say
+from heron.base.terminal import duration, say
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.metrics.names import copied_names, is_minimised
@@ -93,13 +93,14 @@ class Progress(pl.Callback):
 
     The line shows `monitor` on validation; for summaries, also of extractive baselines. Within an
     epoch, `steps` in `status.json` is `{done, of}`, optimizer steps; without a progress bar, they
-    are printed twice a minute.
+    are printed twice a minute, with the time left if the training keeps its pace.
     """
 
     def __init__(self, folder: RunFolder, monitor: str):
         self.folder = folder
         self.shown = [f"validation/{name}" for name in (monitor, *copied_names(monitor))]
         self._begun = self._written = self._said = time.monotonic()
+        self._first: tuple[int, float] | None = None  # step and time when this process began
         self._loss: Any = 0.0  # sum over rows or tokens; stays on its GPU: no wait
         self._weight: Any = 0.0
 
@@ -110,13 +111,15 @@ class Progress(pl.Callback):
         loss, weight = outputs["output"].loss, outputs["output"].weight
         self._loss, self._weight = self._loss + loss * weight, self._weight + weight
         now = time.monotonic()
+        self._first = self._first or (trainer.global_step, now)
         if not trainer.is_global_zero or now - self._written < BEAT:
             return
         self._written, done, of = now, trainer.global_step, pl_module.total_steps()
         self.folder.try_update(steps={"done": done, "of": of})
         if trainer.progress_bar_callback is None and now - self._said >= _LINE:
-            self._said = now
-            print(f"{_epoch(trainer)}  step {done}/{of}", flush=True)
+            self._said, (first, begun) = now, self._first
+            left = (of - done) * (now - begun) / max(1, done - first)
+            print(f"{_epoch(trainer)}  step {done}/{of}, about {duration(left)} left", flush=True)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Print epoch, losses (of training: the mean over all rows or tokens), score, seconds."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,13 @@ import pytest
 
 from heron.base.errors import HeronError
 from heron.base.run_folder import RunFolder
+from heron.commands import demo
 from heron.data.config import FileConfig
 from heron.sweeps.grid import compose_jobs
 from heron.sweeps.launch import plan_jobs
+from heron.training.compose import compose
 from heron.training.job import run_job
+from heron.training.run_names import run_path
 from heron.training.stored import read_own
 from small_runs import TINY, heron, in_folder, train
 
@@ -137,3 +141,18 @@ def test_one_job_name_for_several_jobs_is_refused(tmp_path):
     plan = plan_jobs(found)
     assert [job.config.seed for job in plan.jobs] == [0]
     assert len(plan.refused) == 1
+
+
+def test_the_demo_names_commands_that_can_be_pasted_and_its_page_last(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words: list[str] = []
+    monkeypatch.setattr("heron.commands.train.run", lambda given: words.extend(given) or 0)
+    assert demo.run(["out=a b"]) == 0
+    *_, page = lines = capsys.readouterr().out.splitlines()
+    folder = str(run_path(compose(words), words))
+    assert f"{folder}/report.html" in page
+    typed = [shlex.split(line, comments=True) for line in lines if line.startswith("  heron")]
+    assert [command for _, command, *_ in typed] == ["map", "noise", "train"]
+    assert f"run={folder}" in typed[0]
+    assert [*words, "head=window,ess,emp"] == typed[2][3:]
