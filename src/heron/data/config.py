@@ -105,7 +105,7 @@ class ValidationConfig:
     """How to take a validation split from train where the data set has none."""
 
     fraction: Fraction = 0.1  # least share of the training rows; 0: no split
-    # `group` keeps groups (documents) whole; `row` draws single rows
+    # `group` keeps groups (documents) whole; `row` draws single rows, or paragraphs with questions
     by: Annotated[str, OneOf("group", "row")] = "group"
     seed: int = 0  # of this sampling only: runs of all training seeds share one split
 
@@ -116,7 +116,7 @@ class FoldsConfig(Checked):
 
     count: Natural = 0  # parts of train, one of which is validation; 0: no cross-validation
     fold: Natural = 0  # which part is validation, from 0
-    # `group` keeps groups (documents) whole; `row` draws single rows
+    # `group` keeps groups (documents) whole; `row` draws single rows, or paragraphs with questions
     by: Annotated[str, OneOf("group", "row")] = "group"
     seed: int = 0  # of this sampling only: runs of all training seeds share the folds
 

@@ -64,10 +64,12 @@ def _divide(examples: Sequence[Example], is_chosen: Iterable[bool]) -> Halves:
 def _units(examples: Sequence[Example], by: str) -> list[str]:
     """Name the unit that each example is drawn with: its group, or only itself.
 
-    If all examples share one group, units are texts; if all share one text, single rows.
+    Questions are never divided from others on their paragraph, as these tell their answers. If all
+    examples share one group, units are texts; if all share one text, single rows.
     """
     names = (lambda e: e.group or e.text, lambda e: e.text, lambda e: e.guid)
-    for name in names if by == "group" else names[2:]:
+    asks = any(e.spans and e.text_pair for e in examples)
+    for name in names if by == "group" else names[1 if asks else 2 :]:
         units = [name(e) for e in examples]
         if len(set(units)) > 1:
             break

@@ -64,6 +64,18 @@ def test_rows_without_a_group_are_held_together_by_their_text():
     assert not {e.text for e in train} & {e.text for e in validation}
 
 
+@pytest.mark.parametrize("by", ["group", "row"])
+def test_questions_on_one_paragraph_are_never_divided(by):
+    answers = [(Span(0, 4),), ()]  # in every second paragraph, the last question has none
+    examples = [
+        Example(str(i), f"paragraph {i // 3}", "question", answers[i % 6 == 5], group="title")
+        for i in range(60)
+    ]
+    train, validation = carve(examples, ValidationConfig(0.2, by))
+    assert not {e.text for e in train} & {e.text for e in validation}
+    assert len(validation) == 12
+
+
 def test_carving_by_row_takes_exactly_the_fraction():
     train, validation = carve(corpus(10), ValidationConfig(0.1, "row"))
     assert (len(train), len(validation)) == (108, 12)
