@@ -1,4 +1,4 @@
-"""HeSum: the paper's statistics beside heron's, human evaluation, new articles."""
+"""HeSum: the paper's statistics beside heron's, human evaluation, and the corpus builder."""
 
 from pathlib import Path
 

@@ -1,8 +1,7 @@
 """`heron build lchaim_shots`: the fixed examples of LCHAIM's prompts, from its released notebook.
 
 The notebook's examples are part of its prompts. Each list becomes a table for `prompting.pool`;
-`prompting.draw=first` uses its first rows, as `protocol=repo` of
-`lchaim/table3` does.
+`prompting.draw=first` uses its first rows, as `lchaim/table3` does with `protocol=repo`.
 
 Source: https://github.com/oriel9p/lchaim, `Lechaim_inst_models_test.ipynb`.
 """
@@ -21,7 +20,7 @@ from heron.base.tables import write_table
 from heron.base.terminal import begin, print_lines
 from heron.config.parsing import parse_options
 
-# The prompt with three examples of each list, by the name of the table.
+# The notebook's variable with each list's prompt of three examples, by the name of the table.
 PROMPTS = {
     "hebnli": "SNLI_THREE_SHOT_PROMPT",
     "lchaim": "LCH_THREE_SHORT_PROMPT",

@@ -53,7 +53,7 @@ class TranslateOptions:
     """Options of `heron build translate`; `translation.*` chooses the translator."""
 
     data: str
-    to: str  # the language to translate to, of `heron options data.language`
+    to: str  # code of the language to translate to; `heron options data.language` lists them
     out: Path
     name: str = "translated"  # of the new data set
     splits: list[str] = field(default_factory=list)  # empty: all
@@ -61,7 +61,7 @@ class TranslateOptions:
     minimum: Annotated[float, Bounds(ge=-1, le=1)] = MINIMUM
     similarity: str = SIMILARITY  # the encoder that compares texts, in the original language
     check: str | None = None  # the encoder of the semantic check; null: no check
-    hidden: list[int] = field(default_factory=lambda: [100])  # the check's classifier
+    hidden: list[int] = field(default_factory=lambda: [100])  # layer sizes of its classifier
     seed: Seed = 0  # of the check's classifier
 
 
@@ -87,7 +87,7 @@ def run(arguments: Sequence[str]) -> int:
     if options.to not in LANGUAGES:
         raise ConfigError(f"to={options.to}: no such language.{nearest(options.to, LANGUAGES)}")
     words = [f"data={options.data}", *more]
-    # A placeholder, because prompting needs a model; it is never used.
+    # `model` is a placeholder: prompting needs one, but nothing is prompted here.
     asked = [f"translation.{side}={options.to}" for side in ("input", "output")]
     prompting = compose(spelt_out([*words, *asked, "model=gpt-4o"]))
     if prompting.task.name != "nli":
@@ -182,8 +182,8 @@ def check_table(
 ) -> Table:
     """Compare a classifier's labels for rows and for their back-translations.
 
-    The classifier, a multilayer perceptron on vectors of encoded pairs, is
-    trained on the originals of the train split. Only kept rows of the other splits are compared.
+    The classifier, a multilayer perceptron on vectors of encoded pairs, is trained on the originals
+    of the train split. Only kept rows of the other splits are compared.
     """
     train = [row.original for row in rows[TRAIN]]
     labels = {example.guid: example.label for example in train}

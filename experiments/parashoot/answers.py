@@ -242,5 +242,5 @@ def overlap_table(classes: Sequence[str], groups: Sequence[str]) -> Table:
         printed = kinds.OVERLAPS.get(name, "")
         rows.append((name, printed, int(hits_N.sum()), share(hits_N, groups_N), errors))
     columns = ("class", "in the paper", "n", "share", "share of errors")
-    note = "Annotation: the gold answer. By characters. [low, high]: 95 %, by article."
+    note = "Annotation: gold answer, compared by characters. [low, high]: 95 %, articles resampled."
     return Table("Answers by overlap", columns, tuple(rows), note)

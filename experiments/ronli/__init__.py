@@ -1,4 +1,4 @@
-"""RoNLI: its systems without a trained encoder, for pairs of sentences and for single texts."""
+"""RoNLI: baselines without a trained encoder, claims and statistics, and the corpus builder."""
 
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,7 @@ for _data in ("ronli", "ronli_dev"):  # ronli_dev is ronli's validation file
 
 @FORK_ANALYSES.registered("published_groups")
 def published_groups(data: str) -> Any:
-    """Give Table 3's title and its sizes of a data map's groups, by class; None for other data."""
+    """Read Table 3: its title, and the sizes of the data map's groups; None for other data."""
     if data != "ronli":
         return None
     table = read_yaml(_HERE / "published.yaml")["tables"]["table3"]

@@ -88,7 +88,7 @@ def _run_cell(plan: Plan, cell: Cell, places: dict[str, Any], overrides: Sequenc
             print(f"heron strength: {name}: {error}", file=sys.stderr, flush=True)
             return False
         before = _processor_seconds()
-        # A process of its own, whose time the system counts.
+        # In a subprocess, because the system counts the processor time of subprocesses.
         command = [sys.executable, "-m", "heron", "train", *words, *overrides]
         code = subprocess.run(command, check=False).returncode
         spent = (_processor_seconds() - before) / 60
@@ -105,13 +105,13 @@ def _processor_seconds() -> float:
 
 
 def _chosen(plan: Plan, cell: Cell, out: Path) -> Cell:
-    """Give a cell that has none the recipe of the best of other cells."""
+    """Give a cell with `among` the recipe of the best of the cells that it names."""
     among = [plan.find(kind, name) for kind, own in (cell.among or {}).items() for name in own]
     if not among:
         return cell
     scores = {each.name: mean_score(plan, each, out) for each in among}
     if missing := [name for name, score in scores.items() if score is None]:
-        raise ConfigError(f"chosen from cells that are not finished: {', '.join(missing)}")
+        raise ConfigError(f"it takes the best of cells that are not finished: {', '.join(missing)}")
     best = max(among, key=lambda each: scores[each.name] or 0.0)
-    print(f"heron strength: {cell.key} is '{best.name}'", flush=True)
+    print(f"heron strength: {cell.key} takes the recipe '{best.name}'", flush=True)
     return dataclasses.replace(cell, words=best.words, first=best.first)

@@ -32,7 +32,7 @@ def entities(tags: Sequence[str], closed: bool) -> set[tuple[str, int, int]]:
 def entity_scores(
     label_order: Sequence[str], golds: Iterable[str], predictions: Iterable[str]
 ) -> dict[str, float]:
-    """Score tags joined by spaces: entities, `macro_f1` over types that occur, words."""
+    """Score tags joined by spaces: entities, `macro_f1` over types that occur, word accuracy."""
     closed, counts = any(tag[0] in "ES" for tag in label_order), Counter[tuple[str, str]]()
     for gold, tags in zip(map(str.split, golds), map(str.split, predictions), strict=True):
         ours, theirs = entities(tags, closed), entities(gold, closed)
@@ -82,7 +82,7 @@ TASK = Task(
     forms=("sentence",),
     formats=Registry("data format", {"tagged_words": "heron_forks.tagger.reader:TAGGED_WORDS"}),
     head="tagger",
-    has_classes=False,  # of sentences: the label of one is the tag of its first entity
+    has_classes=False,  # classes are of words; a sentence's label is the tag of its first entity
     features=on_demand("heron_forks.tagger.module:tag_features"),
     model=lambda: load("heron_forks.tagger.module:MODEL"),
     score_names=lambda config: list(entity_scores(config.data.label_order, [], [])),

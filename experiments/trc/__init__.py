@@ -1,4 +1,4 @@
-"""TRC: the classifiers of its repository, for `protocol=repo`; transitive decoding; its tables."""
+"""TRC: its repository's classifier, transitive decoding, claims, tables and corpus builders."""
 
 from pathlib import Path
 

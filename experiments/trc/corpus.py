@@ -37,9 +37,8 @@ from .tables import LABELS, label_of
 
 STEPS = ("pairs", "collect")
 COLUMNS = ("guid", "document", "window", "text", "label")
-# Verb forms that are not events: infinitives, gerunds (section 3.1); participles are optional.
 VERB_FORMS = ("Conv", "Fin", "Gdv", "Ger", "Inf", "Part", "Sup", "Vnoun")  # Universal Dependencies
-NO_EVENTS = ("Inf", "Ger")
+NO_EVENTS = ("Inf", "Ger")  # verb forms that are not events (section 3.1)
 # Only some treebanks mark Hebrew's existentials ("True" in older ones), so lemmas are checked, too.
 _EXISTENTIAL = ("HebExistential=Yes", "HebExistential=True")
 _EXISTENTIALS = {"יש", "אין"}
@@ -133,7 +132,7 @@ def _document(path: Path, found: dict[str, Any]) -> Document:
         e["event_id"] for e, s in zip(events, spans, strict=True) if text[slice(*s)] != e["text"]
     ]
     if wrong:
-        raise DataError(where, f"events {wrong} are not at their places", "start, end")
+        raise DataError(where, f"events {wrong} do not have their text", "check start and end")
     sentences = [Span(*match.span()) for match in _SENTENCE.finditer(text)]
     if len(sentences) > 1 and not text[slice(*sentences[-1])].strip():
         sentences.pop()
@@ -205,7 +204,7 @@ class PairsOptions:
 
     source: Path = field(metadata={"option": "from"})  # .conllu(.gz), or TRC_data.json
     out: Path
-    language: str = "he"  # its markers
+    language: str = "he"  # of the texts; its markers are put around events
     window: Count = 2  # sentences
     # Verb forms that are not events; Part also leaves out participles.
     forms: list[Annotated[str, OneOf(*VERB_FORMS)]] = field(default_factory=lambda: [*NO_EVENTS])
@@ -247,7 +246,7 @@ def _pairs(arguments: Sequence[str]) -> int:
     markers = Markers(*language.event_markers)
     pairs = [pair for each in documents for pair in make_pairs(each, markers, options.window)]
     if not pairs:
-        raise DataError(str(options.source), "has no pair of events", "VERB words")
+        raise DataError(str(options.source), "has no pair of events", "events are tagged VERB")
     rows = (
         ("documents", len(documents)),
         ("sentences", sum(len(each.sentences) for each in documents)),
@@ -282,7 +281,7 @@ def _collect(arguments: Sequence[str]) -> int:
     raters = [path.stem for path in options.answers]
     taken = ["guid", "text", "label", *raters]
     if twice := [name for name in raters if taken.count(name) > 1]:
-        raise ConfigError(f"answers: {twice[0]} is no annotator's name of its own; rename the file")
+        raise ConfigError(f"answers: two columns would be named {twice[0]}; rename the file")
     said = [_read_answers(path, set(guids)) for path in options.answers]
     values = [[answers.get(guid, "") for answers in said] for guid in guids]
     texts = [str(row["text"]) for row in table.rows]
@@ -316,7 +315,7 @@ def _collect(arguments: Sequence[str]) -> int:
 
 
 def _windows(table: FileTable) -> list[int]:
-    """Read the positions of windows; 7.0 is 7, as pandas writes columns with missing values."""
+    """Read the positions of windows; 7.0 counts as 7: pandas writes so beside missing values."""
     found, problems = [], []
     for index, row in enumerate(table.rows):
         try:
@@ -357,7 +356,7 @@ def _read_answers(path: Path, guids: set[str]) -> dict[str, str]:
         if guid not in guids:
             problems.append(Problem(where, f"no pair '{guid}'", "guids of pairs.csv"))
         elif guid in seen:
-            problems.append(Problem(where, f"pair '{guid}' occurs twice", "once for an annotator"))
+            problems.append(Problem(where, f"pair '{guid}' occurs twice", "answer each pair once"))
         elif any(given):
             try:
                 found[guid] = label_of(*given) if len(given) == 2 else _known(given[0])

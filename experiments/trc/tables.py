@@ -1,4 +1,4 @@
-"""TRC's tables without a sweep: `heron reproduce trc:T3`."""
+"""TRC's tables that need no training: `heron reproduce trc:T3`."""
 
 from __future__ import annotations
 
@@ -157,14 +157,14 @@ def _annotations(request: Request) -> dict[str, Path]:
         if not path.is_file():
             problems.append(Problem(str(path), "missing", f"from {HOMEPAGE}, misc/"))
         elif sha256_file(path) != sha256:
-            problems.append(Problem(str(path), "has another content", f"the file of {HOMEPAGE}"))
+            problems.append(Problem(str(path), "has been changed", f"use the file of {HOMEPAGE}"))
     if problems:
         raise DataError(problems)
     return found
 
 
 def examples(request: Request) -> Filled:
-    """Show a short training pair of each label (Table 6), from the user's file."""
+    """Show the shortest pair of each label in all splits (Table 6), from the user's files."""
     shipped = read_shipped(configure("trc", []), request.data_dir, request.cache_dir)
     rows: list[tuple[Cell, ...]] = []
     for name in shipped.config.label_order:

@@ -53,7 +53,7 @@ def extract(page: Page, site: Site) -> Extracted:
         as_dict=True,
         include_comments=False,
         include_tables=False,
-        # Repeats of paragraphs in other pages must not depend on the order of pages.
+        # trafilatura would remove paragraphs that it has found in earlier pages.
         deduplicate=False,
     )
     known = found if isinstance(found, dict) else {}
@@ -69,10 +69,10 @@ def extract(page: Page, site: Site) -> Extracted:
 
 
 def find_host(page: Page, sites: Sequence[Site]) -> str:
-    """Find the host of a page: its folder's name, or the first address in it of a listed site.
+    """Find the host of a page: its folder's name if it is a listed site's, else from its addresses.
 
     A saved page has its address in a comment, and most pages have it as canonical link or
-    `og:url`, which may be another publisher's.
+    `og:url`, which may be another publisher's: addresses of listed sites come first.
     """
     if any(site.covers(page.host) for site in sites):
         return page.host
@@ -96,7 +96,7 @@ def _decode(page: Page) -> str:
 
 
 def clean(text: str) -> str:
-    """Compose letters (NFC); replace controls, invisible marks and white space by single blanks.
+    """Compose letters (NFC), remove invisible marks, make controls and white space single blanks.
 
     Source: HeSum, appendix A ("cleaned from Unicode characters"; which ones is not stated).
     """

@@ -18,7 +18,7 @@ SITES = Path(__file__).with_name("sites.yaml")
 class Site:
     """One site. Selectors are CSS, or XPath where they begin with `/` or `(`."""
 
-    domain: str  # its pages' host, or a part after a dot (`example.org` includes www.example.org)
+    domain: str  # host of its pages; includes subdomains (`example.org`: www.example.org)
     start: str  # address of the page from which links are followed
     title: str = ""  # selector of the title; empty: by trafilatura
     summary: str = ""  # selector of the subheading; empty: the page's description

@@ -79,12 +79,11 @@ def _add_metrics(study: Study, paths: Sequence[Path]) -> tables.Metrics:
         table = read_table(path, own=True)
         table.require("guid", "system")
         problems = [
-            Problem(table.where(i), f"system {row['system']}.{nearest(str(row['system']), known)}")
-            for known in [set(study.systems)]
-            for i, row in enumerate(table.rows)
-            if cell_text(row["system"]) not in known
+            Problem(table.where(i), f"no system {name} in the study.{nearest(name, study.systems)}")
+            for i, name in enumerate(map(cell_text, table.values("system")))
+            if name not in study.systems
         ]
-        # A guid occurs once per system: join both to unique names.
+        # A guid occurs once for each system: together they name a row.
         keys = [f"{cell_text(row['system'])}\0{cell_text(row['guid'])}" for row in table.rows]
         for row, key in zip(table.rows, keys, strict=True):
             row["guid"] = key

@@ -21,12 +21,12 @@ class SampleOptions:
     """Options of `heron build parashoot sample`."""
 
     source: Path = field(metadata={"option": "from"})  # a table of articles, or a folder of texts
-    out: Path  # a folder without tasks
+    out: Path  # a folder without `tasks.json`
     size: int | None = None  # number of articles to draw; default: all suitable ones
     min_paragraphs: int = 2  # minimum number of suitable paragraphs per article
     min_characters: int = 500  # minimum of a suitable paragraph
     paragraphs: int = 2  # drawn from each article
-    weights: list[int] = field(default_factory=lambda: [295, 33, 165])  # articles by split
+    weights: list[int] = field(default_factory=lambda: [295, 33, 165])  # ratio of the splits
     language: str = "he"  # of the texts and of annotators' instructions
     seed: Seed = 0  # of all draws
 

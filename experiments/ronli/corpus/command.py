@@ -31,7 +31,7 @@ class BuildOptions:
     dump: Path  # pages-articles.xml, also .bz2 or .gz
     phrases: Path  # JSON: phrases by class
     out: Path
-    language: str = "ro"  # its sections and abbreviations are in `wording.yaml`
+    language: str = "ro"  # `wording.yaml` has its names of sections and its abbreviations
     # fixed: as paper, but only the first letter after a phrase is changed; repo: the released code
     protocol: Annotated[str, OneOf("fixed", "paper", "repo")] = "fixed"
     # whether the sentences of a neutral pair come from one article or two
@@ -82,7 +82,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _wording(code: str) -> dict[str, Sequence[str]]:
-    """Find the names of skipped sections: in wording.yaml, or in the language's YAML."""
+    """Find names of skipped sections, and abbreviations: in wording.yaml or the language's YAML."""
     known = read_yaml(Path(__file__).parent / "wording.yaml")
     path = get_language(code).wording
     found = known.get(code) or (read_yaml(path) if path else {}).get("wikipedia")

@@ -31,12 +31,12 @@ from heron.base.terminal import say
 
 Scores = dict[str, dict[str, float]]  # `{"<split>": {"<metric>": fraction}}`
 
-# In `model/`; written last, so that they show that all is written.
+# Files of `model/` that are written last: where one exists, the model is complete.
 HEAD, BASELINE = "head.safetensors", "baseline.json"
 JOURNAL = "study.journal"  # in the folder of a sweep: the trials of its searches
 STALE = 60.0  # seconds without a heartbeat after which another machine's process counts as gone
 GONE = "its process is gone (killed, or out of memory); the same command resumes the run"
-_updating = threading.RLock()  # a heartbeat writes beside the run
+_updating = threading.RLock()  # the heartbeat's thread writes `status.json`, too
 
 
 class _Inside:
@@ -100,7 +100,7 @@ class RunFolder:
         return is_locked(self.lock) or (status.get("state") == "running" and not here and recent)
 
     def read_status(self) -> dict[str, Any]:
-        """Read `status.json`; empty if absent or damaged, and the run then counts as cut."""
+        """Read `status.json`; empty if absent or damaged: the run then counts as unfinished."""
         try:
             return dict(read_record(self.status))
         except (FileNotFoundError, ConfigError):
@@ -124,7 +124,7 @@ class RunFolder:
         return None if score is None or not math.isfinite(score) else float(score)
 
     def read_metrics(self) -> list[dict[str, float]]:
-        """Read the rows of `metrics.csv`, of each the finite numbers; a ConfigError if damaged."""
+        """Read the finite numbers of each row of `metrics.csv`; a ConfigError if damaged."""
         try:
             with open(self.metrics, encoding="utf-8", newline="") as file:
                 return [dict(_numbers(row)) for row in csv.DictReader(file)]
@@ -228,12 +228,12 @@ def config_text(config: Any) -> str:
 
 @functools.lru_cache(maxsize=1024)
 def _dumped(part: bytes) -> str:
-    """Write a part of a configuration, which a sweep's jobs have in common."""
+    """Write one part of a configuration; cached, because a sweep's jobs share most parts."""
     return dump_yaml(pickle.loads(part))
 
 
 def read_record(path: Path) -> Any:
-    """Read a small file of a run, an object; a ConfigError where it is damaged."""
+    """Read a JSON or YAML file of a run, a mapping; a ConfigError where it is damaged."""
     try:
         value = read_yaml(path) if path.suffix == ".yaml" else read_json(path)
         if isinstance(value, dict):
@@ -248,7 +248,7 @@ def read_record(path: Path) -> Any:
 def folder_inside(folder: Path, name: str) -> Path:
     """Name a folder in a run folder, for a command's files; a ConfigError where it is a link.
 
-    In somebody else's run, a link could lead to any folder. The run's own may be a link.
+    In somebody else's run, a link could lead to any folder. The run folder itself may be a link.
     """
     inside = folder / name
     for path in (inside, *inside.rglob("*")):
@@ -258,7 +258,7 @@ def folder_inside(folder: Path, name: str) -> Path:
 
 
 def checkpoint_of(path: Path) -> Path:
-    """Name the checkpoint that a path means, a file or a run folder's last one."""
+    """Return `path` if it is a file, or the last checkpoint if it is a run folder."""
     return RunFolder(path).last if path.is_dir() else path
 
 

@@ -1,16 +1,16 @@
 """Training dynamics on disk, one Parquet file per record; and a run's records, aligned by guid.
 
-A record is one look at the training data: an epoch, or a part of one. Files are uncompressed and
-without dictionaries, so that reading is a memory map and a copy.
+A record covers one epoch of the training data, or a part of one. Files are uncompressed and without
+dictionary encoding, so that reading is a memory map and a copy.
 
 Cartography tools read and write another layout, one JSON line per example and epoch:
 
 training_dynamics/dynamics_epoch_<n>.jsonl
     {"guid": "a1", "logits_epoch_0": [0.2, -1.3, 0.8], "gold": 2}
 
-The released reader refuses examples that are not in the first file. Under a curriculum a record may
+The paper's code refuses examples that are not in the first file. Under a curriculum a record may
 leave examples out or visit them several times: file n then holds, for each example, the n-th record
-that visited it. A record's logits are the mean of its visits, whose softmax is not the mean
+that visited it. A record's logits are the mean over its visits, whose softmax is not the mean
 probability: where examples were visited several times, another tool finds another confidence.
 
 Source: Swayamdipta et al. (2020), Dataset Cartography, and the code released with it.
@@ -44,7 +44,7 @@ from heron.base.tables import cell_text, read_table
 VERSION = 1
 METADATA = b"heron.dynamics"
 COLUMNS = ("guid", "gold", "p_gold", "correct", "margin", "count")
-_AGAIN = "put a whole one back, or train again: run.resume=false"
+_AGAIN = "restore the files from a copy, or train again: run.resume=false"
 _NAME = re.compile(r"epoch=(\d+)(?:,part=(\d+))?\.parquet")
 FOLDER = "training_dynamics"
 _JSONL = re.compile(r"dynamics_epoch_(\d+)\.jsonl")
@@ -71,8 +71,8 @@ class Dynamics:
 
     guids: list[str]  # length N, in order of first appearance; each once
     gold_N: np.ndarray  # int16 ids, indices into `labels`
-    # Float32 probability of the gold label (of the gold span, or the mean one of the gold tokens);
-    # like the next two NaN where the record did not visit the example.
+    # Float32 probability of the gold label (or of the gold span, or the mean over gold tokens). It
+    # and the next two are NaN where the record did not visit the example.
     p_gold_EN: np.ndarray
     correct_EN: np.ndarray  # float32 share of the record's visits that were right
     # Float32 gold logit minus the largest other one; all NaN where the task has none.
@@ -130,7 +130,7 @@ def read_dynamics(folder: Path | str) -> Dynamics:
     of the cartography tools.
 
     Raises:
-        DataError: no dynamics there; a file that is broken, or none of dynamics; files of different
+        DataError: no dynamics there; a damaged file, or one of another kind; files of different
             labels, modes or tasks.
     """
     return align((str(path), _read(path, COLUMNS)) for path in record_paths(folder))
@@ -143,7 +143,7 @@ def record_paths(folder: Path | str) -> list[Path]:
         DataError: there are none.
     """
     folder = Path(folder)
-    if folder.is_file():  # of statistics, `heron.dynamics.cartography.read_statistics`
+    if folder.is_file():  # a table of statistics: `heron.dynamics.cartography.read_statistics`
         return [folder]
     for inside in (folder / "dynamics", folder):
         found = [(path, _NAME.fullmatch(path.name)) for path in inside.glob("epoch=*.parquet")]
@@ -206,7 +206,7 @@ def align(tables: Iterable[tuple[str, pa.Table]]) -> Dynamics:
     gold_N = np.zeros(len(guids), np.int16)
     for record, ((name, table, meta), own) in enumerate(zip(read, columns, strict=True)):
         if dataclasses.replace(meta, epoch=first.epoch) != first:
-            what = f"is of {meta}, but the first record of {first}"
+            what = f"has {meta}, but the first record has {first}"
             raise DataError(name, what, "remove the files that another run left here")
         place_K: np.ndarray | slice = slice(None)
         if not own.equals(guids):  # nearly all records have the same guids in the same order
@@ -226,10 +226,10 @@ def align(tables: Iterable[tuple[str, pa.Table]]) -> Dynamics:
 
 
 def export_jsonl(folder: Path | str, out: Path | str) -> list[Path]:
-    """Write a run's dynamics for other tools, as `<out>/training_dynamics/`; gives the files.
+    """Write a run's dynamics for other tools, as `<out>/training_dynamics/`; returns the files.
 
-    File n has each example's n-th visited record, from 0; guids are strings. The example with most
-    records is the first of the first file, from which the released tool counts records.
+    File n has the n-th record that visited an example, from 0; guids are strings. The example with
+    most records comes first in the first file, because the paper's code counts records by it.
 
     Raises:
         DataError: no dynamics there, or without logits.
@@ -265,7 +265,7 @@ def export_jsonl(folder: Path | str, out: Path | str) -> list[Path]:
 
 
 def read_record(path: Path) -> pa.Table:
-    """Read one epoch's file as a dynamics table; guids may be numbers or strings.
+    """Read one JSONL file as a dynamics table; guids may be numbers or strings.
 
     A guid that the file repeats, as oversampling makes it, is one row: the mean over its visits,
     and their count.
@@ -273,8 +273,8 @@ def read_record(path: Path) -> pa.Table:
     Raises:
         DataError: every line that cannot be used, with its number.
 
-    Deviates: the released tool appends repeats as if they were further epochs, which shifts the
-    examples' epochs against each other.
+    Deviates: the paper's code appends repeats as if they were further epochs, so that the epochs of
+    different examples no longer match.
     """
     match = _JSONL.fullmatch(path.name)
     number = int(match[1]) if match else 0
@@ -324,7 +324,7 @@ def _read_lines(path: Path, key: str) -> tuple[list[str], np.ndarray, np.ndarray
         numbers = [v for v in listed if isinstance(v, int | float) and math.isfinite(v)]
         if gold not in range(classes) or not len(numbers) == len(listed) == classes > 1:
             what = f"gold is {gold} and {key} is {values}"
-            fix = "give equally many numbers (two or more) in each line, and the gold one's index"
+            fix = "each line needs as many logits (two or more), and the index of the gold class"
             problems.append(Problem(table.where(index), what, fix))
     raise_all(problems)
     guids = [cell_text(guid) for guid in table.values("guid")]

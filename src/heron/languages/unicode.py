@@ -2,7 +2,7 @@
 
 A decomposed "ă", a Turkish "ş" in Romanian or an invisible direction mark make a different word for
 a model or a metric. Every text is normalised once, when it is read; spans and answers are positions
-in the normalised text. Texts of different files are equal where they are equal after that.
+in the normalised text. Texts of different files are compared after normalisation.
 
 Scores use the texts as they are given: exact match, F1 and ROUGE then equal those of SQuAD's script
 and of XL-Sum's fork. Scores named by a language or heron (`he_f1`, `rouge1_heron`) unify variants.
@@ -94,7 +94,7 @@ def coarsest(readings: Iterable[UnicodeOptions]) -> UnicodeOptions:
 def speller(language: str | None, options: UnicodeOptions | None = None) -> Spell:
     """Make the function that normalises and strips a text as a data set's reader does.
 
-    The language is unknown where it is None; without options, those of `data.unicode` by default.
+    Without a language, cedilla letters stay; without options, the defaults of `UnicodeOptions`.
     """
     known = get_language(language) if language else None
     reading = options or UnicodeOptions()

@@ -47,7 +47,7 @@ def use_fast_dropout(model: PreTrainedModel) -> None:
 
 
 def fast_dropout(x: Tensor, p: float) -> Tensor:
-    """Set elements to zero with probability `p` and scale the others so that the mean stays.
+    """Set elements to zero with probability `p` and divide the others by 1 - `p`.
 
     The bits come from a generator that is seeded by torch's: they are repeated by
     `torch.manual_seed`, a restored random state, and gradient checkpointing.
@@ -84,14 +84,14 @@ def attention(
 
     Args:
         module: the calling layer.
-        query_BHLD, key_BHLD, value_BHLD: values' precision is that of the weights.
+        query_BHLD, key_BHLD, value_BHLD: of any floating-point type.
         attention_mask: added to the scores, [B, 1, L, L], or None.
         dropout: probability for the weights; the caller passes 0 in eval mode.
         scaling: factor on the scores; None is 1 / sqrt(D).
         unused: arguments of other attention functions.
 
     Returns:
-        Mixed values [B, L, H, D], and the weights [B, H, L, L] or None.
+        Weighted sums of the values [B, L, H, D], and the weights [B, H, L, L] or None.
     """
     # Gradient checkpointing's first pass has dropout but no gradients; it must equal the second.
     evaluating = not dropout and not query_BHLD.requires_grad

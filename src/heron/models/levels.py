@@ -1,4 +1,4 @@
-"""What a pretrained encoder is: its layers, what acts below which, the positions it reads."""
+"""Inspection of a pretrained encoder: its layers, the level of each parameter, its positions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def find_layers(model: nn.Module) -> nn.ModuleList:
 
 
 def encode_ids(model: PreTrainedModel, ids: Sequence[int], padding: int = 0) -> Tensor:
-    """Encode a text of token ids in evaluation mode; returns states_LD, without the padding's.
+    """Encode a text of token ids in evaluation mode; returns states_LD, without those of padding.
 
     Mode and random numbers stay as they were.
     """
@@ -65,18 +65,18 @@ def freeze_parts(encoder: Any, freeze: str) -> list[nn.Module]:
 
 
 def find_levels(model: PreTrainedModel) -> dict[nn.Parameter, int]:
-    """Number the parameters by the layers that they act below, found by one forward pass.
+    """Give each parameter a level, the number of the layer it belongs to, by one forward pass.
 
     Returns:
-        k for those of layer k, counted from 1. Others are used before the first layer (0, as
-        embeddings), between two (the number of the lower one), or after all: one more than there
-        are layers, as a final normalisation. Those that no module of their own reads have 0, such
-        as tables of relative positions, which all layers are given.
+        k for parameters of layer k, counted from 1. Others have 0 if used before the first layer
+        (embeddings), the lower layer's number if used between two layers, and the number of layers
+        + 1 if used after the last (a final normalisation). Parameters whose module is never called
+        have 0, such as tables of relative positions, which are passed to all layers.
     """
     layers = find_layers(model)
     stacks = [each for each in model.modules() if isinstance(each, nn.ModuleList)]
     levels: dict[nn.Parameter, int] = {}
-    # XLM has a list for each part of its layers.
+    # XLM has separate lists for the parts of its layers: attentions, norms, feed-forwards.
     for stack in (*(each for each in stacks if len(each) == len(layers)), layers):
         levels |= {p: k for k, layer in enumerate(stack, 1) for p in layer.parameters()}
     below = 0

@@ -1,6 +1,6 @@
 """The figures of a run and of a sweep as PNG bytes; drawn without pyplot or a display.
 
-Letters are Latin throughout: the default fonts draw Hebrew, but not from right to left.
+heron's own labels are English: matplotlib draws Hebrew letters, but from left to right.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ def png(figure: Figure) -> bytes:
     """Save a figure; the same figure gives the same bytes."""
     image = io.BytesIO()
     figure.set_dpi(_DPI)
-    # `Figure.savefig` draws twice. Without the software's name, the same run gives the same bytes.
+    # `Figure.savefig` would draw twice, and a version in the metadata would change the bytes.
     FigureCanvasAgg(figure).print_png(image, metadata={"Software": None})
     return image.getvalue()
 
 
 def run_figure(run: RunRecord, artefacts: Artefacts) -> bytes:
-    """Draw the confusion matrix (of texts, scores by length), curves and data map of a run.
+    """Draw a run's confusion matrix (or scores of texts by length), curves and data map.
 
     Where probabilities were stored, a second row shows reliability and class balance. A panel of
     the first row whose data is missing says so. Returns PNG bytes.
@@ -121,7 +121,7 @@ def _draw_confusion(axes: Axes, artefacts: Artefacts) -> None:
 
 
 def _draw_texts(panels: Any, run: RunRecord, artefacts: Artefacts, texts: TextScores) -> None:
-    """Draw the mean score by length of the gold text, both lengths, and a summary's novelty."""
+    """Draw mean scores by gold length, gold and predicted lengths, and a summary's novelty."""
     scores_N, split = artefacts.row_scores, artefacts.split
     if scores_N is None:
         return say_missing(panels.subplots(), f"Scores, {split}", "no predictions to score")
@@ -259,7 +259,7 @@ def _draw_balance(axes: Axes, artefacts: Artefacts) -> None:
 
 
 def sweep_figure(runs: Sequence[RunRecord], split: str = "test") -> bytes:
-    """Draw mean ± sample sd and the runs of each group, a panel for each of four scores.
+    """Draw each group's mean ± sample sd and its runs, one panel for each of up to four scores.
 
     Returns PNG bytes.
     """

@@ -27,8 +27,8 @@ def named(name: str, layer: nn.Module) -> dict[str, Tensor]:
     return {f"{name}.{key}": value for key, value in layer.state_dict().items()}
 
 
-# Sequence classification in transformers is a dense layer, a function and a linear layer on the
-# state of the first token: the layers' names and the function, by the encoder's model type.
+# Sequence classification in transformers is a dense layer, an activation and a linear layer on the
+# first token's state: the layers' names and the activation, by the encoder's model type.
 _ROBERTA = ("classifier.dense", "classifier.out_proj", "tanh")
 _DEBERTA = ("pooler.dense", "classifier", "gelu")
 _CLASSIFIERS = {
@@ -43,13 +43,13 @@ _CLASSIFIERS = {
     "xlm-roberta": _ROBERTA,
 }
 _DROPOUTS = ("classifier_dropout", "cls_dropout", "pooler_dropout", "seq_classif_dropout")
-# heron's linear head has no dense layer and no function. The export writes a logit z as a sum of
-# the function's values: relu(z) - relu(-z) = z, also for GELU; shifted tanh add up to a straight
-# line, with an error of 1e-7 of its range. No weight is very large or small, so that the model can
-# be trained further: AdamW moves all weights by the same amount.
+# heron's linear head has no dense layer and no activation. The export writes a logit z as a sum of
+# activations: relu(z) - relu(-z) = z, also for GELU; shifted tanh add up to a straight line, with
+# an error of 1e-7 of its range. No weight is very large or small, so that the model can be trained
+# further: AdamW moves all weights by the same amount.
 _APART, _MARGIN = 0.56, 1.5  # distance of two tanh; how far they continue beyond the range
 _MOST = 64  # most tanh per logit, with a range of 16 on both sides
-_LEAST = 1 / 16  # scale of a logit before tanh; a step moves the head faster by its inverse
+_LEAST = 1 / 16  # least scale of a logit before tanh; 1 / scale multiplies its change in a step
 
 
 def class_head_in_transformers(
@@ -66,7 +66,7 @@ def class_head_in_transformers(
         return None
     (dense, out, function), classifier, changed = names, head.classifier, {}
     layers: list[nn.Module] = []
-    if head.config.classifier == "per_event" and function == "tanh":  # of TRC's repository
+    if head.config.classifier == "per_event" and function == "tanh":  # of experiments/trc
         layers = [classifier.dense, classifier.classes]
     elif head.config.classifier == "linear":
         layers = _two_layers(classifier[-1], encoder, function)
@@ -93,7 +93,7 @@ def _has_same_input(encoder: Encoder, tokenizer: Any, config: Config) -> bool:
 
 
 def _two_layers(linear: nn.Linear, encoder: Encoder, function: str) -> list[nn.Module]:
-    """Write a linear layer as two with a function between; empty if it has too many classes."""
+    """Write a linear layer as two with an activation between; empty with too many classes."""
     weight_CD, bias_C = linear.weight.detach().double(), linear.bias.detach().double()
     classes, width = weight_CD.shape
     units = torch.tensor([[1.0, 0, 1], [-1, 0, -1]], dtype=torch.float64).T
@@ -102,7 +102,7 @@ def _two_layers(linear: nn.Linear, encoder: Encoder, function: str) -> list[nn.M
     if not 0 < (used := classes * units.shape[1]) <= width:
         return []
     scale_K, shift_K, out_K = units
-    # Without initial weights: those would draw random numbers.
+    # Without initialisation, which would draw random numbers.
     dense, out = (nn.utils.skip_init(nn.Linear, width, each) for each in (width, classes))
     with torch.no_grad():
         for each in (*dense.parameters(), *out.parameters()):

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-_AT_ONCE = {"cpu": 2**18}  # scores in float32 at a time
+_AT_ONCE = {"cpu": 2**18}  # float32 logits at a time
 _AT_ONCE_ELSEWHERE = 2**24
 
 

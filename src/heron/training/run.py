@@ -145,7 +145,7 @@ class Run:
             folder.clear()
         if folder.last.is_file() and not folder.read_status():
             say(
-                f"{folder.status} is missing or damaged: the run counts as cut and resumes from "
+                f"{folder.status} is missing or damaged: the run counts as killed and resumes from "
                 f"{folder.last.name}; it is unknown whether its data has changed since"
             )
         if folder.config.is_file():

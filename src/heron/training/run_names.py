@@ -10,7 +10,7 @@ from heron.base.secrets import redacted
 from heron.config.constraints import PARTS, flatten, is_under, key_of
 from heron.tasks.config import Config, TrainerConfig
 
-# Keys of places and of display, which cannot change a result.
+# Keys of folders, logging and display, which cannot change a result.
 NEUTRAL = (*("paths", "run", "logger", "report", "trainer.enable_progress_bar", "sweeper"),)
 # Trainer keys that spread one training over devices; they change no result.
 SPREAD = ("devices", "strategy")
@@ -27,7 +27,7 @@ def is_identifying(key: str) -> bool:
 
 
 def is_neutral(key: str) -> bool:
-    """Tell whether a key is of places and of display."""
+    """Tell whether a key concerns only folders, logging or display (`NEUTRAL`)."""
     first, _, rest = key.partition(".")
     if rest and first not in Config.__dataclass_fields__:
         own = getattr(PARTS.find(first), "NEUTRAL", ())
@@ -36,9 +36,9 @@ def is_neutral(key: str) -> bool:
 
 
 def identifying(config: Config) -> dict[str, Any]:
-    """List what can change a result: `{dotted key: value}` without the keys of `is_identifying`.
+    """List what can change a result: `{dotted key: value}` of the keys that `is_identifying`.
 
-    The number of devices does not change a batch, so every run is listed as one on one device.
+    The number of devices does not change a batch, so every run is listed as if on one device.
     """
     found = {key: value for key, value in flatten(config.values()) if is_identifying(key)}
     alone = TrainerConfig()
@@ -97,7 +97,7 @@ def readable_name(overrides: Sequence[str], swept: Sequence[str] = (), most: int
     is reduced to its last part, and files of a data set are not named.
     """
     chosen: list[str] = []
-    # Masked whole: of an address without a path, the last part is the user's name.
+    # Masked before they are shortened: "user:password@host" would not look like an address.
     values = redacted([word.partition("=")[2] for word in overrides])
     rows = zip(map(key_of, overrides), values, strict=True)
     for key, value in sorted(rows, key=lambda row: (row[0] not in swept, "." in row[0], row)):
@@ -111,5 +111,5 @@ def readable_name(overrides: Sequence[str], swept: Sequence[str] = (), most: int
 
 
 def _is_plain(c: str) -> bool:
-    """Tell whether a name may have a character: letters of every script, with their marks."""
+    """Tell whether a character may be in a name, such as letters and marks of every script."""
     return c.isalnum() or c in "=,._-" or unicodedata.category(c).startswith("M")

@@ -1,6 +1,6 @@
 """The one slicer of `heron analyze`: it groups a split's scores by any column.
 
-A task adds columns to a split's frame, and gives the scoring of rows and the columns to slice by.
+A task adds columns to a split's frame, scores its rows, and lists the columns to slice by.
 A row may be in several slices, or in none. Legend: N rows, M rows of a slice.
 """
 
@@ -93,7 +93,7 @@ class Slicer:
     # Values of `by=` besides side columns: columns to slice by, or further analyses.
     by: Mapping[str, Analysis]
     heading: str  # first word of table titles, before `by length`
-    headline: str  # name of the first score in figures
+    headline: str  # what figures call the first of `drawn`
     drawn: tuple[Drawn, ...]  # the scores that figures show
     usual: Sequence[str] = ()  # analyses that run without `by=`; empty: all
     counted: str = "rows"  # the word for rows
@@ -163,7 +163,7 @@ class Slicer:
 
     @property
     def overall(self) -> float:
-        """The first score of the whole split."""
+        """The first of the `drawn` scores, over the whole split."""
         cell = self.everything.cells[self.drawn[0].score]
         return cell.value if isinstance(cell, Interval) else float(str(cell or 0.0))
 

@@ -152,7 +152,7 @@ def _raw(values: Values, counts: Counts = None) -> float:
 def _measure(name: str, compute: Measure, values: Values, resamples: int, seed: int) -> Agreement:
     """Compute a measure with its bootstrap interval over items.
 
-    A resample is the count of each combination of labels.
+    Each resample draws how often each combination of labels occurs.
     """
     value = compute(values, None) if values else math.nan
     if not math.isfinite(value):

@@ -1,7 +1,7 @@
 """Machine translation of the texts in a prompt, and of the answers.
 
 Source: HeSum appendix B, Table 8 (instruction, article and summary each in Hebrew or English).
-Deviates: the paper used Google Translate; any model or interface may be named here.
+Deviates: the paper used Google Translate; here it is any seq2seq model or translation server.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Translator:
         has_events = task_of(self.config).has_classes
         if marked := next((row.guid for row in examples if row.spans and has_events), None):
             raise ConfigError(
-                f"prompting.translation.input={to}: translation loses the places of events of "
-                f"{marked}; unset it"
+                f"prompting.translation.input={to}: translation would lose the positions of the "
+                f"events in {marked}; set it to null"
             )
         texts = self.translate([row.text for row in examples], self.home, to)
         pairs = self.translate([row.text_pair or "" for row in examples], self.home, to)
@@ -178,7 +178,7 @@ class LocalTranslation:
 
 
 class TranslationServer(Server):
-    """An interface like LibreTranslate's or Google's: `q`, `source` and `target`, by HTTP."""
+    """A client of HTTP APIs like LibreTranslate's or Google's: `q`, `source` and `target`."""
 
     def __init__(self, config: Config, settings: PromptingConfig):
         own = settings.translation

@@ -164,7 +164,7 @@ def _averages(shares: Mapping[str, Floats], average: str = AVERAGE) -> dict[str,
 
 
 def measure(found: Profile, seed: int = 0) -> dict[str, Shares]:
-    """Compute each unit's shares with 95 % intervals; `seed` draws the documents."""
+    """Compute each unit's shares with 95 % intervals, a bootstrap over documents."""
     return {
         unit: _intervals(*_drawn(tally.shares(COUNT), found.group_N, seed))
         for unit, tally in found.tallies.items()

@@ -82,12 +82,12 @@ def read_answers(value: Any) -> Answers | None:
         if isinstance(found, Mapping):
             texts, starts = found["text"], found.get("answer_start")
             if not isinstance(texts, list) or not isinstance(starts, list | None):
-                raise TypeError("'text' and 'answer_start' are lists")
+                raise TypeError("both must be lists")
             starts = [None] * len(texts) if starts is None else starts
             return [_answer(*pair) for pair in zip(texts, starts, strict=True)]
         return [_answer(each.get("text"), each.get("answer_start")) for each in found]
     except (AttributeError, LookupError, SyntaxError, TypeError, ValueError) as error:
-        what = f"'answers' cannot be read: {value!r:.60}: each needs a text and one start"
+        what = f"'answers' cannot be read: {value!r:.60}: each needs 'text' and 'answer_start'"
         raise ValueError(f"{what} ({error})") from error
 
 

@@ -132,7 +132,7 @@ def test_a_translation_that_loses_the_place_of_events_is_refused(tmp_path):
         "prompting.translation.url=http://localhost/translate",
         "prompting.translation.input=en",
     )
-    with pytest.raises(ConfigError, match="loses the places of events of 2"):
+    with pytest.raises(ConfigError, match="events in 2"):
         Translator(relations, relations.prompting).asked([events])
 
 
