@@ -119,7 +119,8 @@ def headline(run: RunRecord, artefacts: Artefacts) -> list[tuple[str, str, str]]
     elif len(names) > 1:
         facts.append((f"{split} {names[1]}", show(scores[names[1]]), ""))
     if split != SPLITS[1] and (other := run.score(SPLITS[1], metric)) is not None:
-        facts.append((f"{SPLITS[1]} {metric}", show(other), "chose the epoch"))
+        chose = "chose the epoch" if run.setting("trainer.select") == "best" else ""
+        facts.append((f"{SPLITS[1]} {metric}", show(other), chose))
     seconds = run.status.get("seconds")
     took = "" if seconds is None else f"{seconds / 60:,.1f} minutes of training and scoring"
     return [*facts, (f"{split} rows", f"{len(shown):,}", took)]
