@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from heron.base.files import read_json
-from heron.base.run_folder import RunFolder
 from heron.base.tables import write_table
 from heron.commands.run_settings import sort_words
 from proposals import proposed
@@ -16,7 +15,7 @@ from small_baselines import train
 from small_runs import heron
 
 
-def test_keys_are_told_from_options_and_values() -> None:
+def test_keys_are_told_from_options_and_values():
     words = sort_words(["run=a.b/c=1", "paths.data=x", "encoder.stride=8", "data.verify=no"])
     assert words.options == ["run=a.b/c=1", "data=x"]
     assert words.settings == ["encoder.stride=8"]
@@ -24,7 +23,7 @@ def test_keys_are_told_from_options_and_values() -> None:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+def run(tmp_path_factory):
     return train(tmp_path_factory.mktemp("home"), "baseline=majority")
 
 
@@ -48,8 +47,8 @@ GOOD = ("Ana cântă acasă.", "Ana cântă acum.", "entailment")
     ],
 )
 def test_evaluate_takes_what_it_proposes_for_rows_without_a_class(
-    run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str], rows, values, takes
-) -> None:
+    run, tmp_path, capsys, rows, values, takes
+):
     path = write(tmp_path / "mine.csv", GOOD, *rows)
     words = ["evaluate", f"run={run.path}", f"input={path}"]
     assert heron(*words) == 2
@@ -60,9 +59,7 @@ def test_evaluate_takes_what_it_proposes_for_rows_without_a_class(
 
 
 @pytest.mark.parametrize("command", ["evaluate", "predict"])
-def test_columns_of_other_names_can_be_named_as_the_error_says(
-    run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
-) -> None:
+def test_columns_of_other_names_can_be_named_as_the_error_says(run, tmp_path, capsys, command):
     path = write(tmp_path / "mine.csv", GOOD)
     names = {"text": "first", "text_pair": "second", "label": "class"}
     header = path.read_text("utf-8").replace("premise,hypothesis,label", ",".join(names.values()))
@@ -74,9 +71,7 @@ def test_columns_of_other_names_can_be_named_as_the_error_says(
     assert heron(*words, *said) == 0
 
 
-def test_data_that_moved_are_found_by_the_key_that_the_error_names(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_data_that_moved_are_found_by_the_key_that_the_error_names(tmp_path, capsys):
     write_to = tmp_path / "home"
     run = train(write_to, "baseline=majority")
     text = run.config.read_text().replace(f"{write_to}/", "")
@@ -89,16 +84,14 @@ def test_data_that_moved_are_found_by_the_key_that_the_error_names(
     assert read_json(tmp_path / "scores.json")["test"] == read_json(run.scores)["test"]
 
 
-def test_the_classes_of_a_run_cannot_be_changed(run: RunFolder, capsys) -> None:
+def test_the_classes_of_a_run_cannot_be_changed(run, capsys):
     words = "data.label_order=[neutral,entailment,contradiction]"
     assert heron("evaluate", f"run={run.path}", words) == 2
     assert "data.label_order" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("guids", [True, False], ids=["by guid", "by position"])
-def test_score_takes_what_it_proposes_for_articles_without_a_summary(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], guids: bool
-) -> None:
+def test_score_takes_what_it_proposes_for_articles_without_a_summary(tmp_path, capsys, guids):
     article, summary = "Ana cântă acasă. Dan doarme.", "Ana cântă."
     names = {"guid": ["a", "b", "c"]} if guids else {}
     gold, mine = tmp_path / "gold.csv", tmp_path / "mine.csv"

@@ -18,7 +18,7 @@ def write(path: Path, **columns: list) -> Path:
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
-def test_the_same_rows_are_read_from_every_format(suffix: str, tmp_path: Path) -> None:
+def test_the_same_rows_are_read_from_every_format(suffix, tmp_path):
     path = write(
         tmp_path / f"rows.{suffix}",
         guid=["1", "2"],
@@ -33,29 +33,27 @@ def test_the_same_rows_are_read_from_every_format(suffix: str, tmp_path: Path) -
     assert found.labelled()["guid"] == ["1"]
 
 
-def test_an_empty_gold_text_is_one_where_no_answer_can_be_right_and_nan_is_a_text(
-    tmp_path: Path,
-) -> None:
+def test_an_empty_gold_text_is_one_where_no_answer_can_be_right_and_nan_is_a_text(tmp_path):
     path = write(tmp_path / "a.jsonl", guid=["1", "2", "3"], gold=["", None, "nan"], summary="xyz")
     found = read_frame(path)
     assert found.labelled()["guid"] == ["3"]
     assert found.labelled(empty=True)["guid"] == ["1", "3"]
 
 
-def test_the_probability_is_that_of_the_prediction(tmp_path: Path) -> None:
+def test_the_probability_is_that_of_the_prediction(tmp_path):
     columns = {"guid": ["1"], "gold": ["a"], "prediction": ["b"], "p/a": [0.25], "p/b": [0.75]}
     found = read_frame(write(tmp_path / "a.parquet", **columns))
     assert (found.probabilities, found.right) == ([0.75], [False])
 
 
-def test_only_the_named_columns_of_a_parquet_file_are_read(tmp_path: Path) -> None:
+def test_only_the_named_columns_of_a_parquet_file_are_read(tmp_path):
     columns = {"guid": ["1"], "gold": ["a"], "prediction": ["b"], "text": ["long"], "group": ["d"]}
     path = write(tmp_path / "a.parquet", **columns)
     assert set(read_frame(path, only=("group",)).columns) == {*columns} - {"text"}
     assert read_frame(path).texts("text") == ["long"]
 
 
-def test_columns_may_have_other_names_and_a_file_no_gold(tmp_path: Path) -> None:
+def test_columns_may_have_other_names_and_a_file_no_gold(tmp_path):
     path = write(tmp_path / "a.csv", id=["1"], summary=["s"])
     found = read_frame(path, needs_gold=False)
     assert found.columns == {"guid": ["1"], "gold": [None], "prediction": ["s"]}
@@ -71,9 +69,7 @@ def test_columns_may_have_other_names_and_a_file_no_gold(tmp_path: Path) -> None
         ([{"guid": "1"}, {"guid": "1"}, {"guid": ""}], ":3: 'guid' is empty"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_named(
-    rows: list[dict[str, str]], named: str, tmp_path: Path
-) -> None:
+def test_what_is_wrong_with_a_file_is_named(rows, named, tmp_path):
     path = tmp_path / "a.jsonl"
     lines = (json.dumps({**row, "gold": "a", "prediction": "a"}) for row in rows)
     path.write_text("\n".join(lines), encoding="utf-8")
@@ -81,7 +77,7 @@ def test_what_is_wrong_with_a_file_is_named(
         read_frame(path)
 
 
-def test_rows_of_several_files_are_put_side_by_side_by_guid() -> None:
+def test_rows_of_several_files_are_put_side_by_side_by_guid():
     one, other = (Frame(Path("x"), {"guid": guids, "n": [*range(3)]}) for guids in ("abc", "cad"))
     (first, second), left_out = on_shared_rows([one, other], allowed=True)
     assert (first.columns, second["n"], left_out) == ({"guid": ["a", "c"], "n": [0, 2]}, [1, 0], 2)

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.sweeps.devices import check_devices, is_lost_connection
 from heron.sweeps.sweep import Sweep
-from heron.tasks.config import Config
 from heron.training.run import Run
 from small_runs import TINY, compose, in_folder
 from small_sweeps import alive, wait_until
@@ -59,7 +57,7 @@ def family(folder: Path) -> dict[str, int]:
 
 
 @pytest.fixture(scope="module")
-def unbroken(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+def unbroken(tmp_path_factory):
     """A run in two processes, with dropout, that was never stopped."""
     folder = tmp_path_factory.mktemp("unbroken")
     process = train_in_two(folder)
@@ -82,9 +80,7 @@ def assert_goes_on(folder: Path, unbroken: RunFolder) -> None:
 
 @pytest.mark.real
 @pytest.mark.parametrize("victim", ["first", "second"])
-def test_a_killed_process_ends_the_others_and_the_same_command_goes_on(
-    victim: str, unbroken: RunFolder, tmp_path: Path
-) -> None:
+def test_a_killed_process_ends_the_others_and_the_same_command_goes_on(victim, unbroken, tmp_path):
     process = train_in_two(tmp_path)
     processes = family(tmp_path)
     os.kill(processes[victim], signal.SIGKILL)
@@ -98,9 +94,7 @@ def test_a_killed_process_ends_the_others_and_the_same_command_goes_on(
 
 
 @pytest.mark.real
-def test_a_killed_command_leaves_no_process_and_goes_on(
-    unbroken: RunFolder, tmp_path: Path
-) -> None:
+def test_a_killed_command_leaves_no_process_and_goes_on(unbroken, tmp_path):
     process = train_in_two(tmp_path)
     processes = family(tmp_path)
     process.kill()
@@ -112,8 +106,8 @@ def test_a_killed_command_leaves_no_process_and_goes_on(
 @pytest.mark.real
 @pytest.mark.parametrize("victim", ["first", "second", "command", "ctrl+c"])
 def test_a_signal_to_any_process_interrupts_all_and_the_same_command_goes_on(
-    victim: str, unbroken: RunFolder, tmp_path: Path
-) -> None:
+    victim, unbroken, tmp_path
+):
     process = train_in_two(tmp_path)
     processes = family(tmp_path)
     sent = signal.SIGINT if victim == "ctrl+c" else signal.SIGTERM
@@ -127,7 +121,7 @@ def test_a_signal_to_any_process_interrupts_all_and_the_same_command_goes_on(
 
 
 @pytest.mark.real
-def test_a_run_begun_on_two_devices_goes_on_with_one(tmp_path: Path) -> None:
+def test_a_run_begun_on_two_devices_goes_on_with_one(tmp_path):
     words = ("encoder.dropout=0", "head.dropout=0")
     runs = [run_of(tmp_path / name) for name in ("two", "one")]
     process = train_in_two(tmp_path / "two", *words)
@@ -146,9 +140,7 @@ def test_a_run_begun_on_two_devices_goes_on_with_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
-def test_an_error_in_any_process_is_the_jobs_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_in_any_process_is_the_jobs_error(tmp_path, monkeypatch):
     (tmp_path / "sitecustomize.py").write_text(
         "import os\n"
         "from heron.tasks.base import TaskModule\n"
@@ -173,9 +165,7 @@ def test_an_error_in_any_process_is_the_jobs_error(
 
 
 @pytest.mark.real
-def test_jobs_of_a_sweep_have_their_devices_side_by_side(
-    unbroken: RunFolder, tmp_path: Path
-) -> None:
+def test_jobs_of_a_sweep_have_their_devices_side_by_side(unbroken, tmp_path):
     jobs = []
     for seed in (0, 1):
         config = compose(tmp_path, *TWO, f"seed={seed}")
@@ -199,12 +189,8 @@ def test_jobs_of_a_sweep_have_their_devices_side_by_side(
     ],
 )
 def test_more_devices_than_the_machine_has_are_refused(
-    words: str,
-    gpus: int,
-    said: str,
-    chronicle_config: Callable[..., Config],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    words, gpus, said, chronicle_config, monkeypatch
+):
     monkeypatch.setattr("heron.sweeps.devices.count_cores", lambda: 2)
     monkeypatch.setattr("torch.cuda.is_available", lambda: bool(gpus))
     monkeypatch.setattr("torch.cuda.device_count", lambda: gpus)
@@ -222,5 +208,5 @@ def test_more_devices_than_the_machine_has_are_refused(
         ("HeronError: the loss is nan at step 3", False),
     ],
 )
-def test_what_a_lost_neighbour_causes_is_told_from_errors(error: str, expected: bool) -> None:
+def test_what_a_lost_neighbour_causes_is_told_from_errors(error, expected):
     assert is_lost_connection(error) == expected

@@ -82,12 +82,12 @@ def command(runs: Path, cache: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(tmp_path_factory):
     return tmp_path_factory.mktemp("home")
 
 
 @pytest.fixture(scope="module")
-def undisturbed(home: Path) -> RunFolder:
+def undisturbed(home):
     """Train where there is space; the cache that the others use is made here."""
     subprocess.run(command(home / "runs", home), check=True, capture_output=True)
     return RunFolder(home / "runs" / "disk" / "job")
@@ -103,8 +103,8 @@ ROOM = {
 
 @pytest.mark.parametrize("room", ROOM.values(), ids=ROOM)
 def test_training_fails_clearly_loses_nothing_and_goes_on_once_there_is_space(
-    room: tuple[float, float], undisturbed: RunFolder, home: Path, tmp_path: Path
-) -> None:
+    room, undisturbed, home, tmp_path
+):
     whole, weights = (path.stat().st_size for path in (undisturbed.last, undisturbed.best))
     with small_disk(tmp_path / "disk", round(room[0] * whole + room[1] * weights)) as disk:
         words = command(disk.place, home)

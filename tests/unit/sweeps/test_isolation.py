@@ -31,7 +31,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def undisturbed(tmp_path_factory):
     """Two jobs in this process, one after the other."""
     folder = tmp_path_factory.mktemp("undisturbed")
     assert sweep(folder, "run.isolate=false") == 0
@@ -39,9 +39,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.real  # seconds; the next tests have jobs of their own, too
-def test_jobs_have_processes_of_their_own_and_the_same_scores(
-    undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_jobs_have_processes_of_their_own_and_the_same_scores(undisturbed, tmp_path, capsys):
     assert sweep(tmp_path) == 0
     assert scores(tmp_path) == scores(undisturbed)
     pids = {status["heartbeat"]["pid"] for status in statuses(tmp_path)}
@@ -56,9 +54,7 @@ def test_jobs_have_processes_of_their_own_and_the_same_scores(
 
 
 @pytest.mark.real  # seconds, with the sweep that it is compared with
-def test_jobs_side_by_side_name_their_lines_and_score_the_same(
-    undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_jobs_side_by_side_name_their_lines_and_score_the_same(undisturbed, tmp_path, capsys):
     assert sweep(tmp_path, "hydra.launcher.n_jobs=2") == 0
     assert scores(tmp_path) == scores(undisturbed)
     printed = capsys.readouterr().out.splitlines()
@@ -68,8 +64,8 @@ def test_jobs_side_by_side_name_their_lines_and_score_the_same(
 
 
 def test_killed_job_is_marked_the_others_go_on_and_the_same_command_completes_it(
-    undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+    undisturbed, tmp_path, capsys
+):
     seen: list[list[str]] = []
     with meanwhile(lambda: (kill_one(tmp_path), seen.append(states(tmp_path)))):
         assert sweep(tmp_path) == 2
@@ -84,7 +80,7 @@ def test_killed_job_is_marked_the_others_go_on_and_the_same_command_completes_it
     assert trainings(other) == 1
 
 
-def test_server_touches_no_device_and_has_no_thread_that_a_fork_would_lose() -> None:
+def test_server_touches_no_device_and_has_no_thread_that_a_fork_would_lose():
     from multiprocessing import forkserver
 
     start_server()
@@ -98,9 +94,7 @@ def test_server_touches_no_device_and_has_no_thread_that_a_fork_would_lose() -> 
     assert not [path for path in opened if path.startswith(("/dev/nvidia", "/dev/dri"))]
 
 
-def test_the_server_s_start_is_no_job_s_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_server_s_start_is_no_job_s_time(tmp_path, monkeypatch, capsys):
     """Time left is told by what the jobs took: seconds too many once are minutes in a grid."""
     process, waited = type(isolation._context.Process()), 2.0
     start = process.start
@@ -117,25 +111,19 @@ def test_the_server_s_start_is_no_job_s_time(
     assert float(told) <= took - waited + 0.1
 
 
-def test_a_job_may_learn_more_than_a_pipe_holds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_job_may_learn_more_than_a_pipe_holds(tmp_path, monkeypatch):
     many = {f"{number} {'warning ' * 20}" for number in range(2000)}
     monkeypatch.setattr(terminal, "said", lambda elsewhere=(): many)
     assert sweep(tmp_path, n=1) == 0
 
 
-def test_a_job_learns_what_the_jobs_before_it_have_hashed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_job_learns_what_the_jobs_before_it_have_hashed(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "_hashes", {})
     assert sweep(tmp_path, n=1) == 0
     assert any(version[0].endswith("train.jsonl") for version in files.known_hashes())
 
 
-def test_no_secret_reaches_the_ledger_the_log_or_the_terminal(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_no_secret_reaches_the_ledger_the_log_or_the_terminal(tmp_path, capfd):
     token = "hf_" + "a1B2" * 8
     # A file of vectors that is not there is named by the job's own message.
     words = ("baseline=cbow_softmax", f"baseline.vectors={tmp_path}/{token}.vec")
@@ -147,7 +135,7 @@ def test_no_secret_reaches_the_ledger_the_log_or_the_terminal(
     assert token not in "".join(capfd.readouterr())
 
 
-def test_planning_a_sweep_needs_no_torch() -> None:
+def test_planning_a_sweep_needs_no_torch():
     code = (
         "import sys, heron.commands.train, heron.commands.sweep\n"
         "assert not {'torch', 'sklearn'} & set(sys.modules)"

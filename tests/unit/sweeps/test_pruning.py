@@ -23,7 +23,7 @@ from heron.training.study import Pruning, open_study, trial_of
 
 
 @pytest.fixture
-def config(chronicle_config: Any) -> Config:
+def config(chronicle_config):
     """Make a trial's configuration: number 3 of a study whose other trials scored 0.5."""
     found: Config = chronicle_config("trainer.max_epochs=4")
     found.sweeper = SweeperConfig(pruner="median", startup_trials=3, study="s", trial=3)
@@ -31,7 +31,7 @@ def config(chronicle_config: Any) -> Config:
 
 
 @pytest.fixture
-def study(config: Config, tmp_path: Path) -> optuna.Study:
+def study(config, tmp_path):
     """Begin the study."""
     return begin(config, tmp_path)
 
@@ -69,9 +69,7 @@ def make(config: Config, tmp_path: Path, curriculum: Any = None) -> Pruning:
     return Pruning(config, tmp_path, data)
 
 
-def test_a_training_below_the_median_is_ended_and_one_above_is_not(
-    config: Config, study: optuna.Study, tmp_path: Path
-) -> None:
+def test_a_training_below_the_median_is_ended_and_one_above_is_not(config, study, tmp_path):
     trainer = after(make(config, tmp_path), [0.6, 0.6, 0.6, 0.6])
     assert ended_early(trainer) is None
     assert trial_of(study, 3).storage.get_trial(3).intermediate_values == pytest.approx(
@@ -79,18 +77,14 @@ def test_a_training_below_the_median_is_ended_and_one_above_is_not(
     )
 
 
-def test_it_is_ended_after_the_first_epoch_that_may_end_it(
-    config: Config, study: optuna.Study, tmp_path: Path
-) -> None:
+def test_it_is_ended_after_the_first_epoch_that_may_end_it(config, study, tmp_path):
     trainer = after(make(config, tmp_path), [0.25, 0.25])
     assert ended_early(trainer) == {"epochs": 1, "score": 0.25}
     assert trainer.should_stop
 
 
 @pytest.mark.parametrize(("loss", "epochs"), [(0.25, None), (0.6, 1)])
-def test_of_a_monitored_loss_the_training_above_the_median_is_ended(
-    config: Config, tmp_path: Path, loss: float, epochs: int | None
-) -> None:
+def test_of_a_monitored_loss_the_training_above_the_median_is_ended(config, tmp_path, loss, epochs):
     config.trainer.monitor = "loss"
     begin(config, tmp_path)
     found = ended_early(after(make(config, tmp_path), [loss] * 4))
@@ -98,7 +92,7 @@ def test_of_a_monitored_loss_the_training_above_the_median_is_ended(
 
 
 @pytest.mark.usefixtures("study")
-def test_every_training_gets_its_startup_epochs(config: Config, tmp_path: Path) -> None:
+def test_every_training_gets_its_startup_epochs(config, tmp_path):
     config.sweeper.startup_epochs = 3
     assert ended_early(after(make(config, tmp_path), [0.1] * 4)) == {
         "epochs": 3, "score": pytest.approx(0.1),
@@ -106,31 +100,27 @@ def test_every_training_gets_its_startup_epochs(config: Config, tmp_path: Path) 
 
 
 @pytest.mark.usefixtures("study")
-def test_a_training_that_is_over_is_not_pruned(config: Config, tmp_path: Path) -> None:
+def test_a_training_that_is_over_is_not_pruned(config, tmp_path):
     config.sweeper.startup_epochs = 4
     assert ended_early(after(make(config, tmp_path), [0.1] * 4)) is None
     assert ended_early(after(make(config, tmp_path), [0.1], stopped_by_another=True)) is None
 
 
-def test_a_trial_that_has_failed_and_is_tried_again_is_trained_to_its_end(
-    config: Config, study: optuna.Study, tmp_path: Path
-) -> None:
+def test_a_trial_that_has_failed_and_is_tried_again_is_trained_to_its_end(config, study, tmp_path):
     study.tell(3, state=optuna.trial.TrialState.FAIL)
     assert ended_early(after(make(config, tmp_path), [0.1] * 4)) is None
 
 
 @pytest.mark.usefixtures("study")
-def test_nothing_is_pruned_while_a_curriculum_holds_examples_back(
-    config: Config, tmp_path: Path
-) -> None:
+def test_nothing_is_pruned_while_a_curriculum_holds_examples_back(config, tmp_path):
     curriculum = SimpleNamespace(has_unlocked_all=lambda epoch: epoch >= 2)
     trainer = after(make(config, tmp_path, curriculum), [0.1] * 4)
     assert (ended_early(trainer) or {})["epochs"] == 3
 
 
 def test_a_run_that_is_repeated_and_one_that_a_curriculum_learns_from_are_no_trials(
-    config: Config, tmp_path: Path
-) -> None:
+    config, tmp_path
+):
     folder = RunFolder(tmp_path / "runs" / "sweep" / "job")
     folder.path.mkdir(parents=True)
     folder.config.write_text(config_text(config), encoding="utf-8")
@@ -139,7 +129,7 @@ def test_a_run_that_is_repeated_and_one_that_a_curriculum_learns_from_are_no_tri
     assert without_curriculum(config).sweeper == SweeperConfig()
 
 
-def test_a_pruner_with_stages_and_a_search_without_validation_are_refused(config: Config) -> None:
+def test_a_pruner_with_stages_and_a_search_without_validation_are_refused(config):
     def named(changed: Config) -> str:
         return " ".join(problems(changed))
 

@@ -22,7 +22,7 @@ TOKEN = "hf_" + "a1B2" * 8
 
 
 @pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("heron.commands.train.report", lambda folder: None)
 
@@ -78,7 +78,7 @@ class Trainings:
 
 
 @pytest.fixture
-def ran(monkeypatch: pytest.MonkeyPatch) -> Trainings:
+def ran(monkeypatch):
     trainings = Trainings()
     monkeypatch.setattr("heron.training.job._train_and_score", trainings)
     return trainings
@@ -97,9 +97,7 @@ def optuna_alone(score: Any, trials: int, direction: str = "maximize") -> list[f
     return found
 
 
-def test_trials_are_what_optuna_alone_would_choose_and_the_lines_show_the_best(
-    ran: Trainings, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_trials_are_what_optuna_alone_would_choose_and_the_lines_show_the_best(ran, capsys):
     assert again(LR, trials=6) == 0
     assert ran.lrs == optuna_alone(ran.score, 6)
     assert [trial.value for trial in trials()] == [ran.score(lr) for lr in ran.lrs]
@@ -113,9 +111,7 @@ def test_trials_are_what_optuna_alone_would_choose_and_the_lines_show_the_best(
     assert ran.lrs == optuna_alone(ran.score, 7), "more trials go on from there"
 
 
-def test_a_search_by_the_loss_seeks_the_lowest(
-    ran: Trainings, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_search_by_the_loss_seeks_the_lowest(ran, capsys, monkeypatch):
     monkeypatch.setattr(ran, "score", lambda lr: abs(math.log10(lr) + 3) / 10)
     assert again(LR, "trainer.monitor=loss", trials=6) == 0
     assert ran.lrs == optuna_alone(ran.score, 6, "minimize")
@@ -123,17 +119,13 @@ def test_a_search_by_the_loss_seeks_the_lowest(
 
 
 @pytest.mark.parametrize(("sampler", "pruner"), [("gp", "hyperband"), ("random", "median")])
-def test_every_sampler_and_pruner_finds_other_points(
-    sampler: str, pruner: str, ran: Trainings
-) -> None:
+def test_every_sampler_and_pruner_finds_other_points(sampler, pruner, ran):
     assert again(LR, trials=4, sampler=sampler, pruner=pruner) == 0
     assert len(set(ran.lrs)) == 4
 
 
 @pytest.mark.real  # takes too long for every change
-def test_a_search_that_is_cut_goes_on_as_if_nothing_had_happened(
-    ran: Trainings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_search_that_is_cut_goes_on_as_if_nothing_had_happened(ran, tmp_path, monkeypatch):
     assert again(LR, trials=6) == 0
     expected, ran.lrs = ran.lrs, []
     ran.fail = {2: KeyboardInterrupt(), 4: KeyboardInterrupt()}
@@ -149,9 +141,7 @@ def test_a_search_that_is_cut_goes_on_as_if_nothing_had_happened(
     assert len(trials()) == 6
 
 
-def test_a_job_that_is_cut_goes_on_before_the_next_point_is_chosen(
-    ran: Trainings, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_job_that_is_cut_goes_on_before_the_next_point_is_chosen(ran, capsys):
     ran.fail = {3: MemoryError("killed"), 4: MemoryError("killed")}
     assert again(LR, trials=5) == 0
     chosen = [*ran.lrs[:3], *ran.lrs[5:]]
@@ -159,7 +149,7 @@ def test_a_job_that_is_cut_goes_on_before_the_next_point_is_chosen(
     assert chosen == optuna_alone(ran.score, 5)
 
 
-def test_a_job_that_is_cut_goes_on_also_in_a_search_that_begins_anew(ran: Trainings) -> None:
+def test_a_job_that_is_cut_goes_on_also_in_a_search_that_begins_anew(ran):
     ran.fail = {1: MemoryError("killed")}
     assert again(LR, "run.resume=false", trials=3) == 0
     assert ran.lrs[1] == ran.lrs[2]
@@ -167,9 +157,7 @@ def test_a_job_that_is_cut_goes_on_also_in_a_search_that_begins_anew(ran: Traini
 
 
 @pytest.mark.real  # takes too long for every change
-def test_failures_are_told_counted_and_tried_again_when_asked(
-    ran: Trainings, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_failures_are_told_counted_and_tried_again_when_asked(ran, capsys):
     full = OSError(28, "No space left on device")
     ran.fail = {1: ValueError("a bug"), 2: full, 3: full, 4: full}
     assert again(LR, trials=4) == 2
@@ -187,9 +175,7 @@ def test_failures_are_told_counted_and_tried_again_when_asked(
     assert "ValueError: a bug" in capsys.readouterr().err
 
 
-def test_a_pruned_job_is_settled_no_failure_and_has_no_scores(
-    ran: Trainings, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_pruned_job_is_settled_no_failure_and_has_no_scores(ran, capsys):
     ran.prune = {1}
     assert again(LR, trials=3, pruner="median") == 0
     assert sorted(states(Path())) == ["done", "done", "pruned"]
@@ -204,7 +190,7 @@ def test_a_pruned_job_is_settled_no_failure_and_has_no_scores(
     assert "3 jobs: 2 done, 1 pruned" in capsys.readouterr().out
 
 
-def test_without_its_search_s_pruner_a_pruned_job_is_trained_on(ran: Trainings) -> None:
+def test_without_its_search_s_pruner_a_pruned_job_is_trained_on(ran):
     points, settings = "optim.lr=1e-4,1e-3", {"trials": 2, "sampler": "random"}
     ran.prune = {0}
     assert again(points, **settings, pruner="median") == 0
@@ -216,16 +202,14 @@ def test_without_its_search_s_pruner_a_pruned_job_is_trained_on(ran: Trainings) 
 
 
 @pytest.mark.real  # takes too long for every change
-def test_a_small_space_ends_with_its_last_point(ran: Trainings) -> None:
+def test_a_small_space_ends_with_its_last_point(ran):
     for _ in range(2):
         assert again("optim.lr=1e-4,1e-3", "seed=0,1", sampler="random") == 0
         assert len(ran.lrs) == 4
     assert len([trial for trial in trials() if trial.value is not None]) == 4
 
 
-def test_a_point_that_is_refused_fails_alone(
-    ran: Trainings, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_point_that_is_refused_fails_alone(ran, capsys):
     assert again("encoder.scratch.heads=2,3,4", sampler="random") == 2
     assert len(ran.lrs) == 2
     error = capsys.readouterr().err
@@ -233,9 +217,7 @@ def test_a_point_that_is_refused_fails_alone(
     assert "1 of 3 jobs failed" in error
 
 
-def test_no_file_of_a_search_holds_a_secret_and_its_journal_is_its_owner_s(
-    ran: Trainings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_file_of_a_search_holds_a_secret_and_its_journal_is_its_owner_s(ran, tmp_path, capsys):
     assert again(f"++logger.wandb.project=https://me:{TOKEN}@a.org/b,plain") == 2
     assert TOKEN not in capsys.readouterr().err
     assert not list(tmp_path.rglob(JOURNAL))
@@ -246,7 +228,7 @@ def test_no_file_of_a_search_holds_a_secret_and_its_journal_is_its_owner_s(
     assert stat.S_IMODE((tmp_path / "runs/sweep" / JOURNAL).stat().st_mode) == 0o600
 
 
-def test_a_cut_journal_and_a_trial_that_was_only_asked_for_change_no_point(ran: Trainings) -> None:
+def test_a_cut_journal_and_a_trial_that_was_only_asked_for_change_no_point(ran):
     assert again(LR, trials=2) == 0
     storage = open_storage(Path("runs/sweep"))
     (name,) = optuna.get_all_study_names(storage)
@@ -257,7 +239,7 @@ def test_a_cut_journal_and_a_trial_that_was_only_asked_for_change_no_point(ran: 
     assert ran.lrs == optuna_alone(ran.score, 5)
 
 
-def test_another_space_or_another_setting_is_another_search(ran: Trainings) -> None:
+def test_another_space_or_another_setting_is_another_search(ran):
     for words in (
         (LR,),
         (LR, "trainer.gradient_clip_val=2"),
@@ -280,14 +262,14 @@ def test_another_space_or_another_setting_is_another_search(ran: Trainings) -> N
         (LR, "hydra.sweeper.sampler=tp"),
     ],
 )
-def test_what_cannot_be_searched_is_refused(words: tuple[str, ...], ran: Trainings) -> None:
+def test_what_cannot_be_searched_is_refused(words, ran):
     assert again(*words) == 2
     assert ran.lrs == []
 
 
 @pytest.mark.slow
 @pytest.mark.real  # a minute of whole trainings: `make test-real` has the time
-def test_a_real_search_prunes_is_killed_and_loses_nothing(tmp_path: Path) -> None:
+def test_a_real_search_prunes_is_killed_and_loses_nothing(tmp_path):
     words = (
         LR, "hydra/sweeper=optuna", f"{TRIALS}=5", "hydra.sweeper.startup_trials=1",
         "hydra.sweeper.seed=1", "hydra.sweeper.pruner=median", "trainer.max_epochs=4",

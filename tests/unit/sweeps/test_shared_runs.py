@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 import torch
 
-from conftest import ComposeConfig
 from heron.base.errors import ConfigError, DataError
 from heron.base.files import SEAL, dump_yaml, read_yaml, seal
 from heron.base.run_folder import RunFolder, config_text
@@ -44,7 +43,7 @@ class Evil(BertModel):
 
 
 @pytest.fixture
-def run(chronicle_config: ComposeConfig, tmp_path: Path) -> RunFolder:
+def run(chronicle_config, tmp_path):
     """Export a model that was never trained, with its configuration."""
     config, folder = chronicle_config(), RunFolder(tmp_path / "run")
     data = DataModule(config)
@@ -78,7 +77,7 @@ def flip(path: Path) -> None:
     path.write_bytes(content)
 
 
-def test_a_whole_run_predicts(run: RunFolder, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_whole_run_predicts(run, capsys):
     assert predict(run) == 0
     assert "checksums" not in capsys.readouterr().err
 
@@ -94,13 +93,7 @@ def test_a_whole_run_predicts(run: RunFolder, capsys: pytest.CaptureFixture[str]
     ids=["four bytes", "cut", "empty"],
 )
 @pytest.mark.parametrize("name", ["model.safetensors", "head.safetensors", "tokenizer.json"])
-def test_a_damaged_model_is_named_with_what_to_do(
-    name: str,
-    damage: Callable[[Path], None],
-    sealed: bool,
-    run: RunFolder,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_damaged_model_is_named_with_what_to_do(name, damage, sealed, run, capsys):
     if not sealed:
         (run.model / SEAL).unlink()
         if damage is flip:
@@ -114,18 +107,14 @@ def test_a_damaged_model_is_named_with_what_to_do(
 
 
 @pytest.mark.parametrize("content", ["", "[]"])
-def test_a_damaged_pointer_to_a_frozen_encoder_is_named(
-    content: str, run: RunFolder, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_pointer_to_a_frozen_encoder_is_named(content, run, capsys):
     (run.model / SEAL).unlink()
     (run.model / "encoder.json").write_text(content, "utf-8")
     assert predict(run) == 2
     assert "encoder.json is damaged" in capsys.readouterr().err
 
 
-def test_an_export_without_checksums_is_read_with_a_note(
-    run: RunFolder, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_export_without_checksums_is_read_with_a_note(run, capsys):
     (run.model / SEAL).unlink()
     assert predict(run) == 0
     assert f"{run.model} has no {SEAL}" in capsys.readouterr().err
@@ -144,12 +133,7 @@ def test_an_export_without_checksums_is_read_with_a_note(
     ],
 )
 @pytest.mark.parametrize("command", ["predict", "train"])
-def test_a_damaged_configuration_is_named(
-    command: str,
-    damage: Callable[[str], str],
-    run: RunFolder,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_damaged_configuration_is_named(command, damage, run, capsys):
     run.config.write_text(damage(run.config.read_text("utf-8")), "utf-8")
     assert (predict(run) if command == "predict" else heron("train", f"run.from={run.path}")) == 2
     error = capsys.readouterr().err
@@ -157,12 +141,7 @@ def test_a_damaged_configuration_is_named(
     assert "Traceback" not in error
 
 
-def test_its_code_runs_only_where_this_command_says_so(
-    run: RunFolder,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_its_code_runs_only_where_this_command_says_so(run, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "hf"))
     mark = tmp_path / "mark"
     (run.model / "evil.py").write_text(CODE.format(mark=str(mark)), "utf-8")
@@ -183,9 +162,7 @@ def test_its_code_runs_only_where_this_command_says_so(
     assert mark.exists()
 
 
-def test_nothing_in_it_is_looked_up_in_the_environment(
-    run: RunFolder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_in_it_is_looked_up_in_the_environment(run, monkeypatch, capsys):
     monkeypatch.setenv("A_VARIABLE", "hush-hush")
     values = read_yaml(run.config)
     values["data"]["homepage"] = "https://example.org/?q=${oc.env:A_VARIABLE}"
@@ -197,9 +174,7 @@ def test_nothing_in_it_is_looked_up_in_the_environment(
     assert "hush-hush" not in said + "".join(pages)
 
 
-def test_a_file_is_fetched_by_its_hash_or_not_at_all(
-    run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_is_fetched_by_its_hash_or_not_at_all(run, tmp_path, monkeypatch):
     refuse_to_fetch(monkeypatch)
     file = FileConfig("rows.csv", url="https://example.org/rows.csv")
     other = dataclasses.replace(file, sha256="0" * 64)
@@ -224,9 +199,7 @@ def test_a_file_is_fetched_by_its_hash_or_not_at_all(
 @pytest.mark.parametrize(
     "key", ["encoder.trust_remote_code", "encoder", "paths.cache", "data.files.train.url", "stages"]
 )
-def test_no_stage_and_no_first_run_brings_back_what_is_taken_away(
-    key: str, run: RunFolder, tmp_path: Path
-) -> None:
+def test_no_stage_and_no_first_run_brings_back_what_is_taken_away(key, run, tmp_path):
     for part in ("stages", "curriculum"):
         values = read_yaml(run.config)
         if part == "stages":
@@ -241,7 +214,7 @@ def test_no_stage_and_no_first_run_brings_back_what_is_taken_away(
             read_stored(other)
 
 
-def test_no_change_reaches_behind_the_keys(run: RunFolder) -> None:
+def test_no_change_reaches_behind_the_keys(run):
     config = read_stored(run.config)
     inner = {**vars(config.encoder), "trust_remote_code": True}
     config.curriculum.changes = {"encoder.__dict__": inner}
@@ -249,7 +222,7 @@ def test_no_change_reaches_behind_the_keys(run: RunFolder) -> None:
         without_curriculum(config)
 
 
-def test_no_data_set_s_name_leads_out_of_the_run_s_folder(run: RunFolder) -> None:
+def test_no_data_set_s_name_leads_out_of_the_run_s_folder(run):
     values = read_yaml(run.config)
     values["data"]["name"] = "../../../evil"
     values["also_test"] = ["../../../evil"]  # predictions/../../../evil.test.parquet
@@ -262,9 +235,7 @@ def test_no_data_set_s_name_leads_out_of_the_run_s_folder(run: RunFolder) -> Non
 @pytest.mark.parametrize(
     "path", ["../../mine.csv", "a/../../../mine.csv", "{tmp}/elsewhere/mine.csv"]
 )
-def test_no_file_is_fetched_to_a_place_outside_the_cache(
-    path: str, run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_file_is_fetched_to_a_place_outside_the_cache(path, run, tmp_path, monkeypatch):
     refuse_to_fetch(monkeypatch)
     path = path.format(tmp=tmp_path)
 
@@ -278,9 +249,7 @@ def test_no_file_is_fetched_to_a_place_outside_the_cache(
     assert not list(tmp_path.rglob("*mine.csv*"))
 
 
-def test_caches_are_filled_in_a_cache_of_heron_s_alone(
-    run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_caches_are_filled_in_a_cache_of_heron_s_alone(run, tmp_path, monkeypatch):
     monkeypatch.setenv("HERON_CACHE", str(tmp_path / "mine"))
     known = read_stored(run.config).paths.cache
     assert known != str(tmp_path / "mine"), "it is one, and stays"
@@ -292,7 +261,7 @@ def test_caches_are_filled_in_a_cache_of_heron_s_alone(
     assert list(precious.iterdir()) == []
 
 
-def test_a_head_to_begin_with_is_checked_too(run: RunFolder, tmp_path: Path) -> None:
+def test_a_head_to_begin_with_is_checked_too(run, tmp_path):
     from heron.training.exported import load_head
 
     shutil.copytree(run.model, tmp_path / "copy")
@@ -309,12 +278,12 @@ class Code:
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def finished(tmp_path_factory):
     return train(tmp_path_factory.mktemp("finished")).path
 
 
 @pytest.fixture
-def theirs(finished: Path, tmp_path: Path) -> Path:
+def theirs(finished, tmp_path):
     """Copy a finished run into a sweep of its own."""
     return Path(shutil.copytree(finished, tmp_path / "sweep" / "run", symlinks=True))
 
@@ -367,13 +336,8 @@ TAMPERED: list[tuple[Callable[[Path], None], str, int, str]] = [
 
 @pytest.mark.parametrize(("tamper", "command", "code", "named"), TAMPERED)
 def test_a_tampered_run_costs_a_clear_line_and_reaches_nothing_else(
-    tamper: Callable[[Path], None],
-    command: str,
-    code: int,
-    named: str,
-    theirs: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    tamper, command, code, named, theirs, capsys
+):
     tamper(theirs)
     words = [word.format(run=theirs, sweep=theirs.parent) for word in command.split()]
     assert heron(*words) == code
@@ -384,24 +348,20 @@ def test_a_tampered_run_costs_a_clear_line_and_reaches_nothing_else(
     assert not list(theirs.parents[1].glob("elsewhere/*"))
 
 
-def test_a_run_that_lies_behind_a_link_is_mapped(finished: Path, tmp_path: Path) -> None:
+def test_a_run_that_lies_behind_a_link_is_mapped(finished, tmp_path):
     shutil.copytree(finished, tmp_path / "disk" / "run")
     (tmp_path / "runs").symlink_to(tmp_path / "disk")
     assert heron("noise", f"run={tmp_path / 'runs' / 'run'}") == 0
     assert (tmp_path / "disk" / "run" / "noise" / "suspects.csv").is_file()
 
 
-def test_a_checkpoint_with_pickled_objects_counts_as_damaged(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_checkpoint_with_pickled_objects_counts_as_damaged(tmp_path, capsys):
     torch.save({"state_dict": {}, "callbacks": Code()}, tmp_path / "last.ckpt")
     assert "add_safe_globals" not in str(damage(tmp_path / "last.ckpt") or "add_safe_globals")
     assert not capsys.readouterr().out
 
 
-def test_code_beside_the_runs_is_not_imported(
-    theirs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_code_beside_the_runs_is_not_imported(theirs, monkeypatch, capsys):
     bundle = theirs.parents[1]
     evil = bundle / "experiments" / "evil"
     evil.mkdir(parents=True)

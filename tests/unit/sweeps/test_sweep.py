@@ -41,7 +41,7 @@ from small_sweeps import (
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def undisturbed(tmp_path_factory):
     """Three jobs in this process, one after the other."""
     folder = tmp_path_factory.mktemp("undisturbed")
     assert sweep(folder, "run.isolate=false", n=3) == 0
@@ -58,8 +58,8 @@ def command(folder: Path, *overrides: str) -> subprocess.Popen[str]:
 @pytest.mark.real  # a minute of whole commands: `make test-real` has the time
 class TestRealProcesses:
     def test_jobs_end_with_a_killed_parent_and_the_next_command_goes_on(
-        self, undisturbed: Path, tmp_path: Path
-    ) -> None:
+        self, undisturbed, tmp_path
+    ):
         with command(tmp_path, "hydra.launcher.n_jobs=2") as parent:
             pids = wait_until(lambda: working(tmp_path))
             parent.send_signal(signal.SIGKILL)
@@ -68,9 +68,7 @@ class TestRealProcesses:
         assert sweep(tmp_path, n=3) == 0
         assert scores(tmp_path) == scores(undisturbed)
 
-    def test_two_commands_share_the_jobs_and_both_see_all_done(
-        self, undisturbed: Path, tmp_path: Path
-    ) -> None:
+    def test_two_commands_share_the_jobs_and_both_see_all_done(self, undisturbed, tmp_path):
         with command(tmp_path) as other:
             wait_until(lambda: working(tmp_path))
             assert sweep(tmp_path, n=3) == 0
@@ -81,8 +79,8 @@ class TestRealProcesses:
         assert [trainings(job) for job in jobs_of(tmp_path)] == [1, 1, 1]
 
     def test_ctrl_c_interrupts_the_job_and_the_same_command_goes_on(
-        self, undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+        self, undisturbed, tmp_path, capsys
+    ):
         before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
         def press() -> None:
@@ -105,7 +103,7 @@ class TestSameCommandAgain:
     """In one process, with a training that does as it is told."""
 
     @pytest.fixture
-    def ran(self, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    def ran(self, monkeypatch):
         """Collect the seeds that are trained; `self.fail` holds what they raise."""
         seeds: list[int] = []
         self.fail: dict[int, BaseException] = {}
@@ -124,13 +122,11 @@ class TestSameCommandAgain:
         ran.clear()
         return sweep(folder, "run.isolate=false", *overrides, n=3), sorted(ran)
 
-    def test_done_jobs_are_skipped(self, tmp_path: Path, ran: list[int]) -> None:
+    def test_done_jobs_are_skipped(self, tmp_path, ran):
         assert self.again(tmp_path, ran) == (0, [0, 1, 2])
         assert self.again(tmp_path, ran) == (0, [])
 
-    def test_own_failures_wait_for_retry_and_the_machine_s_do_not(
-        self, tmp_path: Path, ran: list[int], capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_own_failures_wait_for_retry_and_the_machine_s_do_not(self, tmp_path, ran, capsys):
         self.fail = {0: ValueError("a bug"), 1: OSError(28, "No space left on device")}
         assert self.again(tmp_path, ran) == (2, [0, 1, 2])
         self.fail = {}
@@ -141,9 +137,7 @@ class TestSameCommandAgain:
         assert self.again(tmp_path, ran, "run.retry=failed") == (0, [0])
         assert states(tmp_path) == ["done"] * 3
 
-    def test_a_single_job_that_failed_is_tried_again_unasked(
-        self, tmp_path: Path, ran: list[int]
-    ) -> None:
+    def test_a_single_job_that_failed_is_tried_again_unasked(self, tmp_path, ran):
         self.fail = {0: ValueError("a bug")}
         assert sweep(tmp_path, "run.isolate=false", n=1) == 2
         (folder,) = jobs_of(tmp_path)
@@ -152,22 +146,18 @@ class TestSameCommandAgain:
         assert run_planned([job], [], lambda path: None) == 0
         assert ran == [0, 0]
 
-    def test_changed_configuration_is_refused_with_the_difference(
-        self, tmp_path: Path, ran: list[int], capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_changed_configuration_is_refused_with_the_difference(self, tmp_path, ran, capsys):
         assert self.again(tmp_path, ran, "run.job=a${seed}") == (0, [0, 1, 2])
         code, trained = self.again(tmp_path, ran, "run.job=a${seed}", "optim.lr=0.5")
         assert (code, trained) == (2, [])
         assert "optim.lr was 0.001, now 0.5" in capsys.readouterr().err
         assert states(tmp_path) == ["done"] * 3
 
-    def test_start_over_trains_everything_again(self, tmp_path: Path, ran: list[int]) -> None:
+    def test_start_over_trains_everything_again(self, tmp_path, ran):
         self.again(tmp_path, ran)
         assert self.again(tmp_path, ran, "run.resume=false") == (0, [0, 1, 2])
 
-    def test_job_of_another_process_is_passed_over_and_waited_for(
-        self, tmp_path: Path, ran: list[int], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_job_of_another_process_is_passed_over_and_waited_for(self, tmp_path, ran, monkeypatch):
         monkeypatch.setattr("heron.sweeps.sweep._LOOK", 0.01)
         self.again(tmp_path, ran)
         held = jobs_of(tmp_path)[0]
@@ -182,9 +172,7 @@ class TestSameCommandAgain:
             time.sleep(0.05)
             assert self.again(tmp_path, ran) == (0, [])
 
-    def test_job_that_another_process_gave_up_is_run_here(
-        self, tmp_path: Path, ran: list[int], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_job_that_another_process_gave_up_is_run_here(self, tmp_path, ran, monkeypatch):
         monkeypatch.setattr("heron.sweeps.sweep._LOOK", 0.01)
         self.again(tmp_path, ran)
         held = jobs_of(tmp_path)[1]
@@ -200,9 +188,7 @@ class TestSameCommandAgain:
 
 
 class TestHeartbeat:
-    def test_is_written_from_a_thread_with_process_machine_and_seconds(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_is_written_from_a_thread_with_process_machine_and_seconds(self, tmp_path, monkeypatch):
         monkeypatch.setattr(run_, "BEAT", 0.01)
         folder = RunFolder(tmp_path)
         with keep_heartbeat(folder, Clock(spent=7.0)):
@@ -214,9 +200,7 @@ class TestHeartbeat:
         time.sleep(0.05)
         assert folder.read_status() == status, "nothing beats after the end"
 
-    def test_a_clock_that_is_set_back_makes_no_negative_seconds(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_clock_that_is_set_back_makes_no_negative_seconds(self, tmp_path, monkeypatch):
         times = iter(range(10**9, 0, -(10**6)))
         monkeypatch.setattr("time.time", lambda: float(next(times)))
         assert sweep(tmp_path, "run.isolate=false", n=1) == 0
@@ -224,8 +208,8 @@ class TestHeartbeat:
         assert status["seconds"] >= 0
 
     def test_another_machine_is_believed_for_a_minute_whatever_its_clock(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+        self, tmp_path, monkeypatch
+    ):
         monkeypatch.setattr("time.time", lambda: 1000.0)
         folder = RunFolder(tmp_path)
 
@@ -243,9 +227,7 @@ class TestHeartbeat:
         monkeypatch.setattr("socket.gethostname", lambda: "here")
         assert not seen(1000.0, host="here")
 
-    def test_a_library_that_ends_the_process_leaves_a_failed_job(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_library_that_ends_the_process_leaves_a_failed_job(self, tmp_path, monkeypatch):
         def die(job: Run, *_: Any) -> int:  # as libgomp does, by exit(1)
             job.folder.update_status(state="running")
             return FAILED
@@ -255,9 +237,7 @@ class TestHeartbeat:
         ends = [(status["state"], status["retry"]) for status in statuses(tmp_path)]
         assert ends == [("failed", True)] * 2
 
-    def test_full_disk_does_not_hide_what_went_wrong(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_full_disk_does_not_hide_what_went_wrong(self, tmp_path, capsys, monkeypatch):
         def full(*_: object, **__: object) -> None:
             raise OSError(28, "No space left on device")
 
@@ -267,7 +247,7 @@ class TestHeartbeat:
 
 
 class TestFailure:
-    def test_says_class_message_traceback_and_memory(self) -> None:
+    def test_says_class_message_traceback_and_memory(self):
         try:
             raise KeyError("lost")
         except KeyError as error:
@@ -289,14 +269,14 @@ class TestFailure:
             (ValueError("nan"), False),
         ],
     )
-    def test_tells_the_machine_s_from_the_job_s(self, error: Exception, machine: bool) -> None:
+    def test_tells_the_machine_s_from_the_job_s(self, error, machine):
         assert is_machine_error(error) is machine
         assert failure(error, 0.0)["retry"] is machine
 
-    def test_sees_through_an_error_that_hides_another(self) -> None:
+    def test_sees_through_an_error_that_hides_another(self):
         hidden = RuntimeError("could not save")
         hidden.__cause__ = OSError(28, "No space left on device")
         assert is_machine_error(hidden)
 
-    def test_interruption_is_no_failure(self) -> None:
+    def test_interruption_is_no_failure(self):
         assert failure(KeyboardInterrupt(), 0.0)["state"] == "interrupted"

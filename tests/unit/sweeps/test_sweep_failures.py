@@ -33,7 +33,7 @@ JOBS = 6
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def undisturbed(tmp_path_factory):
     """The jobs in this process, one after the other."""
     folder = tmp_path_factory.mktemp("undisturbed")
     assert sweep(folder, "run.isolate=false", n=JOBS) == 0
@@ -58,9 +58,7 @@ def limited(kind: int, bytes_: int) -> Iterator[None]:
 
 
 @pytest.mark.real  # takes too long for every change
-def test_kills_at_random_change_nothing_once_the_command_has_completed_them(
-    undisturbed: Path, tmp_path: Path
-) -> None:
+def test_kills_at_random_change_nothing_once_the_command_has_completed_them(undisturbed, tmp_path):
     kills, over, generator = list[int](), threading.Event(), random.Random(0)
 
     def kill_at_random() -> None:
@@ -84,8 +82,8 @@ def test_kills_at_random_change_nothing_once_the_command_has_completed_them(
 
 @pytest.mark.real  # takes too long for every change
 def test_full_disk_while_a_checkpoint_is_written_fails_the_job_and_the_same_command_goes_on(
-    undisturbed: Path, tmp_path: Path
-) -> None:
+    undisturbed, tmp_path
+):
     assert sweep(tmp_path, n=1) == 0  # its caches are written
     with limited(resource.RLIMIT_FSIZE, 60_000):
         assert sweep(tmp_path, n=2) == 2
@@ -97,9 +95,7 @@ def test_full_disk_while_a_checkpoint_is_written_fails_the_job_and_the_same_comm
 
 
 @pytest.mark.real
-def test_job_out_of_address_space_fails_alone_and_the_same_command_goes_on(
-    undisturbed: Path, tmp_path: Path
-) -> None:
+def test_job_out_of_address_space_fails_alone_and_the_same_command_goes_on(undisturbed, tmp_path):
     assert sweep(tmp_path, n=1) == 0
     pid = forkserver._forkserver._forkserver_pid
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[0])
@@ -120,9 +116,7 @@ def test_job_out_of_address_space_fails_alone_and_the_same_command_goes_on(
     ],
 )
 @pytest.mark.real  # takes seconds; another test of the file runs with every change
-def test_corrupt_checkpoint_is_put_aside_and_the_job_starts_over(
-    damage: str, undisturbed: Path, tmp_path: Path
-) -> None:
+def test_corrupt_checkpoint_is_put_aside_and_the_job_starts_over(damage, undisturbed, tmp_path):
     with meanwhile(lambda: kill_after_a_checkpoint(tmp_path)):
         assert sweep(tmp_path, n=1) == 2
     (job,) = jobs_of(tmp_path)
@@ -143,7 +137,7 @@ def kill_after_a_checkpoint(folder: Path) -> None:
 
 
 @pytest.mark.real  # takes seconds; test_feature_store.py holds it for an entry with every change
-def test_corrupt_cache_is_built_anew(tmp_path: Path) -> None:
+def test_corrupt_cache_is_built_anew(tmp_path):
     assert sweep(tmp_path, n=1) == 0
     before, sizes = scores(tmp_path), {}
     for path in (tmp_path / "cache" / "features").glob("*/*.npy"):

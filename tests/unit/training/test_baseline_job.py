@@ -25,12 +25,12 @@ PROBABILITIES = [f"p/{label}" for label in LABELS]
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(tmp_path_factory):
     return tmp_path_factory.mktemp("home")
 
 
 @pytest.fixture(scope="module")
-def run(home: Path) -> RunFolder:
+def run(home):
     return train(home, "baseline=cbow_svm", job="svm")
 
 
@@ -44,7 +44,7 @@ def read(run: RunFolder, split: str = "test") -> list[dict[str, object]]:
     return rows
 
 
-def test_run_folder_holds_what_every_run_folder_holds(run: RunFolder) -> None:
+def test_run_folder_holds_what_every_run_folder_holds(run):
     assert set(json.loads(run.scores.read_text())) == {"validation", "test"}
     rows = read(run)
     assert len(rows) == 30
@@ -58,7 +58,7 @@ def test_run_folder_holds_what_every_run_folder_holds(run: RunFolder) -> None:
     assert {"scikit-learn", "gensim"} == set(status["baseline"]["versions"])
 
 
-def test_predictions_are_the_most_probable_class_in_file_order(run: RunFolder) -> None:
+def test_predictions_are_the_most_probable_class_in_file_order(run):
     rows = read(run)
     assert [row["guid"] for row in rows] == [f"test-{index}" for index in range(30)]
     probabilities_RC = np.array([[row[name] for name in PROBABILITIES] for row in rows])
@@ -75,39 +75,39 @@ def test_predictions_are_the_most_probable_class_in_file_order(run: RunFolder) -
         ["baseline=cbow_softmax", "baseline.C=100", "baseline.scale=minmax"],
     ],
 )
-def test_shallow_systems_learn_what_the_words_give_away(words: list[str], home: Path) -> None:
+def test_shallow_systems_learn_what_the_words_give_away(words, home):
     assert scores(train(home, *words, job="learns"))["accuracy"] > 0.9
 
 
-def test_premise_alone_cannot_be_learnt_and_the_hypothesis_can(home: Path) -> None:
+def test_premise_alone_cannot_be_learnt_and_the_hypothesis_can(home):
     words = "baseline=cbow_svm", "baseline.scale=standard"
     premise = train(home, *words, "baseline.input=premise", job="premise")
     hypothesis = train(home, *words, "baseline.input=hypothesis", job="hypothesis")
     assert scores(premise)["accuracy"] < 0.7 < 0.9 < scores(hypothesis)["accuracy"]
 
 
-def test_majority_is_the_most_frequent_class_of_train(home: Path) -> None:
+def test_majority_is_the_most_frequent_class_of_train(home):
     run = train(home, "baseline=majority", job="majority")
     (prediction,) = {row["prediction"] for row in read(run)}
     assert scores(run)["accuracy"] == pytest.approx(1 / 3)
     assert prediction in LABELS
 
 
-def test_rare_classes_may_count_more_than_once(home: Path) -> None:
+def test_rare_classes_may_count_more_than_once(home):
     words = "batching.oversample=multipliers", "+batching.multipliers={neutral: 50}"
     run = train(home, "baseline=majority", *words, job="oversampled")
     assert {row["prediction"] for row in read(run)} == {"neutral"}
     assert {round(float(str(row["p/neutral"])), 2) for row in read(run)} == {0.96}
 
 
-def test_same_seed_same_predictions_even_without_the_cache(run: RunFolder, home: Path) -> None:
+def test_same_seed_same_predictions_even_without_the_cache(run, home):
     again = train(home, "baseline=cbow_svm", f"paths.cache={home / 'other_cache'}", job="svm_again")
     assert read(again) == read(run)
     other = train(home, "baseline=cbow_svm", "seed=1", job="svm_seed_1")
     assert [r["p/neutral"] for r in read(other)] != [r["p/neutral"] for r in read(run)]
 
 
-def test_test_file_has_no_say_in_what_is_learnt(run: RunFolder, home: Path) -> None:
+def test_test_file_has_no_say_in_what_is_learnt(run, home):
     with (home / "test.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     path = home / "changed.csv"
@@ -127,28 +127,24 @@ def test_test_file_has_no_say_in_what_is_learnt(run: RunFolder, home: Path) -> N
         assert (other.model / name).read_bytes() == (run.model / name).read_bytes(), name
 
 
-def test_grid_trains_vectors_and_features_once(
-    run: RunFolder, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_grid_trains_vectors_and_features_once(run, home, monkeypatch):
     monkeypatch.setattr("heron_forks.ronli.word_vectors.TrainedVectors._train", None)  # would fail
     monkeypatch.setattr("heron_forks.ronli.word_vectors.mean_vectors", None)
     for strength in (0.1, 1, 10):
         train(home, "baseline=cbow_svm", f"baseline.C={strength}", job="grid")
 
 
-def test_kept_vectors_take_no_room_where_links_can_be_made(run: RunFolder) -> None:
+def test_kept_vectors_take_no_room_where_links_can_be_made(run):
     assert (run.model / "vectors.npy").stat().st_nlink > 1
 
 
-def test_run_export_false_leaves_no_model(home: Path) -> None:
+def test_run_export_false_leaves_no_model(home):
     run = train(home, "baseline=cbow_svm", "run.export=false", job="unexported")
     assert not run.model.exists()
     assert run.scores.is_file()
 
 
-def test_stopping_early_is_a_warning_and_in_the_status(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_stopping_early_is_a_warning_and_in_the_status(home, capsys):
     words = "baseline.max_iter=1", "baseline.scale=standard", "baseline.C=1000"
     run = train(home, "baseline=cbow_softmax", *words, job="hasty")
     (line,) = [line for line in capsys.readouterr().err.splitlines() if "stopped" in line]
@@ -160,9 +156,7 @@ def sources(config: Config) -> dict[str, Path]:
     return BASELINES[config.baseline.name].sources(config)
 
 
-def test_zero_shot_scores_without_looking_at_train(
-    home: Path, tiny_encoder: Path, tmp_path: Path
-) -> None:
+def test_zero_shot_scores_without_looking_at_train(home, tiny_encoder, tmp_path):
     model = save_nli_model(tmp_path, tiny_encoder, LABELS)
     words = f"baseline.model={model}", "baseline.zero_shot=direct"
     run = train(home, "baseline=zero_shot", *words, job="zero_shot")
@@ -173,7 +167,7 @@ def test_zero_shot_scores_without_looking_at_train(
     }
 
 
-def test_a_table_that_rescales_bertscore_is_among_the_sources(tmp_path: Path) -> None:
+def test_a_table_that_rescales_bertscore_is_among_the_sources(tmp_path):
     table = tmp_path / "rescale.csv"
     words = ["data=chronicle_summaries", "baseline=lead", "task.bertscore.model=own"]
     words += ["task.bertscore.layer=1", f"task.bertscore.baseline={table}"]
@@ -185,16 +179,14 @@ def test_a_table_that_rescales_bertscore_is_among_the_sources(tmp_path: Path) ->
     assert hashes[0] != hashes[1]
 
 
-def test_sources_name_a_file_of_vectors(home: Path) -> None:
+def test_sources_name_a_file_of_vectors(home):
     config = compose(home, "baseline=cbow_svm", "baseline.vectors=some.vec")
     assert sources(config) == {"vectors": Path("some.vec")}
     assert sources(compose(home, "baseline=cbow_svm")) == {}
 
 
 @pytest.mark.parametrize("name", ["majority", "cbow_svm", "cbow_softmax"])
-def test_every_shallow_system_trains_on_the_built_in_corpus(
-    name: str, chronicle_config: ComposeConfig, tmp_path: Path
-) -> None:
+def test_every_shallow_system_trains_on_the_built_in_corpus(name, chronicle_config, tmp_path):
     run = RunFolder(tmp_path / "run")
     small = () if name == "majority" else CBOW
     train_baseline(chronicle_config("data=chronicle_nli", f"baseline={name}", *small), run)
@@ -204,8 +196,8 @@ def test_every_shallow_system_trains_on_the_built_in_corpus(
 @pytest.mark.slow
 @pytest.mark.real  # takes too long for every change
 def test_grid_is_one_command_that_skips_what_is_done_and_notices_changed_vectors(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, capsys, monkeypatch
+):
     path = tmp_path / "mine.vec"
     path.write_text("1 2\nAna 0 1\n", encoding="utf-8")
     words = *overrides(tmp_path), "baseline=cbow_svm", f"baseline.vectors={path}"

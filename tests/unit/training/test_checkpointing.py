@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any, NamedTuple
@@ -60,7 +59,7 @@ class Unbroken(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Unbroken]:
+def unbroken(tmp_path_factory):
     """Return a function that trains one of `SETTINGS` without a stop, once per setting."""
     home, made = tmp_path_factory.mktemp("unbroken"), dict[str, Unbroken]()
 
@@ -99,9 +98,7 @@ STOPS = {
 @pytest.mark.slow
 class TestResume:
     @pytest.mark.parametrize("stop", quick(STOPS, 2))
-    def test_goes_on_from_any_place(
-        self, stop: str, unbroken: Callable[[str], Unbroken], tmp_path: Path
-    ) -> None:
+    def test_goes_on_from_any_place(self, stop, unbroken, tmp_path):
         config, expected = unbroken("ess")
         folder = RunFolder(tmp_path / "run")
         run_until(*STOPS[stop], config, folder)
@@ -112,8 +109,8 @@ class TestResume:
     @pytest.mark.parametrize("stop", ["in the second epoch"])
     @pytest.mark.parametrize("setting", quick(["window", "accumulate"]))
     def test_holds_for_windows_and_for_accumulated_gradients(
-        self, setting: str, stop: str, unbroken: Callable[[str], Unbroken], tmp_path: Path
-    ) -> None:
+        self, setting, stop, unbroken, tmp_path
+    ):
         config, expected = unbroken(setting)
         folder = RunFolder(tmp_path / "run")
         run_until(*STOPS[stop], config, folder)
@@ -121,9 +118,7 @@ class TestResume:
         assert_same_run(folder, expected)
 
     @pytest.mark.real  # takes seconds; another test of the file runs with every change
-    def test_goes_on_without_a_status_and_through_a_link(
-        self, unbroken: Callable[[str], Unbroken], tmp_path: Path
-    ) -> None:
+    def test_goes_on_without_a_status_and_through_a_link(self, unbroken, tmp_path):
         config, expected = unbroken("ess")
         folder, disk = RunFolder(tmp_path / "run"), tmp_path / "disk"
         disk.mkdir()
@@ -136,18 +131,14 @@ class TestResume:
         assert (disk / "last.ckpt").is_file()
 
     @pytest.mark.parametrize("count", quick(range(2, 33, 3), 2))
-    def test_holds_for_flags_of_lightnings(
-        self, count: int, unbroken: Callable[[str], Unbroken], tmp_path: Path
-    ) -> None:
+    def test_holds_for_flags_of_lightnings(self, count, unbroken, tmp_path):
         config, expected = unbroken("flags")
         folder = RunFolder(tmp_path / "run")
         run_until("on_train_batch_end", count, config, folder)
         run_job(config, folder)
         assert_same_run(folder, expected)
 
-    def test_holds_for_several_stops_of_one_run(
-        self, unbroken: Callable[[str], Unbroken], tmp_path: Path
-    ) -> None:
+    def test_holds_for_several_stops_of_one_run(self, unbroken, tmp_path):
         config, expected = unbroken("ess")
         folder = RunFolder(tmp_path / "run")
         for _ in range(3):
@@ -155,9 +146,7 @@ class TestResume:
         run_job(config, folder)
         assert_same_run(folder, expected)
 
-    def test_stop_during_a_save_leaves_the_checkpoint_before(
-        self, unbroken: Callable[[str], Unbroken], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_stop_during_a_save_leaves_the_checkpoint_before(self, unbroken, tmp_path, monkeypatch):
         config, expected = unbroken("ess")
         folder = RunFolder(tmp_path / "run")
         save, saves = torch.save, []
@@ -178,9 +167,7 @@ class TestResume:
         run_job(config, folder)
         assert_same_run(folder, expected)
 
-    def test_a_damaged_best_checkpoint_is_never_scored(
-        self, unbroken: Callable[[str], Unbroken], tmp_path: Path
-    ) -> None:
+    def test_a_damaged_best_checkpoint_is_never_scored(self, unbroken, tmp_path):
         config, expected = unbroken("ess")
         folder = RunFolder(tmp_path / "run")
         shutil.copytree(expected.path, folder.path)
@@ -196,9 +183,7 @@ class TestResume:
         assert folder.best.with_suffix(".corrupt").is_file()
         assert_same_run(folder, expected)
 
-    def test_a_run_whose_best_checkpoint_is_gone_starts_over(
-        self, unbroken: Callable[[str], Unbroken], tmp_path: Path
-    ) -> None:
+    def test_a_run_whose_best_checkpoint_is_gone_starts_over(self, unbroken, tmp_path):
         folder = RunFolder(tmp_path / "run")
         shutil.copytree(unbroken("ess").folder.path, folder.path)
         folder.best.unlink()
@@ -207,14 +192,14 @@ class TestResume:
         )
         assert not folder.last.exists()
 
-    def test_checkpoint_holds_no_pickled_code(self, unbroken: Callable[[str], Unbroken]) -> None:
+    def test_checkpoint_holds_no_pickled_code(self, unbroken):
         for path in (unbroken("ess").folder.last, unbroken("ess").folder.best):
             assert "state_dict" in torch.load(path, weights_only=True)
 
 
 @pytest.mark.real  # seconds; an interruption inside the process is tested above
 @pytest.mark.slow
-def test_killed_process_goes_on_with_the_same_command(tmp_path: Path) -> None:
+def test_killed_process_goes_on_with_the_same_command(tmp_path):
     overrides = (
         "data.generator.size=700",
         "batching.tokens=300",
@@ -238,9 +223,7 @@ def test_killed_process_goes_on_with_the_same_command(tmp_path: Path) -> None:
     assert_same_run(train(tmp_path / "broken", *overrides, job="run"), whole)
 
 
-def test_random_states_of_a_machine_with_more_devices_can_be_restored_here(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_random_states_of_a_machine_with_more_devices_can_be_restored_here(monkeypatch):
     stored = torch.get_rng_state()
     with monkeypatch.context() as patch:
         patch.setattr("torch.cuda.is_available", lambda: True)
@@ -258,9 +241,7 @@ def test_random_states_of_a_machine_with_more_devices_can_be_restored_here(
     assert torch.equal(restored[0], stored)
 
 
-def test_the_best_checkpoint_is_named_as_lightning_does(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_best_checkpoint_is_named_as_lightning_does(tmp_path, monkeypatch):
     """By another name it would be removed where the next best one lies, which is the same file."""
     monkeypatch.chdir(tmp_path)
     folder, settings = RunFolder(Path("run")), TrainerConfig()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -11,12 +10,11 @@ import pytest
 from heron.base.terminal import begin
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
-from heron.tasks.config import Config
 from heron.training.job import describe_training
 
 
 @pytest.fixture
-def data(chronicle_config: Callable[..., Config]) -> DataModule:
+def data(chronicle_config):
     begin()
     return DataModule(chronicle_config("batching.tokens=500"))
 
@@ -26,9 +24,7 @@ def with_train(data: DataModule, **arrays: object) -> DataModule:
     return data
 
 
-def test_data_that_can_be_learnt_from_is_left_without_a_warning(
-    data: DataModule, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_data_that_can_be_learnt_from_is_left_without_a_warning(data, capsys):
     found = describe_training(data)
     assert capsys.readouterr().err == ""
     assert found["batch_tokens"] == 500
@@ -40,9 +36,7 @@ def test_data_that_can_be_learnt_from_is_left_without_a_warning(
     ("name", "value", "key"),
     [("tokens_T", "unknown", "encoder="), ("labels_R", "first", "data.columns.label")],
 )
-def test_data_that_little_can_be_learnt_from_is_named_with_the_key(
-    name: str, value: str, key: str, data: DataModule, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_data_that_little_can_be_learnt_from_is_named_with_the_key(name, value, key, data, capsys):
     array = np.array(getattr(data.features[TRAIN], name))
     array[: int(0.9 * len(array)) if value == "unknown" else None] = (
         data.tokenizer.unk_token_id if value == "unknown" else 0
@@ -52,9 +46,7 @@ def test_data_that_little_can_be_learnt_from_is_named_with_the_key(
     assert (found["unknown"] > 0.5) == (value == "unknown")
 
 
-def test_questions_that_all_have_an_answer_can_be_learnt_from(
-    chronicle_config: Callable[..., Config], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_questions_that_all_have_an_answer_can_be_learnt_from(chronicle_config, capsys):
     begin()
     words = ("data=chronicle_qa", "data.generator.unanswerable=0.1")
     data = DataModule(chronicle_config(*words, "data.label_order=[answer,no_answer]"))
@@ -71,20 +63,15 @@ def test_questions_that_all_have_an_answer_can_be_learnt_from(
     ],
 )
 def test_an_epoch_of_few_steps_is_named_with_the_key_of_the_budget(
-    word: str,
-    said: str,
-    chronicle_config: Callable[..., Config],
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    word, said, chronicle_config, capsys
+):
     begin()
     describe_training(DataModule(chronicle_config(*word.split())))
     error = capsys.readouterr().err
     assert said in error
 
 
-def test_small_data_gets_its_own_budget_which_is_written_down(
-    chronicle_config: Callable[..., Config],
-) -> None:
+def test_small_data_gets_its_own_budget_which_is_written_down(chronicle_config):
     found = describe_training(DataModule(chronicle_config("batching.tokens=null")))
     assert found["batch_tokens"] < 3072
     assert found["steps"] >= 15

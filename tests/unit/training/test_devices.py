@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -92,14 +91,14 @@ def train_both(home: Path, settings: dict[str, tuple[str, ...]], sharded: bool =
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(tmp_path_factory):
     folder = tmp_path_factory.mktemp("devices")
     train_both(folder, QUICK)
     return folder
 
 
 @pytest.fixture(scope="module")
-def other_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def other_home(tmp_path_factory):
     folder = tmp_path_factory.mktemp("devices")
     train_both(folder, OTHERS)
     return folder
@@ -135,18 +134,18 @@ def assert_same_table(one: Path, two: Path) -> None:
 
 @pytest.mark.real  # two processes take half a minute
 @pytest.mark.parametrize("name", QUICK)
-def test_two_processes_leave_what_one_would_have_left(name: str, home: Path) -> None:
+def test_two_processes_leave_what_one_would_have_left(name, home):
     assert_same_training(*pair(home, name))
 
 
 @pytest.mark.real
 @pytest.mark.parametrize("name", OTHERS)
-def test_two_processes_leave_what_one_would_have_left_under(name: str, other_home: Path) -> None:
+def test_two_processes_leave_what_one_would_have_left_under(name, other_home):
     assert_same_training(*pair(other_home, name))
 
 
 @pytest.mark.real
-def test_a_sharded_model_is_trained_as_a_whole_one_and_saved_whole(tmp_path: Path) -> None:
+def test_a_sharded_model_is_trained_as_a_whole_one_and_saved_whole(tmp_path):
     words = ("optim.weight_decay=0.5", "dynamics.mode=evaluation", "trainer.select=last")
     weighted = ("trainer.accumulate_grad_batches=3", "optim.class_weights=balanced")
     train_both(tmp_path, {"sharded": words, "with best": weighted}, sharded=True)
@@ -156,7 +155,7 @@ def test_a_sharded_model_is_trained_as_a_whole_one_and_saved_whole(tmp_path: Pat
 
 @pytest.mark.real
 @pytest.mark.parametrize("sharded", [False, True])
-def test_a_stopped_run_ends_as_one_that_never_was(sharded: bool, tmp_path: Path) -> None:
+def test_a_stopped_run_ends_as_one_that_never_was(sharded, tmp_path):
     config = compose(tmp_path, "trainer.enable_progress_bar=false", "trainer.checkpoint_steps=3")
     whole, stopped = RunFolder(tmp_path / "whole"), RunFolder(tmp_path / "stopped")
     for folder, stop in ((whole, 0), (stopped, 12)):
@@ -168,12 +167,12 @@ def test_a_stopped_run_ends_as_one_that_never_was(sharded: bool, tmp_path: Path)
 
 
 @pytest.mark.parametrize("option", ["ddp", "fsdp"])
-def test_shipped_trainers_compose_for_two_devices(option: str, tmp_path: Path) -> None:
+def test_shipped_trainers_compose_for_two_devices(option, tmp_path):
     trainer = compose(tmp_path, f"trainer={option}", "trainer.accelerator=auto").trainer
     assert (trainer.devices, trainer.strategy) == (2, option)
 
 
-def test_processes_draw_numbers_of_their_own() -> None:
+def test_processes_draw_numbers_of_their_own():
     drawn = []
     for rank, seed in ((0, 0), (1, 0), (2, 0), (1, 1), (1, 0)):
         torch.manual_seed(seed)
@@ -190,7 +189,7 @@ def test_processes_draw_numbers_of_their_own() -> None:
 
 
 @pytest.mark.real  # two processes, as above
-def test_checkpoint_has_the_random_numbers_of_every_process(home: Path) -> None:
+def test_checkpoint_has_the_random_numbers_of_every_process(home):
     _, two = pair(home, "every weight on classes")
     states = torch.load(two.last, weights_only=True)["random"]
     assert len(states) == 2
@@ -207,9 +206,7 @@ def test_checkpoint_has_the_random_numbers_of_every_process(home: Path) -> None:
         ({"flags": {"num_nodes": 2}}, "num_nodes=2"),
     ],
 )
-def test_devices_that_cannot_be_are_refused(
-    changes: dict[str, object], message: str, chronicle_config: Callable[..., Config]
-) -> None:
+def test_devices_that_cannot_be_are_refused(changes, message, chronicle_config):
     config = chronicle_config()
     vars(config.trainer).update(changes)
     with pytest.raises(ConfigError, match=message):

@@ -6,7 +6,6 @@ Skipped without one; `HERON_DEVICE=cpu` shows what the tests do.
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -43,7 +42,7 @@ def configured(tmp_path, tiny_encoder):
 
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("task", RUNS)
-def test_a_run_trains_and_predicts(task: str, precision: str, configured, tmp_path: Path) -> None:
+def test_a_run_trains_and_predicts(task, precision, configured, tmp_path):
     config, folder = configured(task, f"trainer.precision={precision}"), RunFolder(tmp_path / "run")
     scores = run_job(config, folder)
     assert all(np.isfinite([*each.values()]).all() for each in scores.values())
@@ -55,7 +54,7 @@ def test_a_run_trains_and_predicts(task: str, precision: str, configured, tmp_pa
 
 
 @pytest.mark.parametrize("task", RUNS)
-def test_a_killed_run_resumes_as_if_it_had_not_been(task: str, configured, tmp_path: Path) -> None:
+def test_a_killed_run_resumes_as_if_it_had_not_been(task, configured, tmp_path):
     config = configured(task, "trainer.precision=bf16-mixed")
     whole, killed = RunFolder(tmp_path / "whole"), RunFolder(tmp_path / "killed")
     run_job(config, whole)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import csv
-from pathlib import Path
 
 import pytest
 
 from heron.training.checkpointing import History
 
 
-def test_columns_begin_with_epoch_and_step_and_keep_their_order(tmp_path: Path) -> None:
+def test_columns_begin_with_epoch_and_step_and_keep_their_order(tmp_path):
     history = History(tmp_path / "metrics.csv")
     history.log_metrics({"train/loss": 1.5, "epoch": 0}, step=9)
     history.log_metrics({"validation/loss": 1.25, "epoch": 0}, step=11)
@@ -20,7 +19,7 @@ def test_columns_begin_with_epoch_and_step_and_keep_their_order(tmp_path: Path) 
     )
 
 
-def test_numbers_are_written_in_full(tmp_path: Path) -> None:
+def test_numbers_are_written_in_full(tmp_path):
     history = History(tmp_path / "metrics.csv")
     value = 0.1 + 0.2
     history.log_metrics({"train/loss": value}, step=0)
@@ -29,7 +28,7 @@ def test_numbers_are_written_in_full(tmp_path: Path) -> None:
         assert float(next(csv.DictReader(file))["train/loss"]) == value
 
 
-def test_rows_survive_a_new_logger_when_they_travel_in_a_checkpoint(tmp_path: Path) -> None:
+def test_rows_survive_a_new_logger_when_they_travel_in_a_checkpoint(tmp_path):
     before, after = (History(tmp_path / "metrics.csv") for _ in range(2))
     before.log_metrics({"train/loss": 2.0}, step=1)
     after.rows = list(before.rows)
@@ -38,9 +37,7 @@ def test_rows_survive_a_new_logger_when_they_travel_in_a_checkpoint(tmp_path: Pa
     assert (tmp_path / "metrics.csv").read_text() == "step,train/loss\n1,2.0\n2,1.0\n"
 
 
-def test_a_disk_that_is_full_when_a_training_fails_does_not_hide_the_failure(
-    tmp_path: Path,
-) -> None:
+def test_a_disk_that_is_full_when_a_training_fails_does_not_hide_the_failure(tmp_path):
     (tmp_path / "file").write_text("in the way")
     history = History(tmp_path / "file" / "metrics.csv")
     history.log_metrics({"train/loss": 1.0}, 0)

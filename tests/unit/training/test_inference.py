@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from conftest import ComposeConfig
 from heron.base.run_folder import RunFolder
 from heron.data.examples import Example, Span
 from heron.training.inference import Trained, open_trained, predict_each, read_splits
@@ -21,12 +18,12 @@ TEXT = "השר הגיע ואחר כך עזב"
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+def run(tmp_path_factory):
     return train(tmp_path_factory.mktemp("home"))
 
 
 @pytest.fixture(scope="module")
-def trained(run: RunFolder) -> Trained:
+def trained(run):
     return open_trained(run)
 
 
@@ -40,15 +37,13 @@ def trained(run: RunFolder) -> Trained:
     ],
     ids=lambda words: words[-1],
 )
-def baseline_run(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> RunFolder:
+def baseline_run(request, tmp_path_factory):
     return train_baseline(tmp_path_factory.mktemp("baseline"), *request.param)
 
 
 def test_a_run_trained_on_a_gpu_predicts_where_there_is_none(
-    chronicle_config: ComposeConfig, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+    chronicle_config, monkeypatch, tmp_path
+):
     monkeypatch.setattr(
         "heron.training.trainer.has_accelerator", lambda name: name in ("auto", "cpu")
     )
@@ -69,18 +64,16 @@ def check_same(run: RunFolder, trained: Trained) -> None:
         assert refused == []
 
 
-def test_predicts_its_own_splits_with_equal_probabilities(run: RunFolder, trained: Trained) -> None:
+def test_predicts_its_own_splits_with_equal_probabilities(run, trained):
     check_same(run, trained)
 
 
-def test_baseline_predicts_its_own_splits_with_equal_probabilities(
-    baseline_run: RunFolder, tmp_path: Path
-) -> None:
+def test_baseline_predicts_its_own_splits_with_equal_probabilities(baseline_run, tmp_path):
     check_same(baseline_run, open_trained(baseline_run))
     check_same(baseline_run, open_trained(baseline_run, {"cache": str(tmp_path)}))
 
 
-def test_a_baseline_takes_several_settings(baseline_run: RunFolder) -> None:
+def test_a_baseline_takes_several_settings(baseline_run):
     trained = open_trained(baseline_run)
     systems = [trained.with_settings({"batching.tokens": tokens}) for tokens in (100, 200)]
     found = predict_each(systems, read_splits(trained)["test"])
@@ -88,27 +81,25 @@ def test_a_baseline_takes_several_settings(baseline_run: RunFolder) -> None:
     np.testing.assert_array_equal(first, second)
 
 
-def test_predicting_leaves_the_model_without_dropout_and_unchanged(trained: Trained) -> None:
+def test_predicting_leaves_the_model_without_dropout_and_unchanged(trained):
     examples = read_splits(trained)["test"]
     first, second = (trained.predict(examples)[0].probabilities_RC for _ in range(2))
     assert not trained.module.training
     np.testing.assert_array_equal(first, second)
 
 
-def test_takes_examples_made_in_code(trained: Trained) -> None:
+def test_takes_examples_made_in_code(trained):
     predictions, _ = trained.predict([Example("mine", TEXT, spans=SPANS)])
     assert predictions.guids == ["mine"]
     assert predictions.probabilities_RC.sum() == pytest.approx(1)
 
 
-def test_no_examples_no_predictions(baseline_run: RunFolder) -> None:
+def test_no_examples_no_predictions(baseline_run):
     predictions, refused = open_trained(baseline_run).predict([])
     assert (predictions.guids, refused) == ([], [])
 
 
-def test_example_over_the_limit_is_refused_by_guid_and_the_rest_predicted(
-    trained: Trained,
-) -> None:
+def test_example_over_the_limit_is_refused_by_guid_and_the_rest_predicted(trained):
     prefix = "מלה " * 500
     late = tuple(Span(start + len(prefix), end + len(prefix)) for start, end in SPANS)
     examples = [Example("short", TEXT, spans=SPANS), Example("long", prefix + TEXT, spans=late)]
@@ -117,7 +108,7 @@ def test_example_over_the_limit_is_refused_by_guid_and_the_rest_predicted(
     assert [problem.where for problem in refused] == ["long"]
 
 
-def test_paths_of_the_run_may_be_replaced(run: RunFolder, tmp_path: Path) -> None:
+def test_paths_of_the_run_may_be_replaced(run, tmp_path):
     trained = open_trained(run, {"cache": str(tmp_path / "other")})
     trained.predict([Example("mine", TEXT, spans=SPANS)])
     assert (tmp_path / "other" / "features").is_dir()

@@ -7,7 +7,6 @@ import json
 import signal
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 import pytorch_lightning as pl
@@ -27,9 +26,7 @@ from heron.training.trainer import build_module, build_trainer, predict_split
 ComposeConfig = Callable[..., Config]
 
 
-def test_folder_in_use_by_another_process_is_refused(
-    chronicle_config: ComposeConfig, tmp_path: Path
-) -> None:
+def test_folder_in_use_by_another_process_is_refused(chronicle_config, tmp_path):
     folder = RunFolder(tmp_path / "run")
     with (
         locked(folder.lock),
@@ -39,8 +36,8 @@ def test_folder_in_use_by_another_process_is_refused(
 
 
 def test_failure_is_kept_in_the_status_and_forgotten_when_the_run_is_done(
-    chronicle_config: ComposeConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    chronicle_config, tmp_path, monkeypatch
+):
     def out_of_disk(*_: object) -> None:
         raise OSError("no space left")
 
@@ -60,9 +57,7 @@ def test_failure_is_kept_in_the_status_and_forgotten_when_the_run_is_done(
     assert done["seconds"] >= failed["seconds"], "time spent before the failure counts"
 
 
-def test_selecting_the_last_epoch_keeps_no_best_one(
-    chronicle_config: ComposeConfig, tmp_path: Path
-) -> None:
+def test_selecting_the_last_epoch_keeps_no_best_one(chronicle_config, tmp_path):
     config = chronicle_config("trainer.select=last")
     folder = RunFolder(tmp_path / "run")
     scores = run_job(config, folder)
@@ -70,9 +65,7 @@ def test_selecting_the_last_epoch_keeps_no_best_one(
     assert not folder.best.exists()
 
 
-def test_best_epoch_is_the_one_that_is_scored(
-    chronicle_config: ComposeConfig, tmp_path: Path
-) -> None:
+def test_best_epoch_is_the_one_that_is_scored(chronicle_config, tmp_path):
     config = chronicle_config("trainer.max_epochs=3", "optim.lr=3e-3")
     folder = RunFolder(tmp_path / "run")
     run_job(config, folder)
@@ -86,9 +79,7 @@ def test_best_epoch_is_the_one_that_is_scored(
     assert again["macro_f1"] == scores["macro_f1"]
 
 
-def test_early_stop_ends_the_run_before_its_last_epoch(
-    chronicle_config: ComposeConfig, tmp_path: Path
-) -> None:
+def test_early_stop_ends_the_run_before_its_last_epoch(chronicle_config, tmp_path):
     config = chronicle_config("trainer.max_epochs=6", "trainer.patience=1", "optim.lr=1e-12")
     folder = RunFolder(tmp_path / "run")
     run_job(config, folder)
@@ -98,8 +89,8 @@ def test_early_stop_ends_the_run_before_its_last_epoch(
 
 
 def test_a_monitored_loss_is_minimised_by_the_choice_of_the_epoch_and_the_early_stop(
-    chronicle_config: ComposeConfig, tmp_path: Path
-) -> None:
+    chronicle_config, tmp_path
+):
     config = chronicle_config(
         "trainer.monitor=loss", "trainer.max_epochs=8", "trainer.patience=1", "optim.lr=2e-2"
     )
@@ -116,9 +107,7 @@ def test_a_monitored_loss_is_minimised_by_the_choice_of_the_epoch_and_the_early_
     assert "loss" not in scores["test"]
 
 
-def test_trainer_leaves_batches_to_heron_and_counts_optimizer_steps(
-    chronicle_config: ComposeConfig, tmp_path: Path
-) -> None:
+def test_trainer_leaves_batches_to_heron_and_counts_optimizer_steps(chronicle_config, tmp_path):
     config = chronicle_config("trainer.accumulate_grad_batches=3", "trainer.max_epochs=2")
     data = DataModule(config)
     folder = RunFolder(tmp_path / "run")
@@ -136,7 +125,7 @@ def exit_as_lightning_does() -> None:
         sys.exit(1)
 
 
-def test_exit_that_stands_for_ctrl_c_is_an_interrupt_again() -> None:
+def test_exit_that_stands_for_ctrl_c_is_an_interrupt_again():
     handler = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt), interruptible():
         exit_as_lightning_does()
@@ -150,7 +139,7 @@ class NotBegun(DataLoader):
         raise Terminated
 
 
-def test_an_interrupt_before_the_first_batch_is_not_hidden_by_lightnings_clean_up(tmp_path) -> None:
+def test_an_interrupt_before_the_first_batch_is_not_hidden_by_lightnings_clean_up(tmp_path):
     trainer = pl.Trainer(logger=False, enable_checkpointing=False, default_root_dir=tmp_path)
     module = pl.LightningModule()
     module.training_step = lambda batch: None

@@ -33,7 +33,7 @@ def weights_after(monkeypatch):
 WORDS = ("trainer.select=mean", "trainer.mean_of=2", "trainer.max_epochs=3")
 
 
-def test_the_mean_is_of_the_last_epochs(tmp_path, weights_after) -> None:
+def test_the_mean_is_of_the_last_epochs(tmp_path, weights_after):
     folder = small_runs.train(tmp_path, *WORDS)
     seen, (loaded,) = weights_after
     assert len(seen) == 3
@@ -42,7 +42,7 @@ def test_the_mean_is_of_the_last_epochs(tmp_path, weights_after) -> None:
     assert folder.read_scores()["test"]
 
 
-def test_frozen_weights_stay_as_they_are(tmp_path, weights_after) -> None:
+def test_frozen_weights_stay_as_they_are(tmp_path, weights_after):
     small_runs.train(tmp_path, *WORDS, "encoder.freeze=embeddings")
     seen, (loaded,) = weights_after
     name = next(name for name in loaded if "word_embeddings" in name)
@@ -50,7 +50,7 @@ def test_frozen_weights_stay_as_they_are(tmp_path, weights_after) -> None:
 
 
 @pytest.mark.real  # takes seconds; another test of the file runs with every change
-def test_a_resumed_run_ends_with_the_same_mean(tmp_path, monkeypatch, weights_after) -> None:
+def test_a_resumed_run_ends_with_the_same_mean(tmp_path, monkeypatch, weights_after):
     whole = small_runs.train(tmp_path / "whole", *WORDS)
     save = LastCheckpoint.on_train_epoch_end
 
@@ -70,9 +70,7 @@ def test_a_resumed_run_ends_with_the_same_mean(tmp_path, monkeypatch, weights_af
         assert torch.equal(weights, second[name])
 
 
-def test_the_last_checkpoint_keeps_the_weights_that_training_goes_on_from(
-    tmp_path, weights_after
-) -> None:
+def test_the_last_checkpoint_keeps_the_weights_that_training_goes_on_from(tmp_path, weights_after):
     folder = small_runs.train(tmp_path, *WORDS)
     config = small_runs.compose(tmp_path, *WORDS)
     data = DataModule(config)

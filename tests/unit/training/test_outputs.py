@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -44,14 +43,8 @@ def _better(path: Path) -> None:
 )
 @pytest.mark.parametrize("several", [(), ("-m", "seed=0,1")])
 def test_damaged_outputs_of_a_finished_run_are_named_with_the_way_on(
-    name: str,
-    damage: Callable[[Path], object],
-    exit_code: int,
-    is_collected: bool,
-    several: tuple[str, ...],
-    tmp_path: Path,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+    name, damage, exit_code, is_collected, several, tmp_path, capfd
+):
     assert _fit(tmp_path, *several) == 0
     assert _fit(tmp_path, *several) == 0
     collect(tmp_path / "runs" / "s")

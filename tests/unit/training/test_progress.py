@@ -1,11 +1,9 @@
 """What a training prints of its progress."""
 
 import re
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
 import torch
 
 from heron.base.files import read_json
@@ -13,9 +11,7 @@ from heron.base.run_folder import RunFolder
 from heron.training.callbacks import Progress
 
 
-def test_train_loss_of_an_epoch_is_the_mean_over_all_its_rows(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_train_loss_of_an_epoch_is_the_mean_over_all_its_rows(tmp_path, capsys):
     trainer: Any = SimpleNamespace(
         is_global_zero=True, callback_metrics={}, current_epoch=0, max_epochs=2, global_step=0
     )
@@ -29,9 +25,7 @@ def test_train_loss_of_an_epoch_is_the_mean_over_all_its_rows(
     assert re.findall(r"train loss (\S+)", capsys.readouterr().out) == ["2.000", "0.500"]
 
 
-def test_rouge_of_an_epoch_has_beside_it_what_copying_sentences_reaches(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rouge_of_an_epoch_has_beside_it_what_copying_sentences_reaches(tmp_path, capsys):
     known = {"rouge1": 0.25, "lead3_rouge1": 0.128, "oracle_rouge1": 0.234, "rouge2": 0.1}
     metrics = {f"validation/{name}": torch.tensor(value) for name, value in known.items()}
     trainer = SimpleNamespace(
@@ -42,9 +36,7 @@ def test_rouge_of_an_epoch_has_beside_it_what_copying_sentences_reaches(
     assert f"validation {expected}" in capsys.readouterr().out
 
 
-def test_steps_within_an_epoch_are_written_and_said_where_no_bar_is(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_steps_within_an_epoch_are_written_and_said_where_no_bar_is(tmp_path, capsys, monkeypatch):
     trainer = SimpleNamespace(
         is_global_zero=True,
         global_step=12,

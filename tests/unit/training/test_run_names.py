@@ -21,13 +21,11 @@ from heron.training.run_names import readable_name, sweep_name
         (f"seed=0 data.title={'a' * 60}", "data.title", f"data.title={'a' * 60}"),
     ],
 )
-def test_a_job_s_name_holds_whole_overrides_those_of_the_sweep_first(
-    words: str, swept: str, name: str
-) -> None:
+def test_a_job_s_name_holds_whole_overrides_those_of_the_sweep_first(words, swept, name):
     assert readable_name(words.split(), swept.split()) == name
 
 
-def test_a_sweep_s_name_tells_runs_apart_that_cannot_be_compared() -> None:
+def test_a_sweep_s_name_tells_runs_apart_that_cannot_be_compared():
     assert sweep_name("trc-relation", ["optim.lr=1", "head=ess"]) == "trc-relation"
     assert sweep_name("trc-relation", ["data.sample.fraction=0.1"]) == (
         "trc-relation,data.sample.fraction=0.1"

@@ -6,7 +6,6 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from operator import attrgetter
 from pathlib import Path
@@ -32,7 +31,7 @@ ADDRESS = f"https://dana:{PASSWORD}@example.org"
 
 
 @pytest.fixture(autouse=True)
-def _user_with_a_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _user_with_a_key(monkeypatch, tmp_path):
     monkeypatch.setenv("WANDB_API_KEY", SECRET)
     monkeypatch.setenv("HF_TOKEN", SECRET[::-1])
     monkeypatch.setenv("WANDB_DATA_DIR", str(tmp_path / "wandb-data"))
@@ -57,8 +56,8 @@ def fast_job(folder: Path, *overrides: str) -> int:
 @pytest.mark.slow
 @pytest.mark.real  # takes too long for every change
 def test_each_job_of_a_sweep_has_a_wandb_run_with_its_names_scores_and_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+    tmp_path, monkeypatch, capfd
+):
     for words in (["init", "-q"], ["remote", "add", "origin", f"{ADDRESS}/repo.git"]):
         subprocess.run(["git", *words], cwd=tmp_path, check=True)
     monkeypatch.chdir(tmp_path)
@@ -107,8 +106,8 @@ def _check_run(run: Recorded, folder: RunFolder) -> None:
 @pytest.mark.slow
 @pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_failed_job_closes_its_wandb_run_as_failed_and_the_next_command_goes_on_in_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, monkeypatch
+):
     def fail(*_: Any) -> None:
         raise RuntimeError("a full disk")
 
@@ -124,7 +123,7 @@ def test_failed_job_closes_its_wandb_run_as_failed_and_the_next_command_goes_on_
 
 
 @pytest.fixture(params=["refuses", pytest.param("answers 500", marks=pytest.mark.real)])
-def endpoint(request: pytest.FixtureRequest) -> Iterator[str]:
+def endpoint(request):
     """Run a W&B server that is of no use; gives its address."""
     if request.param == "refuses":
         with socket.socket() as unused:
@@ -150,11 +149,8 @@ class _Broken(BaseHTTPRequestHandler):
 
 @pytest.mark.slow
 def test_jobs_are_done_and_recorded_on_disk_where_the_server_is_of_no_use(
-    endpoint: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+    endpoint, tmp_path, monkeypatch, capfd
+):
     monkeypatch.setenv("WANDB_BASE_URL", endpoint)
     monkeypatch.setattr(wandb_logger, "INIT_SECONDS", 2.0)
     init, modes = wandb.init, list[str]()
@@ -181,9 +177,7 @@ def test_jobs_are_done_and_recorded_on_disk_where_the_server_is_of_no_use(
         assert "baseline:majority" in run.tags
 
 
-def test_a_wandb_that_breaks_later_stops_nothing_and_is_said_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wandb_that_breaks_later_stops_nothing_and_is_said_once(tmp_path, monkeypatch, capsys):
     def broken(*_: Any, **__: Any) -> None:
         raise BrokenPipeError("the service has ended")
 
@@ -202,7 +196,7 @@ def test_a_wandb_that_breaks_later_stops_nothing_and_is_said_once(
     assert len([line for line in lines if "W&B lacks what is not uploaded" in line]) == 1
 
 
-def test_the_summary_has_the_last_and_the_best_of_each_score(tmp_path: Path) -> None:
+def test_the_summary_has_the_last_and_the_best_of_each_score(tmp_path):
     config, folder = compose(tmp_path, "logger=wandb"), RunFolder(tmp_path / "runs" / "a" / "b")
     rows = [{"validation/loss": loss, "validation/accuracy": loss} for loss in (0.9, 0.5, 0.7)]
     with wandb_logger.wandb_run(config, folder):
@@ -217,7 +211,7 @@ def test_the_summary_has_the_last_and_the_best_of_each_score(tmp_path: Path) -> 
     assert run.summary["validation/accuracy/best"] == 0.9
 
 
-def test_starting_over_or_in_another_project_is_another_wandb_run(tmp_path: Path) -> None:
+def test_starting_over_or_in_another_project_is_another_wandb_run(tmp_path):
     config, folder = compose(tmp_path, "logger=wandb"), RunFolder(tmp_path / "runs" / "a" / "b")
     first, again, other = (wandb_logger._run_id(config, folder, name) for name in ("a", "a", "b"))
     folder.clear()
@@ -225,7 +219,7 @@ def test_starting_over_or_in_another_project_is_another_wandb_run(tmp_path: Path
     assert len({first, other, wandb_logger._run_id(config, folder, "b")}) == 3
 
 
-def test_runs_are_named_by_what_they_are_for(tmp_path: Path) -> None:
+def test_runs_are_named_by_what_they_are_for(tmp_path):
     job = tmp_path / "grid" / "head=ess"
     plain = compose(tmp_path)
     assert identity(plain, RunFolder(job))["job_type"] == "train"
@@ -241,7 +235,7 @@ def test_runs_are_named_by_what_they_are_for(tmp_path: Path) -> None:
     assert not any(tag.startswith("encoder:") for tag in baseline["tags"])
 
 
-def test_a_job_of_a_sweep_is_named_by_what_varies_and_has_it_flat(tmp_path: Path) -> None:
+def test_a_job_of_a_sweep_is_named_by_what_varies_and_has_it_flat(tmp_path):
     config = compose(tmp_path, "logger=wandb", "optim.lr=0.5", "head=emp")
     folder = RunFolder(tmp_path / "runs" / "grid" / "head=emp,optim.lr=0.5,seed=3-1234")
     swept = {"hydra": {"sweeper": {"swept": ["optim.lr", "head"]}}}
@@ -256,9 +250,7 @@ def test_a_job_of_a_sweep_is_named_by_what_varies_and_has_it_flat(tmp_path: Path
     assert run.config["head"]["name"] == "emp"
 
 
-def test_the_run_that_a_curriculum_learns_from_is_told_apart(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_run_that_a_curriculum_learns_from_is_told_apart(tmp_path, monkeypatch):
     config = compose(tmp_path, "logger=wandb")
     outer, inner = (RunFolder(tmp_path / "runs" / "grid" / name) for name in ("cart", "first"))
     for folder in (outer, inner):
@@ -283,8 +275,8 @@ NAMED = {
 
 @pytest.mark.parametrize("said", ["nothing", "environment", "command line"])
 def test_the_environment_names_a_wandb_run_and_the_command_line_wins_over_it(
-    said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    said, tmp_path, monkeypatch
+):
     monkeypatch.delenv("WANDB_MODE", raising=False)
     words, expected = ["logger=wandb"], {"project": "heron", "group": "grid", "name": "job"}
     for key, (variable, recorded) in NAMED.items() if said != "nothing" else ():
@@ -306,9 +298,7 @@ def test_the_environment_names_a_wandb_run_and_the_command_line_wins_over_it(
     assert run.tags == ([tags, "b"] if tags else identity(config, folder)["tags"])
 
 
-def test_wandb_mode_of_the_environment_wins_over_offline(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wandb_mode_of_the_environment_wins_over_offline(tmp_path, monkeypatch):
     job = RunFolder(tmp_path / "grid" / "job")
     monkeypatch.delenv("WANDB_MODE", raising=False)
     config = compose(tmp_path, "logger=wandb")
@@ -319,14 +309,14 @@ def test_wandb_mode_of_the_environment_wins_over_offline(
     assert identity(config, job)["mode"] == "online"
 
 
-def test_a_run_of_a_few_batches_leaves_no_wandb_run(tmp_path: Path) -> None:
+def test_a_run_of_a_few_batches_leaves_no_wandb_run(tmp_path):
     assert train(tmp_path, "trainer.fast_dev_run=true") == 0
     assert wandb.run is None
     assert recorded_runs(tmp_path) == []
 
 
 @pytest.fixture
-def agent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+def agent(monkeypatch, tmp_path):
     """Call what W&B's agent would call for a point, with the variables that it sets."""
     for name in ("WANDB_DIR", "WANDB_RUN_ID", "WANDB_SWEEP_PARAM_PATH"):
         monkeypatch.setenv(name, "")  # as before, after the test
@@ -358,9 +348,7 @@ def agent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
 
 
 @pytest.mark.parametrize("form", ["${args_no_hyphens}", "${args}"])
-def test_each_point_of_wandbs_agent_is_its_run_even_a_repeated_one(
-    form: str, agent: Any, tmp_path: Path
-) -> None:
+def test_each_point_of_wandbs_agent_is_its_run_even_a_repeated_one(form, agent, tmp_path):
     swept = {"task__max_answer_tokens": 20, "seed": 3, "baseline": "majority", "report": None}
     for run_id in ("first111", "again222", "again222"):
         assert agent(run_id, form, **swept) == 0
@@ -385,9 +373,7 @@ def test_each_point_of_wandbs_agent_is_its_run_even_a_repeated_one(
 
 
 @pytest.mark.slow
-def test_a_repeated_point_has_the_curves_that_the_sweep_looks_at(
-    agent: Any, tmp_path: Path
-) -> None:
+def test_a_repeated_point_has_the_curves_that_the_sweep_looks_at(agent, tmp_path):
     tiny = dict(word.replace(".", "__").split("=") for word in TINY if "isolate" not in word)
     swept = {**tiny, "trainer__monitor": "validation/macro_f1", "curriculum": "cart_cl"}
     for run_id in ("first111", "again222"):

@@ -52,14 +52,14 @@ def draw(rows: int, seed: int) -> np.ndarray:
     return np.random.default_rng(seed).dirichlet(np.full(4, 0.4), size=rows).astype("float32")
 
 
-def test_what_two_relations_allow_is_the_same_read_backwards() -> None:
+def test_what_two_relations_allow_is_the_same_read_backwards():
     for (one, two), allowed in COMPOSED.items():
         assert COMPOSED[INVERSE[two], INVERSE[one]] == {INVERSE[name] for name in allowed}
 
 
 @settings(max_examples=8)  # each looks at 4,096 ways to label six pairs
 @given(turned=st.integers(0, 63), without=st.integers(0, 2), seed=st.integers(0, 9999))
-def test_labels_are_the_most_probable_of_all_that_agree(turned, without, seed) -> None:
+def test_labels_are_the_most_probable_of_all_that_agree(turned, without, seed):
     pairs = window(4, turned, without=without)
     probabilities_RC = draw(len(pairs), seed)
     decoded = [LABELS[n] for n in decode_windows(pairs, probabilities_RC, LABELS)]
@@ -75,7 +75,7 @@ def test_labels_are_the_most_probable_of_all_that_agree(turned, without, seed) -
     assert found == pytest.approx(best, abs=1e-6)
 
 
-def test_windows_are_decoded_by_themselves_and_whatever_the_order_of_rows() -> None:
+def test_windows_are_decoded_by_themselves_and_whatever_the_order_of_rows():
     pairs = [*window(4, text="one"), *window(5, text="two"), *window(2, text="three")]
     probabilities_RC = draw(len(pairs), 1)
     decoded_R = decode_windows(pairs, probabilities_RC, LABELS)
@@ -87,26 +87,26 @@ def test_windows_are_decoded_by_themselves_and_whatever_the_order_of_rows() -> N
     assert decoded_R[-1] == probabilities_RC[-1].argmax()
 
 
-def test_labels_that_agree_stay_as_they_are() -> None:
+def test_labels_that_agree_stay_as_they_are():
     pairs = window(3)
     probabilities_RC = np.full((3, 4), 0.1, dtype="float32")
     probabilities_RC[:, LABELS.index("BEFORE")] = 0.7
     assert decode_windows(pairs, probabilities_RC, LABELS).tolist() == [0, 0, 0]
 
 
-def test_fewer_and_other_orders_of_classes_are_decoded_by_their_names() -> None:
+def test_fewer_and_other_orders_of_classes_are_decoded_by_their_names():
     labels = ["AFTER", "BEFORE"]
     pairs = window(3)  # 0-1, 0-2, 1-2
     probabilities_RC = np.array([[0.1, 0.9], [0.6, 0.4], [0.2, 0.8]], dtype="float32")
     assert decode_windows(pairs, probabilities_RC, labels).tolist() == [1, 1, 1]
 
 
-def test_each_three_events_are_found_in_their_three_orders() -> None:
+def test_each_three_events_are_found_in_their_three_orders():
     assert len(set(find_triples(window(5)))) == len(list(find_triples(window(5)))) == 3 * 10
 
 
 @pytest.mark.parametrize("head", ["window", "ess"])
-def test_a_run_is_scored_either_way(head, tmp_path) -> None:
+def test_a_run_is_scored_either_way(head, tmp_path):
     folder = small_runs.train(tmp_path, f"head={head}")
     before = folder.read_scores()["test"]
     out = tmp_path / "scores.json"
@@ -118,7 +118,7 @@ def test_a_run_is_scored_either_way(head, tmp_path) -> None:
     assert found["transitive_macro_f1"] != found["macro_f1"]
 
 
-def test_markers_are_no_part_of_a_window() -> None:
+def test_markers_are_no_part_of_a_window():
     text = "[א1] אמר [/א1] ואז [א2] הלך [/א2] ושב"
     turned = "[א2] אמר [/א2] ואז [א1] הלך [/א1] ושב"
     for gold, other in (("BEFORE", "AFTER"), ("BEFORE", "BEFORE")):
