@@ -120,7 +120,9 @@ def test_batches_differ_between_epochs_and_cover_each(tmp_path):
         )
 
 
-@pytest.mark.parametrize("options", [{"max_epochs": 4}, {"accumulate_grad_batches": 3}])
+@pytest.mark.parametrize(
+    "options", [{"max_epochs": 4}, {"accumulate_grad_batches": 3}, {"limit_train_batches": 3}]
+)
 def test_the_schedule_ends_where_the_trainer_does(options, tmp_path):
     config, data, module = build(tmp_path, "optim.schedule=linear")
     seen = Seen()
@@ -128,13 +130,6 @@ def test_the_schedule_ends_where_the_trainer_does(options, tmp_path):
     trainer.fit(module, datamodule=data)
     assert module.total_steps() == trainer.global_step
     assert seen.rates[-1] == 0 < seen.rates[-2 * trainer.accumulate_grad_batches]
-
-
-def test_a_limited_epoch_has_lightnings_estimate(tmp_path):
-    config, data, module = build(tmp_path)
-    trainer = plain(tmp_path, config, limit_train_batches=3)
-    trainer.fit(module, datamodule=data)
-    assert module.total_steps() == trainer.global_step == 3 * EPOCHS
 
 
 def test_curricula_pace_and_the_recorder_records(tmp_path):

@@ -102,6 +102,12 @@ TYPED = {
     "train trainer.monitor=macro_f2": ["'macro_f1'"],
     "train -m seed=0,1 trainer.monitor=macro_f2": ["'macro_f1'"],
     "train trainer.devices=999": ["trainer.devices=999"],
+    "train trainer.accelerator=mps trainer.devices=2": ["mps"],
+    "train trainer.strategy=fsdp": ["strategy=fsdp"],
+    "train trainer.strategy=dpp": ["'ddp'"],
+    "train +trainer.num_nodes=2": ["num_nodes=2"],
+    "train data=chronicle_summaries task.bertscore.model=x": ["task.bertscore.layer"],
+    "train data=chronicle_summaries task.bertscore.layer=9": ["task.bertscore.model"],
     "train +callbacks.mine._target_=nowhere.Callback": ["nowhere"],
     "new hed x": ["'head'"],
     "new head x fork=my-fork": ["my-fork"],
@@ -397,19 +403,9 @@ FILES = [
     (read_config, "mine.yaml", "sample: {fraction: much}", "mine.yaml"),
     (open_run, "a.txt", "", "config.yaml"),
     (collect, "nowhere", None, "nowhere"),
-    (
-        lambda path: predictions_file(path.parent, "test"),
-        "predictions/validation.parquet",
-        "",
-        "test",
-    ),
+    (split_of, "predictions/validation.parquet", "", "test"),
     (lambda path: load_morphology(f"conllu:{path}", HEBREW), "mine.conlu", None, "mine.conlu"),
-    (
-        lambda path: load_encoder(EncoderConfig(name=str(path.parent)), 50, 0),
-        "a",
-        "",
-        "encoder.name",
-    ),
+    (encoder, "a", "", "encoder.name"),
 ]
 
 
@@ -439,7 +435,6 @@ def learnt():
 
 TRC = conf_dir().parent / "experiments/trc/published.yaml"
 MARKS = Markers("[E1]", "[/E1]", "[E2]", "[/E2]")
-GUESSES = np.array([[0, 1], [1, 0]])
 # What names the mistake, and the call that makes it.
 CALLS = {
     # Registries and words.
@@ -503,9 +498,7 @@ CALLS = {
     "1 values": lambda: paired_values([0.1, np.nan], [0.1, 0.2]),
     "'macro_f1'": lambda: score_function("macrof1", ["a", "b"]),
     # Reports.
-    "'table4'": lambda: paper_view(
-        "trc/tabel4", [], conf_dir().parent / "experiments/trc/published.yaml"
-    ),
+    "'table4'": lambda: paper_view("trc/tabel4", [], TRC),
 }
 KINDS = (ConfigError, DataError, LabelError, MarkerError, SettingsError)
 

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from heron.base.errors import ConfigError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table, write_table
@@ -56,19 +55,6 @@ def test_score_writes_bertscore_with_intervals_and_its_signature_beside(
     assert f"BERTScore: {signature}" in capsys.readouterr().out
 
 
-def test_the_signature_of_idf_names_the_references_that_were_counted(files, tiny_encoder, capsys):
-    words = (f"bertscore={tiny_encoder}", "bertscore_layer=2", "bertscore_idf=true")
-    config, found = BertScoreConfig(str(tiny_encoder), 2, idf=True), []
-    for golds in (GOLDS, [*GOLDS[:2], "the end"]):
-        write_table(files / "gold.csv", {"article": SUMMARIES, "summary": golds})
-        assert score(files, *words) == 0
-        signature = read_json(files / "scores.signatures.json")["mine"]["bertscore"]
-        assert f"BERTScore: {signature}" in capsys.readouterr().out
-        assert signature == sign(config, golds)
-        found.append(signature)
-    assert found[0] != found[1]
-
-
 def test_scores_without_bertscore_leave_no_signature_of_earlier_ones(files, tiny_encoder):
     assert score(files, f"bertscore={tiny_encoder}", "bertscore_layer=2") == 0
     assert score(files) == 0
@@ -114,18 +100,6 @@ def test_a_missing_encoder_stops_a_run_before_it_has_trained(tmp_path, capsys):
     assert "nowhere" in capsys.readouterr().err
     run = RunFolder(tmp_path / "runs" / "chronicle_summaries-summarization" / "lead")
     assert not run.predictions("test").exists()
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (("data=chronicle_summaries", "task.bertscore.model=x"), "task.bertscore.layer="),
-        (("data=chronicle_summaries", "task.bertscore.layer=9"), "task.bertscore.model=NAME"),
-    ],
-)
-def test_a_configuration_that_cannot_work_is_refused(chronicle_config, words, says):
-    with pytest.raises(ConfigError, match=says):
-        chronicle_config(*words)
 
 
 def test_judged_summaries_are_scored_too(tmp_path, tiny_encoder, monkeypatch):

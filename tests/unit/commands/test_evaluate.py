@@ -42,10 +42,6 @@ def test_scores_equal_those_of_the_run(run, tmp_path, split):
     assert again == pytest.approx(scores, abs=1e-12)
 
 
-def test_test_is_the_split_unless_another_is_named(run, tmp_path):
-    assert list(evaluate(run, tmp_path / "scores.json")) == ["test"]
-
-
 def test_labelled_file_is_scored_like_a_split(run, tmp_path):
     path = write_labelled(tmp_path / "mine.csv", run)
     again = evaluate(run, tmp_path / "scores.json", f"input={path}")["mine"]
@@ -54,17 +50,6 @@ def test_labelled_file_is_scored_like_a_split(run, tmp_path):
     points.pop("refused", None)
     assert points == {name: pytest.approx(scores[name]) for name in points}
     assert "f1/VAGUE" in points
-
-
-def test_bad_rows_of_a_labelled_file_are_all_named(run, tmp_path, capsys):
-    path = write_labelled(tmp_path / "mine.csv", run)
-    with path.open("a", encoding="utf-8") as file:
-        file.write("בלי סימון,BEFORE\n[א1] בא [/א1] ו [א2] הלך [/א2],LATER\n")
-    rows = len(pq.read_table(run.predictions("test")))
-    assert heron("evaluate", f"run={run.path}", f"input={path}") == 2
-    error = capsys.readouterr().err
-    assert f"{path}:{rows + 2}: the text" in error
-    assert f"{path}:{rows + 3}: unknown label 'LATER'" in error
 
 
 def test_baseline_is_scored_like_any_other_run(tmp_path):

@@ -175,11 +175,6 @@ def test_columns_of_a_table_are_joined_by_guid_and_unknown_rows_counted(tmp_path
     assert _names(_column(payload, "label (known)"))[:4] == ["", "y", "", "x"]
 
 
-def test_one_record_is_mapped_with_a_warning(tmp_path):
-    folder = make_run(tmp_path, records=1)
-    assert not unpack(mapped(folder)["runs"][0]["values"]["variability"]).any()
-
-
 def test_include_ci_widens_variability_and_needs_two_records(tmp_path):
     folder = make_run(tmp_path)
     payload = mapped(folder, "include_ci=true")

@@ -152,15 +152,6 @@ def test_unusable_rows_are_reported_by_line_and_all_others_predicted(
         assert reason in said
 
 
-def test_file_without_a_usable_row_is_an_error_and_writes_nothing(run, tmp_path, capsys):
-    path = tmp_path / "rows.csv"
-    path.write_text("text\nאין סימון\n", encoding="utf-8")
-    assert heron("predict", f"run={run.path}", f"input={path}", f"cache={tmp_path}") == 2
-    printed = capsys.readouterr()
-    assert f"{path}:2: the text" in printed.err
-    assert not (tmp_path / "rows.predictions.csv").exists()
-
-
 def test_run_folder_works_from_any_working_directory_and_after_a_move(
     run, test_rows, tmp_path, monkeypatch
 ):

@@ -99,21 +99,6 @@ class TestSameCommandAgain:
         assert not run.dynamics(1).exists(), "a file of the run before is still there"
         assert notes.read_text() == "mine"
 
-    def test_other_configuration_under_the_same_name_is_refused(self, tmp_path, capsys):
-        run = train(tmp_path, "trainer.max_epochs=1")
-        before = run.scores.read_bytes()
-        words = (*TINY, *in_folder(tmp_path), "run.job=tiny", "trainer.max_epochs=1")
-        assert heron("train", *words, "optim.lr=0.5") == 2
-        error = capsys.readouterr().err
-        assert "optim.lr was 0.001, now 0.5" in error
-        assert "run.resume=false" in error
-        assert run.scores.read_bytes() == before
-
-    def test_keys_that_change_no_result_are_no_other_configuration(self, tmp_path):
-        run = train(tmp_path, "trainer.max_epochs=1")
-        train(tmp_path, "trainer.max_epochs=1", "trainer.enable_progress_bar=false", "logger=wandb")
-        assert run.state() == "done"
-
     def test_interrupted_run_says_how_to_go_on_and_exits_130(self, tmp_path, monkeypatch):
         import signal
 

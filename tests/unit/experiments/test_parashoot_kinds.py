@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -140,26 +139,6 @@ def read(name: str) -> dict:
     if not file.is_file():
         pytest.skip(f"{name} is not here: HERON_DATA")
     return json.loads(file.read_text(encoding="utf-8"))
-
-
-@pytest.mark.real
-def test_the_first_words_of_parashoots_validation_questions_are_its_table_3():
-    questions = [row["question"] for row in read("parashoot/dev.json")["data"]]
-    found = Counter(question_clusters(questions, HEBREW, reach=1))
-    paper = dict(zip(CLUSTERS, (36, 35, 31, 30, 24, 15, 12, 10), strict=True))
-    # The paper's own clusters of "what" and "which" have one question less each.
-    assert {name: found[name] - paper[name] for name in CLUSTERS} == {
-        **dict.fromkeys(CLUSTERS, 0),
-        "what": 1,
-        "which": 1,
-    }
-
-
-@pytest.mark.real
-def test_more_than_seven_words_are_the_complex_questions_of_parashoot():
-    questions = [row["question"] for row in read("parashoot/train.json")["data"]]
-    simple = length_buckets(questions, (7,)).count("1 to 7")
-    assert round(100 * (1 - simple / len(questions)), 1) == 27.6
 
 
 @pytest.mark.real

@@ -17,7 +17,7 @@ from heron_tools.analysis.figures import slices_figure
 from heron_tools.analysis.slicing import Split
 from heron_tools.statistics.options import parse
 from heron_tools.statistics.rates import group_mean
-from made_up_runs import CONTEXT, KINDS, OVERLAPS
+from made_up_runs import CONTEXT, KINDS
 
 BY = ("question_word", "answer_length", "question_length", "overlap_class")
 
@@ -101,28 +101,6 @@ def test_a_slices_score_is_that_of_its_questions_alone(split):
     expected = item_scores(texts, golds)["f1"].mean()
     assert where.cells["f1"].value == pytest.approx(expected)
     assert where.cells["f1"].low < expected < where.cells["f1"].high
-
-
-def test_the_overlap_classes_are_those_of_table_5_with_shares_of_errors(split):
-    table = overlap_table(split.split.frame["overlap_class"], split.groups)
-    assert [row[0] for row in table.rows] == list(OVERLAPS)
-    assert [row[2] for row in table.rows] == [7, 7, 6, 6, 6]
-    assert sum(row[3].value for row in table.rows) == pytest.approx(1.0)
-    assert table.rows[0][4] is None
-    assert sum(row[4].value for row in table.rows[1:]) == pytest.approx(1.0)
-    assert table.rows[1][4].value == pytest.approx(7 / 25)
-
-
-def test_a_question_word_counts_behind_a_preposition_too(split):
-    counts = {one.name: len(one.rows_M) for one in slices(split, "question_word")}
-    assert counts == {"who": 12, "when": 7, "where": 13}
-
-
-def test_lengths_are_put_into_buckets_of_words(split):
-    lengths = {one.name: len(one.rows_M) for one in slices(split, "answer_length")}
-    assert lengths == {"1": 19, "2 to 4": 13}
-    lengths = {one.name: len(one.rows_M) for one in slices(split, "question_length")}
-    assert lengths == {"1 to 3": 26, "8 to 10": 6}
 
 
 def test_questions_without_an_answer_have_slices_of_their_own():

@@ -13,7 +13,6 @@ from heron.metrics.classification import (
     score_task,
 )
 from heron.metrics.intervals import (
-    number_groups,
     percentile_intervals,
     resample_groups,
     score_intervals,
@@ -87,12 +86,6 @@ def test_groups_named_by_whole_texts_need_no_more_memory_than_their_rows():
     tracemalloc.stop()
     assert found.keys() == expected.keys()
     assert peak < 10e6, "an array of strings would take 320 MB"
-
-
-def test_groups_are_numbered_in_the_order_of_their_names():
-    assert number_groups(["b", "a", "b", "ג"]).tolist() == [1, 0, 1, 2]
-    assert number_groups([7, 3, 7]).tolist() == [1, 0, 1]
-    assert number_groups([]).tolist() == []
 
 
 def test_rows_that_repeat_each_other_widen_the_interval_of_the_cluster_bootstrap():

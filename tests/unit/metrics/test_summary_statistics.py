@@ -64,12 +64,6 @@ def counted(article, summary, count="type"):
     return {name: tuple(pair[:, 0]) for name, pair in tally.shares(count).items()}
 
 
-def test_types_count_once_and_tokens_as_often_as_they_stand():
-    assert counted("ab", "axxy")["novel_1"] == (2, 3)
-    assert counted("ab", "axxy", "token")["novel_1"] == (3, 4)
-    assert counted("ab", "ba")["novel_2"] == (1, 1)
-
-
 def test_repeated_ngrams_are_those_beyond_the_first():
     assert counted("", "ababab")["redundancy_1"] == (4, 6)
     assert counted("", "ababab")["redundancy_2"] == (3, 5)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +14,10 @@ import small_runs
 from heron.base.run_folder import RunFolder
 from heron.tasks import BASELINES
 from heron.tasks.config import Config
-from heron.training.job import train_baseline
 from heron.training.run import source_hashes
-from small_baselines import CBOW, LABELS, compose, overrides, save_nli_model, train
+from small_baselines import LABELS, compose, overrides, save_nli_model, train
 from small_runs import heron
 
-ComposeConfig = Callable[..., Config]
 PROBABILITIES = [f"p/{label}" for label in LABELS]
 
 
@@ -183,14 +180,6 @@ def test_sources_name_a_file_of_vectors(home):
     config = compose(home, "baseline=cbow_svm", "baseline.vectors=some.vec")
     assert sources(config) == {"vectors": Path("some.vec")}
     assert sources(compose(home, "baseline=cbow_svm")) == {}
-
-
-@pytest.mark.parametrize("name", ["majority", "cbow_svm", "cbow_softmax"])
-def test_every_shallow_system_trains_on_the_built_in_corpus(name, chronicle_config, tmp_path):
-    run = RunFolder(tmp_path / "run")
-    small = () if name == "majority" else CBOW
-    train_baseline(chronicle_config("data=chronicle_nli", f"baseline={name}", *small), run)
-    assert {"validation", "test"} == set(json.loads(run.scores.read_text()))
 
 
 @pytest.mark.slow

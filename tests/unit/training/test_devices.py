@@ -16,11 +16,9 @@ import numpy as np
 import pytest
 import torch
 
-from heron.base.errors import ConfigError
-from heron.base.files import parse_yaml
-from heron.base.run_folder import RunFolder, config_text
+from heron.base.run_folder import RunFolder
 from heron.tasks.base import TaskModule
-from heron.tasks.config import Config, read
+from heron.tasks.config import Config
 from heron.training.job import run_job
 from small_runs import compose
 from two_processes import files, furthest, run_in_two, table, weights
@@ -166,12 +164,6 @@ def test_a_stopped_run_ends_as_one_that_never_was(sharded, tmp_path):
     assert stopped.metrics.read_bytes() == whole.metrics.read_bytes()
 
 
-@pytest.mark.parametrize("option", ["ddp", "fsdp"])
-def test_shipped_trainers_compose_for_two_devices(option, tmp_path):
-    trainer = compose(tmp_path, f"trainer={option}", "trainer.accelerator=auto").trainer
-    assert (trainer.devices, trainer.strategy) == (2, option)
-
-
 def test_processes_draw_numbers_of_their_own():
     drawn = []
     for rank, seed in ((0, 0), (1, 0), (2, 0), (1, 1), (1, 0)):
@@ -194,20 +186,3 @@ def test_checkpoint_has_the_random_numbers_of_every_process(home):
     states = torch.load(two.last, weights_only=True)["random"]
     assert len(states) == 2
     assert not torch.equal(states[0]["torch"], states[1]["torch"])
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"accelerator": "mps", "devices": 2}, "cpu or cuda, not mps"),
-        ({"strategy": "fsdp"}, "strategy=fsdp"),
-        ({"strategy": "fsdp", "devices": 2}, "strategy=fsdp"),
-        ({"strategy": "dpp"}, "Did you mean 'ddp'"),
-        ({"flags": {"num_nodes": 2}}, "num_nodes=2"),
-    ],
-)
-def test_devices_that_cannot_be_are_refused(changes, message, chronicle_config):
-    config = chronicle_config()
-    vars(config.trainer).update(changes)
-    with pytest.raises(ConfigError, match=message):
-        read(parse_yaml(config_text(config)))

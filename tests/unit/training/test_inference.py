@@ -81,19 +81,6 @@ def test_a_baseline_takes_several_settings(baseline_run):
     np.testing.assert_array_equal(first, second)
 
 
-def test_predicting_leaves_the_model_without_dropout_and_unchanged(trained):
-    examples = read_splits(trained)["test"]
-    first, second = (trained.predict(examples)[0].probabilities_RC for _ in range(2))
-    assert not trained.module.training
-    np.testing.assert_array_equal(first, second)
-
-
-def test_takes_examples_made_in_code(trained):
-    predictions, _ = trained.predict([Example("mine", TEXT, spans=SPANS)])
-    assert predictions.guids == ["mine"]
-    assert predictions.probabilities_RC.sum() == pytest.approx(1)
-
-
 def test_no_examples_no_predictions(baseline_run):
     predictions, refused = open_trained(baseline_run).predict([])
     assert (predictions.guids, refused) == ([], [])

@@ -6,7 +6,6 @@ import csv
 import json
 import signal
 import sys
-from collections.abc import Callable
 
 import pytest
 import pytorch_lightning as pl
@@ -18,12 +17,9 @@ from heron.base.files import locked
 from heron.base.run_folder import RunFolder
 from heron.base.signals import Terminated, interruptible
 from heron.data.datamodule import DataModule
-from heron.tasks.config import Config
 from heron.training.checkpointing import History
 from heron.training.job import run_job
 from heron.training.trainer import build_module, build_trainer, predict_split
-
-ComposeConfig = Callable[..., Config]
 
 
 def test_folder_in_use_by_another_process_is_refused(chronicle_config, tmp_path):
@@ -105,15 +101,6 @@ def test_a_monitored_loss_is_minimised_by_the_choice_of_the_epoch_and_the_early_
     assert torch.load(folder.best, weights_only=True)["epoch"] == best
     assert scores["validation"]["loss"] == losses[best]
     assert "loss" not in scores["test"]
-
-
-def test_trainer_leaves_batches_to_heron_and_counts_optimizer_steps(chronicle_config, tmp_path):
-    config = chronicle_config("trainer.accumulate_grad_batches=3", "trainer.max_epochs=2")
-    data = DataModule(config)
-    folder = RunFolder(tmp_path / "run")
-    trainer = build_trainer(config, folder, data, History(folder.metrics))
-    trainer.fit(build_module(config, data), datamodule=data)
-    assert trainer.global_step == sum(data.steps_per_epoch())
 
 
 def exit_as_lightning_does() -> None:

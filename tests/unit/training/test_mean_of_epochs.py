@@ -42,13 +42,6 @@ def test_the_mean_is_of_the_last_epochs(tmp_path, weights_after):
     assert folder.read_scores()["test"]
 
 
-def test_frozen_weights_stay_as_they_are(tmp_path, weights_after):
-    small_runs.train(tmp_path, *WORDS, "encoder.freeze=embeddings")
-    seen, (loaded,) = weights_after
-    name = next(name for name in loaded if "word_embeddings" in name)
-    assert torch.equal(loaded[name], seen[0][name])
-
-
 @pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_a_resumed_run_ends_with_the_same_mean(tmp_path, monkeypatch, weights_after):
     whole = small_runs.train(tmp_path / "whole", *WORDS)

@@ -97,21 +97,6 @@ def test_stages_train_in_order_and_each_is_scored_on_every_data_set(
     assert "2-chronicle_nli/test" not in shown, "the last stage's scores are the run's"
 
 
-def test_a_stage_begins_with_encoder_and_head_of_the_one_before(
-    chronicle_config, village, tmp_path
-):
-    config = composed(chronicle_config, ["village", {"data": "chronicle_nli", "keep_head": False}])
-    folder = RunFolder(tmp_path / "run")
-    job.run_job(config, folder)
-    before = RunFolder(folder.path / "stages" / "1-village")
-    stages = config.read_stages()
-    inner = stage_config(config, stages, stages[1], before)
-    assert inner.encoder.name == str(before.model)
-    assert inner.head.start is None
-    stages[1].keep_head = True
-    assert stage_config(config, stages, stages[1], before).head.start == str(before.model)
-
-
 @pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_the_released_two_stages_of_lchaim_have_each_their_own_settings(
     chronicle_config, village, tmp_path
@@ -206,18 +191,12 @@ def test_what_follows_a_probe_has_the_encoder_that_an_earlier_stage_trained(
     [
         (["villag"], "Did you mean 'village'"),
         (["others"], "same classes"),
-        ([{"data": "village", "rl": 1}], "rl"),
-        ([{"data": "village", "max_epochs": "many"}], "many"),
-        ([{"data": "village", "freeze": "most"}], "freeze=most"),
-        ([{"data": "village", "max_epochs": 0}], "max_epochs=0"),
-        ([{"data": "village", "lr": -1.0}], "lr=-1.0"),
         ([{"data": "village", "changes": {"optim.lt": 1}}], r"optim\.lt: .*'optim\.lr'"),
         ([{"data": "village", "changes": {"batching.size": 0}}], "batching.size=0"),
         (
             [{"data": "village", "changes": {"head.classifier": "linear"}}],
             r"stage 2 \(village\): its head has other layers .* keep_head: false",
         ),
-        ([3], "stages.1"),
     ],
 )
 def test_a_wrong_stage_is_refused_before_any_training(

@@ -6,7 +6,6 @@ import json
 import pytest
 import torch
 
-from heron.base.errors import ConfigError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.data.config import read_config
@@ -159,9 +158,3 @@ def test_a_set_may_leave_its_unanswerable_questions_out_for_one_that_has_none(tr
     _, scores, (first, _) = train("plain", "certain", "plain", words=words)
     assert read_json(first.ledger)["total"]["unique"] == 40 - 10 - round(0.2 * 30)
     assert "threshold" not in scores["test"]
-
-
-def test_sets_with_and_without_the_class_are_refused_before_any_training(configure, tmp_path):
-    with pytest.raises(ConfigError, match=r"doubts .*answer, no_answer\).* does not go with plain"):
-        job.run_job(configure("plain", "doubts", "plain"), RunFolder(tmp_path / "run"))
-    assert not (tmp_path / "run" / "stages").exists()

@@ -121,15 +121,6 @@ def test_arrays_come_back_from_the_file_as_they_went(kernel, tmp_path):
     )
 
 
-def test_stopping_early_is_said_in_one_line_with_the_keys_that_help():
-    features_RF, labels_R = blobs(3)
-    settings = replace(SETTINGS, max_iter=1, tol=1e-12, kernel="rbf")
-    _, said = fit_svm(1000 * features_RF, labels_R, 3, settings, seed=0)
-    assert len(said) == 1
-    assert "stopped after 1 iterations" in said[0]
-    assert "baseline.max_iter" in said[0]
-
-
 def test_same_seed_same_weights():
     features_RF, labels_R = blobs(3)
     one, two = (fit_svm(features_RF, labels_R, 3, SETTINGS, seed=5)[0] for _ in range(2))
