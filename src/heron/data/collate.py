@@ -170,9 +170,15 @@ def _dtype(values: np.ndarray) -> Any:
     return np.int64 if values.dtype.kind in "iu" else values.dtype
 
 
-def share(units_U: np.ndarray, rank: int, ranks: int) -> np.ndarray:
-    """Take one process's part of a planned batch: every `ranks`-th unit, of all lengths."""
-    return units_U[rank::ranks]
+def share(units_U: np.ndarray, tokens_U: np.ndarray, rank: int, ranks: int) -> np.ndarray:
+    """Take one process's part of a planned batch, given the tokens of its units.
+
+    They are dealt from the longest on, forth and back: a step waits for the largest share, and two
+    shares differ by at most the longest unit.
+    """
+    turn_U = np.arange(len(units_U)) % (2 * ranks)
+    dealt_U = np.minimum(turn_U, 2 * ranks - 1 - turn_U)
+    return units_U[np.argsort(-tokens_U, kind="stable")][dealt_U == rank]
 
 
 class SharingCollator:
@@ -184,10 +190,11 @@ class SharingCollator:
 
     def __init__(self, collate: Collator, rank: int, ranks: int):
         self.collate, self.rank, self.ranks = collate, rank, ranks
+        self.tokens_U = collate.units.longest_U * collate.units.sizes_U
 
     def __call__(self, units_U: np.ndarray) -> Batch:
         """Collate this process's share of a planned batch."""
-        mine_U = share(units_U, self.rank, self.ranks)
+        mine_U = share(units_U, self.tokens_U[units_U], self.rank, self.ranks)
         if len(mine_U):
             return self.collate(mine_U)
         batch = self.collate(units_U[:1])

@@ -130,7 +130,7 @@ def _whole(example: Example, level: Callable[[str], str]) -> list[Hashable]:
 
 
 def _side(number: int) -> _Key:
-    return lambda example, level: [*map(level, sides(example).values())][number : number + 1]
+    return lambda example, level: [*map(level, [*sides(example).values()][number : number + 1])]
 
 
 def _any_side(example: Example, level: Callable[[str], str]) -> list[Hashable]:

@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import ComposeConfig
+from heron.data.batching import plan_epoch
 from heron.data.collate import Batch, Collator, SharingCollator, share
+from heron.data.config import BatchingConfig
 from heron.data.datamodule import DataModule
-from heron.data.features import UNLABELLED, Column, Features
+from heron.data.features import UNLABELLED, Column, Features, Units
 
 PAD = 99
 
@@ -218,12 +220,27 @@ def test_memory_mapped_vectors_are_copied_out(tmp_path):
     assert (mapped == 1).all()
 
 
-@given(units=st.integers(1, 40), count=st.integers(1, 8))
-def test_every_unit_is_in_one_share(units: int, count: int) -> None:
-    batch_U = np.random.default_rng(0).permutation(100)[:units]
-    shares = [share(batch_U, rank, count) for rank in range(count)]
+@given(lengths=st.lists(st.integers(1, 512), min_size=1, max_size=40), count=st.integers(1, 8))
+def test_every_unit_is_in_one_share_and_no_share_is_much_longer(
+    lengths: list[int], count: int
+) -> None:
+    lengths_U = np.array(lengths)
+    batch_U = np.random.default_rng(0).permutation(len(lengths))
+    shares = [share(batch_U, lengths_U[batch_U], rank, count) for rank in range(count)]
     assert sorted(np.concatenate(shares)) == sorted(batch_U)
     assert max(map(len, shares)) - min(map(len, shares)) <= 1
+    tokens = [lengths_U[each].sum() for each in shares]
+    assert max(tokens) - min(tokens) <= lengths_U.max()
+
+
+@pytest.mark.parametrize("count", [2, 8, 64])
+def test_processes_compute_as_many_tokens_of_an_epoch(count: int) -> None:
+    random = np.random.default_rng(2)
+    units = Units.single(np.clip(random.lognormal(5, 0.5, 200 * count), 16, 384).astype(int))
+    plan = plan_epoch(units, BatchingConfig(plan="bucket", tokens=4096 * count), 0, 0)
+    shares = [[share(b, units.longest_U[b], r, count) for b in plan] for r in range(count)]
+    tokens = [sum(units.longest_U[each].sum() for each in own) for own in shares]
+    assert max(tokens) - min(tokens) <= 0.05 * np.mean(tokens)
 
 
 @pytest.mark.parametrize("units", [1, 2, 5])
