@@ -35,7 +35,7 @@ class Cell:
     against: str = ""
     first: str = ""
     among: Mapping[str, Sequence[str]] | None = None  # cells by set
-    dynamics: str = ""  # the plain cell; of a cell with a name, what it is compared with
+    dynamics: str = ""  # the plain cell that the plan's `dynamics` are added to
 
     @property
     def key(self) -> str:
@@ -51,7 +51,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What `cells.yaml` says; `cells` has those that `dynamics` stands for, too."""
+    """The content of `cells.yaml`; after `unfolded`, with a cell for each of `dynamics`."""
 
     trainer: str
     sets: dict[str, Set]
@@ -66,7 +66,7 @@ class Plan:
         raise ConfigError(f"cells.yaml: {name_of_set} has no cell '{name}'")
 
     def unfolded(self) -> Plan:
-        """Write out the cells that `dynamics` stands for."""
+        """Replace each cell with `dynamics` by one cell for each of the plan's `dynamics`."""
         found: list[Cell] = []
         for cell in self.cells:
             if not cell.dynamics:

@@ -200,7 +200,7 @@ def parse_json(text: str, halves: bool = False, **options: Any) -> Any:
     try:
         value = json.loads(text, **options)
         half = None if halves or "\\u" not in text else _HALF.search(text)
-        if half:  # it may also be an escaped backslash before a `u`
+        if half:  # or only an escaped backslash before a `u`: encoding tells
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError:
         raise

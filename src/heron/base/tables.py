@@ -125,7 +125,7 @@ def is_missing(value: Any) -> bool:
 
 
 def cell_text(value: Any) -> str:
-    """Write a label or id trimmed, composed (NFC), without what is invisible; 3.0 is `3`."""
+    """Write a label or id trimmed, in NFC, without invisible characters; 3.0 becomes `3`."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     text = str(value)

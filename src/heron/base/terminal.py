@@ -59,7 +59,7 @@ def output(change: Output | None = None) -> Output:
 def gather(**found: Iterable[Any]) -> bool:
     """Keep results if this command gathers them; false if they are to be printed."""
     for kind, values in found.items() if _output.found is not None else ():
-        _output.found[kind].extend(values)  # type: ignore[index]  # it is not None
+        _output.found[kind].extend(values)  # type: ignore[index]  # never None here
     return _output.found is not None
 
 
@@ -145,7 +145,7 @@ def _narrowest(cells: Sequence[str], width: int | None) -> int:
 
 
 def _widths(columns: Sequence[Sequence[str]], width: int | None) -> list[int]:
-    """Choose the widths of columns; those that need the least beyond their words get it first."""
+    """Choose the widths of columns; spare width goes first to the columns that lack the least."""
     widths = [_narrowest(column, width) for column in columns]
     needs = [max(map(cell_len, column)) - own for column, own in zip(columns, widths, strict=True)]
     spare = max(0, (width or _LOG_WIDTH) - sum(widths) - _GAP * (len(widths) - 1))

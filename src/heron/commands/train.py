@@ -120,7 +120,7 @@ class Keeper(Callback):
         if config.hydra.output_subdir is None:
             return
         folder = Path(config.hydra.runtime.output_dir, config.hydra.output_subdir)
-        of_sweep = Path(str(config.hydra.sweep.dir), "multirun.yaml")  # other sweepers write it
+        of_sweep = Path(str(config.hydra.sweep.dir), "multirun.yaml")  # written by other sweepers
         for file in (*folder.glob("*.yaml"), *([of_sweep] if of_sweep.is_file() else [])):
             values = read_yaml(file)
             if (masked := redacted(values)) != values:

@@ -75,7 +75,7 @@ def run_in_hydra(whole: DictConfig, task: Callable[[], Any]) -> Any:
 
 
 def read_flags(arguments: Sequence[str]) -> Namespace:
-    """Read Hydra's flags, and write the words as Hydra reads them; `folders` are those added."""
+    """Read Hydra's flags, and write the words as Hydra reads them; `folders`: of --config-dir."""
     parser = get_args_parser()
     parser.prog = "heron train"
     # Intermixed: overrides may stand on both sides of a flag, `data=trc -m head=ess,emp`.

@@ -173,9 +173,9 @@ def _option_name(field: dataclasses.Field[Any]) -> str:
 
 
 def _join_paths(parts: Sequence[str]) -> list[str]:
-    """Rejoin paths whose own names contain commas, as those of runs and sweeps do.
+    """Rejoin paths whose names contain commas, such as run and sweep folders.
 
-    The longest that exists counts: `runs/demo` may lie beside `runs/demo,trainer.max_epochs=1`.
+    The longest existing path wins: `runs/demo` may lie beside `runs/demo,trainer.max_epochs=1`.
     """
     found, rest = list[str](), list(parts)
     while rest:
@@ -244,7 +244,7 @@ def explain_words(words: Sequence[str], error: BaseException) -> str:
 
 
 def _meant(words: Sequence[str]) -> tuple[str, str]:
-    """Find the first word that names nothing; returns its wrong part, and what it may mean."""
+    """Find the first word with an unknown key or option; returns that part, and near names."""
     from heron.config.describe import group_options  # start-up time: for errors only
 
     groups, keys = config_groups(), all_keys()

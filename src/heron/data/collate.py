@@ -32,8 +32,8 @@ class Batch:
     sequences_R: Tensor  # the (first) sequence of each row, from 0 to B - 1
     labels_R: Tensor  # class ids, or `UNLABELLED`
     rows_R: Tensor  # index of each row in its `Features`; `Features.guids` names it
-    # Output of a frozen encoder and the pooling, float32, as stored by `models/feature_cache.py`;
-    # there are no tokens then.
+    # Pooled output of a frozen encoder, float32, as stored by `models/feature_cache.py`; the batch
+    # then has no tokens.
     pooled_XP: Tensor | None = None
     # The task's own, see `Features.columns`; those of tokens are padded [B, L, ...].
     columns: dict[str, Tensor] = field(default_factory=dict)

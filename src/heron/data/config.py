@@ -157,7 +157,7 @@ class QaConfig(Checked):
 
     # answers that are not at their `answer_start`: `refuse` stops and lists them, `repair` takes
     # the nearest occurrence, else one with other white space, `drop` leaves the answer out, and
-    # its question if it has no other
+    # the question if no answer is left
     misaligned: Annotated[str, OneOf("refuse", "repair", "drop")] = "refuse"
     # remove blanks at both ends of an answer. Metrics use the string of the file as gold.
     trim: bool = True

@@ -315,7 +315,7 @@ def prepare(config: RunSettings, examples: Splits | None = None, tokenizer: Any 
         read = (text for e in examples.get(TRAIN, []) for text in (e.text, e.text_pair, e.target))
         texts = (text for text in read if text is not None)
         tokenizer = load_tokenizer(config.encoder, added, texts, cache)
-    _remove_limits(tokenizer)  # those of its last call would change the keys below
+    _remove_limits(tokenizer)  # the limits of its last call would change the keys below
     state = tokenizer.backend_tokenizer.to_str()
     features, keys = {}, {}
     code: Any = ()

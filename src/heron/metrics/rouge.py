@@ -113,7 +113,7 @@ def _runs(chunk: str) -> Iterable[str]:
 
 
 def _xlsum_word(word: str) -> list[str]:
-    """Split what is between two spaces; a leading mark is written with its escaped space."""
+    """Tokenize text without spaces; a leading combining mark stays with its escaped space."""
     word = word.lower()
     if word.isalpha() and not _HAS_CJK.search(word):
         return [word]
@@ -141,7 +141,7 @@ _DIGITS_MEET_LETTERS = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
 
 
 def _heron_word(word: str, language: Language) -> list[str]:
-    """Split what is between two spaces into words in one spelling."""
+    """Split text without spaces into words, with Unicode variants unified."""
     word = normalise(word.casefold(), language, _ONE_SPELLING)
     if word.isalpha() and spaced(word) == word:
         return [word]

@@ -236,7 +236,7 @@ def _overlap(given: Tokens, right: Tokens, squad_2: bool) -> tuple[float, float]
     shared = len(distinct.intersection(right))
     if not shared:
         return 0.0, 0.0
-    if len(distinct) < len(given) and len(set(right)) < len(right):  # both repeat a token
+    if len(distinct) < len(given) and len(set(right)) < len(right):  # both texts repeat a token
         shared = (Counter(given) & Counter(right)).total()
     # The official order of operations: the last bit is the same, too.
     precision, recall = shared / len(given), shared / len(right)

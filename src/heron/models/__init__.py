@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from heron.base.registry import Registry, on_demand
 
-if TYPE_CHECKING:  # these load torch
+if TYPE_CHECKING:  # importing these modules would load torch
     from torch import Tensor, nn
 
     from heron.data.collate import Batch

@@ -1,4 +1,4 @@
-"""Keys of the encoder, of the head and of the optimizer, and what they choose by name."""
+"""Keys of the encoder, the head and the optimizer, and registries of what they name."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

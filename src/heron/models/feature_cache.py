@@ -160,7 +160,7 @@ class StoredEncoder(Encoder):
     """Replaces an encoder where batches have stored vectors; `width` is that encoder's D."""
 
     def __init__(self, width: int):
-        nn.Module.__init__(self)  # there is no model
+        nn.Module.__init__(self)  # `Encoder.__init__` would need a model
         self.stored_width = width
         self.frozen = []
 

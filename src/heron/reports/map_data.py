@@ -187,7 +187,7 @@ def map_run(mapped: Mapped, guids: Sequence[str] | None = None) -> MapRun:
     # A task without classes has no margins: no column is clearer than an empty one.
     values = {name: one for name, one in taken.items() if not len(one) or not np.isnan(one).all()}
     labels, predicted = mapped.dynamics.labels, None
-    with suppress(DataError):  # there are no logits
+    with suppress(DataError):  # a task without logits
         if labels:
             seen, logits_NC = read_logits(mapped.folder, mapped.records - 1)
             chosen = Frame(mapped.folder, {"guid": seen, "class": logits_NC.argmax(axis=1)})

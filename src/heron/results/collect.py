@@ -142,7 +142,7 @@ def _read_run(path: Path) -> RunRecord:
 def headline_metrics(runs: Iterable[RunRecord]) -> list[str]:
     """Name the scores that head a report, those of `trainer.monitor` and `task.metrics` included.
 
-    Without any known headline score, all scores that are not parts of another.
+    Without any known headline score: all scores except the parts of others, such as per-class F1.
     """
     runs = list(runs)
     present = dict.fromkeys(name for run in runs for of in run.scores.values() for name in of)

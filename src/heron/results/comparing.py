@@ -213,7 +213,7 @@ def _settings(records: Sequence[RunRecord], options: CompareOptions, notes: list
 def _reading(run: RunRecord, split: str) -> tuple[UnicodeOptions, str | None]:
     """Read `data.unicode` and `data.language` of the data set that a run's split is of."""
     if "." in split or run.setting("stages"):
-        with suppress(HeronError):  # that data set is gone: the run's own setting counts
+        with suppress(HeronError):  # the split's data set is gone: the run's own setting counts
             data, _ = data_of(read_stored(RunFolder(run.path).config), split)
             return data.unicode, data.language
     stored = run.setting("data.unicode") or {}

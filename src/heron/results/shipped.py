@@ -73,9 +73,9 @@ def read_shipped(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shipped
 def known_examples(
     guids: Sequence[str], split: str, data: DataConfig, data_dir: Path, cache_dir: Path
 ) -> list[Example | None]:
-    """Find examples by guid, None for those that are not there: all in one of the files.
+    """Find examples by guid in the one file that has most of them; None for guids it lacks.
 
-    The rows of a split that was taken from another are in that one's file.
+    A split that was taken from another, such as validation from train, is in the other's file.
     """
     splits = read_shipped(data, data_dir, cache_dir).splits
     best: list[Example | None] = []

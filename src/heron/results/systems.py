@@ -153,7 +153,7 @@ def named_systems(runs: Sequence[RunRecord], name: str = "") -> list[System]:
 
 
 def match_systems(against: str, systems: Sequence[System]) -> list[int]:
-    """Find the numbers of the systems that have a name, or else of those that have some settings.
+    """Find the indices of the systems that `against` names, or whose settings it lists.
 
     `against` is a label, one of a system's further names, or settings (`head=ess`).
 

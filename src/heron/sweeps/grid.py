@@ -111,7 +111,7 @@ def vary(master: DictConfig, keys: Iterable[str]) -> None:
 
 
 def sweep_rows(loader: ConfigLoader, typed: Sequence[str], params: Any) -> list[Override]:
-    """Parse a sweep's overrides, the last of each key: what is typed comes after `params`."""
+    """Parse a sweep's overrides, one for each key: the last, and typed ones win over `params`."""
     named = set(map(key_of, typed))
     added = [f"{key}={value}" for key, value in (params or {}).items() if key not in named]
     rows = OverridesParser.create(loader).parse_overrides([*added, *typed])

@@ -36,7 +36,7 @@ RunAlone = Callable[[Run, int], tuple[int, dict[str, Any] | None]]
 def start_server(preload: Sequence[str] = ()) -> None:
     """Start the server, which begins to import `heron.sweeps.preload` and more; returns at once."""
     _context.set_forkserver_preload(["heron.sweeps.preload", *preload])
-    resource_tracker.ensure_running()  # it lets SIGTERM through
+    resource_tracker.ensure_running()  # starting it later would unblock SIGTERM
     # SIGTERM to a whole process group must not end the server: only it learns how jobs end.
     with _without_main(), hold_sigterm():
         forkserver.ensure_running()
@@ -114,7 +114,7 @@ class JobProcess:
             return
         try:
             hashes, said, self.failure = self._replies.recv()
-        except (EOFError, OSError):  # it was killed
+        except (EOFError, OSError):  # the job was killed
             self._replies.close()
             return
         remember_hashes(hashes)

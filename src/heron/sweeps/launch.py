@@ -227,7 +227,7 @@ def conclude(found: Sequence[JobReturn], refused: Sequence[tuple[str, str]] = ()
     ]
     jobs = len(found) + len(refused)
     if len(failed) == jobs and not any(isinstance(each._return_value, JobError) for each in bad):
-        return 2  # none was run: why is printed
+        return 2  # no job was run, and the reasons are printed
     if failed:
         said = [
             f"{len(failed)} of {jobs} jobs failed:",

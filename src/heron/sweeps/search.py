@@ -54,7 +54,7 @@ _REFUSED = {
 
 @dataclass
 class SearchConfig(SweeperConfig):
-    """The keys of `hydra.sweeper`; a trial has those of its pruner."""
+    """Keys of `hydra.sweeper`; a trial's own configuration has only those of its pruner."""
 
     n_trials: Count = 20  # number of points
     seed: Seed = 0  # of the sampler
@@ -234,7 +234,7 @@ class Search:
             told = trial.state.is_finished()
             score = self._folder(trial).read_score(self.monitor) if state == "done" else None
             if score is not None and trial.state != TrialState.COMPLETE:
-                if told:  # it has failed or was pruned before: Optuna reopens no trial
+                if told:  # the trial failed or was pruned before, and Optuna cannot reopen it
                     self._add_again(trial, score)
                 else:
                     self._study.tell(number, score)

@@ -219,8 +219,8 @@ class RunConfig:
     job: str | None = None  # folder under the sweep; null: named by the overrides and a hash
     resume: bool = True  # continue from `last.ckpt` and skip finished runs; false: start over
     export: bool = True  # write `model/` in Hugging Face form
-    # train every job in its own process; null: in sweeps only. A job on several devices always has
-    # its own.
+    # train every job in its own process; null: in sweeps only. A job on several devices always
+    # has its own process.
     isolate: bool | None = None
     # which ended jobs the same command trains again: `cut` (stopped, killed, out of memory, disk
     # full) or `failed` (all that failed)

@@ -21,7 +21,7 @@ from heron.metrics.names import LOSS
 from heron.tasks import CLASS_FORMATS
 from heron.tasks.config import Config
 
-if TYPE_CHECKING:  # these load torch, or much of it
+if TYPE_CHECKING:  # importing these modules would load torch
     from pathlib import Path
 
     from torch import nn

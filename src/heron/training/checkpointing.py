@@ -188,7 +188,7 @@ def best_checkpoint(folder: RunFolder, config: TrainerConfig) -> ModelCheckpoint
 
 
 def damage(path: Path) -> str | None:
-    """Say what is wrong with a checkpoint; None where it is whole.
+    """Say how a checkpoint is damaged; None where it is intact.
 
     torch does not notice changed bytes; the file is a zip with a checksum for each part.
     """

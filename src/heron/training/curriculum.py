@@ -61,12 +61,12 @@ def without_curriculum(config: Config) -> Config:
         "curriculum": {},
         "experiment": None,
         "ckpt_path": None,
-        "trainer.flags": {},  # it has to see all rows
+        "trainer.flags": {},  # a flag such as `limit_train_batches` would hide rows
         "dynamics.enabled": True,
-        "sweeper": {},  # it is no trial: nothing may end it early
+        "sweeper": {},  # not a trial of a search: no pruner may end it
         "run.job": None,
         "run.sweep": str(run_path(config, ()).parent.relative_to(config.paths.runs)),
-        "run.resume": True,  # other curricula learn from it: only this run is started over
+        "run.resume": True,  # run.resume=false does not repeat a run that other curricula use
         "run.export": config.run.export or compares_trained(config.curriculum),
     }
     return derive(config, changes | config.curriculum.changes)

@@ -240,7 +240,7 @@ def changed_data(trained: Trained, words: Sequence[str]) -> DataConfig:
     """
     known, data = trained.config.data, override(trained.config.data, words)
     if (data.label_order, data.task) != (known.label_order, known.task):
-        raise ConfigError("data.label_order, data.task: those of a trained run are fixed")
+        raise ConfigError("data.label_order and data.task of a trained run cannot be changed")
     return data
 
 

@@ -214,7 +214,7 @@ def train_baseline(config: Config, folder: RunFolder) -> Scores:
 
 def _export(config: Config, folder: RunFolder, module: TaskModule, data: DataModule) -> None:
     encoder: Encoder | None = module.encoder
-    if data.vectors:  # there is no encoder in memory
+    if data.vectors:  # the frozen encoder is not in memory
         known = config.encoder.name != "scratch" and len(data.tokenizer) == data.known_tokens
         # Weights that the seed has drawn cannot be downloaded again: they are exported.
         encoder = None if known else build_encoder(config, data.tokenizer)

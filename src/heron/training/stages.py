@@ -109,7 +109,7 @@ def stage_config(
     if data.task != config.task.name:
         changes |= _of_task(config, data.task)
     if stage.data != config.data.name:
-        changes["optim.suspects"] = {}  # they are rows of the run's own data
+        changes["optim.suspects"] = {}  # suspects are rows of the run's own data
         changes["others"] = {**config.others, config.data.name: config.data}
     settings = {
         "trainer.max_epochs": stage.max_epochs,

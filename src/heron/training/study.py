@@ -28,7 +28,7 @@ from heron.tasks.config import Config, SweeperConfig
 def open_study(
     folder: Path, name: str, settings: SweeperConfig, epochs: int, monitor: str
 ) -> optuna.Study:
-    """Open a study, or begin it; `epochs` are those of a training that is not ended early."""
+    """Open a study, or create it; `epochs` is the length of a training without pruning."""
     return optuna.create_study(
         storage=open_storage(folder),
         study_name=name,

@@ -112,7 +112,7 @@ def build_trainer(
 def prediction_trainer(config: Config, folder: Path) -> pl.Trainer:
     """Assemble a Trainer that only predicts; every device has the whole model."""
     machine = devices(config, sharded=False)
-    if not has_accelerator(machine["accelerator"]):  # it was trained on another machine
+    if not has_accelerator(machine["accelerator"]):  # the run was trained on another machine
         machine["accelerator"] = "auto"
     nothing = {"logger": False, "enable_checkpointing": False, "use_distributed_sampler": False}
     return _trainer(config, folder, [], **machine, **nothing)

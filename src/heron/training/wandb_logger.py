@@ -66,7 +66,7 @@ def wandb_logger(config: Config, folder: RunFolder) -> list[Any]:
             "logger.wandb.mode=offline does not try",
             about=unreachable,
         )
-        wandb.teardown()  # its service still holds the id
+        wandb.teardown()  # the service of the failed attempt still holds the id
         logger = _open(config, folder, named | {"mode": "offline"})
     for name in ("log_metrics", "after_save_checkpoint", "finalize"):
         setattr(logger, name, partial(_attempt, "some metrics", getattr(logger, name)))
@@ -149,7 +149,7 @@ def _run_id(config: Config, folder: RunFolder, project: str) -> str:
     options, stored = wandb_options(config), _stored(folder)
     known = stored.get("id") if stored.get("project") == project else None
     given = options.get("id") or options.get("version") or os.environ.get("WANDB_RUN_ID")
-    if len(_training) > 1:  # it is that of the whole, not of a stage
+    if len(_training) > 1:  # a stage: the given id belongs to the whole run
         given = None
     found = {"project": project, "id": str(given or known or secrets.token_hex(8))}
     if found != stored:

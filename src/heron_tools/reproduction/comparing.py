@@ -257,7 +257,7 @@ def _estimate(group: System, paper: ScoreTable, metric: str, mark: str) -> Estim
     """Summarize the seeds of a group; a single seed has its run's stored interval."""
     split = paper.split_of(group)
     if str(group.runs[0].setting("data.name")) not in paper.data:
-        split = split.rpartition(".")[2]  # its own test split, compared with that of the paper
+        split = split.rpartition(".")[2]  # the run's own test split
     values = group.values(split, metric)
     if not values:
         return None

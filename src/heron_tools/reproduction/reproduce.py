@@ -17,7 +17,7 @@ from heron.results import CLAIMS
 from heron_tools.reproduction.status import has_model, status_table
 from heron_tools.reproduction.targets import Request, Target, choose_targets, read_targets
 
-if TYPE_CHECKING:  # these load Hydra
+if TYPE_CHECKING:  # importing these modules would load Hydra
     from heron.training.run import Run
 
 

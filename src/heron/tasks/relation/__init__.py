@@ -82,7 +82,7 @@ def _scores(matrix: Counts, vague: int, relaxed: str) -> dict[str, Fractions]:
     others = np.delete(classes, vague)
     dropped, recoded = matrix.copy(), matrix.copy()
     dropped[..., vague, :] = 0
-    recoded[..., vague, classes] = 0  # not the column of rows without a prediction
+    recoded[..., vague, classes] = 0  # the last column, rows without a prediction, stays
     recoded[..., classes, classes] += matrix[..., vague, classes]
     scores = {
         "recode_macro": macro_f1(recoded),

@@ -90,7 +90,7 @@ class SummaryCache(pl.Callback):
     def remove(self) -> None:
         """Delete the folder, and the one above it if it is empty."""
         shutil.rmtree(self.folder, ignore_errors=True)
-        with suppress(OSError):  # it has folders of another split or command
+        with suppress(OSError):  # the parent has folders of another split or command
             self.folder.parent.rmdir()
 
 
