@@ -7,8 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from heron.base import ranks
 from heron.base.files import parse_yaml
 from heron.base.run_folder import RunFolder, config_text
 from heron.tasks.config import Config, read
+from stopping import stopping
 
 TESTS = Path(__file__).parent
 RUNS = "HERON_TEST_RUNS"
@@ -63,40 +63,10 @@ def main() -> None:
             shard_on_cpus()
             config.trainer.strategy = "fsdp"
         if STOP in os.environ:
-            with stopping(int(os.environ[STOP])):
+            with stopping("on_train_batch_start", int(os.environ[STOP])):
                 run_job(copy.deepcopy(config), RunFolder(Path(folder)))
         run_job(config, RunFolder(Path(folder)))
     ranks.leave()
-
-
-class Stopped(BaseException):
-    """Stands for a kill: no `except Exception` on the way may hold it."""
-
-
-@contextmanager
-def stopping(batch: int) -> Iterator[None]:
-    """Stop the run in the block at the beginning of its batch of this number, counted from 1."""
-    import pytorch_lightning as pl
-
-    import heron.training.trainer as trainer
-
-    class Stop(pl.Callback):
-        begun = 0
-
-        def on_train_batch_start(self, *_: Any) -> None:
-            self.begun += 1
-            if self.begun == batch:
-                raise Stopped
-
-    usual, trainer.Progress = trainer.Progress, lambda *_: Stop()
-    try:
-        yield
-    except Stopped:
-        pass
-    else:
-        raise AssertionError("the run was not stopped")
-    finally:
-        trainer.Progress = usual
 
 
 def shard_on_cpus() -> None:

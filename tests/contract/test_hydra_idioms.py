@@ -16,7 +16,6 @@ from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.types import RunMode
 from omegaconf import OmegaConf
-from wandb.sdk.launch.sweeps.utils import create_sweep_command_args
 
 from heron.base.errors import ConfigError
 from heron.base.files import read_json, read_yaml
@@ -230,17 +229,7 @@ class TestLoggersAndCallbacks:
         assert train("logger=mlflow").jobs[0].config.logger["mlflow"]["experiment_name"] == "heron"
         assert train("callbacks=none", "~logger").jobs[0].config.logger == {}
 
-    def test_wandbs_agent_writes_words_with_dashes_and_none(self, train, monkeypatch):
-        swept = {"optim.lr": 1e-4, "head": "emp", "seed": 3, "trainer.patience": None}
-        values = {"args": {key: {"value": value} for key, value in swept.items()}}
-        with monkeypatch.context() as patch:
-            patch.setenv("WANDB_SWEEP_ID", "s")
-            for form in ("args", "args_no_hyphens"):
-                (job,) = train(*create_sweep_command_args(values)[form], "run.sweep=s").jobs
-                config = job.config
-                assert (config.optim.lr, config.head.name, config.seed) == (1e-4, "emp", 3)
-                assert config.trainer.patience is None
-                assert "wandb" in config.logger
+    def test_words_may_have_dashes_as_wandbs_agent_writes_them(self, train):
         (job,) = train("--optim.lr=1e-4").jobs
         assert (job.config.optim.lr, job.config.logger) == (1e-4, {})
         with pytest.raises(SystemExit):
@@ -314,11 +303,6 @@ class TestSweeps:
             ("ronli/table4", "ronli-table4")
         }
 
-    def test_folds_are_the_parts_of_a_cross_validation(self):
-        found = compositions("-m", "folds=3")
-        folds = [(c.whole.data.folds.count, c.whole.data.folds.fold) for c in found]
-        assert folds == [(3, 0), (3, 1), (3, 2)]
-
     @pytest.mark.parametrize("launcher", ["heron", "basic"])
     @pytest.mark.parametrize("sweeper", ["grid", "basic"])
     def test_hydras_own_launcher_and_sweeper_run_the_same_jobs(self, launcher, sweeper, train):
@@ -334,20 +318,6 @@ class TestSweeps:
         assert [job.config.seed for job in found.jobs] == [666, 1]
         assert found.code == 2
         assert "ValueError: a bug" in found.error
-
-    def test_a_search_by_optuna_goes_on_where_it_was(self, train):
-        words = (
-            *("-m", "hydra/sweeper=optuna", "hydra.sweeper.startup_trials=2", "run.sweep=s"),
-            "optim.lr=tag(log,interval(1e-5,1e-1))",
-        )
-        rates = [job.config.optim.lr for job in train(*words, "hydra.sweeper.n_trials=3").jobs]
-        assert len(set(rates)) == 3
-        assert train(*words, "hydra.sweeper.n_trials=3").jobs == []
-        more = train(*words, "hydra.sweeper.n_trials=4").jobs
-        assert len(more) == 1
-        assert more[0].folder.name.startswith(f"optim.lr={more[0].config.optim.lr!r}")
-        whole = train(*words, "hydra.sweeper.n_trials=4", "paths.runs=other").jobs
-        assert [job.config.optim.lr for job in whole] == [*rates, more[0].config.optim.lr]
 
     def test_optuna_takes_the_space_of_an_experiment(self, train):
         params = "hydra.sweeper.params={seed: 'range(0,9)', head: 'choice(ess,emp)'}"

@@ -27,6 +27,7 @@ from heron.dynamics.files import read_dynamics
 from heron.tasks.base import TaskModule
 from small_runs import TINY, compose, train
 from small_runs import heron as heron_command
+from stopping import assert_same_run
 
 WORDS = {
     "relation": ("data=chronicle",),
@@ -342,14 +343,7 @@ def test_a_run_that_is_trained_on_equals_one_that_was_longer(select, tmp_path):
     whole = run(tmp_path, *words, "trainer.max_epochs=4", job="whole")
     named = first.folder.path if select == "best" else first.folder.last
     more = run(tmp_path, *words, "trainer.max_epochs=4", f"ckpt_path={named}", job="more")
-    files = ["scores.json", "metrics.csv", "ledger.json", "model/model.safetensors"]
-    files += [
-        str(path.relative_to(whole.folder.path)) for path in whole.folder.path.glob("*/*.parquet")
-    ]
-    for file in files:
-        assert (more.folder.path / file).read_bytes() == (whole.folder.path / file).read_bytes(), (
-            file
-        )
+    assert_same_run(more.folder, whole.folder)
     assert len(more.rows) > len(first.rows)
 
 

@@ -34,7 +34,7 @@ from heron.data.sources import locate
 from heron.data.splits import apply_duplicates, carve, take_fold
 from heron.dynamics.cartography import statistics
 from heron.dynamics.difficulty import difficulty
-from heron.dynamics.files import Dynamics, read_dynamics, read_record
+from heron.dynamics.files import read_dynamics, read_record
 from heron.languages import get_language
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
@@ -58,6 +58,7 @@ from heron_tools.morphology.backends import load_morphology
 from heron_tools.morphology.conllu import read_conllu
 from heron_tools.noise.grading import detection
 from heron_tools.reproduction.paper_tables import paper_view
+from made_up_dynamics import make_dynamics
 from small_runs import TINY, heron
 
 TYPED = {
@@ -424,16 +425,8 @@ def rows_of(groups, rows=4):
     return [Example(f"{row}", "a b", "h", group=f"{row % groups}") for row in range(rows)]
 
 
-def learnt():
-    nothing_EN = np.full((1, 1), np.nan, np.float32)
-    seen = {"gold_N": np.zeros(1, np.int16), "count_EN": np.ones((1, 1), np.int16)}
-    p_gold = {"p_gold_EN": nothing_EN + 1, "correct_EN": nothing_EN, "margin_EN": nothing_EN}
-    return Dynamics(
-        ["a"], **seen, **p_gold, epochs_E=np.ones(1), labels=("a", "b"), mode="train", task="nli"
-    )
-
-
 TRC = conf_dir().parent / "experiments/trc/published.yaml"
+NO_MARGINS = make_dynamics([[1.0]], margin_EN=[[np.nan]])
 MARKS = Markers("[E1]", "[/E1]", "[E2]", "[/E2]")
 # What names the mistake, and the call that makes it.
 CALLS = {
@@ -483,7 +476,7 @@ CALLS = {
         EncoderConfig(attention="bogus", max_length=64), 50, 0
     ),
     # Training dynamics.
-    "'aum'": lambda: difficulty("aum", statistics(learnt())),
+    "'aum'": lambda: difficulty("aum", statistics(NO_MARGINS)),
     "graded": lambda: detection(np.array([np.nan]), np.zeros(1, bool), [1]),
     # Scores.
     "bertscore.layer": lambda: bertscore(["a"], ["a"], BertScoreConfig("x", layer=None)),

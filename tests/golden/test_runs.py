@@ -23,6 +23,7 @@ from heron.tasks.class_module import ClassificationModule
 from heron.tasks.qa.module import ExtractionModule
 from heron.training.stored import read_own
 from small_runs import TINY, heron, in_folder, train
+from stopping import assert_same_run
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
 EPOCHS = 2
@@ -210,14 +211,7 @@ class TestRepeatability:
     def test_same_seed_gives_identical_bytes(self, run, tmp_path):
         # Another cache as well: corpus and tokenizer are made anew.
         again = train(tmp_path, "seed=7")
-        for name in ("scores.json", "metrics.csv", "model/model.safetensors"):
-            assert (again.path / name).read_bytes() == (run.path / name).read_bytes(), name
-        for path in (
-            *run.predictions("test").parent.iterdir(),
-            *run.path.glob("dynamics/*.parquet"),
-        ):
-            same = again.path / path.relative_to(run.path)
-            assert same.read_bytes() == path.read_bytes(), path.name
+        assert_same_run(again, run)
 
     def test_another_seed_gives_other_losses(self, run, home):
         other = train(home, "seed=8", job="other")

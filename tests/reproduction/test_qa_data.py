@@ -5,7 +5,6 @@ from functools import cache
 
 import pytest
 
-from heron.base.errors import DataError
 from heron.base.folders import conf_dir
 from heron.data.config import DataConfig, read_config
 from heron.data.examples import REPAIRS
@@ -90,13 +89,6 @@ def test_parashoots_files_share_neither_article_nor_paragraph():
     train, dev = parashoot("train"), parashoot("dev")
     assert not {e.group for e in train} & {e.group for e in dev}
     assert not {e.text for e in train} & {e.text for e in dev}
-
-
-def test_the_data_set_itself_needs_its_test_file_and_names_the_stand_in(tmp_path):
-    if (DATA / "parashoot" / "test.json").is_file():
-        pytest.skip("the test file is at hand")
-    with pytest.raises(DataError, match="data=parashoot_dev needs fewer files"):
-        load(config_of("parashoot"), DATA, tmp_path)
 
 
 @pytest.mark.skipif("me5-small" not in ENCODER.name, reason="HERON_ENCODER is not me5-small-he-ro")

@@ -1,16 +1,11 @@
 """ParaShoot's own tables, computed from its files: what agrees and by how much the rest differs."""
 
-from importlib import import_module
-
 import pytest
 
-from heron.base.errors import DataError
-from heron.cli import main
 from heron.data.overrides import configure
 from heron.languages.hebrew import HEBREW
 from heron.metrics.span import question_clusters
 from heron.results.shipped import read_shipped
-from heron.tasks import FORK_ANALYSES
 from heron_forks.parashoot.questions import ALL, question_statistics
 from real_data import DATA, needs
 
@@ -81,22 +76,3 @@ def test_most_questions_have_4_to_7_words_and_most_answers_1_to_4(described):
     assert sum(4 <= words <= 7 for words in questions) / len(questions) > 0.6
     assert sum(1 <= words <= 4 for words in answers) / len(answers) > 0.6
     assert min(questions) == 2
-
-
-def test_a_sheet_of_fifty_validation_answers_comes_back_as_it_was(splits, tmp_path):
-    assert "score_sheet" in FORK_ANALYSES  # imports the forks
-    sheets = import_module("heron_forks.parashoot.answer_sheet")
-    sheet = tmp_path / "judge.csv"
-    assert sheets.write_sheet(sheet, splits["validation"], sample=50, seed=0) == 221
-    with pytest.raises(DataError, match="no answer is judged yet"):
-        sheets.read_sheet(sheet)
-
-
-def test_the_command_describes_the_data_set_and_names_the_missing_file(tmp_path, capsys):
-    words = ["analyze", "data=parashoot", f"paths.data={DATA}", f"paths.cache={tmp_path}"]
-    assert main([*words, f"out={tmp_path / 'out'}"]) == 0
-    files = {path.name for path in (tmp_path / "out").iterdir()}
-    written = {"statistics.md", "statistics.json", "published.md", "lengths.csv", "lengths.png"}
-    assert files == written
-    if not (DATA / "parashoot/test.json").exists():
-        assert "missing: test" in capsys.readouterr().out

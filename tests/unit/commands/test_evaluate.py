@@ -10,7 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from heron.base.run_folder import RunFolder
-from small_baselines import train as train_baseline
 from small_runs import heron, train
 
 
@@ -50,13 +49,3 @@ def test_labelled_file_is_scored_like_a_split(run, tmp_path):
     points.pop("refused", None)
     assert points == {name: pytest.approx(scores[name]) for name in points}
     assert "f1/VAGUE" in points
-
-
-def test_baseline_is_scored_like_any_other_run(tmp_path):
-    run = train_baseline(tmp_path, "baseline=cbow_softmax")
-    scores = json.loads(run.scores.read_text())
-    for split in ("validation", "test"):
-        again = evaluate(run, tmp_path / "scores.json", f"split={split}")[split]
-        assert again == pytest.approx(scores[split], abs=1e-6)
-    again = evaluate(run, tmp_path / "scores.json", f"input={tmp_path / 'test.csv'}")["test"]
-    assert again["macro_f1"] == pytest.approx(scores["test"]["macro_f1"])

@@ -6,13 +6,6 @@ import pytest
 from heron.commands.report import run, write_report
 
 
-def test_a_run_gets_a_page_and_a_figure_in_its_folder(make_run):
-    folder = make_run()
-    files = write_report(folder)
-    assert (files.html, files.figure) == (folder / "report.html", folder / "report.png")
-    assert files.missing == ()
-
-
 def test_a_sweep_gets_page_figure_and_tables(make_run):
     make_run("a", ("head=ess", "seed=0"), {"macro_f1": 0.5})
     folder = make_run("b", ("head=emp", "seed=0"), state="failed").parent

@@ -36,26 +36,15 @@ def write(path: Path, *rows: tuple[str, ...]) -> Path:
 GOOD = ("Ana cântă acasă.", "Ana cântă acum.", "entailment")
 
 
-@pytest.mark.parametrize(
-    ("rows", "values", "takes"),
-    [
-        (
-            [(*GOOD[:2], "folgt")],
-            {"label_aliases": "{folgt: entailment}", "label": "label"},
-            {"data.label_aliases={folgt: entailment}", "data.columns.label=label"},
-        ),
-    ],
-)
-def test_evaluate_takes_what_it_proposes_for_rows_without_a_class(
-    run, tmp_path, capsys, rows, values, takes
-):
-    path = write(tmp_path / "mine.csv", GOOD, *rows)
+def test_evaluate_takes_what_it_proposes_for_rows_without_a_class(run, tmp_path, capsys):
+    values = {"label_aliases": "{folgt: entailment}", "label": "label"}
+    takes = {"data.label_aliases={folgt: entailment}", "data.columns.label=label"}
+    path = write(tmp_path / "mine.csv", GOOD, (*GOOD[:2], "folgt"))
     words = ["evaluate", f"run={run.path}", f"input={path}"]
     assert heron(*words) == 2
     said = proposed(capsys.readouterr().err, **values)
     assert takes <= set(said)
-    said = sorted(takes)
-    assert heron(*words, *said) == 0
+    assert heron(*words, *sorted(takes)) == 0
 
 
 @pytest.mark.parametrize("command", ["evaluate", "predict"])

@@ -225,15 +225,8 @@ def test_an_absent_answer_is_an_empty_one_and_counted(gold, tmp_path, capsys):
     assert "taken for an empty one: 1" in " ".join(capsys.readouterr().out.split())
 
 
-@pytest.mark.parametrize("packed", ["gold.json.gz", "gold.csv.gz"])
-def test_packed_gold_files_are_read(gold, tmp_path, packed):
-    path = tmp_path / packed
-    content = gold.read_bytes()
-    if ".csv" in packed:
-        asked, right = zip(*QUESTIONS.values(), strict=True)
-        table = {"guid": [*QUESTIONS], "context": [CONTEXT] * 3, "question": asked}
-        write_table(tmp_path / "gold.csv", table | {"answer": ["".join(texts) for texts in right]})
-        content = (tmp_path / "gold.csv").read_bytes()
-    path.write_bytes(gzip.compress(content))
+def test_packed_gold_files_are_read(gold, tmp_path):
+    path = tmp_path / "gold.json.gz"
+    path.write_bytes(gzip.compress(gold.read_bytes()))
     _, expected = score(gold, as_json(tmp_path, ANSWERS), "resamples=0")
     assert score(path, as_json(tmp_path, ANSWERS), "resamples=0") == (0, expected)

@@ -75,13 +75,6 @@ def test_watching_goes_on_while_a_search_chooses_its_next_point(tmp_path, monkey
     assert next(waits, None) is None
 
 
-def test_progress_counts_finished_epochs(tmp_path):
-    job(tmp_path, "a", "interrupted", epochs=2)
-    job(tmp_path, "b", "pending")
-    found = {each.run.job: (each.epochs, each.of) for each in read_progress(tmp_path)}
-    assert found["a"] == (2, 3)
-
-
 def test_failures_are_shown_by_their_first_line_and_make_the_exit_code_1(tmp_path, capsys):
     job(tmp_path, "good", "done", epochs=3, seconds=12.5)
     assert heron("sweep", tmp_path) == 0

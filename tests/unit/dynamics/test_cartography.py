@@ -25,7 +25,7 @@ from heron.dynamics.cartography import (
     variability,
 )
 from heron.dynamics.difficulty import SCORES, difficulty, eq1
-from heron.dynamics.files import Dynamics
+from made_up_dynamics import make_dynamics
 
 SHAPE = st.tuples(st.integers(1, 7), st.integers(1, 5))
 
@@ -40,25 +40,8 @@ def dynamics(draw):
         return draw(arrays.arrays(np.float32, shape, elements=elements))
 
     seen_EN = draw(arrays.arrays(bool, shape))
-    return make(*(np.where(seen_EN, values(*ends), np.nan) for ends in ((0, 1), (0, 1), (-9, 9))))
-
-
-def make(p_gold_EN, correct_EN=None, margin_EN=None):
-    p_gold_EN = np.asarray(p_gold_EN, np.float32)
-    if correct_EN is None:
-        correct_EN = np.where(np.isnan(p_gold_EN), np.nan, p_gold_EN > 0.5)
-    records, examples = p_gold_EN.shape
-    return Dynamics(
-        guids=[f"g{place}" for place in range(examples)],
-        gold_N=np.zeros(examples, np.int16),
-        p_gold_EN=p_gold_EN,
-        correct_EN=np.float32(correct_EN),
-        margin_EN=np.float32(p_gold_EN - 0.5 if margin_EN is None else margin_EN),
-        count_EN=np.int16(~np.isnan(p_gold_EN)),
-        epochs_E=np.arange(1.0, records + 1),
-        labels=("a", "b"),
-        mode="train",
-        task="nli",
+    return make_dynamics(
+        *(np.where(seen_EN, values(*ends), np.nan) for ends in ((0, 1), (0, 1), (-9, 9)))
     )
 
 
@@ -116,7 +99,7 @@ def test_variability_is_the_population_deviation_and_with_ci_the_published_tools
     assert variability(p_gold_EN)[0] == pytest.approx(0.2958, abs=5e-5)
     assert variability(p_gold_EN)[0] != pytest.approx(np.std(p_gold_EN, ddof=1), abs=0.04)
     assert variability(p_gold_EN, include_ci=True)[0] == pytest.approx(0.3001, abs=5e-5)
-    assert statistics(make(p_gold_EN), include_ci=True).variability_N[0] == pytest.approx(
+    assert statistics(make_dynamics(p_gold_EN), include_ci=True).variability_N[0] == pytest.approx(
         0.3001, abs=5e-5
     )
 
@@ -148,7 +131,7 @@ def test_never_learnt_is_more_than_any_forgetting_or_the_published_number():
     correct_EN = np.array([[0, 1], [0, 0], [0, 1], [0, 0]])
     assert forgetting(correct_EN).tolist() == [4, 2]
     assert forgetting(correct_EN, never=NEVER_LEARNT).tolist() == [1000, 2]
-    assert statistics(make(correct_EN), never=1000).forgetting_N.tolist() == [1000, 2]
+    assert statistics(make_dynamics(correct_EN), never=1000).forgetting_N.tolist() == [1000, 2]
 
 
 EASY_AMBIGUOUS_HARD = ([0.97, 0.5, 0.03], [0.03, 0.45, 0.03])
@@ -175,7 +158,7 @@ def test_swapped_and_printed_equations_exchange_their_branches(confidence, sprea
 
 @pytest.mark.parametrize("name", sorted(set(SCORES) - {"eq1_printed", "variability"}))
 def test_what_is_never_learnt_is_harder_than_what_is_always_right(name):
-    found = statistics(make([[0.99, 0.02], [0.98, 0.01], [0.99, 0.03]]))
+    found = statistics(make_dynamics([[0.99, 0.02], [0.98, 0.01], [0.99, 0.03]]))
     score_N = difficulty(name, found)
     assert score_N.dtype == np.float64
     assert score_N[0] < score_N[1]
@@ -183,7 +166,7 @@ def test_what_is_never_learnt_is_harder_than_what_is_always_right(name):
 
 @pytest.mark.parametrize("name", SCORES)
 def test_unvisited_examples_have_no_difficulty(name):
-    found = statistics(make([[0.9, np.nan], [0.2, np.nan]]))
+    found = statistics(make_dynamics([[0.9, np.nan], [0.2, np.nan]]))
     assert np.isnan(difficulty(name, found)).tolist() == [False, True]
 
 

@@ -1,38 +1,26 @@
 """A curriculum's plan: the run's own number of steps, drawn from nothing but what is unlocked."""
 
 import dataclasses
-from functools import cache
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from omegaconf import OmegaConf
 
 from heron.base.errors import ConfigError
-from heron.base.folders import conf_dir
 from heron.data.batching import copies, plan_epoch
 from heron.data.config import BatchingConfig
 from heron.data.features import Units
-from heron.dynamics.config import CurriculumConfig
 from heron.dynamics.curriculum import Curriculum, Pool, Ranking, Stage, mean_of_units, unlock
+from made_up_dynamics import SHIPPED, shipped
 
 LABELS = ["contrastive", "entailment", "reasoning", "neutral"]
-FILES = sorted((conf_dir() / "curriculum").glob("*.yaml"))
-SHIPPED = [path.stem for path in FILES if path.stem != "none"]
 STAGED = [name for name in SHIPPED if name != "self_paced"]
 OVERSAMPLINGS = [
     BatchingConfig(),
     BatchingConfig(oversample="balanced"),
     BatchingConfig(oversample="multipliers", multipliers={"contrastive": 3, "reasoning": 2}),
 ]
-
-
-@cache
-def shipped(name):
-    """Read `curriculum` as an option of conf/curriculum has it."""
-    values = OmegaConf.to_container(OmegaConf.load(conf_dir() / "curriculum" / f"{name}.yaml"))
-    return CurriculumConfig(**values.get("curriculum", values))
 
 
 @dataclasses.dataclass

@@ -11,8 +11,8 @@ from heron.data.features import Features
 from heron.dynamics.cartography import allenai, statistics, tercile_partition
 from heron.dynamics.config import CurriculumConfig
 from heron.dynamics.difficulty import cosine, difficulty, rank_units, read_scores, unit_statistics
-from heron.dynamics.files import Dynamics
 from heron.models import LEARNT
+from made_up_dynamics import make_dynamics
 
 GUIDS = ["e", "b", "d", "a", "c", "f"]
 LENGTHS = [9, 4, 7, 4, 12, 1]
@@ -40,20 +40,7 @@ def learnt(guids=GUIDS, records=4, seed=0, margins=True):
     random = np.random.default_rng(seed)
     p_gold_EN = random.random((records, len(guids))).astype(np.float32)
     margin_EN = random.normal(size=p_gold_EN.shape) if margins else np.full(p_gold_EN.shape, np.nan)
-    return statistics(
-        Dynamics(
-            guids=list(guids),
-            gold_N=np.zeros(len(guids), np.int16),
-            p_gold_EN=p_gold_EN,
-            correct_EN=(p_gold_EN > 0.5).astype(np.float32),
-            margin_EN=margin_EN.astype(np.float32),
-            count_EN=np.ones(p_gold_EN.shape, np.int16),
-            epochs_E=np.arange(1.0, records + 1),
-            labels=("a", "b"),
-            mode="train",
-            task="nli",
-        )
-    )
+    return statistics(make_dynamics(p_gold_EN, margin_EN=margin_EN, guids=guids))
 
 
 def order(features, known=None, similarity_R=None, seed=0, **changes):
@@ -210,12 +197,6 @@ def test_thirds_of_a_difficulty_stand_in_its_order():
     )
     order_U = rank_units(config, features, features.units(), 0).order_U
     assert [GUIDS[unit] for unit in order_U] == order(features, difficulty="length")
-
-
-def test_no_groups_are_made_where_no_stage_asks_for_them():
-    features = features_of()
-    config = CurriculumConfig(name="mine", pacing="linear", difficulty="length")
-    assert rank_units(config, features, features.units(), 0).groups == {}
 
 
 class TestExternalScores:

@@ -163,15 +163,6 @@ def test_a_record_that_is_missing_between_others_is_named(tmp_path, parts):
         read_dynamics(tmp_path)
 
 
-@pytest.mark.parametrize("kept", [0, 3, 200])
-def test_a_broken_file_is_named(tmp_path, kept):
-    write(tmp_path, table(list("abcdefgh")), table(list("abcdefgh")))
-    path = tmp_path / "epoch=1.parquet"
-    path.write_bytes(path.read_bytes()[:kept])
-    with pytest.raises(DataError, match=r"epoch=1\.parquet: is no record"):
-        read_dynamics(tmp_path)
-
-
 @pytest.mark.parametrize(
     "about", [meta(labels=("no", "yes")), meta(mode="evaluation"), meta(task="relation")]
 )

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from omegaconf import OmegaConf
 
-from heron.base.folders import conf_dir
 from heron.dynamics import PACINGS
 from heron.dynamics.config import CurriculumConfig
 from heron.dynamics.curriculum import Stage, plan_stages, unlock, unlocked_share
+from made_up_dynamics import shipped
 
 SHARES = st.floats(0.01, 1)
 TOTALS = st.integers(1, 5000)
@@ -22,12 +21,6 @@ FREE = st.builds(
     until=SHARES,
     power=st.floats(1, 6),
 )
-
-
-def shipped(name):
-    """Read `curriculum` as an option of conf/curriculum has it."""
-    values = OmegaConf.to_container(OmegaConf.load(conf_dir() / "curriculum" / f"{name}.yaml"))
-    return CurriculumConfig(**values.get("curriculum", values))
 
 
 def steps(stages):

@@ -31,18 +31,23 @@ def write_hesum(folder, sizes, summary="הממשלה אישרה תקציב חד�
 
 
 @pytest.fixture
-def whole(tmp_path, monkeypatch):
-    """All three files, of 8, 4 and 3 articles."""
-    write_hesum(tmp_path, {"train": 8, "validation": 4, "test": 3})
+def unsized(monkeypatch):
+    """Let made-up files stand for those that a data set names with size and hash."""
     configure = reproduced.configure
 
     def without_sizes(name, words):
         config = configure(name, words)
         for file in config.files.values():
-            file.rows = file.git_blob = None
+            file.rows = file.size = file.git_blob = None
         return config
 
     monkeypatch.setattr(reproduced, "configure", without_sizes)
+
+
+@pytest.fixture
+def whole(tmp_path, unsized):
+    """All three files, of 8, 4 and 3 articles."""
+    write_hesum(tmp_path, {"train": 8, "validation": 4, "test": 3})
     return Request(tmp_path, tmp_path / "cache")
 
 
@@ -72,9 +77,8 @@ def test_shares_of_all_splits_stand_beside_the_paper_s_rows(whole):
     assert {key[0] for key in fill("T2", whole).values["table5"]} == {"HeSum"}
 
 
-def test_without_hesum_the_unchanged_pairs_of_the_subset_stand_in_and_are_marked(
-    tmp_path, monkeypatch
-):
+@pytest.mark.usefixtures("unsized")
+def test_without_hesum_the_unchanged_pairs_of_the_subset_stand_in_and_are_marked(tmp_path):
     kinds = ["original", "curated", "original", "normalized"]
     columns = {
         "id": list("abcd"),
@@ -84,15 +88,6 @@ def test_without_hesum_the_unchanged_pairs_of_the_subset_stand_in_and_are_marked
         "source_file": ["x"] * 4,
     }
     write_table(tmp_path / "hesum_subset" / "pairs.jsonl", columns)
-    configure = reproduced.configure
-
-    def without_sizes(name, words):
-        config = configure(name, words)
-        for file in config.files.values():
-            file.rows = file.size = None
-        return config
-
-    monkeypatch.setattr(reproduced, "configure", without_sizes)
     request = Request(tmp_path, tmp_path / "cache")
     found = fill("T5", request)
     assert {one.mark for one in found.values["table5"].values()} == {

@@ -20,6 +20,7 @@ from heron.sweeps.sweep import Sweep
 from heron.training.run import Run
 from small_runs import TINY, compose, in_folder
 from small_sweeps import alive, wait_until
+from stopping import assert_same_run
 from two_processes import files, furthest, weights
 
 # Eight epochs: not over before a signal comes.
@@ -71,11 +72,7 @@ def assert_goes_on(folder: Path, unbroken: RunFolder) -> None:
     process = train_in_two(folder)
     _, errors = process.communicate(timeout=170)
     assert process.returncode == 0, errors
-    run = run_of(folder)
-    names = ["scores.json", "metrics.csv", "ledger.json", "model/model.safetensors"]
-    names += [str(path.relative_to(unbroken.path)) for path in unbroken.path.glob("*/*.parquet")]
-    for name in names:
-        assert (run.path / name).read_bytes() == (unbroken.path / name).read_bytes(), name
+    assert_same_run(run_of(folder), unbroken)
 
 
 @pytest.mark.real

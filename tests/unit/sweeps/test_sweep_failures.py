@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import resource
-import shutil
 import signal
 import threading
 from collections.abc import Iterator
@@ -134,18 +133,3 @@ def test_corrupt_checkpoint_is_put_aside_and_the_job_starts_over(damage, undistu
 def kill_after_a_checkpoint(folder: Path) -> None:
     wait_until(lambda: [job for job in jobs_of(folder) if job.last.is_file()])
     kill_one(folder)
-
-
-@pytest.mark.real  # takes seconds; test_feature_store.py holds it for an entry with every change
-def test_corrupt_cache_is_built_anew(tmp_path):
-    assert sweep(tmp_path, n=1) == 0
-    before, sizes = scores(tmp_path), {}
-    for path in (tmp_path / "cache" / "features").glob("*/*.npy"):
-        content = path.read_bytes()
-        sizes[path] = len(content)
-        path.write_bytes(content[:-8])
-    assert sizes
-    shutil.rmtree(tmp_path / "runs")
-    assert sweep(tmp_path, n=1) == 0
-    assert scores(tmp_path) == before
-    assert {path: path.stat().st_size for path in sizes} == sizes

@@ -3,7 +3,6 @@
 import copy
 import dataclasses
 from collections import Counter
-from functools import cache
 from operator import attrgetter
 
 import numpy as np
@@ -12,29 +11,26 @@ import pytest
 import pytorch_lightning as pl
 import torch
 import yaml
-from omegaconf import OmegaConf
 
 from heron.base.files import read_json
-from heron.base.folders import conf_dir
 from heron.base.run_folder import RunFolder
 from heron.base.tables import write_table
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.dynamics.cartography import statistics
-from heron.dynamics.config import CurriculumConfig, needs_dynamics
+from heron.dynamics.config import needs_dynamics
 from heron.dynamics.files import read_dynamics
 from heron.reports.map_data import read_logits
 from heron.training import job
 from heron.training.checkpointing import History, LastCheckpoint
-from heron.training.curriculum import build_curriculum, first_run, similarities, without_curriculum
+from heron.training.curriculum import build_curriculum, first_run, similarities
 from heron.training.run_names import run_path
 from heron.training.trainer import build_module, build_trainer, predict_split
+from made_up_dynamics import SHIPPED, shipped
 from small_runs import TINY, compose, heron, in_folder
 from stopping import Stopped, assert_same_run, stopping
 from tiers import quick
 
-FILES = sorted((conf_dir() / "curriculum").glob("*.yaml"))
-SHIPPED = [path.stem for path in FILES if path.stem != "none"]
 SMALL = (
     "data.generator.size=100",
     "batching.tokens=1000",
@@ -50,13 +46,6 @@ FORMS = {
     "relation": ("head=ess",),
     "windows": ("head=window", "batching.tokens=200"),
 }
-
-
-@cache
-def shipped(name):
-    """Read an option of conf/curriculum; that it composes is the contract's to test."""
-    values = OmegaConf.to_container(OmegaConf.load(conf_dir() / "curriculum" / f"{name}.yaml"))
-    return CurriculumConfig(**values.get("curriculum", values))
 
 
 @pytest.fixture(scope="module")
@@ -259,11 +248,6 @@ class TestFirstRun:
         folder = first_run(config, job.run_job)
         assert read_dynamics(folder.path).count_EN.max() == 1
         assert read_dynamics(folder.path).epochs_E.tolist() == [1]
-
-    def test_lies_in_the_sweep_of_the_run_that_learns_from_it(self, configure):
-        config = configure("ronli", "a")
-        config.run.sweep = "paper/table4"
-        assert without_curriculum(config).run.sweep == "paper/table4"
 
     def test_may_be_any_run_on_the_same_split(self, configure, trained, tmp_path, trainings):
         other = trained("ronli", "none", *WATCHED)

@@ -28,15 +28,6 @@ def test_numbers_are_written_in_full(tmp_path):
         assert float(next(csv.DictReader(file))["train/loss"]) == value
 
 
-def test_rows_survive_a_new_logger_when_they_travel_in_a_checkpoint(tmp_path):
-    before, after = (History(tmp_path / "metrics.csv") for _ in range(2))
-    before.log_metrics({"train/loss": 2.0}, step=1)
-    after.rows = list(before.rows)
-    after.log_metrics({"train/loss": 1.0}, step=2)
-    after.write()
-    assert (tmp_path / "metrics.csv").read_text() == "step,train/loss\n1,2.0\n2,1.0\n"
-
-
 def test_a_disk_that_is_full_when_a_training_fails_does_not_hide_the_failure(tmp_path):
     (tmp_path / "file").write_text("in the way")
     history = History(tmp_path / "file" / "metrics.csv")

@@ -75,15 +75,6 @@ def test_best_epoch_is_the_one_that_is_scored(chronicle_config, tmp_path):
     assert again["macro_f1"] == scores["macro_f1"]
 
 
-def test_early_stop_ends_the_run_before_its_last_epoch(chronicle_config, tmp_path):
-    config = chronicle_config("trainer.max_epochs=6", "trainer.patience=1", "optim.lr=1e-12")
-    folder = RunFolder(tmp_path / "run")
-    run_job(config, folder)
-    assert folder.dynamics(1).is_file()
-    assert not folder.dynamics(2).exists()
-    assert folder.state() == "done"
-
-
 def test_a_monitored_loss_is_minimised_by_the_choice_of_the_epoch_and_the_early_stop(
     chronicle_config, tmp_path
 ):

@@ -229,10 +229,6 @@ def test_runs_are_named_by_what_they_are_for(tmp_path):
         "head=ess/1-chronicle",
         "stage",
     )
-    baseline = identity(compose(tmp_path, "baseline=majority"), RunFolder(job))
-    assert baseline["job_type"] == "baseline"
-    assert "baseline:majority" in baseline["tags"]
-    assert not any(tag.startswith("encoder:") for tag in baseline["tags"])
 
 
 def test_a_job_of_a_sweep_is_named_by_what_varies_and_has_it_flat(tmp_path):

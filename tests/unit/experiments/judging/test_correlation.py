@@ -26,11 +26,6 @@ def test_hesum_s_correlation_of_minus_16_has_the_p_that_its_n_gives(n, low, high
     assert low < found.pearson_p < high
 
 
-def test_tau_b_counts_ties_for_neither_side():
-    # 1 2 2 3 with 1 2 3 3: 4 concordant pairs, one tie in each: 4 / sqrt(5 * 5).
-    assert correlate([1, 2, 2, 3], [1, 2, 3, 3]).kendall == pytest.approx(0.8)
-
-
 @given(st.lists(st.tuples(st.integers(1, 5), st.integers(0, 100)), min_size=3, max_size=12))
 def test_pearson_is_numpy_s_and_tau_is_a_count_of_pairs(rows):
     x, y = np.array(rows, dtype=float).T

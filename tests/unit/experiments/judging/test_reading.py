@@ -1,6 +1,5 @@
 """What raters send back: bad cells are named, good ones kept, nothing crashes."""
 
-import csv
 import json
 
 from hypothesis import given
@@ -11,7 +10,6 @@ from heron_forks.hesum.judging.reading import read_forms
 from small_study import (
     answer_csv,
     collect,
-    knowing_raters,
     rows_of,
     with_ratings,
 )
@@ -62,29 +60,6 @@ def test_two_files_of_one_rater_complete_each_other_and_contradictions_do_not_co
     assert (row["criterion"], row["value"]) == ("coherence", "4")
     (row,) = rows_of(folder / "study" / "results" / "comments.csv")
     assert row["comment"] == "x"
-
-
-def test_a_csv_form_may_have_semicolons(small, capsys):
-    folder, study = small
-    forms = folder / "study" / "forms"
-    answer_csv(study, knowing_raters(study, 1), forms, folder / "commas")
-    assert collect(folder, "commas", f"out={folder / 'one'}") == 0
-    (folder / "semicolons").mkdir()
-    for path in (folder / "commas").iterdir():
-        rows = read_table(path).rows
-        if path.name == "r3.csv":
-            rows[7]["coherence"] = "7"
-        with open(folder / "semicolons" / path.name, "w", encoding="utf-8-sig", newline="") as file:
-            writer = csv.DictWriter(file, rows[0], delimiter=";")
-            writer.writeheader()
-            writer.writerows(rows)
-    assert collect(folder, "semicolons", f"out={folder / 'two'}") == 1
-    line = read_table(folder / "commas" / "r3.csv").lines[7]
-    said = capsys.readouterr().err
-    assert f"{folder}/semicolons/r3.csv:{line} (item 003-2): coherence=7" in said
-    rows = [rows_of(folder / name / "ratings.csv") for name in ("one", "two")]
-    assert len(rows[0]) - 1 == len(rows[1])
-    assert all(row in rows[0] for row in rows[1])
 
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)

@@ -176,10 +176,6 @@ def test_articles_that_differ_and_repeated_guids_are_refused_by_file(tmp_path, c
     assert f"{tmp_path}/two.csv: b: another article than in {tmp_path}/one.csv" in said
     said = refused(capsys, *start, f"systems={tmp_path}/three.csv")
     assert "three.csv:3: guid 'a' is already on line 2" in said
-    said = refused(capsys, *start, f"systems={tmp_path}/one.csv,{tmp_path}/one.csv")
-    assert "two are called one" in said
-    said = refused(capsys, *start, f"systems={tmp_path}/none.csv")
-    assert "no such run folder or file" in said
 
 
 def test_files_in_other_unicode_spellings_are_of_the_same_data_and_score_the_same(tmp_path, capsys):

@@ -119,9 +119,3 @@ def test_arrays_come_back_from_the_file_as_they_went(kernel, tmp_path):
     np.testing.assert_array_equal(
         loaded.scores(scaling_again(features_RF)), classifier.scores(scaling(features_RF))
     )
-
-
-def test_same_seed_same_weights():
-    features_RF, labels_R = blobs(3)
-    one, two = (fit_svm(features_RF, labels_R, 3, SETTINGS, seed=5)[0] for _ in range(2))
-    np.testing.assert_array_equal(one.scores(features_RF), two.scores(features_RF))

@@ -19,7 +19,6 @@ from heron_forks.trc.decoding import (  # noqa: E402
     COMPOSED,
     INVERSE,
     decode_windows,
-    find_triples,
     transitive,
 )
 
@@ -87,22 +86,11 @@ def test_windows_are_decoded_by_themselves_and_whatever_the_order_of_rows():
     assert decoded_R[-1] == probabilities_RC[-1].argmax()
 
 
-def test_labels_that_agree_stay_as_they_are():
-    pairs = window(3)
-    probabilities_RC = np.full((3, 4), 0.1, dtype="float32")
-    probabilities_RC[:, LABELS.index("BEFORE")] = 0.7
-    assert decode_windows(pairs, probabilities_RC, LABELS).tolist() == [0, 0, 0]
-
-
 def test_fewer_and_other_orders_of_classes_are_decoded_by_their_names():
     labels = ["AFTER", "BEFORE"]
     pairs = window(3)  # 0-1, 0-2, 1-2
     probabilities_RC = np.array([[0.1, 0.9], [0.6, 0.4], [0.2, 0.8]], dtype="float32")
     assert decode_windows(pairs, probabilities_RC, labels).tolist() == [1, 1, 1]
-
-
-def test_each_three_events_are_found_in_their_three_orders():
-    assert len(set(find_triples(window(5)))) == len(list(find_triples(window(5)))) == 3 * 10
 
 
 @pytest.mark.parametrize("head", ["window", "ess"])
