@@ -33,7 +33,7 @@ _HALF = re.compile(
 )
 _DEEPEST = 100  # levels of YAML: libyaml crashes somewhere beyond 10,000
 _TOP_LEVEL = re.compile(r"^(?=\w)", re.M)  # where a key of the top level begins
-_DOCUMENT = re.compile(r"^(?:---|\.\.\.|%)", re.M)  # of several in one file
+_DOCUMENT = re.compile(r"^(?:---|\.\.\.|%)", re.M)  # where one of several documents begins
 # Hydra's numbers: `1e-5` is a number, not text.
 _EXPONENT = re.compile(r"[-+]?[0-9][0-9_]*(\.[0-9_]*)?[eE][-+]?[0-9]+$")
 

@@ -105,7 +105,7 @@ class Deferred:
     """Notes SIGTERM from `begin` to `end`; a training has 20 seconds to save before it ends."""
 
     def __init__(self) -> None:
-        self.asked = False  # to end
+        self.asked = False  # whether SIGTERM has come
         self.saving = False  # nothing is raised meanwhile
         self._asked_at = 0.0
         self._before: Any = None

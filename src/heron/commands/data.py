@@ -121,7 +121,7 @@ def _reading(config: DataConfig) -> dict[str, str]:
     plans = {
         TEST: config.holdout,
         VALIDATION: config.validation,
-    }  # in this order split off from train
+    }  # split off from train in this order
     held_out = [
         f"{split}: {plan.fraction:g} of train's rows by {plan.by}, seed {plan.seed}"
         for split, plan in plans.items()

@@ -17,8 +17,8 @@ class NewOptions:
     kind: str
     name: str
     fork: str = ""  # folder in `experiments/`; empty: the name
-    task: str = ""  # of a data set or head; empty: nli
-    like: str = ""  # of a task: a fork whose task is copied, such as one with own tensors
+    task: str = ""  # the task that a data set or head is for; empty: nli
+    like: str = ""  # for a new task: the fork whose task is copied, such as one with own tensors
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -25,7 +25,7 @@ _STATES = (*_ENDED, "running", "pending", "interrupted", *_BAD, "absent")
 class SweepOptions:
     """Options of `heron sweep`."""
 
-    run: Path  # of a sweep, or of a run
+    run: Path  # folder of a sweep or a run
     watch: bool = False  # repeat until nothing runs or waits
     every: Positive = 5.0  # seconds between repeats
 

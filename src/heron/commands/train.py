@@ -86,7 +86,7 @@ def work(job: Run) -> None:
 
         failed = job.attempt(partial(train_here, job), in_sweep=False)
         state = "failed" if failed else "done"
-    if state == "interrupted":  # of one of its processes
+    if state == "interrupted":  # one of the run's processes was
         raise Terminated
     if state == "failed":
         raise Printed(str(job.folder.read_status().get("error")))

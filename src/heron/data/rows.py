@@ -26,7 +26,7 @@ from heron.languages.unicode import normalise
 Labels = Literal["required", "optional", "ignored"]
 
 SIDE = "data.columns.side"
-_MOST_CLASSES = 1000  # of a table where `data.label_order` is empty
+_MOST_CLASSES = 1000  # distinct labels of a table where `data.label_order` is empty
 
 # From a value of the joined column to the columns that `join.take` names.
 Joined = Mapping[str, Mapping[str, Any]]

@@ -24,7 +24,7 @@ from heron.results.collect import SPLITS, RunRecord
 from heron.results.frame import GOLDS, Frame, read_frame
 from heron.tasks.task import TextScores, text_scores
 
-_MOST_CLASSES = 100  # with a confusion matrix
+_MOST_CLASSES = 100  # more classes get no confusion matrix
 
 
 class Curve(NamedTuple):

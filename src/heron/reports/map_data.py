@@ -71,7 +71,7 @@ class MapRun(NamedTuple):
     """One run's statistics, in the order of the map's examples."""
 
     name: str
-    records: int  # of dynamics
+    records: int  # number of records of dynamics
     # float32 [N] by statistic: `confidence`, `variability`, `correctness` (a fraction) and others;
     # NaN where the run has not seen the example.
     values: Mapping[str, NDArray[np.float32]]
@@ -130,8 +130,8 @@ class Mapped:
     name: str
     folder: Path  # the run folder, or a folder of other tools' dynamics
     dynamics: Dynamics  # all records
-    statistics: Statistics  # of the records before burn-out
-    records: int  # number of these
+    statistics: Statistics  # over the records before burn-out
+    records: int  # number of records before burn-out
 
 
 def read_logits(folder: Path | str, record: int) -> tuple[list[str], np.ndarray]:

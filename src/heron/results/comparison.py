@@ -111,7 +111,7 @@ class Comparison:
     # rows, groups: their number; groups are None where rows are drawn.
     rows: int
     groups: int | None
-    notes: tuple[str, ...]  # for readers
+    notes: tuple[str, ...]  # printed below the comparison
     # Of summaries, scores of extractive baselines on the runs' split, such as `lead3_rouge1`; empty
     # where no run stores them.
     copied: Mapping[str, float] = field(default_factory=dict)

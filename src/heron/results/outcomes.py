@@ -40,8 +40,8 @@ class Settings:
     metric: str = ClassScores().metric
     task: str = CLASSES  # `classification`, or a task's name
     relaxed: str = "recode"  # the mode of `relaxed_*`: `recode`, `drop` or `matres_micro`
-    draws: int = 10_000  # of the bootstrap and of the randomisation
-    seed: Seed = 0  # of both
+    draws: int = 10_000  # resamples of the bootstrap, and of the randomisation test
+    seed: Seed = 0  # of bootstrap and randomisation test
     alpha: float = 0.05  # significance level of a corrected p; intervals hold 1 - alpha of draws
     language: str | None = None  # ISO 639 code of the texts, for scores such as `he_f1`
     # Which Unicode variants count as one; see `heron.languages.unicode`.

@@ -407,7 +407,7 @@ def _read_as(table: Table, reader: LabelReader) -> list[str]:
     for cell in {cell_text(v) for v in table.values(reader.column) if not is_missing(v)}:
         try:
             found[cell] = reader.read(cell)
-        except LabelError:  # of a row that does not count
+        except LabelError:  # only rows that do not count have this label
             continue
     read = sorted(f"{cell} = {name}" for cell, name in found.items() if name not in (None, cell))
     return [f"{table.path}: {reader.column} read as {', '.join(read)}"] if read else []

@@ -50,7 +50,7 @@ class JobProcess:
 
     def __init__(self, job: Run, n_jobs: int = 1, run: RunAlone | None = None):
         self._follow_log(job)
-        self.failure: dict[str, Any] | None = None  # of a job that says how it has failed
+        self.failure: dict[str, Any] | None = None  # the job's own report, if it sent one
         self._replies, theirs = _context.Pipe(duplex=False)
         known = known_hashes(), terminal.said()
         self._process = _context.Process(

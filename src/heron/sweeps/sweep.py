@@ -56,8 +56,8 @@ class Sweep:
         self.n_jobs, self.total = n_jobs, total
         self.preload: tuple[str, ...] = ()  # modules that the jobs' server imports besides its own
         self.isolate = True
-        self._jobs: Sequence[Run] = ()  # of the last batch
-        self._ended: dict[Path, Outcome] = {}  # of all batches
+        self._jobs: Sequence[Run] = ()  # jobs of the last batch
+        self._ended: dict[Path, Outcome] = {}  # ended jobs of all batches
         self._waiting = deque[Run]()
 
     def run(self, jobs: Sequence[Run]) -> list[Outcome]:

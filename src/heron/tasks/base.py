@@ -145,7 +145,7 @@ class TaskModule(pl.LightningModule):
         self.validation_scores = self.metric()
         self.schedule: LambdaLR | None = None
         self._kept: dict[int, list[Any]] = {}  # outputs by loader
-        self._random: dict[str, Any] | None = None  # to be restored
+        self._random: dict[str, Any] | None = None  # random states to restore
         self._losses: list[tuple[int, Tensor]] = []  # steps and losses, not checked yet
         # Found now: FSDP flattens parameters before the optimizer is built.
         self.matrices = frozenset(id(p) for p in self.parameters() if p.ndim > 1)

@@ -45,7 +45,7 @@ from heron.training.trainer import (
 
 _MOST_UNKNOWN = 0.1  # share of tokens; texts in an encoder's own language have about 0.01
 _FEWEST_ROWS = 10
-_FEWEST_STEPS = 3  # of the optimizer, an epoch
+_FEWEST_STEPS = 3  # optimizer steps per epoch
 
 
 def run_job(

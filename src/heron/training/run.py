@@ -305,7 +305,7 @@ class Run:
             if isinstance(error, Exception) and not is_busy:
                 self.print_error(error)
             status, found = self.folder.read_status(), failure(error, clock.seconds())
-            is_written = status.get("error") == found["error"]  # by its training
+            is_written = status.get("error") == found["error"]  # its training has stored it
             is_over = is_written or status.get("state") in ("done", "pruned")
             if in_sweep and not is_busy and not is_over:
                 self.folder.try_update(**found)

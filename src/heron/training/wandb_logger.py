@@ -35,8 +35,8 @@ _VARIABLES = {
     **{key: f"WANDB_{key.upper()}" for key in ("project", "entity", "name", "notes", "tags")},
     **{"group": "WANDB_RUN_GROUP", "job_type": "WANDB_JOB_TYPE", "mode": "WANDB_MODE"},
 }
-INIT_SECONDS = 20.0  # to wait for a server that does not answer
-FINISH_SECONDS = 120.0  # to upload the rest when the run ends
+INIT_SECONDS = 20.0  # longest wait for a server's answer
+FINISH_SECONDS = 120.0  # longest wait for uploads when the run ends
 
 # Folders of the runs being trained: stages and a curriculum's first run are inside another run.
 # A module global, because W&B's own current run is one.

@@ -40,7 +40,7 @@ _Row = tuple[int, ...]  # tokens of a prompt, or of a prompt with an answer afte
 class _Prompt(NamedTuple):
     """An encoded request."""
 
-    key: str  # of the request
+    key: str  # the request's `key`
     text: str
     ids: tuple[int, ...]
 

@@ -35,9 +35,10 @@ def plan(configs: Sequence[Config]) -> Table:
         DataError: data are missing or wrong.
     """
     runs = Counter[str]()  # by model
-    models: dict[str, Config] = {}  # by name: one of its runs
-    questions: dict[str, dict[str, tuple[Request, int]]] = {}  # by model, key; most answer tokens
-    texts: dict[str, Request] = {}  # to translate, by key
+    models: dict[str, Config] = {}  # by model: the configuration of one of its runs
+    # By model and key: a request, and the most tokens of its answer.
+    questions: dict[str, dict[str, tuple[Request, int]]] = {}
+    texts: dict[str, Request] = {}  # texts to translate, by key
     for config in tracked(configs, "planning", configs[0].trainer.enable_progress_bar):
         settings: PromptingConfig | None = config.prompting
         if settings is None:

@@ -44,7 +44,7 @@ _NOTE = (
 class Compared(NamedTuple):
     """A published number and the reproduced one; either may be missing."""
 
-    names: Names  # of the row, and of the score
+    names: Names  # names of the row, then of the score
     published: float | None
     estimate: Estimate | None
     printed: str = ""  # if `published` is corrected or in doubt: the printed number, or why

@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # importing these modules would load Hydra
     from heron.training.run import Run
 
 
-Folders = tuple[Path, Path]  # of data sets, and the cache
+Folders = tuple[Path, Path]  # `paths.data` and `paths.cache`
 
 
 @dataclass

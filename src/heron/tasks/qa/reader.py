@@ -302,7 +302,7 @@ def _read(path: Path, config: DataConfig) -> Rows:
     """Read questions; answers need no place in the context, and any question may have none."""
     labels = [ANSWER, *([] if config.qa.no_answer == "drop" else [NO_ANSWER])]
     placed = config.qa.misaligned == "drop"
-    config = replace(config, label_order=labels, counts={})  # of whole splits, not of this file
+    config = replace(config, label_order=labels, counts={})  # counts are of whole splits
     side = dict.fromkeys(config.columns.side, SIDE)
     return open_questions(config, {}, placed)(path, "required", "", side)
 
