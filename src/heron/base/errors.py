@@ -108,7 +108,8 @@ def nearest(word: str, choices: Iterable[str], listed: bool = False) -> str:
     (`epochs`: `trainer.max_epochs`).
     """
     choices = sorted(set(choices))
-    close = difflib.get_close_matches(word, choices, n=3, cutoff=0.6)
+    low = {choice.lower(): choice for choice in choices}
+    close = [low[each] for each in difflib.get_close_matches(word.lower(), low, n=3, cutoff=0.6)]
     last = word.rpartition(".")[2]
     dotted = [(choice, choice.rpartition(".")[2]) for choice in choices if "." in choice]
     dotted.sort(key=lambda pair: -difflib.SequenceMatcher(None, word, pair[0]).ratio())

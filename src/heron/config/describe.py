@@ -15,7 +15,7 @@ from typing import Any, get_args, get_origin
 
 from heron.base.errors import ConfigError, nearest
 from heron.base.folders import conf_dirs, config_groups
-from heron.config.constraints import allowed, key_types, plain, root
+from heron.config.constraints import allowed, choices, key_types, plain, root
 
 _KINDS = {int: "whole number", float: "number", str: "text", bool: "true | false"}
 # A field with the comment lines above it and, of a field on one line, the comment after it.
@@ -54,6 +54,13 @@ def group_options(group: str, more: Sequence[Path] = ()) -> dict[str, Path]:
         for path in sorted(folder.rglob("*.yaml"))
     }
     return dict(sorted(files.items()))
+
+
+def in_small(key: str, value: str, folders: Sequence[Path] = ()) -> str:
+    """Write the options in a value, or in a sweep's list, in small letters unless known so."""
+    known = {*choices(key_types().get(key)), *group_options(key, folders)}
+    each = [(name, name.lower()) for name in value.split(",")]
+    return ",".join(low if low in known and name not in known else name for name, low in each)
 
 
 def first_comment(path: Path) -> str:

@@ -154,6 +154,8 @@ def parse_options(schema: type[T], arguments: Sequence[str]) -> T:
             raise ConfigError(f"'{word}' is not of the form key=value.{hint}")
         name = fields.get(key, key)
         read = _read(value, hints[name], alone) if key in fields else value
+        if key == "split" and value in ("dev", "val", "valid"):
+            read = "validation"
         if name in values and not (alone and isinstance(read, list)):
             raise ConfigError(f"option '{key}' is given twice")
         values[name] = [*values[name], *read] if name in values else read

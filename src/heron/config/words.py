@@ -29,16 +29,17 @@ PARSER = OverridesParser.create()
 # What Hydra reads in quotes only: letters beyond ASCII, and signs that are not in its grammar.
 _UNQUOTED = re.compile(r"""'[^']*'|"[^"]*"|[^\[\]{}:,'"]*[^\x00-\x7f][^\[\]{}:,'"]*""")
 
-_DECIMAL = re.compile(r"\d+(\.\d*(e\d)?|e\d)")  # 2.0 and 1.5e3 are whole numbers, 1.5e0 is not
+# 2.0 and 1.5e3 are whole numbers, 1.5e0 is not.
+_DECIMAL = re.compile(r"(?<![^,])\d+(\.\d*(e\d)?|e\d)(?![^,])")
 
 
 def rewrite(words: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
     """Write words as Hydra reads them: values of other scripts in quotes, and two short forms.
 
-    `folds=5` sweeps over the folds. `encoder=<folder or hub id>` is `encoder=pretrained
-    encoder.name=<...>`: an option of `conf/encoder`, also in one of `folders`, comes first. Folders
-    and hub ids have a slash; without one, a folder with a model, an id in the local hub cache and
-    the hub's old ids are recognised.
+    `head=ESS` is `head=ess`. `folds=5` sweeps over the folds. `encoder=<folder or hub id>` is
+    `encoder=pretrained encoder.name=<...>`: an option of `conf/encoder`, also in one of `folders`,
+    comes first. Folders and hub ids have a slash; without one, a folder with a model, an id in the
+    local hub cache and the hub's old ids are recognised.
     """
     found: list[str] = []
     for word in map(readable, words):
@@ -49,6 +50,10 @@ def rewrite(words: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
         elif key == "encoder" and all(_is_model(each, folders) for each in models):
             found += ["encoder=pretrained", f"encoder.name={value}"]
         else:
+            if value != value.lower():
+                from heron.config.describe import in_small  # start-up time: few have capitals
+
+                word = f"{key}={in_small(key, value, folders)}"
             found.append(f"++{word}" if _is_new(key) else word)
     return found
 
@@ -99,8 +104,7 @@ def readable(word: str) -> str:
     kind = type_of(key.lstrip("+~"))
     if kind is str and value[:1] not in tuple("[{'\""):
         tries.append(_quote(value))
-    if kind is int and _DECIMAL.fullmatch(value) and float(value).is_integer():
-        tries.insert(0, str(int(float(value))))
+    tries[:0] = [_DECIMAL.sub(_whole, value)] if kind is int else []
     for each in tries if equals else ():
         try:
             PARSER.parse_overrides([f"key={each}"])
@@ -108,6 +112,10 @@ def readable(word: str) -> str:
             continue
         return f"{key}={each}"
     return word
+
+
+def _whole(found: re.Match[str]) -> str:
+    return str(int(float(found[0]))) if float(found[0]).is_integer() else found[0]
 
 
 def _quote_match(found: re.Match[str]) -> str:

@@ -66,7 +66,8 @@ def test_words_alone_are_runs_whatever_their_names_hold(tmp_path, monkeypatch):
     for job in ("seed=0,a", "seed=1"):
         (tmp_path / "runs" / "s" / job).mkdir(parents=True)
         (tmp_path / "runs" / "s" / job / "status.json").touch()
-    assert parse_options(Options, ["runs/s/seed=0,a", "split=dev"]).run == Path("runs/s/seed=0,a")
+    alone = parse_options(Options, ["runs/s/seed=0,a", "split=dev"])
+    assert (alone.run, alone.split) == (Path("runs/s/seed=0,a"), "validation")
     several = [Path("runs/s/seed=0,a"), Path("runs/s/seed=1")]
     assert parse_options(Several, list(map(str, several))).runs == several
     assert parse_options(Options, ["latest"]).run in several

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError
 from heron.config.constraints import all_keys
-from heron.config.words import readable
+from heron.config.words import readable, rewrite
 from heron.data.config import Columns, DataConfig
 from heron.data.overrides import override
 
@@ -50,10 +50,28 @@ def test_words_in_any_script_are_read_as_heron_train_reads_them(word: str, found
 
 @pytest.mark.parametrize(
     ("value", "read"),
-    [("2.0", "2"), ("1e3", "1000"), ("1.5e3", "1500"), ("1.5e0", "1.5e0"), ("2.5", "2.5")],
+    [
+        *[("2.0", "2"), ("1e3", "1000"), ("1.5e3", "1500"), ("1.5e0", "1.5e0"), ("2.5", "2.5")],
+        *[("2.0,4e1,6", "2,40,6"), ("2.0,2.5", "2,2.5"), ("range(1,3)", "range(1,3)")],
+    ],
 )
 def test_a_whole_number_may_have_a_point_or_exponent_and_no_other_is_rounded(value, read) -> None:
     assert readable(f"trainer.max_epochs={value}") == f"trainer.max_epochs={read}"
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ("head=ESS,Emp", "head=ess,emp"),
+        ("experiment=TRC/ESS", "experiment=trc/ess"),
+        ("data.duplicates=DROP", "data.duplicates=drop"),
+        ("head=NONE_SUCH", "head=NONE_SUCH"),
+        ("data.title=Hello", "data.title=Hello"),
+        ("data.label_order=[A,B]", "data.label_order=[A,B]"),
+    ],
+)
+def test_names_of_options_may_be_typed_in_capitals_and_texts_keep_theirs(typed, read) -> None:
+    assert rewrite([typed]) == [read]
 
 
 _KEYS = [key for key in all_keys(DataConfig, "data.") if key in all_keys()]
