@@ -12,10 +12,10 @@ TEST_ENV := HF_HUB_OFFLINE=1 WANDB_MODE=offline OMP_NUM_THREADS=1 TOKENIZERS_PAR
 BENCH = $(TEST_ENV) PYTHONPATH=tests$(addprefix :,$(PYTHONPATH)) HERON_DATA=$(abspath $(HERON_DATA)) \
 	HERON_ENCODER=$(abspath $(HERON_ENCODER)) $(BIN)/python -m tests.benchmarks
 
-.PHONY: demo test test-real docs fuzz lint format bench bench-all bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-scale bench-generation bench-gpu bench-prompting bench-tokenizing bench-wiki lock update clean help
+.PHONY: demo test test-real docs fuzz lint format bench lock update clean help
 
 help:  ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 # The stamp is newer than requirements.txt once installed: a second run installs nothing. Python
 # compiles the few modules that are imported; compiling all of them takes longer than the rest.
@@ -51,54 +51,10 @@ docs: .venv/docs  ## the pages as a web site, in runs/docs; a warning is an erro
 	$(BIN)/python -m sphinx -n -W --keep-going -q -c docs . runs/docs
 	@echo runs/docs/index.html
 
-bench: .venv/installed  ## heron's training step beside the Hugging Face Trainer's, on real text
-	$(BENCH).training
+bench: bench-training  ## heron's training step beside the Hugging Face Trainer's, on real text
 
-bench-all: .venv/installed  ## every benchmark, and one table of what heron reaches
-	$(BENCH).all
-
-bench-long: .venv/installed  ## premises beyond 512 tokens: cut, in windows, whole
-	$(BENCH).long_premises
-
-bench-cache: .venv/installed  ## a frozen encoder computed once: one run, and a grid of 180
-	$(BENCH).frozen_cache
-
-bench-dynamics: .venv/installed  ## what recording costs a step; 550,000 examples to statistics
-	$(BENCH).recorder
-	$(BENCH).cartography
-
-bench-significance: .venv/installed  ## the paired bootstrap beside a scikit-learn loop
-	$(BENCH).significance
-
-bench-isolation: .venv/installed  ## what a process of its own costs a job of a sweep
-	$(BENCH).isolation
-
-bench-devices: .venv/installed  ## one device and two: seconds, and what differs
-	$(BENCH).devices
-
-bench-span: .venv/installed  ## exact match and F1 beside the official loop
-	$(BENCH).span_scores
-
-bench-rouge: .venv/installed  ## ROUGE beside a plain re-statement of XL-Sum's fork, and the fork
-	$(BENCH).rouge
-
-bench-scale: .venv/installed  ## a million rows, and a sweep of a thousand jobs
-	$(BENCH).scale
-
-bench-generation: .venv/installed  ## summaries written in batches and one by one
-	$(BENCH).generation
-
-bench-gpu: .venv/installed  ## training on a GPU beside the Trainer; what waits there
-	$(BENCH).gpu
-
-bench-prompting: .venv/installed  ## questions with a shared prompt, one by one and together
-	$(BENCH).prompting
-
-bench-tokenizing: .venv/installed  ## pairs to token ids on disk, beside datasets.map
-	$(BENCH).tokenizing
-
-bench-wiki: .venv/installed  ## pages of a Wikipedia dump to labelled pairs, beside a plain script
-	$(BENCH).wiki_pairs
+bench-%: .venv/installed  ## one of tests/benchmarks, such as bench-rouge; bench-all: one table of most
+	$(BENCH) $*
 
 fuzz: .venv/installed  ## ten times the examples of each property test, new ones every time
 	$(TEST_ENV) $(BIN)/python -m pytest -m "hypothesis and not real" --hypothesis-profile=fuzz -n 2

@@ -1,73 +1,58 @@
-"""`python -m tests.benchmarks.all`: every benchmark, and one table of what heron reaches.
+"""`make bench-all`: the benchmarks, each as a process of its own, and one table of their rows.
 
-Each benchmark is a process of its own and writes its file into `out=`; one that is there already
-is not measured again (`again=true` does). See README.md here for what each compares.
+One whose file is in `out=` already is not measured again (`again=true` does).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Annotated
 
-import torch
-
-from heron.base.cells import Table, to_markdown
+from heron.base.cells import to_markdown
 from heron.base.files import read_json, write_file
-from heron.base.libraries import processor
-from heron.config.constraints import Count, OneOf
+from heron.config.constraints import OneOf
 
-from .frame import Found, Headline, call, main
+from .apart import call
+from .frame import Found, Out, table
 
-# Modules, and how their measurements are repeated. Those that need minutes come last.
-ROUNDS = ("rounds={rounds}",)
-BENCHMARKS = {
-    **dict.fromkeys(("rouge", "span_scores", "significance"), ROUNDS),
-    "recorder": (),
-    **dict.fromkeys(("tokenizing", "cartography", "prompting"), ROUNDS),
-    "generation": ("rounds=1",),
-    "training": ROUNDS,
-    "frozen_cache": ("seeds=1",),
+# By module, the options with which all of them take half an hour on one free core; those that need
+# minutes come last. None: only measured alone.
+BENCHMARKS: dict[str, str | None] = {
+    "rouge": "",
+    "significance": "",
+    "dynamics": "",
+    "prompting": "rounds=1",
+    "tokenizing": "rounds=2",
+    "generation": "rounds=1",
+    "cache": "share=0.1 seeds=1",
+    "scale": "rows=10000,100000 jobs=10,100",
+    "training": "rounds=2 steps=2",
+    "devices": None,
+    "gpu": None,
 }
 
 
 @dataclass
-class Options:
+class Options(Out):
     """Options of the table."""
 
-    only: list[Annotated[str, OneOf(*BENCHMARKS)]] = field(default_factory=list)  # default: all
-    rounds: Count = 3  # of those that repeat their measurements
+    only: list[Annotated[str, OneOf(*BENCHMARKS)]] = field(default_factory=list)  # default: most
     again: bool = False  # measure also what is in `out` already
-    out: Path = Path("runs/benchmarks")  # of the benchmarks' files and of `table.md`
 
 
 def run(options: Options) -> Found:
     """Measure what is missing, and write the table."""
-    out = options.out.resolve()
-    out.mkdir(parents=True, exist_ok=True)
-    rows, absent = [], []
-    for name in options.only or BENCHMARKS:
-        path = out / f"{name}.json"
+    kept, absent = [], []
+    for name in options.only or [name for name, words in BENCHMARKS.items() if words is not None]:
+        path = options.out.resolve() / f"{name}.json"
         if options.again or not path.is_file():
             print(f"bench-all: {path}", flush=True)
-            words = (word.format(rounds=options.rounds) for word in BENCHMARKS[name])
-            call(f"tests.benchmarks.{name}", f"out={path}", *words, shown=True)
-        if path.is_file():
-            rows += [Headline(**each).cells() for each in read_json(path)["headlines"]]
-        else:
-            absent.append(name)  # it has said what it needs
-    note = f"{machine()}. Medians over rounds, each measured side by side; processor time."
-    note += f" Not measured, for want of data or an encoder: {', '.join(absent)}." if absent else ""
-    columns = ("work", "rival", "measured", "spread", "bar")
-    table = Table("What heron reaches", columns, tuple(rows), note)
-    return Found(tables=[table], lines=[write_file(out / "table.md", to_markdown(table))])
-
-
-def machine() -> str:
-    """Name the processor and graphics cards."""
-    cards = [torch.cuda.get_device_name(n) for n in range(torch.cuda.device_count())]
-    return "; ".join([processor(), *cards])
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(Options, run))
+            words = (BENCHMARKS[name] or "").split()
+            print(call("tests.benchmarks", name, f"out={path.parent}", *words), flush=True)
+        kept += [read_json(path)] if path.is_file() else []
+        absent += [] if path.is_file() else [name]  # it has said what it needs
+    found = table("What heron reaches", *kept)
+    write_file(options.out / "table.md", to_markdown(found))
+    if absent:
+        print(f"Not measured, for want of data or an encoder: {', '.join(absent)}")
+    return Found(tables=[found])

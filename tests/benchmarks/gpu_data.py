@@ -44,11 +44,9 @@ def prepare(case: str, size: str, home: Path, device: str) -> ChosenBatches:
         known = DataModule(compose(["data=chronicle_summaries", *own]))
         with torch.device(device):
             save_model("bert", known.tokenizer, folder, max_position_embeddings=512, **shape)
-    words = (*task.split(), *TRAINING, *own, "trainer.precision=bf16-mixed")
-    config = compose([*words, f"trainer.accelerator={device}"])
-    config.encoder.name = str(folder)
-    data = ChosenBatches(config)
-    if config.task.name == "relation":  # to be as long as those of news
+    words = (*task.split(), *TRAINING, *own, "trainer.precision=bf16-mixed", f"encoder={folder}")
+    data = ChosenBatches(compose([*words, f"trainer.accelerator={device}"]))
+    if data.config.task.name == "relation":  # to be as long as those of news
         features = data.features[TRAIN]
         several = np.split(features.tokens_T, features.offsets_S[1:-1])
         tokens_T = np.concatenate([np.tile(each, 2) for each in several])
