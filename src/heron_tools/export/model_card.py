@@ -25,7 +25,6 @@ from heron.results.shipped import data_of
 from heron.tasks.task import task_of
 from heron_tools.export.plain import OWN_CLASS, Plain
 
-PLACE = "FOLDER"  # the model's folder, or its id on the hub
 _TEMPLATES = Path(__file__).parent / "templates"
 _OWN_MACHINE = ("run.", "paths.", "launcher", "logger", "report=", "trainer.enable_progress_bar")
 _FOLDERS = re.compile(r"(?<![\w.~-])[/~](?:[^\s,\]/=]*/)+")
@@ -37,6 +36,7 @@ _COUNTS = {  # why texts were not read completely
 
 def write_card(run: RunFolder, plain: Plain, folder: Path, name: str) -> None:
     """Write `README.md` and, if the run recorded dynamics, the data map's picture."""
+    place = name if folder.is_absolute() else str(folder)  # a card is published: no own folders
     (record,) = collect(run.path)
     data, _ = data_of(plain.config, TEST)  # with stages, the last stage's
     sets = [data_set(plain.config, s.data, of_stage=True) for s in plain.config.read_stages()]
@@ -72,7 +72,8 @@ def write_card(run: RunFolder, plain: Plain, folder: Path, name: str) -> None:
         language=get_language(data.language).name,
         classes=data.label_order if task_of(config).has_classes else [],
         started="random weights" if encoder == "scratch" else own,
-        usage=usage_code(plain, PLACE),
+        place=place,
+        usage=usage_code(plain, place),
         facts=facts,
         sizes=(status.get("data") or {}).get("splits", {}),
         scores=to_markdown(score_table(record)).replace("### ", "## ", 1),

@@ -53,6 +53,7 @@ def test_the_card_says_what_is_known_of_the_run(run, exported, tiny_encoder):
         "head=seq_cls",
         f"encoder.name=PATH/{tiny_encoder.name}",
         "(map.png)",
+        '"tiny-model"',  # its own folder
     ):
         assert known in card.text
     assert str(tiny_encoder.parent) not in card.content  # nothing of this machine
