@@ -10,7 +10,7 @@ import contextlib
 import io
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -28,6 +28,9 @@ from heron_tools.prompting.command import spelt_out
 
 FENCED = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.M | re.S)
 INLINE = re.compile(r"`(heron [^`]+=[^`]+)`")
+# What is printed by a command of the page, or by several: up to the next blank line.
+MARKED = re.compile(r"^<!-- figures(?: ± (\S+))? of (heron .+?) -->\n((?:.+\n)+)", re.M)
+FIGURE = re.compile(r"(?<![\w.])-?\d*\.\d+")
 INDENTED = re.compile(r"^    (heron (?:.*\\\n)*.*)", re.M)
 
 
@@ -48,6 +51,21 @@ def mentions(page: Path) -> list[str]:
     """List the commands with options in a page's prose; they may lack some."""
     text = FENCED.sub("", page.read_text(encoding="utf-8"))
     return _plain(each.replace("\n", " ") for each in INLINE.findall(text))
+
+
+def missing_figures(page: Path, run: Callable[[str], str]) -> list[str]:
+    """List the figures of marked blocks that `run`, given their command, does not print.
+
+    They may differ by the spread that the mark names, or else by rounding.
+    """
+    missing = []
+    for spread, marked, block in MARKED.findall(page.read_text(encoding="utf-8")):
+        printed = [float(each) for line in marked.split("; ") for each in FIGURE.findall(run(line))]
+        for figure in FIGURE.findall(block):
+            most = float(spread or 0.5 * 10.0 ** -len(figure.partition(".")[2])) + 1e-9
+            if not any(abs(number - float(figure)) <= most for number in printed):
+                missing.append(f"{figure}: {marked}")
+    return missing
 
 
 def _plain(lines: Iterable[str]) -> list[str]:

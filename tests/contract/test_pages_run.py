@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,22 @@ def test_every_command_of_a_page_runs_in_its_order(page, small, tmp_path, monkey
             write_inputs(tmp_path, line)
             _, command, *words = shlex.split(line)
             heron(command, *(fewer(words) if command in ("train", "prompt") else words))
+
+
+@pytest.mark.real  # minutes
+@pytest.mark.skipif(not DATA, reason="set HERON_DATA")
+@pytest.mark.parametrize(
+    "page",
+    [
+        name
+        for name in PAGES
+        if name.endswith(".md") and page_commands.MARKED.search((ROOT / name).read_text("utf-8"))
+    ],
+)
+def test_every_marked_figure_of_a_page_comes_out(page, tmp_path):
+    with commands_in(tmp_path, HERON_DATA=DATA) as heron:
+        run = cache(lambda line: heron(*shlex.split(line)[1:]))
+        assert page_commands.missing_figures(ROOT / page, run) == []
 
 
 def job_of(name: str, place: Path) -> str:
