@@ -57,15 +57,10 @@ def run_path(config: Config, overrides: Sequence[str], swept: Sequence[str] = ()
     if config.run.job:
         return folder / config.run.job
     key = config_key(config)
-    if folder.name.startswith(base):  # what the sweep's name says is not said again
-        said, constant = folder.name.split(","), "experiment" if config.experiment else "data"
-        overrides = [
-            word
-            for word in overrides
-            if key_of(word) in swept
-            or (key_of(word) != constant and readable_name([word]) not in said)
-        ]
-    name = readable_name(overrides, swept, _LONGEST - len(f"-{key}")) or "default"
+    # The sweep's name has the experiment already.
+    hidden = ["experiment"] if config.experiment and folder.name.startswith(base) else []
+    words = [word for word in overrides if key_of(word) not in hidden]
+    name = readable_name(words, swept, _LONGEST - len(f"-{key}")) or "default"
     usual = folder / f"{name}-{key}"
     # The same configuration in other words (a default spelt out) keeps its folder.
     return usual if usual.exists() else min(folder.glob(f"*-{key}"), default=usual)
