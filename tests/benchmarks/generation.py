@@ -89,13 +89,8 @@ def measure(options: Options, config: Config, made: Path) -> Times:
     for size in options.sizes:
         way = partial(by_trainer, model, data.tokenizer, read, texts, size, rival, settings)
         ways[f"{TRAINER}, {size} at once"] = way
-
-    def heron() -> list[str]:
-        trainer = prediction_trainer(config, made)
-        found: Any = predict_split(trainer, module, data, TEST, made / "kept")
-        return list(found.texts)
-
-    ways["heron"] = heron
+    predict: Any = partial(predict_split, module=module, data=data, split=TEST, keep=made / "kept")
+    ways["heron"] = lambda: list(predict(prediction_trainer(config, made)).texts)
 
     def check(texts: dict[str, list[str]]) -> None:
         for name, rival in texts.items():

@@ -2,24 +2,20 @@
 
 import json
 from importlib import import_module
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 from benchmarks import all as together
-from benchmarks import hf_trainer, rivals, rouge
+from benchmarks import hf_trainer, rouge
 from benchmarks.__main__ import main
 from benchmarks.apart import apart
 from benchmarks.frame import Row, beside, number, time_rounds
-from benchmarks.plain_rouge import plain, plain_tokens
 from heron.base.files import read_json
-from heron.data.batching import plan_epoch
 from heron.data.collate import Collator
-from heron.data.config import TRAIN, BatchingConfig
+from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
-from heron.data.features import Units
 from heron.training.trainer import build_module
 
 SMALL = {
@@ -33,7 +29,6 @@ SLOW = {
     "generation": "articles=4 tokens=5 hidden=32 layers=1 rounds=1 beams=1,2 sizes=4",
     "gpu": "device=cpu size=tiny steps=2 only=pairs,window,overhead",
 }
-FORK = json.loads(Path(__file__).parent.joinpath("metrics/rouge_fork.json").read_text())
 
 
 @pytest.fixture(autouse=True)
@@ -123,24 +118,3 @@ def test_trainer_and_heron_compute_the_same_loss(chronicle_config, tiny_encoder)
         our_output = ours.step(collate(features.sequences_R[chosen_R]))
     torch.testing.assert_close(their_loss, our_output.loss)
     torch.testing.assert_close(their_logits, our_output.logits_RC)
-
-
-@pytest.mark.parametrize("grouped", [False, True])
-def test_trainer_plan_holds_every_sample_once_and_heron_takes_as_many_steps(grouped):
-    lengths_R = np.random.default_rng(0).integers(20, 200, size=100 * rivals.BATCH)
-    plan = rivals.plan_trainer_epoch(lengths_R, grouped, seed=0)
-    assert sorted(np.concatenate(plan)) == list(range(100 * rivals.BATCH))
-    batching = BatchingConfig(plan="bucket", tokens=rivals.equal_tokens(lengths_R))
-    steps = len(plan_epoch(Units.single(lengths_R), batching, seed=0, epoch=0))
-    assert steps == pytest.approx(100, rel=0.05)
-
-
-def test_the_plain_scorer_restates_the_fork_on_ordinary_text():
-    # It leaves out the fork's rarest rules: CJK, marks on spaces, pyonmttok's own symbols.
-    rare = "中\u0301\u05b0￭▁\x0b\x85"
-    pairs = [pair[:2] for pair in FORK["pairs"] if not set(rare) & set("".join(pair[:2]))]
-    assert len(pairs) > 25
-    np.testing.assert_allclose(plain(pairs), rouge.heron(pairs))
-    for text, tokens in FORK["tokens"]:
-        if not set(rare) & set(text):
-            assert plain_tokens(text) == tokens
