@@ -43,7 +43,9 @@ autodoc_typehints = "signature"
 autodoc_default_options = {"members": True, "ignore-module-all": True}
 # Names of other packages are not resolved, so the build needs no network. Type variables and
 # private names are not documented.
-nitpick_ignore_regex = [("py:.*", r"(?!heron(_tools)?\.).*|.*\.(T|Entry|Number|Value|Work|_\w+)")]
+nitpick_ignore_regex = [
+    ("py:.*", r"(?!heron(_tools)?\.).*|.*\.(T|Entry|Number|Run|Value|Work|_\w+)")
+]
 # `heron.base.cells` and `heron.base.tables` each have a `Table`.
 suppress_warnings = ["ref.python"]
 

@@ -196,15 +196,9 @@ class TestRunFolder:
 def commands_of_the_readme(names: str, run: RunFolder) -> list[str]:
     """Find what the README says to do with any run, and put this run in."""
     text = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
-    places = {"runs/<sweep>/<job>": run.path, "runs/<sweep>": run.path.parent, "=DIR": run.path}
-    found = []
-    for command in re.findall(rf"heron ((?:{names}) [^`#\n]*)", text):
-        for place, path in places.items():
-            if place in command:
-                found.append(command.replace(place, f"={path}" if place == "=DIR" else str(path)))
-                break
+    found = re.findall(rf"heron ((?:{names}) latest[^`#\n]*)", text)
     assert found
-    return found
+    return [command.replace("latest", str(run.path)) for command in found]
 
 
 class TestRepeatability:
