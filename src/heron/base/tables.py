@@ -214,7 +214,7 @@ def write_table(path: Path | str, columns: Mapping[str, Sequence[Any]]) -> None:
     """Write columns of equal length as .csv, .jsonl or .parquet, atomically.
 
     Columns are lists or one-dimensional NumPy arrays; Parquet keeps their types, CSV writes None as
-    an empty cell, and no text that a spreadsheet would compute (see `as_text`).
+    an empty cell, and escapes what a spreadsheet would compute (see `as_text`).
     """
     write_chunks(path, [columns])
 
@@ -501,4 +501,4 @@ def undecodable(text: str) -> str:
         return ""
     # surrogateescape maps byte 0x80 + n to U+DC80 + n.
     byte, before = ord(found.group()) & 0xFF, text[: found.start()][-20:]
-    return f"not UTF-8: byte 0x{byte:02x} after {before!r}"
+    return f"not UTF-8, or NUL: byte 0x{byte:02x} after {before!r}"

@@ -1,4 +1,4 @@
-"""From the files of data sets to the splits of a run; and users' own files in their formats."""
+"""From the files of data sets to the splits of a run; and users' own files in the same formats."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def load_with_report(config: DataConfig, data_dir: Path, cache_dir: Path) -> Loa
     """Read all splits of a data set, downloading or generating what is absent (see `locate`).
 
     Without a test file, `test` is taken from train if `data.holdout` says so; then, without a
-    validation file, `validation` is. A test file is never changed. With `data.folds`, validation is
+    validation file, `validation` is. A test file is never divided. With `data.folds`, validation is
     a part of train, and no other file is read.
 
     Raises:
@@ -117,7 +117,7 @@ def _shipped_columns(config: DataConfig, label: str) -> dict[str, str]:
 def _check_counts(split: str, path: Path, rows: Rows, config: DataConfig) -> list[Problem]:
     """Compare the number of rows, in total and per class, with the pinned numbers."""
     file = config.files.get(split) or FileConfig("")
-    if not config.verify or (file.unseen and file.rows is None):  # `counts` are of another file
+    if not config.verify or (file.unseen and file.rows is None):  # a subset: `counts` do not fit
         return []
     found = Counter(str(example.label) for example in rows.examples) + Counter(rows.unlabelled)
     found += Counter(label for _, label in rows.dropped)
@@ -142,9 +142,9 @@ def read_rows(
     data_dir: Path | None = None,
     cache_dir: Path | None = None,
 ) -> Rows:
-    """Read a user's own file in the format of a data set; a DataError where no row can be used.
+    """Read a user's own file in the format of a data set; a DataError where all rows are bad.
 
-    Only the text columns are required; guid, label and group are read where they exist.
+    Only texts are required, and labels if "required"; guid and group are read where they exist.
 
     Args:
         path: a table, or a file in a format of the task.
@@ -152,7 +152,7 @@ def read_rows(
         labels: `required` (see `data.unlabelled`), `optional` (an empty cell is an unlabelled row)
             or `ignored`.
         bad_rows: `report` returns the good rows and the problems, `raise` stops at any problem.
-        data_dir, cache_dir: folders of the list of linking phrases, if some are removed.
+        data_dir, cache_dir: where the phrases that `data.phrases` removes are listed.
     """
     rows = _own_reader(config, labels, data_dir, cache_dir)(path)
     if bad_rows == "raise" or not rows.examples:

@@ -54,8 +54,8 @@ class CurriculumConfig(Checked):
     difficulty: Annotated[str, OneOf(registry=DIFFICULTIES)] = "eq1_swapped"
     reverse: bool = False  # hardest first
     # order of `unlock` and of pacings that grow: by `difficulty`, or by `groups`: easy, ambiguous,
-    # hard, each example once (within a group the most confident, most variable, least confident
-    # first), as in the file that RoNLI's code reads for Cart-CL. Examples in no group are never
+    # hard, each example once (`allenai`: the most confident, most variable, least confident first),
+    # as in the file that RoNLI's code reads for Cart-CL. Examples in no group are never
     # unlocked then, and shares are of the others.
     order: Annotated[str, OneOf("difficulty", "groups")] = "difficulty"
     # how groups are made: `allenai` (the examples with the highest confidence, the highest

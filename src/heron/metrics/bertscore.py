@@ -135,8 +135,8 @@ def require(config: BertScoreConfig) -> None:
 def sign(config: BertScoreConfig, references: Sequence[str] = ()) -> str:
     """Make the signature: everything a score depends on, like bert-score's hash code.
 
-    That is the encoder (with a fingerprint of its files), layer, version of transformers, treatment
-    of long texts, and with idf all references, in any order.
+    That is the encoder (with a fingerprint of its files), layer, precision, baseline, versions,
+    treatment of long texts, and with idf all references, in any order.
 
     Raises:
         ConfigError: no such encoder or layer, or an unusable baseline.
@@ -300,7 +300,7 @@ def match_tokens(
 
 
 def _backbone(config: BertScoreConfig) -> tuple[EncoderConfig, dict[str, str]]:
-    """Name the encoder and its layers, and `identity`; checks that it exists, without weights."""
+    """Configure the encoder up to a layer, and identify it; checks both without loading weights."""
     check(config, "task.bertscore.")
     assert config.model is not None
     name, layer = str(Path(config.model).expanduser()), config.layer or 0

@@ -207,7 +207,7 @@ def histogram_edges(name: str, values: NDArray[np.float64], records: int) -> NDA
 
 
 def draw_map(folder: RunFolder, path: Path | None = None) -> Path:
-    """Draw the figure of `heron map` to `path`, or keep it in the run folder; returns its path."""
+    """Draw a run's map to `path` (default: in its folder) if out of date; returns its path."""
     path = path or folder_inside(folder.path, "map") / "map.png"
     recorded = [each.stat().st_mtime for each in folder.dynamics(0).parent.glob("epoch=*")]
     if not path.is_file() or path.stat().st_mtime < max(recorded, default=0):

@@ -54,7 +54,7 @@ def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
     Labels that differ only in case or Unicode form are merged into the most frequent of them.
 
     Raises:
-        ConfigError: no item has labels of two raters.
+        ConfigError: labels of one rater only.
         DataError: missing columns, a row without item or rater, an item that a rater labelled
             twice; names file and line.
     """

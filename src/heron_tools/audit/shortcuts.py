@@ -61,8 +61,8 @@ def find_shortcuts(
     """Find single features that predict the label better than the majority class.
 
     Rules are fitted on the first split. Returns one finding for each kind of feature (`casing`,
-    `length`, ...) with a significant rule; those on the evidence of an event relation
-    (`casing.between`) are `info`. Also `words.<field>`, the words typical of each class, and
+    `length`, ...) with a significant rule; those on legitimate evidence (`EVIDENCE`,
+    as `casing.between`) are `info`. Also `words.<field>`, the words typical of each class, and
     `rules`, the best of all rules that were tried.
     """
     if not parts:
@@ -153,7 +153,7 @@ def _measures(rules: Sequence[Judged], labels: Sequence[str]) -> Iterator[Measur
 def _overview(judged: Sequence[Judged], labels: Sequence[str]) -> list[Finding]:
     title = f"{len(judged)} rules of one feature were tried; the best of them"
     meaning = (
-        "Within the first split by five folds; on the others, the rule of the first. "
+        "First split: scored by five folds; others: by the rule of the first. "
         "z: standard deviations above the majority class."
     )
     measures = list(_measures(judged[:_LISTED], labels))
