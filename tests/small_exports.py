@@ -67,7 +67,7 @@ def run_card(folder: Path, **texts: str) -> Any:
     `texts` replace the card's: `context=...` for "a context".
     """
     (code,) = re.findall(r"```python\n(.*?)```", (folder / "README.md").read_text("utf-8"), re.S)
-    code = code.replace('"FOLDER"', repr(str(folder)))
+    code = code.replace(f'"{folder.name}"', repr(str(folder)))
     for name, text in texts.items():
         code = re.sub(rf'"a {name}\b[^"]*"', lambda _, text=text: repr(text), code)
     *before, last = code.rstrip().split("\n")

@@ -501,4 +501,5 @@ def undecodable(text: str) -> str:
         return ""
     # surrogateescape maps byte 0x80 + n to U+DC80 + n.
     byte, before = ord(found.group()) & 0xFF, text[: found.start()][-20:]
-    return f"not UTF-8, or NUL: byte 0x{byte:02x} after {before!r}"
+    wrong = f"not UTF-8: byte 0x{byte:02x}" if byte else "a NUL byte"
+    return f"{wrong} after {before!r}"
