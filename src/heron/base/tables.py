@@ -501,5 +501,4 @@ def undecodable(text: str) -> str:
         return ""
     # surrogateescape maps byte 0x80 + n to U+DC80 + n.
     byte, before = ord(found.group()) & 0xFF, text[: found.start()][-20:]
-    wrong = f"not UTF-8: byte 0x{byte:02x}" if byte else "a NUL byte"
-    return f"{wrong} after {before!r}"
+    return f"{f'not UTF-8: byte 0x{byte:02x}' if byte else 'a NUL byte'} after {before!r}"
