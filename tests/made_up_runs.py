@@ -131,9 +131,9 @@ def make_run(
     return folder
 
 
-def read_payload(page: str) -> dict[str, Any]:
-    """Read back what a map's page holds, as `map_core.js` does."""
-    found = re.search(r'<script type="application/json" id="map-data">(.*?)</script>', page, re.S)
+def read_payload(page: str, name: str = "map-data") -> dict[str, Any]:
+    """Read back what a page holds for its script: of a map, or of `cards-data`."""
+    found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', page, re.S)
     assert found is not None
     return dict(json.loads(found.group(1)))
 

@@ -7,7 +7,7 @@ import pytest
 from heron.base.files import read_json
 from heron.base.tables import read_table, write_table
 from heron.cli import main
-from made_up_runs import HOSTILE, OVERLAPS, make_answered_run, write_squad
+from made_up_runs import HOSTILE, OVERLAPS, make_answered_run, read_payload, write_squad
 
 PNG = b"\x89PNG"
 
@@ -32,11 +32,6 @@ def analyze(*words):
     return main(["analyze", *map(str, words)])
 
 
-def payload(page):
-    start = page.index('id="cards-data">') + len('id="cards-data">')
-    return json.loads(page[start : page.index("</script>", start)])
-
-
 def test_a_run_leaves_a_table_and_a_figure_for_each_analysis_and_a_page(run, capsys):
     assert analyze(f"run={run}") == 0
     stems = ("answer_length", "overlap_class", "question_length", "question_word")
@@ -57,7 +52,7 @@ def test_the_page_holds_every_answer_and_nothing_from_elsewhere(run):
     page = (run / "analysis" / "answers.html").read_text(encoding="utf-8")
     assert HOSTILE not in page
     assert "http" not in page.replace("http-equiv", "")
-    content = payload(page)
+    content = read_payload(page, "cards-data")
     assert (content["direction"], content["language"]) == ("rtl", "he")
     assert len(content["rows"]) == 40
     assert len(content["contexts"]) == 7
@@ -145,5 +140,6 @@ def test_a_question_that_got_no_answer_is_missed_and_the_page_says_so(run):
     assert analyze(f"run={run}", "by=overlap_class,answers") == 0
     counted, _ = read_json(run / "analysis" / "test-overlap_class.json")["tables"]
     assert {row["class"]: row["n"] for row in counted["rows"]}["missed"] == 1
-    row = payload((run / "analysis" / "answers.html").read_text(encoding="utf-8"))["rows"][0]
+    page = (run / "analysis" / "answers.html").read_text(encoding="utf-8")
+    row = read_payload(page, "cards-data")["rows"][0]
     assert (row["given"], row["probability"], row["class"]) == (None, None, "missed")

@@ -1,7 +1,3 @@
-import json
-import re
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +6,7 @@ from heron.commands.report import write_report
 from heron.languages.hebrew import HEBREW as HEBREW_LANGUAGE
 from heron_tools.audit.report import highlight
 from html_page import Page, requests_nothing
+from made_up_runs import read_payload
 
 MARKERS = HEBREW_LANGUAGE.event_markers
 HOSTILE = "<script>alert('x')</script> [א1] <b onclick=x> [/א1] \"quoted\" & more"
@@ -20,18 +17,11 @@ def _page(folder) -> tuple[str, Page]:
     return text, Page(text)
 
 
-def _predictions(text: str) -> dict[str, Any]:
-    """Read what the page's script shows."""
-    found = re.search(r'<script type="application/json" id="cards-data">(.*?)</script>', text, re.S)
-    assert found is not None
-    return dict(json.loads(found.group(1)))
-
-
 def test_markup_in_texts_guids_and_names_is_shown_never_run(make_run):
     config = {"data.label_order": ["<i>BEFORE</i>", "AFTER"]}
     text, page = _page(make_run(rows=2, texts=[HOSTILE], pairs=[HOSTILE, "b"], config=config))
     assert "<script>alert" not in text
-    shown = _predictions(text)
+    shown = read_payload(text, "cards-data")
     assert (shown["rows"][0]["text"], shown["markers"]) == (HOSTILE, list(MARKERS))
     assert [row["pair"] for row in shown["rows"]] == [HOSTILE, "b"]
     assert "premise and hypothesis" in text
@@ -45,7 +35,7 @@ def test_a_page_requests_nothing_from_anywhere(make_run):
 
 @pytest.mark.parametrize(("language", "direction"), [("he", "rtl"), ("ro", "ltr"), ("xx", "auto")])
 def test_texts_run_in_their_languages_direction(make_run, language, direction):
-    shown = _predictions(_page(make_run(config={"data.language": language}))[0])
+    shown = read_payload(_page(make_run(config={"data.language": language}))[0], "cards-data")
     assert (len(shown["rows"]), shown["direction"]) == (40, direction)
 
 
@@ -72,7 +62,7 @@ def test_provenance_configuration_and_error_are_on_the_page(make_run):
 
 def test_too_many_predictions_keep_the_wrong_ones_and_say_how_many_there_are(make_run):
     text, page = _page(make_run(rows=2_500))
-    rows = _predictions(text)["rows"]
+    rows = read_payload(text, "cards-data")["rows"]
     wrong = [row for row in rows if not row["right"]]
     assert [tag for tag, _ in page.tags].count("tr") < 30  # none of them before the script runs
     assert len(rows) == 2_000

@@ -1,7 +1,6 @@
 """`heron analyze` on a run of summaries: slices of it, and the page of all summaries."""
 
 import itertools
-import json
 
 import numpy as np
 import pytest
@@ -17,7 +16,14 @@ from heron_tools.analysis import summaries as analysis
 from heron_tools.analysis.command import open_slicer
 from heron_tools.analysis.summaries import novel_places
 from heron_tools.statistics.options import parse
-from made_up_runs import HOSTILE, article_of, gold_of, make_summary_run, written_for
+from made_up_runs import (
+    HOSTILE,
+    article_of,
+    gold_of,
+    make_summary_run,
+    read_payload,
+    written_for,
+)
 
 N = 40
 PNG = b"\x89PNG"
@@ -49,11 +55,6 @@ def opened(run, *words):
 def analyze(*words):
     """Run the command; returns its exit code."""
     return main(["analyze", *map(str, words)])
-
-
-def content_of(page):
-    start = page.index('id="cards-data">') + len('id="cards-data">')
-    return json.loads(page[start : page.index("</script>", start)])
 
 
 def test_a_run_leaves_a_table_and_a_figure_for_each_analysis_and_a_page(run, capsys):
@@ -142,7 +143,7 @@ def test_the_page_holds_every_summary_and_nothing_from_elsewhere(run):
     page = (run / "analysis" / "summaries.html").read_text(encoding="utf-8")
     assert HOSTILE not in page
     assert "http" not in page.replace("http-equiv", "")
-    content = content_of(page)
+    content = read_payload(page, "cards-data")
     assert (content["direction"], content["language"]) == ("rtl", "he")
     assert [system["name"] for system in content["systems"]] == ["run", "lead3", "oracle"]
     assert [system["copied"] for system in content["systems"]] == [False, True, True]
@@ -175,7 +176,8 @@ def test_other_systems_stand_beside_a_run_with_gaps_where_they_have_none(run, tm
     second = make_summary_run(tmp_path / "other", prediction=["אחר לגמרי"] * N)
     beside = f"beside={tmp_path / 'mine.csv'},{second}"
     assert analyze(f"run={run}", "by=summaries", beside) == 0
-    content = content_of((run / "analysis" / "summaries.html").read_text(encoding="utf-8"))
+    page = (run / "analysis" / "summaries.html").read_text(encoding="utf-8")
+    content = read_payload(page, "cards-data")
     names = [system["name"] for system in content["systems"]]
     assert names == ["run", "mine", "run (2)", "lead3", "oracle"]
     first, next_one = content["rows"][:2]
@@ -187,7 +189,7 @@ def test_other_systems_stand_beside_a_run_with_gaps_where_they_have_none(run, tm
 def test_articles_that_do_not_fit_are_cut_and_the_page_says_so(run):
     slicer = opened(run)
     (page,) = analysis.page(slicer, megabytes=0.006).files.values()
-    lengths = {len(row["article"]) for row in content_of(page)["rows"]}
+    lengths = {len(row["article"]) for row in read_payload(page, "cards-data")["rows"]}
     assert max(lengths) < max(map(len, slicer.split.frame["article"]))
     assert f"cut after {max(lengths):,} characters" in page
     assert "cut after" not in str(analysis.page(slicer).files)
