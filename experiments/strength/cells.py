@@ -79,6 +79,16 @@ class Plan:
                 found.append(replace(also, words=f"{plain.words} {own}"))
         return replace(self, cells=found)
 
+    def reads(self, cell: Cell, job: str) -> list[str]:
+        """List the runs that a run reads or that choose its recipe: `trc-window/seed-0-fold-3`."""
+        found = [self.find(kind, n) for kind, own in (cell.among or {}).items() for n in own]
+        runs = [f"{each.key}/{job}" for each in found for job in each.jobs()]
+        if cell.first:
+            runs.append(f"{self.find('first', cell.first).key}/seed-{cell.jobs()[job]['seed']}")
+        if cell.dynamics:
+            runs.append(f"{self.find(cell.set, cell.dynamics).key}/{job}")
+        return runs
+
     def words(self, cell: Cell, job: str, places: Mapping[str, Any]) -> list[str]:
         """Spell out a run for `heron train`; `places` are `runs`, `encoder` and `matres`."""
         runs, numbers = places["runs"], cell.jobs()[job]

@@ -1,27 +1,31 @@
-"""`heron strength`: runs the cells of `cells.yaml` one by one, and writes their table."""
+"""`heron strength`: runs the cells of `cells.yaml`, and writes their table."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
-import resource
+import random
+import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from heron.base.errors import ConfigError
 from heron.base.files import write_json
 from heron.base.registry import load
 from heron.base.run_folder import RunFolder, read_record
+from heron.base.tables import read_table, write_table
 from heron.base.terminal import begin, print_lines, print_tables
-from heron.config.constraints import field_types
+from heron.config.constraints import Count, field_types
 from heron.config.parsing import DataFolders, parse_options
 
 from .cells import Cell, Plan, read_plan
-from .table import mean_score, overview, write_tables
+from .table import finished, mean_score, overview, write_tables
 
 MINUTES = "minutes.json"  # processor minutes by run
 
@@ -32,6 +36,7 @@ class StrengthOptions(DataFolders):
 
     encoder: str = ""
     only: list[str] = field(default_factory=list)  # sets; default: all
+    jobs: Count = 2  # runs side by side, of one thread each
     dry_run: bool = False  # list the cells, start none
     out: Path = Path("runs/strength")
     cells: Path | None = None  # another file in place of `cells.yaml`
@@ -51,14 +56,16 @@ def run(arguments: Sequence[str]) -> int:
     data, cache = options.folders
     overrides += [f"paths.data={data}", f"paths.cache={cache}"]
     cells = [each for each in plan.cells if each.set in options.only or not options.only]
-    failed = []
+    ended = [True]
     if not options.dry_run:
         begin()
-        places = {"runs": options.out, "encoder": encoder, "matres": _matres(data, options.out)}
-        failed = [each for each in cells if not _run_cell(plan, each, places, overrides)]
+        matres = _matres(data, options.out)
+        places = {"runs": options.out, "encoder": encoder, "matres": matres}
+        places["variants"] = _variants(matres, data / "trc/training-data", options.out)
+        ended = Runs(plan, places, overrides).run(cells, options.jobs)
         print_lines(*write_tables(plan, options.out))
     print_tables([overview(cells, options.out)])
-    return 2 if failed else 0
+    return 0 if all(ended) else 2
 
 
 def _matres(data: Path, out: Path) -> Path:
@@ -73,35 +80,83 @@ def _matres(data: Path, out: Path) -> Path:
     return built
 
 
-def _run_cell(plan: Plan, cell: Cell, places: dict[str, Any], overrides: Sequence[str]) -> bool:
-    """Run what is left of a cell; false if any of its runs could not be finished."""
-    out: Path = places["runs"]
-    file, ended = out / MINUTES, True
-    for job in cell.jobs():
-        name = f"{cell.key}/{job}"
-        if RunFolder(out / name).state() == "done":
-            continue
-        print(f"heron strength: {name}", flush=True)
+def _variants(matres: Path, trc: Path, out: Path) -> Path:
+    """Write MATRES with VAGUE's share of TRC's train rows, and MATRES with these rows.
+
+    Returns:
+        the folder of `vague.csv` and `mixed.csv`, if both data sets are there.
+    """
+    folder = (out / "matres").absolute()
+    files = (matres / "train.csv", trc / "TRC_dataset.csv", trc / "split/train.csv")
+    if (folder / "mixed.csv").is_file() or not all(path.is_file() for path in files):
+        return folder
+    rows, whole, train = (read_table(path).rows for path in files)
+    by_text = {row["text"]: row for row in whole}
+    own = [by_text[row["text"]] for row in train]
+    others = [row for row in rows if row["label"] != "VAGUE"]
+    share = sum(row["label"] == "VAGUE" for row in own) / len(own)
+    kept = round((len(rows) - len(others)) * (1 - share) / share)
+    left_out = {row["guid"] for row in random.Random(0).sample(others, len(others) - kept)}
+    vague = [row for row in rows if row["guid"] not in left_out]
+    hebrew = [{**r, "text": re.sub(r"\[(/?)E([12])\]", r"[\1א\2]", r["text"])} for r in rows]
+    renamed = [{**r, "guid": r["id"], "document": r["document_number"]} for r in own]
+    for name, table in (("vague", vague), ("mixed", hebrew + renamed)):
+        columns = ("guid", "document", "text", "label")
+        write_table(folder / f"{name}.csv", {n: [row[n] for row in table] for n in columns})
+    return folder
+
+
+class Runs:
+    """Runs several of a plan's runs side by side, each after those that it reads."""
+
+    def __init__(self, plan: Plan, places: Mapping[str, Any], overrides: Sequence[str]) -> None:
+        self.plan, self.places, self.overrides = plan, places, overrides
+        self.out: Path = places["runs"]
+        self.lock = Lock()  # of the files of all runs
+        self.started: dict[str, Future[bool]] = {}
+
+    def run(self, cells: Sequence[Cell], jobs: int) -> list[bool]:
+        """Run what is not finished, `jobs` at a time; tell which could be finished."""
+        with ThreadPoolExecutor(jobs) as pool:
+            try:
+                for cell in cells:
+                    for job in cell.jobs():
+                        name = f"{cell.key}/{job}"
+                        self.started[name] = pool.submit(self._run, cell, job, name)
+                return [each.result() for each in self.started.values()]
+            except KeyboardInterrupt:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def _run(self, cell: Cell, job: str, name: str) -> bool:
+        if RunFolder(self.out / name).state() == "done":
+            return True
+        for needed in self.plan.reads(cell, job):  # all of them were submitted before
+            if needed in self.started:
+                self.started[needed].result()
         try:
-            words = plan.words(_chosen(plan, cell, out), job, places)
+            words = self.plan.words(_chosen(self.plan, cell, self.out), job, self.places)
         except ConfigError as error:
             print(f"heron strength: {name}: {error}", file=sys.stderr, flush=True)
             return False
-        before = _processor_seconds()
-        # In a subprocess, because the system counts the processor time of subprocesses.
-        command = [sys.executable, "-m", "heron", "train", *words, *overrides]
-        code = subprocess.run(command, check=False).returncode
-        spent = (_processor_seconds() - before) / 60
-        minutes = read_record(file) if file.is_file() else {}
-        write_json(file, {**minutes, name: minutes.get(name, 0.0) + spent})
-        ended = ended and not code
-    write_tables(plan, out)
-    return ended
+        print(f"heron strength: {name}", flush=True)
+        command = [sys.executable, "-m", "heron", "train", *words, *self.overrides]
+        code, spent = _run_apart(command)
+        file = self.out / MINUTES
+        with self.lock:
+            minutes = read_record(file) if file.is_file() else {}
+            write_json(file, {**minutes, name: minutes.get(name, 0.0) + spent / 60})
+            if len(finished(cell, self.out)) == len(cell.jobs()):
+                write_tables(self.plan, self.out)
+        return code == 0
 
 
-def _processor_seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def _run_apart(command: Sequence[str]) -> tuple[int, float]:
+    """Run a command; return its exit code and its seconds of processor time."""
+    process = subprocess.Popen(command)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)  # lest Popen wait for it, too
+    return process.returncode, used.ru_utime + used.ru_stime
 
 
 def _chosen(plan: Plan, cell: Cell, out: Path) -> Cell:

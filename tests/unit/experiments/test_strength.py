@@ -20,6 +20,7 @@ LABELS = ["BEFORE", "AFTER"]
 def test_every_cell_is_a_run_of_its_set_that_reads_no_test_split_by_chance(cell, tmp_path):
     job = list(cell.jobs())[-1]
     places = {"runs": tmp_path, "encoder": "/an/encoder", "matres": tmp_path}
+    places["variants"] = tmp_path
     config = compose_jobs(PLAN.words(cell, job, places))[0].resolved()
     assert (config.seed, config.run.sweep, config.run.job) == (cell.seeds - 1, cell.key, job)
     folds = config.data.folds.count
@@ -64,11 +65,11 @@ def test_finished_cells_are_compared_and_the_best_is_chosen(tmp_path, monkeypatc
             finish(out / "made-plain" / f"seed-{seed}-fold-{fold}", seed, fold, 20)
     finish(out / "made-good" / "seed-0-fold-0", 0, 0, 36)
 
-    def start(words, **_):
+    def start(words):
         started.append(words)
-        return type("Ended", (), {"returncode": 2})
+        return 2, 60.0
 
-    monkeypatch.setattr(command.subprocess, "run", start)
+    monkeypatch.setattr(command, "_run_apart", start)
     words = (f"cells={tmp_path / 'cells.yaml'}", f"out={out}", "encoder=E", "optim.lr=1e-4")
     assert main(["strength", *words]) == 2  # two cells could not be finished
     assert len(started) == 2
