@@ -24,7 +24,7 @@ from heron.base.secrets import redact
 from heron.cli import main
 from heron.config.compose import open_hydra
 from heron.config.constraints import all_keys
-from heron.config.parsing import SYNONYMS
+from heron.config.describe import SYNONYMS
 from heron.sweeps.grid import compose_jobs
 from heron.training.compose import compose
 

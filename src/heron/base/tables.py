@@ -6,12 +6,16 @@ file that cannot be read at all is a DataError.
 
 from __future__ import annotations
 
+import atexit
+import codecs
 import csv
+import functools
 import gzip
 import io
 import json
 import re
 import shutil
+import sys
 import tempfile
 import unicodedata
 import zlib
@@ -25,7 +29,7 @@ from typing import IO, Any, Literal
 
 from heron.base.cells import as_text, without_apostrophe
 from heron.base.errors import DataError, Fix, Problem, nearest
-from heron.base.files import atomic_open, parse_json
+from heron.base.files import atomic_open, parse_json, write_file
 from heron.base.terminal import say
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
@@ -303,6 +307,20 @@ def read_bytes(path: Path) -> bytes:
         return file.read()
 
 
+@functools.cache
+def received(path: Path) -> Path:
+    """Copy standard input, which `-` names, to a temporary file once; other paths are kept."""
+    if str(path) != "-":
+        return path
+    content = sys.stdin.buffer.read()
+    kinds = {b"PAR1": ".parquet", b"{": ".json"}  # the rest shows in the text of a .csv
+    begins = content.removeprefix(codecs.BOM_UTF8).lstrip()
+    suffix = next((kind for mark, kind in kinds.items() if begins.startswith(mark)), ".csv")
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return write_file(folder / f"stdin{suffix}", content)
+
+
 def content_format(path: Path) -> str:
     """Tell a table's format: its suffix, in lower case, or what its text shows.
 
@@ -458,16 +476,13 @@ def _records(
 
 
 def _read_json_list(text: IO[str]) -> Rows:
-    """Read a JSON list, whose rows are numbered."""
+    """Read a JSON list, whose rows are numbered, or one row."""
     try:
         values = parse_json(text.read(), halves=True)
     except json.JSONDecodeError as error:
         yield error.lineno, f"broken JSON: {error}; nothing of it was read"
         return
-    if not isinstance(values, list):
-        yield 1, "not a JSON list: write [{...}, {...}], or one object a line: .jsonl"
-        return
-    for number, value in enumerate(values, 1):
+    for number, value in enumerate(values if isinstance(values, list) else [values], 1):
         yield number, _json_object(json.dumps(value))
 
 

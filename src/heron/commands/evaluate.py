@@ -12,7 +12,7 @@ from heron.base.cells import Formatted, Table
 from heron.base.errors import ConfigError, DataError, nearest
 from heron.base.files import write_json
 from heron.base.run_folder import open_run
-from heron.base.tables import table_stem
+from heron.base.tables import received, table_stem
 from heron.base.terminal import print_lines, print_tables
 from heron.commands.run_settings import read_points, sort_words
 from heron.config.parsing import parse_options
@@ -37,7 +37,7 @@ class EvaluateOptions(BertScoreOptions):
         list[Path], MinLen(1)
     ]  # a finished run folder, or several: the mean of their logits
     split: str = "test"  # of the run's own data
-    input: Path | None = None  # a labelled file to score on instead
+    input: Path | None = None  # a labelled file to score on instead; `-`: standard input
     data: Path | None = None  # folder of the run's data sets; default: as in training
     out: Path | None = None  # a JSON file for the scores
 
@@ -117,7 +117,7 @@ def _examples(
     trained: Any, options: EvaluateOptions, words: Sequence[str]
 ) -> tuple[str, list[Example]]:
     """Read the examples to score, and name them; says how many rows of a file are left out."""
-    split, path = options.split, options.input
+    split, path = options.split, options.input and received(options.input)
     from heron.training.inference import changed_data, read_splits, require_unseen
 
     if path is None:

@@ -15,7 +15,7 @@ from annotated_types import MinLen
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.run_folder import open_run
-from heron.base.tables import table_stem, write_chunks
+from heron.base.tables import received, table_stem, write_chunks
 from heron.base.terminal import gather, print_lines, say
 from heron.commands.run_settings import read_points, sort_words
 from heron.config.parsing import parse_options
@@ -39,7 +39,8 @@ class PredictOptions:
     run: Annotated[
         list[Path], MinLen(1)
     ]  # a finished run folder, or several: the mean of their logits
-    input: Path | None = None  # CSV, JSONL or Parquet with the text columns of the run's data set
+    # CSV, JSONL or Parquet with the text columns of the run's data set; `-`: standard input
+    input: Path | None = None
     text: str | None = None  # one text instead of a file; its label is printed
     text_pair: str | None = None  # its second text, for runs on pairs
     context: str | None = None  # another name of `text`, for runs that answer questions
@@ -67,11 +68,13 @@ def run(arguments: Sequence[str]) -> int:
     trained = open_trained(folders, paths, points[0], words.run_code)
     data = changed_data(trained, words.data)
     if options.input is not None:
-        return _predict_file(trained, data, options.input, options.out)
+        path = received(options.input)
+        out = options.input.with_name(f"{table_stem(path)}.predictions.csv")
+        return _predict_file(trained, data, path, options.out or out)
     return _predict_text(trained, data, options)
 
 
-def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path | None) -> int:
+def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path) -> int:
     paths = trained.config.paths
     found: list[Problem] = []
     cleanups: list[Callable[[], None]] = []
@@ -89,7 +92,6 @@ def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path | No
                 predicted += len(predictions.guids)
                 yield predictions.answers(trained.config)
 
-    out = out or path.with_name(f"{table_stem(path)}.predictions.csv")
     write_chunks(out, answers())
     for clean_up in cleanups:
         clean_up()

@@ -6,7 +6,7 @@ All of it is read from the schema's types and comments and from the first commen
 import dataclasses
 import inspect
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,6 +22,36 @@ _KINDS = {int: "whole number", float: "number", str: "text", bool: "true | false
 _FIELD = re.compile(r"^((?: {4}#.*\n)*) {4}(\w+): .*?(?:  # (.*))?$", re.MULTILINE)
 _SENTENCE = re.compile(r"(?<!\bal\.)(?<=[.?])\s(?=[A-Z])")
 _NO_GROUPS = ("deviations", "parts")  # chosen by `protocol` and `baseline`
+# What Lightning's trainer and the Hugging Face Trainer call heron's keys.
+SYNONYMS = {
+    "accumulate_grad_batches": "trainer.accumulate_grad_batches",
+    "adam_epsilon": "optim.eps",
+    "bf16": "trainer.precision",
+    "clip": "trainer.gradient_clip_val",
+    "early_stopping_patience": "trainer.patience",
+    "fp16": "trainer.precision",
+    "gradient_accumulation_steps": "trainer.accumulate_grad_batches",
+    "gradient_checkpointing": "encoder.gradient_checkpointing",
+    "gradient_clip_val": "trainer.gradient_clip_val",
+    "label_smoothing_factor": "optim.label_smoothing",
+    "learning_rate": "optim.lr",
+    "lr": "optim.lr",
+    "lr_scheduler_type": "optim.schedule",
+    "max_epochs": "trainer.max_epochs",
+    "max_grad_norm": "trainer.gradient_clip_val",
+    "max_length": "encoder.max_length",
+    "max_seq_length": "encoder.max_length",
+    "metric_for_best_model": "trainer.monitor",
+    "model_name_or_path": "encoder.name",
+    "num_train_epochs": "trainer.max_epochs",
+    "output_dir": "hydra.run.dir",
+    "per_device_train_batch_size": "batching.size",
+    "report_to": "logger",
+    "train_batch_size": "batching.size",
+    "warmup_ratio": "optim.warmup",
+    "warmup_steps": "optim.warmup_steps",
+    "weight_decay": "optim.weight_decay",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,3 +184,9 @@ def _default(schema: Any, field: str) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return "null" if value is None else '""' if value == "" else str(value)
+
+
+def meant(key: str, known: Iterable[str]) -> str:
+    """Say what an unknown key is called here, or which known one is the nearest."""
+    here = SYNONYMS.get(key.rpartition(".")[2])
+    return f" Did you mean '{here}'?" if here else nearest(key, known)

@@ -39,36 +39,6 @@ EVERYWHERE = ("json", "quiet")  # options of every command: `heron.cli`
 _UNKNOWN = "unexpected_keyword_argument"
 # Lines of errors that do not help somebody who typed a command.
 _INNER = re.compile(r"object_type|reference_type|full_key|Config search|Set the env|provider=|See ")
-# What Lightning's trainer and the Hugging Face Trainer call heron's keys.
-SYNONYMS = {
-    "accumulate_grad_batches": "trainer.accumulate_grad_batches",
-    "adam_epsilon": "optim.eps",
-    "bf16": "trainer.precision",
-    "clip": "trainer.gradient_clip_val",
-    "early_stopping_patience": "trainer.patience",
-    "fp16": "trainer.precision",
-    "gradient_accumulation_steps": "trainer.accumulate_grad_batches",
-    "gradient_checkpointing": "encoder.gradient_checkpointing",
-    "gradient_clip_val": "trainer.gradient_clip_val",
-    "label_smoothing_factor": "optim.label_smoothing",
-    "learning_rate": "optim.lr",
-    "lr": "optim.lr",
-    "lr_scheduler_type": "optim.schedule",
-    "max_epochs": "trainer.max_epochs",
-    "max_grad_norm": "trainer.gradient_clip_val",
-    "max_length": "encoder.max_length",
-    "max_seq_length": "encoder.max_length",
-    "metric_for_best_model": "trainer.monitor",
-    "model_name_or_path": "encoder.name",
-    "num_train_epochs": "trainer.max_epochs",
-    "output_dir": "hydra.run.dir",
-    "per_device_train_batch_size": "batching.size",
-    "report_to": "logger",
-    "train_batch_size": "batching.size",
-    "warmup_ratio": "optim.warmup",
-    "warmup_steps": "optim.warmup_steps",
-    "weight_decay": "optim.weight_decay",
-}
 
 
 def parse(schema: type[T], values: Any, prefix: str = "", names: Mapping[str, str] = {}) -> T:
@@ -247,7 +217,7 @@ def explain_words(words: Sequence[str], error: BaseException) -> str:
 
 def _meant(words: Sequence[str]) -> tuple[str, str]:
     """Find the first word with an unknown key or option; returns that part, and near names."""
-    from heron.config.describe import group_options  # start-up time: for errors only
+    from heron.config.describe import group_options, meant  # start-up time: for errors only
 
     groups, keys = config_groups(), all_keys()
     for word in words:
@@ -262,12 +232,6 @@ def _meant(words: Sequence[str]) -> tuple[str, str]:
         elif key not in keys and not type_of(key) and not key.startswith("hydra"):
             return key, meant(key, [*groups, *keys, *EVERYWHERE])
     return "", ""
-
-
-def meant(key: str, known: Iterable[str]) -> str:
-    """Say what an unknown key is called here, or which known one is the nearest."""
-    here = SYNONYMS.get(key.rpartition(".")[2])
-    return f" Did you mean '{here}'?" if here else nearest(key, known)
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
@@ -292,6 +256,8 @@ def _problem(
     found: Mapping[str, Any], known: list[str], prefix: str, names: Mapping[str, str]
 ) -> str:
     """Write one problem; a sentence of heron's about several keys names them itself."""
+    from heron.config.describe import meant  # start-up time: for errors only
+
     key, given, text = place(found["loc"], prefix, names), found["input"], found["msg"]
     if isinstance(reason := found.get("ctx", {}).get("error"), Exception):
         text = str(reason)

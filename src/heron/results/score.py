@@ -20,6 +20,7 @@ from heron.base.tables import (
     is_missing,
     read_bytes,
     read_table,
+    received,
     table_format,
     table_stem,
 )
@@ -62,7 +63,7 @@ class ScoreOptions(BertScoreOptions):
 
     task: str  # `relation`, `nli`, `classification`, `qa`, `summarization`, or a fork's
     # Table of gold rows (.csv, .tsv, .jsonl, .json or .parquet, perhaps .gz); of `qa` also SQuAD's
-    # JSON.
+    # JSON. `-` is standard input, of the predictions too.
     gold: Path
     predictions: Path  # table of predictions, or a JSON object `{guid: prediction}`
     # Name of a data set whose columns, labels and Unicode options the gold file has; default of
@@ -112,6 +113,8 @@ def score_files(options: ScoreOptions, words: Sequence[str]) -> Scored:
         DataError: unreadable rows; gold rows without a prediction, or with several.
     """
     kind = scores_of(options.task)
+    gold, predictions = received(options.gold), received(options.predictions)
+    options = replace(options, gold=gold, predictions=predictions)
     config = _data_set(options, kind, words)
     if isinstance(kind, TextScores):
         return _score_texts(options, config, kind)

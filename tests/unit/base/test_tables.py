@@ -20,6 +20,7 @@ from heron.base.tables import (
     is_missing,
     read_chunks,
     read_table,
+    received,
     write_chunks,
     write_table,
 )
@@ -229,6 +230,22 @@ def test_a_format_is_seen_from_the_content_not_from_the_name(tmp_path, name, con
         assert [row for chunk in read_chunks(path, 1) for row in chunk.rows] == expected
     else:
         assert len(read_table(path, bad_rows="report")) == 0
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "json", "parquet"])
+def test_standard_input_is_a_table_in_any_format(tmp_path, monkeypatch, kind, count):
+    if kind == "json":
+        save(tmp_path, "t.json", json.dumps(ROWS[:count], indent=1))
+    else:
+        write_table(tmp_path / f"t.{kind}", {n: [r[n] for r in ROWS[:count]] for n in ROWS[0]})
+    received.cache_clear()
+    with (tmp_path / f"t.{kind}").open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        for _ in range(2):
+            assert read_table(received(Path("-"))).rows == ROWS[:count]
+    received.cache_clear()
+    assert received(Path("t.csv")) == Path("t.csv")
 
 
 def test_empty_cells_and_repeated_ids_are_reported_with_their_lines(tmp_path):

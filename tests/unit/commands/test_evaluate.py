@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from heron.base.run_folder import RunFolder
+from heron.base.tables import received
 from small_runs import heron, train
 
 
@@ -41,9 +42,14 @@ def test_scores_equal_those_of_the_run(run, tmp_path, split):
     assert again == pytest.approx(scores, abs=1e-12)
 
 
-def test_labelled_file_is_scored_like_a_split(run, tmp_path):
+@pytest.mark.parametrize("name", ["mine", "stdin"])
+def test_labelled_file_is_scored_like_a_split(run, tmp_path, monkeypatch, name):
     path = write_labelled(tmp_path / "mine.csv", run)
-    again = evaluate(run, tmp_path / "scores.json", f"input={path}")["mine"]
+    received.cache_clear()
+    with path.open(encoding="utf-8") as file:
+        monkeypatch.setattr("sys.stdin", file)
+        given = f"input={path if name == 'mine' else '-'}"
+        again = evaluate(run, tmp_path / "scores.json", given)[name]
     scores = json.loads(run.scores.read_text())["test"]
     points = {name: value for name, value in again.items() if not name.endswith(("_low", "_high"))}
     points.pop("refused", None)

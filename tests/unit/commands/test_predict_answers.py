@@ -6,7 +6,7 @@ import json
 import pytest
 
 from heron.base.run_folder import RunFolder
-from heron.base.tables import read_table
+from heron.base.tables import read_table, received
 from heron.training.job import run_job
 from small_runs import heron
 
@@ -56,6 +56,17 @@ def predict(trained, tmp_path, capsys):
 
 def cut_out(row, context):
     return context[int(row["start"]) : int(row["end"])]
+
+
+def test_one_row_from_standard_input_is_answered_in_a_file_here(trained, tmp_path, monkeypatch):
+    row = tmp_path / "row"
+    row.write_text(json.dumps({"context": "A fost frig. A nins.", "question": "Cum a fost?"}))
+    monkeypatch.chdir(tmp_path)
+    received.cache_clear()
+    with row.open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        assert heron("predict", trained.path, "input=-", f"cache={tmp_path}") == 0
+    assert len(read_table("stdin.predictions.csv")) == 1
 
 
 @pytest.mark.parametrize("name", ["asked.csv", "asked.jsonl"])

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from heron.base.files import read_json
-from heron.base.tables import write_table
+from heron.base.tables import received, write_table
 from heron.cli import main
 from heron.metrics.calibration import calibration_scores
 from heron.metrics.classification import bootstrap_intervals, score_task
@@ -47,6 +47,14 @@ def test_rows_joined_on_guid_give_the_scores_of_score_task(capsys):
     shown = capsys.readouterr().out
     assert "gold.csv (label), predictions.jsonl (prediction): rows joined on id" in shown
     assert f"{expected['relaxed_macro_f1']:.3f}" in shown
+
+
+def test_gold_rows_come_from_standard_input(files, monkeypatch):
+    _, expected = score()
+    received.cache_clear()
+    with (files / "gold.csv").open(encoding="utf-8") as file:
+        monkeypatch.setattr("sys.stdin", file)
+        assert score(gold="-") == (0, expected)
 
 
 @pytest.mark.usefixtures("files")

@@ -45,7 +45,8 @@ def read_squad(path: Path) -> Table:
     """
     form = 'SQuAD\'s form is {"data": [...]}, a table is a list [...] or one object a line'
     try:
-        rows = list(_walk(parse_json(read_bytes(path).decode("utf-8-sig"))["data"]))
+        found = parse_json(read_bytes(path).decode("utf-8-sig"))
+        rows = list(_walk(found.get("data", [found])))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DataError(str(path), f"cannot be read as SQuAD's JSON: {error!r}", form) from error
     if not rows:
