@@ -98,7 +98,7 @@ def os_error_text(error: OSError, words: Iterable[str]) -> str:
         value = word.partition("=")[2]
         if value and path.is_relative_to(Path(value).expanduser()):
             return f"{word}: {why}" + (f" ({path})" if str(path) != value else "")
-    return f"{path}: {why}"
+    return f"{path}: {why}" + ("; another: paths.runs= or out=" * (path.parts[:1] == ("runs",)))
 
 
 def nearest(word: str, choices: Iterable[str], listed: bool = False) -> str:

@@ -84,8 +84,15 @@ def default_data_dir() -> Path:
 
 
 def default_cache_dir() -> Path:
-    """Name the cache folder: `$HERON_CACHE`, else `cache` in the current folder."""
-    return Path(os.environ.get("HERON_CACHE") or "cache")
+    """Name the cache folder: `$HERON_CACHE`, else `cache` here, or the user's if that is closed."""
+    if named := os.environ.get("HERON_CACHE"):
+        return Path(named)
+    here = Path("cache")
+    if os.access(here if here.exists() else ".", os.W_OK):
+        return here
+    own = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "heron")
+    say(f"{here.absolute()} cannot be written; the cache is {own} (HERON_CACHE)", "cache")
+    return own
 
 
 @dataclass(frozen=True, slots=True)

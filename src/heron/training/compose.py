@@ -16,7 +16,13 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from heron.base.errors import ConfigError
-from heron.base.folders import add_forks, conf_dirs, data_set_file, data_sets
+from heron.base.folders import (
+    add_forks,
+    conf_dirs,
+    data_set_file,
+    data_sets,
+    default_cache_dir,
+)
 from heron.base.terminal import say
 from heron.config.compose import composed, explained, open_hydra, read_flags, shown, typed_words
 from heron.config.constraints import key_of
@@ -162,6 +168,7 @@ for _part in (_schema, _schema.trainer, _schema.task, _schema.baseline):
     OmegaConf.set_struct(_part, False)
 ConfigStore.instance().store(name="schema", node=_schema)
 OmegaConf.register_new_resolver("heron.data", _changed_data, replace=True)
+OmegaConf.register_new_resolver("heron.cache", lambda: str(default_cache_dir()), replace=True)
 OmegaConf.register_new_resolver(
     "heron.sweep_dir", lambda _root_: str(Composition.of(_root_).sweep_path()), replace=True
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from pathlib import Path
 from typing import Any
@@ -141,3 +142,15 @@ def test_the_demo_names_commands_that_can_be_pasted_and_its_page_last(
     assert [command for _, command, *_ in typed] == ["map", "noise", "train"]
     assert f"run={folder}" in typed[0]
     assert [*words, "head=window,ess,emp"] == typed[2][3:]
+
+
+def test_where_no_folder_can_be_made_the_cache_is_the_users_own(tmp_path, monkeypatch, capsys):
+    may, own = os.access, tmp_path / "own"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("HERON_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(own))
+    monkeypatch.setattr("os.access", lambda path, how: path != "." and may(path, how))
+    assert heron("train", *TINY, "trainer.max_epochs=1", f"paths.runs={tmp_path / 'runs'}") == 0
+    assert (own / "heron" / "chronicle").is_dir()
+    assert not Path("cache").exists()
+    assert capsys.readouterr().err.count(str(own)) == 1
