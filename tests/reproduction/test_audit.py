@@ -10,6 +10,7 @@ from heron.results.shipped import read_shipped
 from heron_tools.audit.duplicates import find_duplicates
 from heron_tools.audit.rules import labelled
 from heron_tools.audit.shortcuts import find_shortcuts
+from heron_tools.audit.texts import loose, numbered
 from real_data import DATA, needs
 
 pytestmark = needs(DATA)
@@ -20,7 +21,8 @@ def shipped(name: str, tmp_path, *overrides: str):
 
 
 def test_control_dev_repeats_nine_pairs_four_of_them_with_other_labels(tmp_path):
-    found = find_duplicates(shipped("control", tmp_path).splits)
+    splits = shipped("control", tmp_path).splits
+    found = find_duplicates(splits, numbered(splits, loose))
     by_id = {finding.id: finding for finding in found}
     identical = by_id["repeated_pairs.validation"].measures[0]
     assert (identical["groups"], identical["conflicting labels"]) == (9, 4)
@@ -64,7 +66,8 @@ def test_pairs_shared_with_a_test_file_are_found_with_their_labels(tmp_path):
     path = tmp_path / "test.json"
     path.write_text(json.dumps(test), encoding="utf-8")
     words = [f"data.files.test.path={path}", "data.verify=false"]
-    found = find_duplicates(shipped("ronli", tmp_path, *words).splits)
+    splits = shipped("ronli", tmp_path, *words).splits
+    found = find_duplicates(splits, numbered(splits, loose))
     by_id = {finding.id: finding for finding in found}
     identical = by_id["duplicates.validation.test"].measures[0]
     assert (identical["groups"], identical["one label"]) == (132, 103)

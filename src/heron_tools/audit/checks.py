@@ -13,7 +13,7 @@ from heron_tools.audit.probes import find_by_probes
 from heron_tools.audit.rules import labelled
 from heron_tools.audit.shortcuts import find_shortcuts
 from heron_tools.audit.summaries import find_in_summaries
-from heron_tools.audit.texts import names_of
+from heron_tools.audit.texts import loose, names_of, numbered
 
 
 def audit(shipped: Shipped, near: float) -> Iterator[Finding]:
@@ -28,8 +28,10 @@ def audit(shipped: Shipped, near: float) -> Iterator[Finding]:
             "agree; texts are compared across splits only."
         )
         yield Finding("skipped", "info", title, meaning=meaning)
-    yield from find_duplicates(splits)
-    yield from find_near_duplicates(splits, near)
+    loosely = numbered(splits, loose)
+    yield from find_duplicates(splits, loosely)
+    yield from find_near_duplicates(splits, loosely, near)
+    del loosely  # the largest part of the audit's memory
     if writes:  # shortcuts and label drift need classes
         yield from find_in_summaries(splits)
         yield from (f for f in find_drift(splits, labels) if f.check != "label_drift")

@@ -4,38 +4,45 @@ Two levels: identical as read, and identical but for case, punctuation and space
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
-from heron.data.examples import Example
+import numpy as np
+import numpy.typing as npt
+
 from heron_tools.audit.findings import Finding, Measure, Row, grouped, severity
-from heron_tools.audit.texts import Splits, loose, names_of, sides
+from heron_tools.audit.texts import Numbered, Splits, names_of, numbered
 
 IDENTICAL, LOOSE = "identical", "but for case, punctuation, spaces"
-_LEVELS: dict[str, Callable[[str], str]] = {IDENTICAL: str.strip, LOOSE: loose}
 _UNITS = {1: "text", 2: "pair"}  # by the number of a row's texts
 _SERIOUS_SHARE = 0.005  # of a split's rows
-_Key = Callable[[Example, Callable[[str], str]], Sequence[Hashable]]
+_Levels = Mapping[str, Mapping[str, npt.NDArray[Any]]]  # by level, by split; see `numbered`
 _Place = tuple[str, ...]  # one split, or two
 _Copies = list[list[Row]]  # groups of duplicate rows
 _ByLevel = dict[str, _Copies]  # identical rows are in both levels
 
 
-def find_duplicates(splits: Splits) -> list[Finding]:
+def find_duplicates(splits: Splits, loosely: Numbered) -> list[Finding]:
     """Find repeated and shared rows and texts.
+
+    Args:
+        splits: the rows.
+        loosely: their texts at the level of `texts.loose`.
 
     Returns:
         One finding for each kind and place: `repeated_pairs` within a split, `duplicates` across
         two, `conflicts` of their labels, `repeated_texts` and `shared_texts`.
     """
     places: list[_Place] = [*((split,) for split in splits), *combinations(splits, 2)]
-    return [finding for place in places for finding in _in_place(splits, place)]
+    levels = {IDENTICAL: numbered(splits, str.strip).rows, LOOSE: loosely.rows}
+    return [finding for place in places for finding in _in_place(splits, levels, place)]
 
 
-def _in_place(splits: Splits, place: _Place) -> Iterator[Finding]:
+def _in_place(splits: Splits, levels: _Levels, place: _Place) -> Iterator[Finding]:
     names = names_of(splits)
     unit = "event pair" if names == ("window",) else _UNITS[len(names)]
-    found, title = _copies(splits, place, _whole), " and ".join(place)
+    found, title = _copies(splits, levels, place), " and ".join(place)
     least = _SERIOUS_SHARE * min(len(splits[split]) for split in place)  # rows
     measures = [_measure(level, copies) for level, copies in found.items()]
     if any(found.values()) and len(place) == 1:
@@ -71,15 +78,17 @@ def _in_place(splits: Splits, place: _Place) -> Iterator[Finding]:
             _listed(conflicts),
             "no system can get all of them right: decide by hand, or leave them out",
         )
-    yield from _texts(splits, place, names, least)
+    yield from _texts(splits, levels, place, names, least)
 
 
-def _texts(splits: Splits, place: _Place, names: Sequence[str], least: float) -> Iterator[Finding]:
+def _texts(
+    splits: Splits, levels: _Levels, place: _Place, names: Sequence[str], least: float
+) -> Iterator[Finding]:
     """Count texts shared by rows; within a split it is information, as many data sets intend it."""
-    keys = {name: _side(number) for number, name in enumerate(names)}
+    sides = {name: slice(number, number + 1) for number, name in enumerate(names)}
     if len(place) > 1 and len(names) > 1:
-        keys = {"either side": _any_side, **keys}
-    found = {name: _copies(splits, place, key) for name, key in keys.items()}
+        sides = {"either side": slice(2), **sides}
+    found = {name: _copies(splits, levels, place, side) for name, side in sides.items()}
     measures: list[Measure] = [
         {"text": name, **_measure(level, copies)}
         for name, by_level in found.items()
@@ -99,42 +108,24 @@ def _texts(splits: Splits, place: _Place, names: Sequence[str], least: float) ->
     yield Finding(id, severity(most, least), title, measures, listed, advice)
 
 
-def _copies(splits: Splits, place: _Place, key: _Key) -> _ByLevel:
-    """Group the rows that share a key, in file order: rows of one split, or rows of both."""
+def _copies(splits: Splits, levels: _Levels, place: _Place, sides: slice | None = None) -> _ByLevel:
+    """Group the rows that share a side, or both, in file order: of one split, or of two."""
     apart: Callable[[Row], str] = lambda row: row.split if len(place) > 1 else row.guid  # noqa: E731
     found: _ByLevel = {}
-    for level, normalised in _LEVELS.items():
-        groups: dict[Hashable, list[Row]] = defaultdict(list)
-        for split in place:
-            for example in splits[split]:
-                for value in key(example, normalised):
-                    groups[value].append(Row(split, example.guid, example.label))
+    for level, rows_of in levels.items():
+        both = sides is None  # as one number
+        keys = {s: rows_of[s].view(np.uint64) if both else rows_of[s][:, sides] for s in place}
+        values, counts = np.unique(np.concatenate([*keys.values()]), return_counts=True)
+        repeated = values[(counts > 1) & (values >= 0)]
+        known, groups = set(repeated.tolist()), defaultdict(list)
+        for split, key_NK in keys.items():
+            for row in np.flatnonzero(np.isin(key_NK, repeated).any(1)).tolist():
+                example = splits[split][row]
+                for value in dict.fromkeys(key_NK[row].tolist()):
+                    if value in known:
+                        groups[value].append(Row(split, example.guid, example.label))
         found[level] = [rows for rows in groups.values() if len(set(map(apart, rows))) > 1]
     return found
-
-
-def _whole(example: Example, level: Callable[[str], str]) -> list[Hashable]:
-    """Give the key of a row: its texts, or an event pair's text and event positions.
-
-    Spans are offsets in the text as read. At the loose level offsets may differ; the key then has
-    each event's words and the text before it.
-    """
-    texts = tuple(map(level, sides(example).values()))
-    if len(texts) > 1:
-        return [texts]
-    text = example.text
-    if level is loose:
-        return [(*texts, *((loose(text[:a]), loose(text[a:b])) for a, b in example.spans))]
-    lead = len(text) - len(text.lstrip())
-    return [(*texts, *((start - lead, end - lead) for start, end in example.spans))]
-
-
-def _side(number: int) -> _Key:
-    return lambda example, level: [*map(level, [*sides(example).values()][number : number + 1])]
-
-
-def _any_side(example: Example, level: Callable[[str], str]) -> list[Hashable]:
-    return list(dict.fromkeys(map(level, sides(example).values())))
 
 
 def _conflicting(copies: _Copies) -> _Copies:

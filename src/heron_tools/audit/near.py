@@ -14,9 +14,9 @@ Shape suffixes: N texts, C texts of a chunk, S shingles of its texts, P pairs of
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ import numpy.typing as npt
 from heron.base.terminal import tracked
 from heron.data.examples import Example
 from heron_tools.audit.findings import Finding, Row, grouped
-from heron_tools.audit.texts import WINDOW, Splits, every, loose, names_of
+from heron_tools.audit.texts import ARTICLE, WINDOW, Numbered, Splits, names_of
 
 THRESHOLD = 0.8
 _SHINGLE = 5  # characters
@@ -38,22 +38,35 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 Shingles = npt.NDArray[np.uint64]
 Counts = npt.NDArray[Any]
+_Key = tuple[str, ...]  # a row's texts
+_Rows = list[tuple[_Key, Example]]
 Neighbours = Mapping[str, Mapping[str, float]]  # overlap of each pair of near texts, a fraction
 _Link = tuple[bool, float, list[Row]]  # whether labels agree, the smaller overlap, both rows
 
 
-def find_near_duplicates(splits: Splits, threshold: float = THRESHOLD) -> list[Finding]:
+def find_near_duplicates(
+    splits: Splits, loosely: Numbered, threshold: float = THRESHOLD
+) -> list[Finding]:
     """Find rows whose overlap is at least `threshold`, without exact duplicates.
 
     Findings are `near_pairs.<place>` for pairs of texts, else `near_texts.<place>`. Event pairs are
-    compared across splits only, as the pairs of one window share their text by design.
+    compared across splits only, as the pairs of one window share their text by design. `loosely`
+    has the rows' texts at the level of `texts.loose`.
     """
-    inside = names_of(splits) != (WINDOW,)
-    texts = {loose(text): None for e in every(splits) for text in (e.text, e.text_pair) if text}
-    neighbours, cut = find_neighbours([text for text in texts if text], threshold)
+    names, texts = names_of(splits), loosely.texts
+    sides = 1 if ARTICLE in names else 2
+    rows = {split: numbers[:, :sides].clip(0) for split, numbers in loosely.rows.items()}
+    compared = [texts[n] for n in np.unique(np.concatenate([*rows.values()])).tolist() if n]
+    neighbours, cut = find_neighbours(compared, threshold)
+    near = np.fromiter((text in neighbours for text in texts), bool)
+    kept: dict[str, _Rows] = {}
+    for split, numbers in rows.items():
+        chosen = np.flatnonzero(near[numbers].any(1)).tolist()
+        keys = (tuple(texts[n] for n in key) for key in numbers[chosen].tolist())
+        kept[split] = list(zip(keys, map(splits[split].__getitem__, chosen), strict=True))
     findings = []
     for one, other in combinations_with_replacement(splits, 2):
-        links = _links(splits, one, other, neighbours) if one != other or inside else []
+        links = _links(kept, one, other, neighbours) if one != other or names != (WINDOW,) else []
         if links:
             findings.append(_finding(splits, one, other, links, threshold, cut))
     return findings
@@ -149,37 +162,33 @@ def jaccard(one: Shingles, other: Shingles) -> float:
     return common / (len(one) + len(other) - common)
 
 
-def _links(splits: Splits, one: str, other: str, neighbours: Neighbours) -> list[_Link]:
+def _links(rows: Mapping[str, _Rows], one: str, other: str, neighbours: Neighbours) -> list[_Link]:
     """List the near duplicates between two splits (or within one).
 
     Different labels come first, then the largest overlap.
     """
     by_key = defaultdict(list)
-    for example in splits[other]:
-        by_key[_key(example)].append(example)
+    for key, example in rows[other]:
+        by_key[key].append(example)
     links: list[_Link] = []
-    for example in splits[one]:
-        for key, overlap in _near_keys(_key(example), by_key, neighbours):
-            for copy in by_key[key]:
+    for key, example in rows[one]:
+        for copy_key, overlap in _near_keys(key, by_key, neighbours):
+            for copy in by_key[copy_key]:
                 if one != other or example.guid < copy.guid:
-                    rows = [Row(s, e.guid, e.label) for s, e in ((one, example), (other, copy))]
-                    links.append((example.label == copy.label, overlap, rows))
+                    pair = [Row(s, e.guid, e.label) for s, e in ((one, example), (other, copy))]
+                    links.append((example.label == copy.label, overlap, pair))
     return sorted(links, key=lambda link: (link[0], -link[1]))
 
 
-def _key(example: Example) -> tuple[str, str]:
-    return loose(example.text), loose(example.text_pair or "")
-
-
 def _near_keys(
-    key: tuple[str, str], known: Mapping[tuple[str, str], object], neighbours: Neighbours
-) -> Iterator[tuple[tuple[str, str], float]]:
-    """Yield the known keys whose two texts are both near, but not the key itself."""
-    first, second = ({text: 1.0, **neighbours.get(text, {})} for text in key)
-    for premise, overlap in first.items():
-        for hypothesis, other in second.items():
-            if (premise, hypothesis) in known and (premise, hypothesis) != key:
-                yield (premise, hypothesis), min(overlap, other)
+    key: _Key, known: Container[_Key], neighbours: Neighbours
+) -> Iterator[tuple[_Key, float]]:
+    """Yield the known keys whose texts are all near, but not the key itself."""
+    near = [{text: 1.0, **neighbours.get(text, {})}.items() for text in key]
+    for texts in product(*near):
+        found = tuple(text for text, _ in texts)
+        if found in known and found != key:
+            yield found, min(overlap for _, overlap in texts)
 
 
 def _finding(

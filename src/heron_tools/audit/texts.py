@@ -1,9 +1,15 @@
-"""The texts of an example for the audit: by field, by word, and normalised for duplicates."""
+"""The texts of an example for the audit: by field, by word, and numbered for duplicates."""
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import count
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from heron.data.examples import Example
 from heron.languages.words import folded_words
@@ -60,7 +66,36 @@ def words(text: str) -> list[str]:
     return folded_words(text.replace("’", "'"))
 
 
-@lru_cache(maxsize=200_000)
+class Numbered(NamedTuple):
+    """The texts of all rows as numbers, at a level at which texts are alike."""
+
+    texts: list[str]  # the distinct ones, as they first occur; number 0 is the empty text
+    rows: Mapping[str, npt.NDArray[Any]]  # by split, int32 [N, 2]
+
+
+def numbered(splits: Splits, level: Callable[[str], str]) -> Numbered:
+    """Number texts, each normalised once: a row is its two `sides`, or its only text and -1.
+
+    For a text with events, the second number stands for these, and is below -1.
+    """
+    texts = defaultdict(count(1).__next__, {"": 0})
+    events: defaultdict[Hashable, int] = defaultdict(count(-2, -1).__next__)
+
+    def row(example: Example) -> tuple[int, int]:
+        first, *second = (texts[level(text)] for text in sides(example).values())
+        if second:
+            return first, second[0]
+        # Offsets may differ between copies: an event is its words and the text before it.
+        found = tuple((level(example.text[:a]), level(example.text[a:b])) for a, b in example.spans)
+        return first, events[found] if found else -1
+
+    found = {
+        split: np.fromiter(map(row, examples), np.dtype((np.int32, 2)), len(examples))
+        for split, examples in splits.items()
+    }
+    return Numbered(list(texts), found)
+
+
 def loose(text: str) -> str:
     """Keep letters and digits only, in lower case, with one space between words.
 

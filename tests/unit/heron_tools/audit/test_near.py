@@ -10,7 +10,11 @@ from hypothesis import strategies as st
 from tests.unit.heron_tools.audit.builders import by_id, event, pair, pairs, sentence
 
 from heron_tools.audit.near import bands, find_near_duplicates, find_neighbours, jaccard, shingle
-from heron_tools.audit.texts import loose
+from heron_tools.audit.texts import loose, numbered
+
+
+def near_copies(splits):
+    return find_near_duplicates(splits, numbered(splits, loose))
 
 
 def grams(text: str) -> set[str]:
@@ -70,7 +74,7 @@ def test_both_texts_must_be_near():
         pair("2", LONG + " viitor", OTHER, "b"),
         pair("3", LONG, "Nimeni nu știe cine va plăti pentru toate acestea", "a"),
     ]
-    found = by_id(find_near_duplicates({"train": rows}))["near_pairs.train"]
+    found = by_id(near_copies({"train": rows}))["near_pairs.train"]
     assert [row.guid for row in found.rows] == ["1", "2"]
     assert found.measures[0]["conflicting labels"] == 1
     assert found.severity == "warning"
@@ -78,9 +82,9 @@ def test_both_texts_must_be_near():
 
 def test_a_near_copy_across_splits_is_serious_and_an_exact_one_is_not_its_business():
     train, test = [pair("1", LONG, OTHER)], [pair("2", LONG + " viitor", OTHER)]
-    found = by_id(find_near_duplicates({"train": train, "test": test}))
+    found = by_id(near_copies({"train": train, "test": test}))
     assert found["near_pairs.train.test"].severity == "serious"
-    assert find_near_duplicates({"train": train, "test": [pair("2", LONG, OTHER + "!")]}) == []
+    assert near_copies({"train": train, "test": [pair("2", LONG, OTHER + "!")]}) == []
 
 
 def test_windows_of_event_pairs_are_compared_across_splits_only():
@@ -88,19 +92,19 @@ def test_windows_of_event_pairs_are_compared_across_splits_only():
         event("1", LONG, "hotărât", "repare"),
         event("2", LONG + " viitor", "hotărât", "repare"),
     ]
-    assert find_near_duplicates({"train": train}) == []
-    found = by_id(find_near_duplicates({"train": train[:1], "test": train[1:]}))
+    assert near_copies({"train": train}) == []
+    found = by_id(near_copies({"train": train[:1], "test": train[1:]}))
     assert list(found) == ["near_texts.train.test"]
 
 
 def test_a_text_with_many_neighbours_is_cut_off_and_that_is_said():
     rows = [pair(str(i), f"{LONG} {i}", OTHER) for i in range(80)]
-    (found,) = find_near_duplicates({"train": rows})
+    (found,) = near_copies({"train": rows})
     assert "more than 50 candidates" in found.meaning
 
 
 def test_random_sentences_have_no_neighbours():
-    assert find_near_duplicates({"train": pairs(60)}) == []
+    assert near_copies({"train": pairs(60)}) == []
 
 
 def test_a_short_or_empty_text_has_a_shingle():
