@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heron.base.cells import to_markdown, with_synthetic
+from heron.base.errors import ConfigError
 from heron.base.files import write_file
 from heron.base.run_folder import folder_inside, open_run
-from heron.base.terminal import print_lines, print_tables
+from heron.base.terminal import print_lines, print_tables, say
 from heron_tools.statistics.options import AnalyzeOptions, parse
 
 if TYPE_CHECKING:  # start-up time
@@ -42,7 +43,7 @@ def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]
         The files written: for each analysis `<split>-<by>.json` and `.png`, or its page.
 
     Raises:
-        ConfigError: a wrong option, or no such predictions.
+        ConfigError: a wrong option, no such predictions, or no analysis that applies to them.
         DataError: unreadable files, or files of other data.
     """
     from heron_tools.analysis import figures
@@ -51,11 +52,15 @@ def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]
     assert options.run is not None
     slicer = open_slicer(options, overrides)
     split, wanted = slicer.split, options.by or slicer.usual or list(slicer.by)
-    for by in wanted:
-        slicer.check(by)
     target, paths = options.out or folder_inside(options.run, "analysis"), list[Path]()
+    wrong = list[ConfigError]()
     for by in wanted:
-        found = slicer.run(by)
+        try:
+            slicer.check(by)
+            found = slicer.run(by)
+        except ConfigError as error:
+            wrong.append(error)
+            continue
         # No with_suffix, because names of splits of further data sets have dots.
         stem, figure = f"{split.name}-{by.replace('/', '_')}", {}
         facts = {"split": split.name, "by": by, **found.facts}
@@ -66,6 +71,10 @@ def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]
             title = f"{title}, {slicer.headline} {slicer.overall:.3f}"
             figure["png"] = figures.slices_figure(found.slicings, title, slicer.overall, *drawn)
         paths += write_outcome(found, target, stem, facts, **figure)
+    if wrong and not paths:
+        raise wrong[0]
+    for each in wrong:
+        say(str(each))
     return paths
 
 

@@ -53,6 +53,15 @@ def test_slices_count_every_labelled_row_and_its_accuracy(make_run):
     assert hits == pytest.approx(48)
 
 
+def test_what_does_not_apply_is_named_and_all_else_is_shown(make_run, capsys):
+    run = make_run()
+    assert analyze(f"run={run}", "by=colour,length") == 0
+    said = capsys.readouterr()
+    assert "Accuracy by words" in said.out
+    assert said.err.count("by=colour") == 1
+    assert analyze(f"run={run}", "by=colour") == 2
+
+
 def test_reasoning_types_come_from_a_side_column(make_run):
     run = make_run(side=("reasoning",))
     assert analyze(f"run={run}", "by=reasoning") == 0
