@@ -32,8 +32,8 @@ _LOG_WIDTH = 120  # columns of a file or a pipe; longer words make it wider
 _LONGEST_WORD = 24  # on a terminal, longer words (such as a job's name) may break
 _GAP = 3  # columns between two cells
 
-# Warnings printed so far. A module global, because any layer may warn, and no job of a command is
-# to repeat the warning of another.
+# Warnings and notes printed so far. A module global, because any layer may warn, and no job of a
+# command is to repeat the warning of another.
 _said: set[str] = set()
 _command = "heron train"  # the command that prints them, or whose job does
 
@@ -92,7 +92,7 @@ def print_lines(*lines: object, files: Iterable[Path] = ()) -> None:
 
 
 def print_tables(tables: Sequence[Table]) -> None:
-    """Print each table that has rows, with its note below; on a terminal, cut to its width."""
+    """Print each table that has rows, its note below it once; on a terminal, cut to its width."""
     from rich.console import Console, ConsoleDimensions  # start-up time
 
     if gather(tables=tables):
@@ -104,7 +104,9 @@ def print_tables(tables: Sequence[Table]) -> None:
             shown = to_rich(part, width)
             least = console.measure(shown, options=console.options.update(width=10_000)).maximum
             console.size = ConsoleDimensions(max(width or _LOG_WIDTH, least), console.height)
-            console.print(shown, Text(visible(part.note), "dim"), "", sep="\n")
+            below = [] if part.note in {*_said, ""} else [Text(visible(part.note), "dim")]
+            _said.add(part.note)
+            console.print(shown, *below, "", sep="\n")
 
 
 def to_rich(table: Table, width: int | None = None) -> RichTable:

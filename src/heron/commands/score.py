@@ -40,7 +40,8 @@ def run(arguments: Sequence[str]) -> int:
             Table("confusion matrix", ("gold \\ predicted", *scored.labels), tuple(counts)),
         ]
     print_tables(tables)
-    print_lines(*scored.notes)
+    alone = options.resamples and not any(name.endswith("_low") for name in scored.scores)
+    print_lines(*scored.notes, *(["no intervals: all rows are of one group"] if alone else []))
     if scored.signature:
         print_lines(f"BERTScore: {scored.signature}")
     if options.out:

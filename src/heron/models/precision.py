@@ -10,6 +10,7 @@ import torch
 from heron.base import ranks
 from heron.base.libraries import processor
 from heron.base.run_folder import RunFolder
+from heron.base.terminal import said
 from heron.data.config import RunSettings
 from heron.data.readers import Run
 
@@ -38,7 +39,10 @@ def with_precision(config: Run, folder: RunFolder) -> Run:
         kept = recorded_precision(config, folder)
         name = precision(kept)
         if config.trainer.precision == AUTO:
-            print(f"heron train: computes in {name} (trainer.precision=auto)", flush=True)
+            text = f"heron train: computes in {name} (trainer.precision=auto)"
+            if text not in said():
+                print(text, flush=True)
+            said([text])
             folder.write_config(_replace(config, name))
         if kept.trainer.precision == AUTO:
             folder.update_status(precision=name, accelerator=_accelerator(config))

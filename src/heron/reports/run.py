@@ -106,8 +106,10 @@ def headline(run: RunRecord, artefacts: Artefacts) -> list[tuple[str, str, str]]
     if not names:
         return []
     metric, cell = names[0], cell_of(scores, names[0])
+    alone = "group" in shown and len({*shown["group"]}) == 1
+    why = "no interval: all rows are of one document" if alone else "no interval was computed"
     interval = show(cell).partition(" ")[2]
-    facts = [(f"{split} {metric}", show(scores[metric]), interval or "no interval was computed")]
+    facts = [(f"{split} {metric}", show(scores[metric]), interval or why)]
     if (lead := scores.get(f"{COPIES[0]}_{metric}")) is not None:
         facts.append((f"{COPIES[0]} {metric}", show(lead), "the article's first three sentences"))
     elif golds := [gold for gold in map(str, shown["gold"]) if gold in artefacts.classes]:

@@ -255,7 +255,9 @@ def _notes(results: Sequence[SystemResult], outcomes: Outcomes) -> list[str]:
             "the best."
         )
     documents = len(set(outcomes.groups or ()))
-    if 0 < documents < _FEW_DOCUMENTS:
+    if documents == 1:
+        notes.append("All rows are of one document: no interval, no test; see resample=row.")
+    elif 0 < documents < _FEW_DOCUMENTS:
         notes.append(
             f"{documents} documents are few: intervals and the bootstrap's p are too small; go by "
             f"the randomisation's p, which cannot be below {2 / 2**documents:.2g}."
@@ -266,7 +268,7 @@ def _notes(results: Sequence[SystemResult], outcomes: Outcomes) -> list[str]:
 def answers(comparison: Comparison) -> list[str]:
     """Say in a sentence of each system whether it is better than the baseline."""
     units = comparison.rows if comparison.groups is None else comparison.groups
-    on = f"{units:,} {'rows' if comparison.groups is None else 'documents'}"
+    on = f"{units:,} {'row' if comparison.groups is None else 'document'}{'s' * (units > 1)}"
     found = []
     for result in comparison.systems:
         if tested := result.against:
@@ -275,6 +277,8 @@ def answers(comparison: Comparison) -> list[str]:
             if tested.significant:
                 word = "is better than" if ahead.difference > 0 else "is worse than"
             by = f"{ahead.difference:+.3f} [{ahead.low:.3f}, {ahead.high:.3f}], p = {p:.2g}"
+            if units == 1:
+                word, by = "cannot be tested against", f"{ahead.difference:+.3f}"
             what = f"{result.label} {word} {comparison.baseline}"
             found.append(f"{what}: {comparison.settings.metric} {by}, on {on}")
     return found
@@ -290,7 +294,9 @@ def _p(test: Any) -> Cell:
     return None if test is None else Formatted(test.p, ".2g")
 
 
-def _difference(found: Bootstrap) -> Interval:
+def _difference(found: Bootstrap, comparison: Comparison) -> Cell:
+    if comparison.groups == 1:
+        return found.difference
     return Interval(found.difference, found.low, found.high)
 
 
@@ -302,7 +308,8 @@ def systems_table(comparison: Comparison, split: str) -> Table:
         tested: list[Cell] = [None] * 5
         if found := result.against:
             p = _p(found.randomization), Formatted(found.p_holm, ".2g")
-            tested = [_difference(found.bootstrap), *p, _p(found.bootstrap), _p(found.mcnemar)]
+            tested = [_difference(found.bootstrap, comparison), *p]
+            tested += [_p(found.bootstrap), _p(found.mcnemar)]
         scores = result.label, summarize(result.scores), result.scores[result.best]
         rows.append((*scores, *tested))
     rows += [(name, value, *[None] * 6) for name, value in comparison.copied.items()]
@@ -363,7 +370,7 @@ def seeds_table(comparison: Comparison) -> Table:
         for pair in result.against.per_seed if result.against else ():
             scores = (result.label, pair.seed or "–", pair.score, pair.baseline)
             p = _p(pair.randomization), _p(pair.bootstrap), _p(pair.mcnemar)
-            rows.append((*scores, _difference(pair.bootstrap), *p))
+            rows.append((*scores, _difference(pair.bootstrap, comparison), *p))
     several = any(len(result.scores) > 1 for result in comparison.systems)
     note = "Same seed with same seed; these p-values are not corrected for their number."
     return Table("Seed by seed", columns, tuple(rows) if several else (), note)

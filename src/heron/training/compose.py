@@ -16,13 +16,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from heron.base.errors import ConfigError
-from heron.base.folders import (
-    add_forks,
-    conf_dirs,
-    data_set_file,
-    data_sets,
-    default_cache_dir,
-)
+from heron.base.folders import add_forks, conf_dirs, data_set_file, data_sets, default_cache_dir
 from heron.base.terminal import say
 from heron.config.compose import composed, explained, open_hydra, read_flags, shown, typed_words
 from heron.config.constraints import key_of

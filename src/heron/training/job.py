@@ -180,6 +180,9 @@ def score(
     columns = predictions.columns(config)
     write_table(folder.predictions(split), columns)
     scores = predictions.scores(of_split(config, split))
+    by_group = config.task.bootstrap and config.task.resample == "group"
+    if by_group and len(set(predictions.groups)) == 1 < len(predictions.guids):
+        say(f"{split}: no intervals: all rows are of one document; see task.resample=row")
     scores |= further_scores(config.task.metrics, columns, config.task.name)
     return {**scores, "refused": refused}
 

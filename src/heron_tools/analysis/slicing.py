@@ -32,7 +32,7 @@ Floats = npt.NDArray[np.float64]
 Parts = Sequence[tuple[str, Rows]]
 
 TEMPLATES = Path(__file__).parent / "templates"
-TEXTS_NOTE = f"[low, high]: 95 %, bootstrap of whole articles ({RESAMPLES:,} resamples)."
+TEXTS_NOTE = f"[low, high]: 95 %, bootstrap of whole articles ({RESAMPLES:,} draws), if several."
 
 
 @dataclass(frozen=True)

@@ -259,6 +259,14 @@ def test_whole_documents_are_drawn_where_asked(sweep):
         run(sweep, "groups=groups.csv")
 
 
+def test_one_document_allows_no_interval_and_no_test(sweep, capsys):
+    write_table("groups.csv", {"guid": GUIDS, "group": ["a"] * len(GUIDS)})
+    written = run(sweep, "groups=groups.csv")
+    assert "of one document" in " ".join(written["notes"])
+    said = capsys.readouterr().out.splitlines()[0]
+    assert ("cannot be tested" in said, "[" in said) == (True, False)
+
+
 def test_documents_are_drawn_if_one_of_the_runs_draws_them(make_run):
     documents = [guid.partition(".")[0] for guid in GUIDS]
     for head, resample in (("cls", "row"), ("ess", "group")):

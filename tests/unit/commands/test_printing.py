@@ -11,6 +11,7 @@ import sys
 import termios
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -247,3 +248,10 @@ def test_colours_and_isolates_are_for_terminals_only(capsys):
     assert "…" not in piped
     print_tables([TABLE])
     assert capsys.readouterr().out in piped
+
+
+def test_a_note_below_several_tables_is_printed_once(capsys):
+    terminal.begin()
+    for _ in range(2):
+        print_tables([replace(TABLE, note="a note")] * 2)
+    assert capsys.readouterr().out.count("a note") == 1

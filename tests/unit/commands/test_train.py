@@ -144,13 +144,18 @@ def test_the_demo_names_commands_that_can_be_pasted_and_its_page_last(
     assert [*words, "head=window,ess,emp"] == typed[2][3:]
 
 
-def test_where_no_folder_can_be_made_the_cache_is_the_users_own(tmp_path, monkeypatch, capsys):
+def test_a_user_is_told_of_a_cache_elsewhere_and_of_intervals_that_cannot_be(
+    tmp_path, monkeypatch, capsys
+):
     may, own = os.access, tmp_path / "own"
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("HERON_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(own))
     monkeypatch.setattr("os.access", lambda path, how: path != "." and may(path, how))
-    assert heron("train", *TINY, "trainer.max_epochs=1", f"paths.runs={tmp_path / 'runs'}") == 0
+    small = ("data.generator.size=100", "trainer.max_epochs=1")
+    assert heron("train", *TINY, *small, f"paths.runs={tmp_path / 'runs'}") == 0
     assert (own / "heron" / "chronicle").is_dir()
     assert not Path("cache").exists()
-    assert capsys.readouterr().err.count(str(own)) == 1
+    said = capsys.readouterr().err
+    assert said.count(str(own)) == 1
+    assert said.count("one document; see task.resample=row") == 2  # validation, test
