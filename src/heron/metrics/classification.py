@@ -10,8 +10,8 @@ occur in the split, as scikit-learn's do when it is given `labels`.
 A row without a prediction (an empty one, such as an answer of a language model that names no class)
 is wrong: it counts in an additional last column, `[..., C, C + 1]`.
 
-Legend: N rows, C classes, G groups of rows, R resamples, K cells. Matrix rows are gold labels,
-columns predictions.
+Legend: N rows, C classes, G groups of rows, R resamples, K filled cells of groups, X cells of a
+matrix. Its rows are gold labels, its columns predictions.
 """
 
 from collections.abc import Callable, Sequence
@@ -193,26 +193,25 @@ def bootstrap_intervals(
     scores, size = headline(task, labels, relaxed), len(labels)
     gold_N, prediction_N, width = _ids(gold, prediction, labels)
     group_N = np.zeros_like(gold_N) if groups is None else intervals.number_groups(groups)
-    shape = int(group_N.max(initial=0)) + 1, size, width
-    if groups is not None and shape[0] == 1 and len(gold_N):
+    several, numbers = int(group_N.max(initial=0)) + 1, size * width
+    if groups is not None and several == 1 and len(gold_N):
         return {}
     # The filled cells and the last one: so empty cells before it do not change the draws.
-    cell_N = np.ravel_multi_index((group_N, gold_N, prediction_N), shape)
-    cell_K, count_K = np.unique([*cell_N, np.prod(shape) - 1], return_counts=True)
-    group_K, gold_K, prediction_K = np.unravel_index(cell_K, shape)
+    cell_N = (gold_N * width + prediction_N) * several + group_N
+    cell_K, count_K = np.unique([*cell_N, numbers * several - 1], return_counts=True)
     count_K[-1] -= 1
+    place_X, start_X = np.unique(cell_K // several, return_index=True)
     random, found = np.random.default_rng(seed), []
-    numbers = size * width
-    for block in intervals.batches(resamples, shape[0] + len(count_K) + numbers):
+    for block in intervals.batches(resamples, several + len(count_K) + numbers):
         draws = block.stop - block.start
         if groups is None:  # one multinomial draw over the cells
             shares_K = count_K / max(len(gold_N), 1)
             counts_RK = random.multinomial(len(gold_N), shares_K, draws)
         else:
-            weight_RG = intervals.draw_groups(shape[0], draws, random)
-            counts_RK = weight_RG[:, group_K] * count_K
-        place_RK = np.arange(draws)[:, None] * numbers + gold_K * width + prediction_K
-        summed = np.bincount(place_RK.ravel(), counts_RK.ravel(), draws * numbers)
-        found.append(scores(summed.reshape(draws, size, width)))
+            weight_RG = intervals.draw_groups(several, draws, random)
+            counts_RK = weight_RG[:, cell_K % several] * count_K
+        summed_RX = np.zeros((draws, numbers))
+        summed_RX[:, place_X] = np.add.reduceat(counts_RK, start_X, axis=1)
+        found.append(scores(summed_RX.reshape(draws, size, width)))
     names = found[0] if found else ()
     return intervals.percentile_intervals({n: np.concatenate([f[n] for f in found]) for n in names})

@@ -4,7 +4,7 @@ Rows that are not independent, such as the event pairs of one window, need
 the cluster bootstrap, which draws whole groups (windows, documents); its intervals are usually
 wider.
 
-Legend: N rows, R resamples, G groups, S scores, X the axes of what is summed.
+Legend: N rows, R resamples (D of them), G groups, S scores, X the axes of what is summed.
 Source: Efron and Tibshirani 1993, chapter 13 (percentile); Davison and Hinkley 1997, section 3.8
 (resampling whole groups).
 """
@@ -49,9 +49,13 @@ def batches(draws: int, numbers: int) -> Iterator[slice]:
 
 def draw_groups(groups: int, resamples: int, random: np.random.Generator) -> Ids:
     """Draw as many groups as there are, with replacement; how often each was drawn, `[R, G]`."""
-    # One resample at a time: R x G draws at once would not fit for large splits.
-    draws = (random.integers(groups, size=groups) for _ in range(resamples))
-    return np.stack([np.bincount(draw, minlength=groups) for draw in draws])
+    counts_RG = np.empty((resamples, groups), np.int64)
+    for block in batches(resamples, 100 * groups):  # what the processor's cache holds
+        draws_DG = random.integers(groups, size=counts_RG[block].shape)
+        draws_DG += np.arange(len(draws_DG))[:, None] * groups
+        counts = np.bincount(draws_DG.ravel(), minlength=draws_DG.size)
+        counts_RG[block] = counts.reshape(draws_DG.shape)
+    return counts_RG
 
 
 def resample_groups(sums_GX: npt.NDArray[Number], resamples: int, seed: int) -> npt.NDArray[Number]:

@@ -28,18 +28,24 @@ from heron.base.secrets import redact
 from heron.base.signals import end_with_parent, hold_sigterm, let_sigterm_through, raise_at_sigterm
 from heron.training.run import Clock, Run
 
+READ = "HERON_READ"  # in the server's environment: the `config.yaml` whose data it reads
 _context = multiprocessing.get_context("forkserver")
 # Runs a job in its own process, beside `processes - 1` others: its exit code, and how it failed.
 RunAlone = Callable[[Run, int], tuple[int, dict[str, Any] | None]]
 
 
-def start_server(preload: Sequence[str] = ()) -> None:
-    """Start the server, which begins to import `heron.sweeps.preload` and more; returns at once."""
-    _context.set_forkserver_preload(["heron.sweeps.preload", *preload])
+def start_server(preload: Sequence[str] = (), job: Run | None = None) -> None:
+    """Start the server, which begins to import `preload` and more; returns at once.
+
+    Then it reads the data of `job`, if its folder is claimed by that time, for all that it forks.
+    """
+    _context.set_forkserver_preload([*preload, "heron.sweeps.preload"])
     resource_tracker.ensure_running()  # starting it later would unblock SIGTERM
+    os.environ[READ] = str(job.folder.config) if job else ""
     # SIGTERM to a whole process group must not end the server: only it learns how jobs end.
     with _without_main(), hold_sigterm():
         forkserver.ensure_running()
+    del os.environ[READ]
 
 
 class JobProcess:

@@ -65,7 +65,9 @@ class Sweep:
         several = any(count_ranks(job.config) > 1 for job in jobs)
         self.isolate = jobs[0].config.run.isolate is not False or self.n_jobs > 1 or several
         if self.isolate:
-            start_server(self.preload)  # imports while jobs are planned
+            # It imports while jobs are planned. To read takes as long as to train a head.
+            heads = max(len(jobs), self.total) > 1 and jobs[0].config.encoder.freeze == "all"
+            start_server(self.preload, jobs[0] if heads else None)
         self._waiting.extend(self.plan(jobs))
         while True:
             self.work()

@@ -14,8 +14,10 @@ import pytest
 
 from heron.base import files, terminal
 from heron.base.files import read_json
+from heron.base.run_folder import RunFolder
 from heron.sweeps import isolation
 from heron.sweeps.isolation import start_server
+from heron.training.compose import compose
 from small_sweeps import (
     jobs_of,
     kill_one,
@@ -25,6 +27,7 @@ from small_sweeps import (
     statuses,
     sweep,
     trainings,
+    words_of,
 )
 
 pytestmark = pytest.mark.slow
@@ -141,3 +144,16 @@ def test_planning_a_sweep_needs_no_torch():
         "assert not {'torch', 'sklearn'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_server_reads_the_data_that_heads_on_stored_vectors_share(tmp_path, monkeypatch):
+    code = (
+        "import heron.sweeps.preload; from heron.data import datamodule\n"
+        "print(*(split for each in datamodule._last.values() for split in each.examples))"
+    )
+    config = compose(words_of(tmp_path, "encoder.freeze=all")[1:-3])
+    (folder := RunFolder(tmp_path / "job")).write_config(config)
+    monkeypatch.setenv(isolation.READ, str(folder.config))
+    said = subprocess.run([sys.executable, "-c", code], check=True, text=True, capture_output=True)
+    assert said.stdout.split() == ["train", "validation", "test"]
+    assert not said.stderr
