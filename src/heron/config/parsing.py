@@ -241,7 +241,8 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _lines(error: BaseException) -> list[str]:
-    lines = map(str.strip, str(error).splitlines())
+    said = str(error).partition("\nAvailable options")[0]  # `nearest` lists them
+    lines = map(str.strip, said.splitlines())
     return [line for line in lines if line and not _INNER.match(line)]
 
 
