@@ -217,21 +217,22 @@ def conclude(found: Sequence[JobReturn], refused: Sequence[tuple[str, str]] = ()
     """Print which jobs of a sweep failed; returns the exit code."""
     bad = [each for each in found if each.status == JobStatus.FAILED]
     cut = [each for each in bad if getattr(each._return_value, "interrupted", False)]
-    failed = [
-        *refused,
-        *(
-            (", ".join(each.overrides or ()), first_line(each._return_value))
-            for each in bad
-            if each not in cut
-        ),
+    shared = set.intersection(*(set(each.overrides or ()) for each in found)) if found else set()
+    reasons = [
+        (", ".join(w for w in each.overrides or () if w not in shared), each._return_value)
+        for each in bad
+        if each not in cut
     ]
-    jobs = len(found) + len(refused)
-    if len(failed) == jobs and not any(isinstance(each._return_value, JobError) for each in bad):
+    failed: dict[str, list[str]] = {}  # jobs by reason
+    for words, error in [*refused, *((words, first_line(error)) for words, error in reasons)]:
+        failed.setdefault(error, []).append(words)
+    jobs, number = len(found) + len(refused), sum(map(len, failed.values()))
+    if number == jobs and not any(isinstance(each._return_value, JobError) for each in bad):
         return 2  # no job was run, and the reasons are printed
     if failed:
         said = [
-            f"{len(failed)} of {jobs} jobs failed:",
-            *(f"  {overrides}: {error}" for overrides, error in failed),
+            f"{number} of {jobs} jobs failed:",
+            *(f"  {'; '.join(names)}: {error}" for error, names in failed.items()),
             "The same command resumes what was interrupted (killed, out of memory, disk full); "
             "run.retry=failed tries the others again, too. What a job printed is in its log.txt.",
         ]
