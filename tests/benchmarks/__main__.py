@@ -43,7 +43,7 @@ def main(name: str, words: Sequence[str]) -> int:
             kept["machine"] = "; ".join([processor(), *cards])
             kept["python"] = sys.version.split()[0]
             kept["versions"] = {package: version(package) for package in _PACKAGES}
-            print_tables([table(name, kept)])
+            print_tables([table(name, {name: kept})])
             write_json(file := options.out / f"{name}.json", kept)
             print(file)
     except AbsentError as error:

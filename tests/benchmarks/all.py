@@ -42,16 +42,18 @@ class Options(Out):
 
 def run(options: Options) -> Found:
     """Measure what is missing, and write the table."""
-    kept, absent = [], []
+    kept, absent = {}, []
     for name in options.only or [name for name, words in BENCHMARKS.items() if words is not None]:
         path = options.out.resolve() / f"{name}.json"
         if options.again or not path.is_file():
             print(f"bench-all: {path}", flush=True)
             words = (BENCHMARKS[name] or "").split()
             print(call("tests.benchmarks", name, f"out={path.parent}", *words), flush=True)
-        kept += [read_json(path)] if path.is_file() else []
-        absent += [] if path.is_file() else [name]  # it has said what it needs
-    found = table("What heron reaches", *kept)
+        if path.is_file():
+            kept[name] = read_json(path)
+        else:
+            absent.append(name)  # it has said what it needs
+    found = table("What heron reaches", kept)
     write_file(options.out / "table.md", to_markdown(found))
     if absent:
         print(f"Not measured, for want of data or an encoder: {', '.join(absent)}")

@@ -43,14 +43,14 @@ class Row:
     limit: str = ""
 
     def cells(self) -> tuple[str, ...]:
-        """Lay it out: work, rival, median, lowest and highest, and whether the limit is kept."""
+        """Lay it out: work, rival, median (lowest to highest), and whether the limit is kept."""
         low, middle, high = (show(number(of(self.values))) for of in (min, median, max))
-        limit = self.limit
+        spread, limit = f" ({low} to {high})" * (len(self.values) > 1), self.limit
         if limit:
             sign, bound = limit.split()
             over = median(self.values) - float(bound)
             limit += ": reached" if (over >= 0 if sign == "≥" else over <= 0) else ": missed"
-        return self.work, self.rival, f"{middle} {self.unit}", f"{low} to {high}", limit
+        return self.work, self.rival, f"{middle} {self.unit}".strip() + spread, limit
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,14 @@ class Found:
     record: Mapping[str, Any] = field(default_factory=dict)
 
 
-def table(title: str, *kept: Mapping[str, Any]) -> Table:
-    """Set out what the files of benchmarks hold."""
-    columns = ("work", "rival", "measured", "lowest to highest", "limit", "machine")
-    rows = [(*Row(**row).cells(), each["machine"]) for each in kept for row in each["rows"]]
+def table(title: str, kept: Mapping[str, Mapping[str, Any]]) -> Table:
+    """Set out what the files of benchmarks hold, by their names."""
+    columns = ("command", "work", "rival", "measured", "limit", "machine")
+    rows = [
+        (f"bench-{name}", *Row(**row).cells(), each["machine"])
+        for name, each in kept.items()
+        for row in each["rows"]
+    ]
     return Table(title, columns, tuple(rows))
 
 

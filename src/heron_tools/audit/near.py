@@ -84,8 +84,7 @@ def find_neighbours(texts: Sequence[str], threshold: float) -> tuple[Neighbours,
     of: dict[str, dict[str, float]] = defaultdict(dict)
     cut = 0
     for start in tracked(starts, "near duplicates"):
-        rows_C = np.arange(start, min(start + _CHUNK, len(texts)))
-        pairs_P = np.unique(np.concatenate([_earlier(rows_C, *group) for group in groups]))
+        pairs_P = np.unique(np.concatenate([_earlier(start, len(texts), *g) for g in groups]))
         rows_P, others_P = np.divmod(pairs_P, len(texts))
         rank_P = np.arange(len(rows_P)) - np.searchsorted(rows_P, rows_P)
         cut += int((rank_P == _MOST).sum())
@@ -113,25 +112,36 @@ def _band_keys(texts: Sequence[str], count: int, rows: int) -> list[Shingles]:
     return keys
 
 
-def _groups(key_N: Shingles) -> tuple[Counts, Counts, Counts]:
-    """Sort texts by a band's key: the order; per text, its group's start, its rank in it."""
+def _groups(key_N: Shingles) -> tuple[Counts, ...]:
+    """Sort the M texts that share a band's key with another by it.
+
+    Returns:
+        Their order; the texts, ascending; of each, where its group starts in the order, and its
+        rank in the group; int32.
+    """
     order_N = np.argsort(key_N, kind="stable")
     sorted_N = key_N[order_N]
-    first_N, rank_N = np.empty((2, len(key_N)), np.int32)
-    first_N[order_N] = np.searchsorted(sorted_N, sorted_N)
-    rank_N[order_N] = np.arange(len(key_N)) - first_N[order_N]
-    return order_N.astype(np.int32), first_N, rank_N
+    twin_N = np.append(sorted_N[1:] == sorted_N[:-1], False)
+    shared_N = twin_N | np.roll(twin_N, 1)
+    order_M, sorted_M = order_N[shared_N], sorted_N[shared_N]
+    first_M, by_text_M = np.searchsorted(sorted_M, sorted_M), np.argsort(order_M)
+    rank_M = np.arange(len(first_M)) - first_M
+    found = order_M, *(each_M[by_text_M] for each_M in (order_M, first_M, rank_M))
+    return tuple(each_M.astype(np.int32) for each_M in found)
 
 
-def _earlier(rows_C: Counts, order_N: Counts, first_N: Counts, rank_N: Counts) -> Counts:
-    """Pair each text with the first `_MOST + 1` earlier texts of its group.
+def _earlier(
+    start: int, total: int, order_M: Counts, texts_M: Counts, first_M: Counts, rank_M: Counts
+) -> Counts:
+    """Pair each text of a chunk with the first `_MOST + 1` earlier texts of its group.
 
-    A pair is encoded as one number: N times the later text's position, plus the earlier one's.
+    A pair is encoded as one number: `total` times the later text's position, plus the earlier's.
     """
-    count_C = np.minimum(rank_N[rows_C], _MOST + 1)
-    rows_P = np.repeat(rows_C, count_C)
-    within_P = np.arange(len(rows_P)) - np.repeat(np.cumsum(count_C) - count_C, count_C)
-    return rows_P * len(order_N) + order_N[first_N[rows_P] + within_P]
+    chunk = slice(*np.searchsorted(texts_M, (start, start + _CHUNK)))
+    count_C = np.minimum(rank_M[chunk], _MOST + 1)
+    texts_P = np.repeat(texts_M[chunk].astype(np.int64), count_C)
+    within_P = np.arange(len(texts_P)) - np.repeat(np.cumsum(count_C) - count_C, count_C)
+    return texts_P * total + order_M[np.repeat(first_M[chunk], count_C) + within_P]
 
 
 def bands(threshold: float) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.data.examples import Example, Span
-from heron_tools.audit.texts import fields, loose, words
+from heron_tools.audit.texts import fields, loose, numbered, words
 
 
 @given(st.text())
@@ -49,3 +49,12 @@ def test_an_event_pair_has_its_events_what_stands_between_them_and_its_window():
         "between": " and ",
         "window": "he ate and slept",
     }
+
+
+def test_each_text_is_normalised_once_and_rows_that_are_alike_have_one_number():
+    train, seen = [Example("1", "A b.", "c"), Example("2", "a  B", "!"), Example("3", "c")], []
+    splits = {"train": train, "test": [Example("4", "a b", "C!")]}
+    texts, rows = numbered(splits, lambda text: seen.append(text) or loose(text))
+    assert (len(seen), texts) == (7, ["", "a b", "c"])
+    assert rows["train"].tolist() == [[1, 2], [1, 0], [2, -1]]
+    assert rows["test"].tolist() == [[1, 2]]
