@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
@@ -31,6 +32,7 @@ Work = TypeVar("Work")
 _LOG_WIDTH = 120  # columns of a file or a pipe; longer words make it wider
 _LONGEST_WORD = 24  # on a terminal, longer words (such as a job's name) may break
 _GAP = 3  # columns between two cells
+_SOON = 3  # seconds without news
 
 # Warnings and notes printed so far. A module global, because any layer may warn, and no job of a
 # command is to repeat the warning of another.
@@ -212,13 +214,26 @@ def messages() -> Console:
     return Console(stderr=True, quiet=_output.quiet)
 
 
-def tracked(plan: Sequence[Work], title: str, wanted: bool | None = None) -> Iterable[Work]:
-    """Show a bar on standard error while a plan is processed; `wanted` None: on terminals."""
-    from rich.progress import track  # start-up time
+def tracked(plan: Sequence[Work], title: str, wanted: bool | None = None) -> Iterator[Work]:
+    """Go through a plan; one that takes seconds shows a bar on a terminal, else the time left once.
 
-    console = messages()
-    shown = console.is_terminal if wanted is None else wanted
-    return track(plan, title, console=console, disable=not shown, transient=True)
+    `wanted`: true for a bar from the beginning on, false for nothing.
+    """
+    begun, took, done = time.monotonic(), 0.0, 0
+    while done < len(plan) and not wanted and (wanted is False or took < _SOON):
+        yield plan[done]
+        took, done = time.monotonic() - begun, done + 1
+    left = plan[done:]
+    if left and (wanted or messages().is_terminal):
+        from rich.progress import track  # start-up time
+
+        bar: Any = {"total": len(plan), "completed": done, "console": messages(), "transient": True}
+        yield from track(left, title, **bar)
+        return
+    if left and ranks.is_first() and not _output.quiet:
+        line = f"{_command}: {title}: about {duration(took / done * len(left))} left"
+        print(line, file=sys.stderr, flush=True)
+    yield from left
 
 
 def duration(seconds: float) -> str:

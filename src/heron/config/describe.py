@@ -15,7 +15,16 @@ from typing import Any, get_args, get_origin
 
 from heron.base.errors import ConfigError, nearest
 from heron.base.folders import conf_dirs, config_groups
-from heron.config.constraints import allowed, choices, key_types, plain, root
+from heron.config.constraints import (
+    all_keys,
+    allowed,
+    choices,
+    key_of,
+    key_types,
+    plain,
+    root,
+    type_of,
+)
 
 _KINDS = {int: "whole number", float: "number", str: "text", bool: "true | false"}
 # A field with the comment lines above it and, of a field on one line, the comment after it.
@@ -184,6 +193,23 @@ def _default(schema: Any, field: str) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return "null" if value is None else '""' if value == "" else str(value)
+
+
+def wrong_word(words: Sequence[str], everywhere: Sequence[str]) -> tuple[str, str]:
+    """Find the first word with an unknown key or option; returns that part, and near names."""
+    groups, keys = config_groups(), all_keys()
+    for word in words:
+        key, value = key_of(word), word.partition("=")[2]
+        if key in groups:
+            options = group_options(key)
+            for wrong in () if value[:1] in ("{", "[") else value.split(","):
+                if wrong not in (*options, "null"):
+                    model = f" A model of the hub: encoder=pretrained encoder.name={wrong}"
+                    hint = nearest(wrong, options) + (model if key == "encoder" else "")
+                    return f"{key}={wrong}", hint
+        elif key not in keys and not type_of(key) and not key.startswith("hydra"):
+            return key, meant(key, [*groups, *keys, *everywhere])
+    return "", ""
 
 
 def meant(key: str, known: Iterable[str]) -> str:

@@ -21,16 +21,14 @@ from types import NoneType
 from typing import Any, TypeVar, cast, get_args, get_origin
 
 from heron.base.errors import ConfigError, HeronError, nearest
-from heron.base.folders import config_groups, default_cache_dir, default_data_dir
+from heron.base.folders import default_cache_dir, default_data_dir
 from heron.config.constraints import (
     adapter,
-    all_keys,
     field_types,
     key_of,
     key_types,
     plain,
     type_at,
-    type_of,
 )
 
 T = TypeVar("T")
@@ -200,6 +198,8 @@ def explain(
 
 def explain_words(words: Sequence[str], error: BaseException) -> str:
     """Describe Hydra's error about a command's overrides, and what an unknown one may mean."""
+    from heron.config.describe import wrong_word  # start-up time: for errors only
+
     inner: BaseException | None = error  # OmegaConf hides what was raised while it resolved a value
     while inner and not isinstance(inner, HeronError):
         inner = inner.__cause__ or inner.__context__
@@ -207,31 +207,12 @@ def explain_words(words: Sequence[str], error: BaseException) -> str:
         return str(inner)
     lines = dict.fromkeys(line.rstrip(".,") for cause in _causes(error) for line in _lines(cause))
     said = "; ".join(lines) or type(error).__name__
-    wrong, hint = _meant(words)
+    wrong, hint = wrong_word(words, EVERYWHERE)
     wrong = getattr(error, "override", None) or wrong  # the former cannot be read at all
     named = isinstance(error, ImportError) or any(key_of(word) in said for word in words)
     if not wrong and not named:
         wrong = " ".join(words)
     return f"{wrong}: {said}.{hint}" if wrong and wrong not in said else f"{said}.{hint}"
-
-
-def _meant(words: Sequence[str]) -> tuple[str, str]:
-    """Find the first word with an unknown key or option; returns that part, and near names."""
-    from heron.config.describe import group_options, meant  # start-up time: for errors only
-
-    groups, keys = config_groups(), all_keys()
-    for word in words:
-        key, value = key_of(word), word.partition("=")[2]
-        if key in groups:
-            options = group_options(key)
-            for wrong in () if value[:1] in ("{", "[") else value.split(","):
-                if wrong not in (*options, "null"):
-                    model = f" A model of the hub: encoder=pretrained encoder.name={wrong}"
-                    hint = nearest(wrong, options) + (model if key == "encoder" else "")
-                    return f"{key}={wrong}", hint
-        elif key not in keys and not type_of(key) and not key.startswith("hydra"):
-            return key, meant(key, [*groups, *keys, *EVERYWHERE])
-    return "", ""
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

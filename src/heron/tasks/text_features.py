@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from heron.base.errors import ConfigError, Problem
+from heron.base.terminal import tracked
 from heron.data.examples import Example
 from heron.data.features import FeatureOptions, Features, flatten, token_ids
 
@@ -31,7 +32,7 @@ def text_features(examples: Sequence[Example], tokenizer: Any, options: FeatureO
     """
     rows: list[Row | Problem] = []
     forms = ("premise", "hypothesis") if options.input == "separate" else (options.input,)
-    for start in range(0, len(examples), _CHUNK):
+    for start in tracked(range(0, len(examples), _CHUNK), "tokenizing"):
         chunk = examples[start : start + _CHUNK]
         found = [_encode(chunk, tokenizer, options, form) for form in forms]
         for parts in zip(*found, strict=True):

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import norm
 
+from heron.base.terminal import tracked
 from heron.languages import LANGUAGES
 from heron_tools.audit.features import (
     Feature,
@@ -73,7 +74,7 @@ def find_shortcuts(
         by_split[split] += found
     judged = [
         _judge(dict(zip(parts, features, strict=True)), parts, len(labels))
-        for features in zip(*by_split.values(), strict=True)
+        for features in tracked(list(zip(*by_split.values(), strict=True)), "rules")
         if len(np.unique(features[0].values_N)) > 1
     ]
     judged.sort(key=lambda each: -each.gain)

@@ -255,3 +255,13 @@ def test_a_note_below_several_tables_is_printed_once(capsys):
     for _ in range(2):
         print_tables([replace(TABLE, note="a note")] * 2)
     assert capsys.readouterr().out.count("a note") == 1
+
+
+@pytest.mark.parametrize(("seconds", "lines"), [(0.0, 0), (3.1, 1)])
+def test_only_work_that_takes_seconds_says_how_long_and_once(seconds, lines, capsys, monkeypatch):
+    now = iter(range(99))
+    monkeypatch.setattr("time.monotonic", lambda: next(now) * seconds)
+    assert list(terminal.tracked(range(5), "tokenizing")) == [0, 1, 2, 3, 4]
+    said = capsys.readouterr().err
+    assert said.count("tokenizing: about ") == lines
+    assert said.count("12 s") == lines

@@ -15,6 +15,7 @@ import numpy as np
 from torch import Tensor
 
 from heron.base.errors import Problem
+from heron.base.terminal import tracked
 from heron.data.collate import Batch
 from heron.data.examples import Example, Span
 from heron.data.features import Column, FeatureOptions, Features, flatten, token_ids
@@ -80,7 +81,7 @@ def qa_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOpt
     another one.
     """
     rows: list[Row | Problem] = []
-    for start in range(0, len(examples), _CHUNK):
+    for start in tracked(range(0, len(examples), _CHUNK), "tokenizing"):
         chunk = examples[start : start + _CHUNK]
         encoded = tokenizer(
             [example.text_pair or "" for example in chunk],

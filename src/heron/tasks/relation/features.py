@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from heron.base.errors import Problem
+from heron.base.terminal import tracked
 from heron.data.examples import Example, Span
 from heron.data.features import Column, FeatureOptions, Features, flatten, token_ids
 from heron.data.markers import mark
@@ -38,7 +39,7 @@ def relation_features(
     found: list[tuple[int, ...]] = []
     used: list[np.ndarray] = []
     refused: dict[int, Problem] = {}
-    for start in range(0, len(starts) - 1, _CHUNK):
+    for start in tracked(range(0, len(starts) - 1, _CHUNK), "tokenizing"):
         members = [order[a:b] for a, b in pairwise(starts[start : start + _CHUNK + 1])]
         laid_out = [[_lay_out(examples[row], options) for row in rows] for rows in members]
         encoded = tokenizer(

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from heron.base.terminal import tracked
 from heron.data.collate import IGNORED
 from heron.data.examples import Example
 from heron.data.features import Column, FeatureOptions, Features, flatten, token_ids
@@ -37,7 +38,7 @@ def summary_features(
     """
     articles: list[_Encoded] = []
     targets: list[_Encoded] = []
-    for start in range(0, len(examples), _CHUNK):
+    for start in tracked(range(0, len(examples), _CHUNK), "tokenizing"):
         chunk = examples[start : start + _CHUNK]
         articles += _encode([e.text for e in chunk], tokenizer, options.max_length)
         summaries = [e.target for e in chunk if e.target is not None]
