@@ -6,6 +6,7 @@ warning says how to upload it.
 
 import os
 import secrets
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import is_dataclass
@@ -103,8 +104,12 @@ def wandb_run(config: Config, folder: RunFolder) -> Iterator[None]:
         exit_code = 0
     finally:
         if wandb.run is not None:
+            where = _where(folder, wandb.run)
             lost = "what is not uploaded yet (`wandb sync <run folder>/wandb/run-*` tries again)"
             _attempt(lost, _finish, exit_code)
+            if len(_training) == 1 and where not in said():
+                print(f"heron train: W&B: {where}", flush=True)
+                said([where])
         _training.pop()
 
 
@@ -131,9 +136,21 @@ def _open(config: Config, folder: RunFolder, named: dict[str, Any]) -> Any:
         x_save_requirements=False,
     )
     run_id = _run_id(config, folder, named["project"])
+    logger._wandb_init.pop("anonymous", None)  # W&B warns of it
     logger._wandb_init |= named | {"id": run_id, "config": recorded, "settings": settings}
     assert logger.experiment is not None
     return logger
+
+
+def _where(folder: RunFolder, run: Any) -> str:
+    """Name a run's page, or the command that uploads it, with the other runs of a sweep."""
+    if not run.offline:
+        return str(run.url)
+    place, sweep = Path(run.dir).parent, folder.path.parent
+    is_one_of_several = (sweep / "multirun.yaml").is_file() and sweep.resolve() in place.parents
+    if is_one_of_several:
+        return f"wandb sync {shlex.quote(str(sweep))}/*/wandb/offline-run-*"
+    return f"wandb sync {shlex.quote(os.path.relpath(place))}"
 
 
 def _stored(folder: RunFolder) -> dict[str, Any]:

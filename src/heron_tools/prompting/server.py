@@ -12,9 +12,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
-
-import openai
+from typing import TYPE_CHECKING, Any
 
 from heron.base.errors import ConfigError, first_line
 from heron.base.secrets import redact
@@ -22,6 +20,9 @@ from heron.tasks.config import Config
 from heron_tools.prompting.answers import Answer, Request
 from heron_tools.prompting.config import PromptingConfig
 from heron_tools.prompting.prompts import as_text
+
+if TYPE_CHECKING:
+    import openai
 
 _PASSING = (408, 409, 429)  # statuses that the client retries, besides 5xx
 
@@ -35,6 +36,8 @@ class Server:
     @cached_property
     def client(self) -> openai.OpenAI:
         """The client, with a key from the environment; a ConfigError if OpenAI's key is missing."""
+        import openai  # start-up time
+
         model = self.settings.model
         key = os.environ.get(model.key)
         if not key and model.url is None:
@@ -61,6 +64,8 @@ class Server:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _ask(self, request: Request) -> Answer:
+        import openai  # start-up time
+
         begun, error, attempts = time.monotonic(), "an empty answer", self.traffic.attempts
         try:
             answer = self._once(request)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
 import socket
 import subprocess
 import sys
@@ -194,6 +197,17 @@ def test_a_wandb_that_breaks_later_stops_nothing_and_is_said_once(tmp_path, monk
     lines = capsys.readouterr().err.splitlines()
     assert len([line for line in lines if "W&B lacks some metrics" in line]) == 1
     assert len([line for line in lines if "W&B lacks what is not uploaded" in line]) == 1
+
+
+def test_a_command_says_once_how_to_upload_what_is_on_disk(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert fast_job(tmp_path) == 0
+    (said,) = re.findall("W&B: wandb sync (.*)", capsys.readouterr().out)
+    (path,) = shlex.split(said)
+    assert list(Path(path).glob("*.wandb"))
+    assert fast_job(tmp_path, "-m", "run.sweep=several", "seed=1,2") == 0
+    (said,) = re.findall("W&B: wandb sync (.*)", capsys.readouterr().out)
+    assert len(list(Path().glob(os.path.relpath(said)))) == 2
 
 
 def test_the_summary_has_the_last_and_the_best_of_each_score(tmp_path):
