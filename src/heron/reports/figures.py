@@ -6,7 +6,6 @@ heron's own labels are English: matplotlib draws Hebrew letters, but from left t
 from __future__ import annotations
 
 import io
-import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,6 @@ from heron.metrics.names import is_copied, signed, with_copied
 from heron.reports.artefacts import Artefacts, Curve
 from heron.results.collect import RunRecord, headline_metrics
 from heron.results.frame import Frame
-from heron.tasks.task import TextScores
 
 if TYPE_CHECKING:
     from heron.results.systems import System
@@ -75,8 +73,12 @@ def run_figure(run: RunRecord, artefacts: Artefacts) -> bytes:
         sheet: Any = figure.subfigures(2, 1, height_ratios=(4.4, 3.8)) if second else [figure]
         panels: Any = sheet[0].subfigures(1, 3, width_ratios=(1.0, 1.05, 1.15))
         left, middle, right = panels
-        if artefacts.texts:
-            _draw_texts(left, run, artefacts, artefacts.texts)
+        if artefacts.texts and artefacts.row_scores is not None:
+            from heron.reports.text_panels import draw_texts  # start-up time
+
+            draw_texts(left, run, artefacts, (BLUE, GREEN, QUIET))
+        elif artefacts.texts:
+            say_missing(left.subplots(), f"Scores, {artefacts.split}", "no predictions to score")
         else:
             _draw_confusion(left.subplots(), artefacts)
         losses, scores = middle.subplots(2, 1, sharex=True)
@@ -117,39 +119,6 @@ def _draw_confusion(axes: Axes, artefacts: Artefacts) -> None:
         colour = "white" if share > 0.55 else INK
         text = f"{counts_CC[row, column]:,}\n{share:.0%}"
         axes.text(column, row, text, ha="center", va="center", color=colour, fontsize=8)
-    return None
-
-
-def _draw_texts(panels: Any, run: RunRecord, artefacts: Artefacts, texts: TextScores) -> None:
-    """Draw mean scores by gold length, gold and predicted lengths, and a summary's novelty."""
-    scores_N, split = artefacts.row_scores, artefacts.split
-    if scores_N is None:
-        return say_missing(panels.subplots(), f"Scores, {split}", "no predictions to score")
-    novel = {str(n): run.score(split, f"novel_{n}") for n in range(1, 5)}
-    shares = {name: share for name, share in novel.items() if share is not None}
-    upper, lower, *rest = panels.subplots(3 if shares else 2, 1)
-    words = {
-        name: np.array([len((text or "").split()) for text in artefacts.predictions[name]])
-        for name in ("gold", "prediction")
-    }
-    edges = np.unique(np.quantile(words["gold"], np.linspace(0, 1, 5), method="nearest"))
-    for low, high in itertools.pairwise([*edges[:-1], edges[-1] + 1]):
-        here_N = (words["gold"] >= low) & (words["gold"] < high) & np.isfinite(scores_N)
-        if here_N.any():
-            name = f"{low}–{high - 1}" if high - low > 1 else f"{low}"
-            bars = upper.bar(f"{name}\n({here_N.sum():,})", scores_N[here_N].mean(), color=BLUE)
-            upper.bar_label(bars, fmt="%.3f", fontsize=8, padding=2)
-    upper.set_title(f"{texts.metric} by gold words (rows), {split}")
-    upper.margins(y=0.25)
-    bins: Any = np.histogram_bin_edges(np.concatenate([*words.values()]), 20)
-    for (name, words_N), colour in zip(words.items(), (QUIET, BLUE), strict=True):
-        lower.hist(words_N, bins, histtype="step", color=colour, label=name, linewidth=1.3)
-    lower.set(title="Length in words", ylabel="rows")
-    lower.legend(loc="upper right")
-    for axes in rest:
-        bars = axes.bar(list(shares), list(shares.values()), 0.6, color=GREEN)
-        axes.bar_label(bars, fmt="%.2f", fontsize=8, padding=2)
-        axes.set(title="Share of new n-grams, by n", ylim=(0, 1.35))
     return None
 
 

@@ -7,6 +7,7 @@ import pytest
 from heron.commands.report import write_report
 from heron.reports.artefacts import read_artefacts
 from heron.reports.figures import run_figure
+from heron.reports.text_panels import kind_of
 from heron.results.collect import collect
 from heron_tools.reproduction.paper_tables import PaperView, fraction_figure
 
@@ -53,3 +54,16 @@ def test_probabilities_add_a_row_of_panels(make_run):
     without = dataclasses.replace(artefacts, reliability=None)
     height = _size(run_figure(run, artefacts))[1]
     assert height > 1.5 * _size(run_figure(run, without))[1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "answers"),
+    [
+        ("number", ["1990", "٤٢", "๑,๐๐๐", "12.5 %"]),
+        ("with a number", ["3 במאי 1948", "5 km", "ปี 2010"]),
+        ("words", ["ירושלים", "ตลาด", "le 'un'", "?"]),
+        ("no answer", ["", " ", None]),
+    ],
+)
+def test_kinds_of_answers_are_told_apart_in_any_script(kind, answers):
+    assert {kind_of(answer) for answer in answers} == {kind}
