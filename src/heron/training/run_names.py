@@ -1,5 +1,6 @@
 """A run's identity: the keys that can change its result, and the names of its folders."""
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
@@ -57,10 +58,15 @@ def run_path(config: Config, overrides: Sequence[str], swept: Sequence[str] = ()
     if config.run.job:
         return folder / config.run.job
     key = config_key(config)
-    # The sweep's name has the experiment already.
-    hidden = ["experiment"] if config.experiment and folder.name.startswith(base) else []
-    words = [word for word in overrides if key_of(word) not in hidden]
-    name = readable_name(words, swept, _LONGEST - len(f"-{key}")) or "default"
+    if folder.name.startswith(base):  # what the sweep's name says is not said again
+        said = re.split(",|-[0-9a-f]{4}$", folder.name)
+        said += ["experiment"] if config.experiment else [f"data={config.data.name}"]
+        overrides = [
+            word
+            for word in overrides
+            if key_of(word) in swept or not {key_of(word), readable_name([word])} & {*said}
+        ]
+    name = readable_name(overrides, swept, _LONGEST - len(f"-{key}")) or "default"
     usual = folder / f"{name}-{key}"
     # The same configuration in other words (a default spelt out) keeps its folder.
     return usual if usual.exists() else min(folder.glob(f"*-{key}"), default=usual)

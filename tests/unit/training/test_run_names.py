@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from heron.training.run_names import readable_name, sweep_name
+from heron.training.run_names import readable_name, run_path, sweep_name
+from small_runs import compose
 
 
 @pytest.mark.parametrize(
@@ -36,3 +39,13 @@ def test_a_sweep_s_name_tells_runs_apart_that_cannot_be_compared():
     assert mine != others
     assert max(len(mine), len(others)) <= 60
     assert "csv" not in mine
+
+
+def test_a_job_s_name_does_not_repeat_its_sweep_s(tmp_path):
+    given = ["data=chronicle_nli", "data.generator.size=100", "trainer.max_epochs=1", "seed=3"]
+    config = compose(tmp_path, *given, "run.sweep=chronicle_nli-nli,data.generator.size=100-81ab")
+    assert re.sub("-[0-9a-f]{8}$", "", run_path(config, given).name) == (
+        "seed=3,trainer.max_epochs=1"
+    )
+    swept = run_path(config, given, ["data.generator.size"]).name
+    assert swept.startswith("data.generator.size=100,seed=3,")
