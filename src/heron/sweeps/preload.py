@@ -8,14 +8,12 @@ import gc
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import hydra.experimental.callback  # noqa: F401
 import pandas  # noqa: F401  (pyarrow asks for it when a table is made)
 import pyarrow.fs
 import pyarrow.pandas_compat
 import pyarrow.parquet  # noqa: F401
-import torch
 import torch.profiler
 import torch.utils.serialization.config
 import transformers.models.auto.modeling_auto
@@ -39,19 +37,15 @@ from heron.data.datamodule import prepare_once
 from heron.sweeps.isolation import READ
 from heron.training.stored import read_own
 
-_move = _ResultMetric.to
-
-
-def _moved(logged: Any, device: Any) -> Any:
-    """Move a logged value, of its own device not at all."""
-    here = logged.is_tensor and logged.value.device == torch.device(device)
-    return logged if here else _move(logged, device)
-
-
 get_checkpoint_conversion_mapping("bert")  # builds a table that every export uses
 
 # Lightning copies a logged value with its settings to where it is: a tenth of a head's training.
-_ResultMetric.to = _moved
+_move = _ResultMetric.to
+_ResultMetric.to = lambda logged, device: (
+    logged
+    if logged.is_tensor and logged.value.device == torch.device(device)
+    else _move(logged, device)
+)
 
 if path := os.environ.pop(READ, ""):
     output(Output(quiet=True))  # the command reads it, too, and says what there is to say
