@@ -108,11 +108,11 @@ def print_tables(tables: Sequence[Table]) -> None:
             console.size = ConsoleDimensions(max(width or _LOG_WIDTH, least), console.height)
             below = [] if part.note in {*_said, ""} else [Text(visible(part.note), "dim")]
             _said.add(part.note)
-            console.print(shown, *below, "", sep="\n")
+            console.print(Text(visible(part.title), "bold"), shown, *below, "", sep="\n")
 
 
 def to_rich(table: Table, width: int | None = None) -> RichTable:
-    """Build the table for a terminal of `width` columns, or for a file, without its note.
+    """Build the table for a terminal of `width` columns, or for a file, without title and note.
 
     Lines break between words. A table that does not fit even then is wider: rich drops columns.
     """
@@ -122,7 +122,6 @@ def to_rich(table: Table, width: int | None = None) -> RichTable:
     # Text objects, not strings: rich would take a value such as "[a]" for its own markup.
     text = Text if width is None else _Isolated
     shown = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    shown.title, shown.title_justify = Text(visible(table.title), "bold"), "left"
     columns = _shown_columns(table)
     for index, (column, fit) in enumerate(zip(columns, _widths(columns, width), strict=True)):
         words = any(isinstance(row[index], str) for row in table.rows)

@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import get_origin
+from typing import Any, get_origin
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
@@ -33,13 +33,16 @@ _UNQUOTED = re.compile(r"""'[^']*'|"[^"]*"|[^\[\]{}:,'"]*[^\x00-\x7f][^\[\]{}:,'
 _DECIMAL = re.compile(r"(?<![^,])\d+(\.\d*(e\d)?|e\d)(?![^,])")
 
 
+_NUMBERED = re.compile(r"\{\s*\d+\s*:")  # keys are texts, but Hydra reads numbers
+
+
 def rewrite(words: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
-    """Write words as Hydra reads them: values of other scripts in quotes, and two short forms.
+    """Write words as Hydra reads them: values of other scripts in quotes, and three short forms.
 
     `head=ESS` is `head=ess`. `folds=5` sweeps over the folds. `encoder=<folder or hub id>` is
     `encoder=pretrained encoder.name=<...>`: an option of `conf/encoder`, also in one of `folders`,
     comes first. Folders and hub ids have a slash; without one, a folder with a model, an id in the
-    local hub cache and the hub's old ids are recognised.
+    local hub cache and the hub's old ids are recognised. `{0: positive}` names the label `0`.
     """
     found: list[str] = []
     for word in map(readable, words):
@@ -49,6 +52,9 @@ def rewrite(words: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
             found += [f"data.folds.count={value}", f"data.folds.fold=range({value})"]
         elif key == "encoder" and all(_is_model(each, folders) for each in models):
             found += ["encoder=pretrained", f"encoder.name={value}"]
+        elif get_origin(type_of(key_of(word))) is dict and _NUMBERED.match(value):
+            named: Any = PARSER.parse_overrides([word])[0].value()
+            found += [f"++{key.lstrip('+')}.{name}={_quote(str(v))}" for name, v in named.items()]
         else:
             if value != value.lower():
                 from heron.config.describe import in_small  # start-up time: few have capitals

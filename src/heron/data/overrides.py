@@ -81,9 +81,11 @@ def own_files(values: Mapping[Any, Any], data_dir: Path) -> dict[str, Any]:
     values = {**values, "files": files}
     train = data_dir / str(files.get(TRAIN, {}).get("path", ""))
     if not values.get("label_order") and values.get("task") in TASKS and train.is_file():
-        config = parse(DataConfig, values, "data.")
+        named = {str(label): name for label, name in (values.get("label_aliases") or {}).items()}
+        config = parse(DataConfig, {**values, "label_aliases": {}}, "data.")
         if TASKS[config.task].has_classes:
-            values["label_order"] = classes_in(train, config)
+            found = classes_in(train, config)
+            values["label_order"] = list(dict.fromkeys(named.get(name, name) for name in found))
     return values
 
 

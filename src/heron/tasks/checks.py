@@ -81,8 +81,8 @@ def _form_problem(config: Any) -> str:
     forms = TASKS[task].forms
     if head.input not in forms:
         return (
-            f"head.input={head.input}: task={task} reads {' or '.join(forms)}; head={head.name} is "
-            "for another task"
+            f"head.input={head.input}: task={task} reads {' or '.join(forms)}, as "
+            f"head={TASKS[task].head} does; head={head.name} is for another task"
         )
     if head.pooling == "tokens":
         own = [each for each in map(TASKS.__getitem__, TASKS) if not each.has_classes]

@@ -116,7 +116,7 @@ class Progress(pl.Callback):
             return
         self._written, done, of = now, trainer.global_step, pl_module.total_steps()
         self.folder.try_update(steps={"done": done, "of": of})
-        if trainer.progress_bar_callback is None and now - self._said >= _LINE:
+        if trainer.progress_bar_callback is None and now - self._said >= _LINE and done < of:
             self._said, (first, begun) = now, self._first
             left = (of - done) * (now - begun) / max(1, done - first)
             print(f"{_epoch(trainer)}  step {done}/{of}, about {duration(left)} left", flush=True)

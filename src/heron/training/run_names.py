@@ -108,7 +108,8 @@ def readable_name(overrides: Sequence[str], swept: Sequence[str] = (), most: int
     rows = zip(map(key_of, overrides), values, strict=True)
     for key, value in sorted(rows, key=lambda row: (row[0] not in swept, "." in row[0], row)):
         is_file = is_under(key, "data.files") and key not in swept
-        if is_neutral(key) or is_file:
+        is_named = key == "encoder" and "encoder.name" in map(key_of, overrides)
+        if is_neutral(key) or is_file or (is_named and key not in swept):
             continue
         word = f"{key}={value.strip(_QUOTES).rstrip('/').rsplit('/', 1)[-1]}"
         if key in swept or len(",".join([*chosen, word])) <= most:

@@ -15,7 +15,7 @@ from heron.base.errors import ConfigError
 from heron.config.constraints import all_keys
 from heron.config.words import readable, rewrite
 from heron.data.config import Columns, DataConfig
-from heron.data.overrides import override
+from heron.data.overrides import configure, override
 
 PAIRS = DataConfig(label_order=["A", "B"])
 QUESTIONS = ("qa", "squad_json")
@@ -112,3 +112,15 @@ def test_values_that_go_together_are_checked_together() -> None:
 )
 def test_keys_of_the_data_s_own_task_are_taken(data: Any, words: list[str]) -> None:
     assert isinstance(override(data_of(*data) if data else PAIRS, words), DataConfig)
+
+
+def test_classes_read_from_a_file_have_the_names_that_are_given(tmp_path):
+    (tmp_path / "t.csv").write_text("text,label\na,1\nb,0\nc,2\n")
+    words = [f"data.files.train.path={tmp_path / 't.csv'}", "data.label_aliases={0: good, 1: bad}"]
+    assert configure("own_classification", words).label_order == ["good", "bad", "2"]
+
+
+def test_labels_that_are_numbers_are_named_like_others():
+    words = ["data.label_aliases={0: 'very good', 1: bad}", "data.inverse={a: b}"]
+    named = ["++data.label_aliases.0='very good'", "++data.label_aliases.1='bad'"]
+    assert rewrite(words) == [*named, words[1]]
