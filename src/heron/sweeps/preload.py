@@ -15,12 +15,11 @@ import pyarrow.fs
 import pyarrow.pandas_compat
 import pyarrow.parquet  # noqa: F401
 import torch.profiler
-import torch.utils.serialization.config
+import torch.utils.serialization.config  # noqa: F401
 import transformers.models.auto.modeling_auto
 import transformers.models.auto.tokenization_auto
 import transformers.models.bert.modeling_bert  # noqa: F401
 from hydra.core.utils import env_override
-from pytorch_lightning.trainer.connectors.logger_connector.result import _ResultMetric
 from transformers.conversion_mapping import get_checkpoint_conversion_mapping
 
 import chronicle.corpus  # noqa: F401
@@ -38,14 +37,6 @@ from heron.sweeps.isolation import READ
 from heron.training.stored import read_own
 
 get_checkpoint_conversion_mapping("bert")  # builds a table that every export uses
-
-# Lightning copies a logged value with its settings to where it is: a tenth of a head's training.
-_move = _ResultMetric.to
-_ResultMetric.to = lambda logged, device: (
-    logged
-    if logged.is_tensor and logged.value.device == torch.device(device)
-    else _move(logged, device)
-)
 
 if path := os.environ.pop(READ, ""):
     output(Output(quiet=True))  # the command reads it, too, and says what there is to say

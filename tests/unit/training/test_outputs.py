@@ -16,7 +16,13 @@ from small_runs import heron, in_folder
 
 def _fit(folder: Path, *words: str) -> int:
     terminal.begin()  # each is a command of its own
-    words = ("data.generator.size=160", "task.bootstrap=20", "run.isolate=false", *words)
+    words = (
+        "data.generator.size=160",
+        "task.bootstrap=20",
+        "run.isolate=false",
+        "task.resample=row",
+        *words,
+    )
     return heron("train", *in_folder(folder), "baseline=majority", "run.sweep=s", *words)
 
 
