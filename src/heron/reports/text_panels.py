@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,16 +23,13 @@ def kind_of(answer: str | None) -> str:
     return "number" if all(signs) else "with a number" if any(signs) else "words"
 
 
-def draw_texts(
-    panels: Any, run: RunRecord, artefacts: Artefacts, colours: tuple[str, str, str]
-) -> None:
+def draw_texts(panels: Any, run: RunRecord, artefacts: Artefacts, colours: Sequence[str]) -> None:
     """Draw mean scores by gold length, lengths, and an answer's kind or a summary's novelty."""
     assert artefacts.texts is not None
     split, texts, (main, other, quiet) = artefacts.split, artefacts.texts, colours
     novel = {str(n): run.score(split, f"novel_{n}") for n in range(1, 5)}
     shares = {name: share for name, share in novel.items() if share is not None}
     upper, lower, *rest = panels.subplots(3 if shares or texts.right else 2, 1)
-    golds = artefacts.predictions["gold"]
     words = {
         name: np.array([len((text or "").split()) for text in artefacts.predictions[name]])
         for name in ("gold", "prediction")
@@ -56,7 +53,7 @@ def draw_texts(
             axes.bar_label(bars, fmt="%.2f", fontsize=8, padding=2)
             axes.set(title="Share of new n-grams, by n", ylim=(0, 1.35))
         else:
-            kinds = np.array([*map(kind_of, golds)])
+            kinds = np.array([*map(kind_of, artefacts.predictions["gold"])])
             _draw_means(axes, artefacts, {kind: kinds == kind for kind in KINDS}, other)
             axes.set_title(f"{texts.metric} by the gold answer (rows)")
 
