@@ -92,7 +92,7 @@ def _variants(matres: Path, trc: Path, out: Path) -> Path:
         return folder
     rows, whole, train = (read_table(path).rows for path in files)
     by_text = {row["text"]: row for row in whole}
-    own = [by_text[row["text"]] for row in train]
+    own = [{**by_text[row["text"]], "label": row["named_label"]} for row in train]
     others = [row for row in rows if row["label"] != "VAGUE"]
     share = sum(row["label"] == "VAGUE" for row in own) / len(own)
     kept = round((len(rows) - len(others)) * (1 - share) / share)
