@@ -105,6 +105,7 @@ SETUPS: dict[str, tuple[list[str], dict[str, str]]] = {
         ],
         {"=RUN": "=runs/shoot/job"},
     ),
+    "experiments/strength/README.md": ([], {"strength enc": "strength dry_run=true enc"}),  # hours
 }
 PAGES: dict[str, list[str]] = {}  # the pages in `adding` are of one fork, so they are one
 for path in page_commands.pages(ROOT):
