@@ -31,13 +31,11 @@ _UNQUOTED = re.compile(r"""'[^']*'|"[^"]*"|[^\[\]{}:,'"]*[^\x00-\x7f][^\[\]{}:,'
 
 # 2.0 and 1.5e3 are whole numbers, 1.5e0 is not.
 _DECIMAL = re.compile(r"(?<![^,])\d+(\.\d*(e\d)?|e\d)(?![^,])")
-
-
 _NUMBERED = re.compile(r"\{\s*\d+\s*:")  # keys are texts, but Hydra reads numbers
 
 
 def rewrite(words: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
-    """Write words as Hydra reads them: values of other scripts in quotes, and three short forms.
+    """Write words as Hydra reads them: values of other scripts in quotes, and four short forms.
 
     `head=ESS` is `head=ess`. `folds=5` sweeps over the folds. `encoder=<folder or hub id>` is
     `encoder=pretrained encoder.name=<...>`: an option of `conf/encoder`, also in one of `folders`,
