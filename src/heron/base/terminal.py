@@ -67,9 +67,15 @@ def gather(**found: Iterable[Any]) -> bool:
 
 def say(what: str, about: str | None = None) -> None:
     """Print a warning of this command, unless one `about` the same was printed before."""
-    if (about or what) not in _said and ranks.is_first() and not _output.quiet:
+    if first_time(about or what) and ranks.is_first() and not _output.quiet:
         print(visible(f"{_command}: warning: {redact(what)}"), file=sys.stderr, flush=True)
-    _said.add(about or what)
+
+
+def first_time(what: str) -> bool:
+    """Tell whether this command has not printed something yet, and count it as printed."""
+    is_new = what not in _said
+    _said.add(what)
+    return is_new
 
 
 def said(elsewhere: Iterable[str] = ()) -> set[str]:
@@ -106,8 +112,8 @@ def print_tables(tables: Sequence[Table]) -> None:
             shown = to_rich(part, width)
             least = console.measure(shown, options=console.options.update(width=10_000)).maximum
             console.size = ConsoleDimensions(max(width or _LOG_WIDTH, least), console.height)
-            below = [] if part.note in {*_said, ""} else [Text(visible(part.note), "dim")]
-            _said.add(part.note)
+            is_new = bool(part.note) and first_time(part.note)
+            below = [Text(visible(part.note), "dim")] if is_new else []
             console.print(Text(visible(part.title), "bold"), shown, *below, "", sep="\n")
 
 

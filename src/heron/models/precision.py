@@ -10,7 +10,7 @@ import torch
 from heron.base import ranks
 from heron.base.libraries import processor
 from heron.base.run_folder import RunFolder
-from heron.base.terminal import said
+from heron.base.terminal import first_time
 from heron.data.config import RunSettings
 from heron.data.readers import Run
 
@@ -40,9 +40,8 @@ def with_precision(config: Run, folder: RunFolder) -> Run:
         name = precision(kept)
         if config.trainer.precision == AUTO:
             text = f"heron train: computes in {name} (trainer.precision=auto)"
-            if text not in said():
+            if first_time(text):
                 print(text, flush=True)
-            said([text])
             folder.write_config(_replace(config, name))
         if kept.trainer.precision == AUTO:
             folder.update_status(precision=name, accelerator=_accelerator(config))

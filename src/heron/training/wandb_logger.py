@@ -24,7 +24,7 @@ from heron.base.registry import ABOVE
 from heron.base.run_folder import RunFolder, read_record
 from heron.base.secrets import redacted
 from heron.base.tables import read_table
-from heron.base.terminal import said, say
+from heron.base.terminal import first_time, said, say
 from heron.config.constraints import all_keys, key_of
 from heron.metrics.names import is_minimised
 from heron.tasks.config import Config
@@ -107,9 +107,8 @@ def wandb_run(config: Config, folder: RunFolder) -> Iterator[None]:
             where = _where(folder, wandb.run)
             lost = "what is not uploaded yet (`wandb sync <run folder>/wandb/run-*` tries again)"
             _attempt(lost, _finish, exit_code)
-            if len(_training) == 1 and where not in said():
+            if len(_training) == 1 and first_time(where):
                 print(f"heron train: W&B: {where}", flush=True)
-                said([where])
         _training.pop()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -58,8 +58,11 @@ class Server:
         pool = ThreadPoolExecutor(self.traffic.concurrency)
         sent = {pool.submit(self._ask, request): request.key for request in requests}
         try:
-            for future in as_completed(sent):
-                yield sent[future], future.result()
+            while sent:
+                done = wait(sent, return_when=FIRST_COMPLETED).done
+                # An error last: it ends the command, and the others have been paid for.
+                for future in sorted(done, key=lambda each: each.exception() is not None):
+                    yield sent.pop(future), future.result()
         finally:  # on an error or Ctrl+C: open requests are not waited for
             pool.shutdown(wait=False, cancel_futures=True)
 
