@@ -12,7 +12,10 @@ from heron.base.files import parse_yaml
 
 # The search for answers (the threshold of "no answer" stays the one that training tuned), further
 # scores, and the tokens of a batch, which decide how much memory is taken.
-SETTINGS = ("task.max_answer_tokens", "task.metrics", "encoder.stride", "batching.tokens")
+SETTINGS = (
+    *("task.max_answer_tokens", "task.decoding", "task.metrics", "encoder.stride"),
+    "batching.tokens",
+)
 # Whether code that comes with a run's weights may run.
 RUN_CODE = "encoder.trust_remote_code"
 

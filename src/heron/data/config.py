@@ -148,7 +148,7 @@ class SampleConfig:
 
 
 @dataclass
-class QaConfig(Checked):
+class QaConfig:
     """How the answers of extractive question answering are read (`data.qa`).
 
     Source: ParaShoot, section 2.3: yes/no questions and extremely short or long answers were
@@ -167,18 +167,6 @@ class QaConfig(Checked):
     # them, `drop` leaves them out, so that data sets with and without such questions can follow
     # each other in stages
     no_answer: Annotated[str, OneOf("refuse", "drop")] = "refuse"
-    # fewest and most words of an answer, `[min, max]`; other questions are left out. Empty: no
-    # limits.
-    answer_words: list[int] = field(default_factory=list)
-
-    def problems(self) -> Iterator[str]:
-        """Check the limits of an answer's length."""
-        limits = list(self.answer_words)
-        if limits and (len(limits) != 2 or not 1 <= limits[0] <= limits[1]):
-            yield (
-                f"data.qa.answer_words={limits}: the fewest and the most words of an answer, "
-                "[1, 30], or [] for no limits"
-            )
 
 
 @dataclass

@@ -206,6 +206,18 @@ def overlap_scores(
     return np.array(best, dtype=np.float64).reshape(-1, 2).T.copy()
 
 
+def expected_f1(answers: Sequence[str], p_N: npt.ArrayLike, profile: Profile) -> Floats:
+    """Compute the F1 of each of N candidates on average over all as golds, float64 `[N]`.
+
+    `p_N` are the candidates' probabilities, `[N]`. The highest value is the minimum Bayes risk's.
+
+    Source: Kumar and Byrne 2004, with 1 - F1 as loss and the candidates as the evidence space.
+    """
+    tokens = profile.tokens(answers)
+    f1_NN = [[_overlap(given, gold, False)[1] for gold in tokens] for given in tokens]
+    return np.reshape(f1_NN, (len(tokens), len(tokens))) @ np.asarray(p_N, dtype=np.float64)
+
+
 def _pairs(
     predictions: Sequence[str], golds: Sequence[Sequence[str]], profile: Profile, squad_2: bool
 ) -> Iterator[tuple[Tokens, list[Tokens]]]:

@@ -90,6 +90,9 @@ class TaskConfig:
     resample: Annotated[str, OneOf("group", "row")] = "group"
     max_answer_tokens: Count = 30  # of `qa`: longest answer, in tokens
     n_best: Count = 20  # of `qa`: spans kept for each window and each question
+    # of `qa`: which of them is the answer: `argmax`, the most probable one, or `mbr`, the minimum
+    # Bayes risk: the one with the highest F1 on average over all of them, by their probabilities
+    decoding: Annotated[str, OneOf("argmax", "mbr")] = "argmax"
     # of `summarization`: reference summaries are cut to this many tokens in training
     max_target_tokens: Annotated[int, Ge(2)] = 128
     # of `summarization`: rows that are summarized after each epoch to choose the best one, always

@@ -57,6 +57,10 @@ def read_own(path: Path) -> Config:
         values = read_yaml(path)
         if not isinstance(values, dict) or "run" not in values:  # one of the last keys
             raise ConfigError("its end is missing")
+        for data in (values.get("data"), *(values.get("others") or {}).values()):
+            qa = data.get("qa") if isinstance(data, dict) else None
+            if isinstance(qa, dict) and qa.get("answer_words") == []:
+                del qa["answer_words"]  # earlier states had this key; empty, it did nothing
         return read(values)
     except ConfigError as error:
         what = f"{path} is damaged, or of another version of heron: {error}"

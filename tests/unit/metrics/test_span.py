@@ -14,7 +14,7 @@ from heron.base.errors import DataError
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
 from heron.metrics.intervals import score_intervals
-from heron.metrics.span import item_scores, language_profile, mean_scores
+from heron.metrics.span import SQUAD, expected_f1, item_scores, language_profile, mean_scores
 
 
 def span_scores(*arguments, **options):
@@ -167,6 +167,19 @@ def test_tlnls_is_its_formula(pairs):
     predictions, golds = zip(*pairs, strict=True)
     found = item_scores(predictions, [[gold] for gold in golds])["tlnls"]
     assert found == pytest.approx([tlnls_by_hand(*pair) for pair in pairs])
+
+
+@given(st.lists(st.tuples(ANSWERS, st.floats(0, 1)), max_size=5))
+def test_the_expected_f1_of_a_candidate_is_its_mean_f1_over_all_as_golds(candidates):
+    texts, p = [text for text, _ in candidates], [share for _, share in candidates]
+    expected = [sum(s * official_scores(own, [g])[1] for g, s in candidates) for own in texts]
+    assert expected_f1(texts, p, SQUAD) == pytest.approx(expected)
+
+
+def test_a_span_that_many_share_words_with_is_expected_to_score_more_than_the_most_probable_one():
+    texts = ["Haifa", "port of Jaffa", "old port of Jaffa", "port"]
+    assert expected_f1(texts, [0.4, 0.2, 0.2, 0.2], SQUAD).argmax() == 1
+    assert expected_f1(texts, [0.7, 0.1, 0.1, 0.1], SQUAD).argmax() == 0
 
 
 def test_means_leave_out_what_does_not_count():

@@ -52,9 +52,8 @@ def data_problems(config: DataConfig) -> Iterator[str]:
 def reading(config: DataConfig) -> dict[str, str]:
     """Describe how answers are read and which questions are left out."""
     qa = config.qa
-    limits = "any length" if not qa.answer_words else "{} to {} words".format(*qa.answer_words)
     trim, asked = ("trim" if qa.trim else "keep"), f"{qa.yes_no} yes/no questions"
-    return {"answers": f"{qa.misaligned} misaligned, {trim} blanks, {asked}, {limits}"}
+    return {"answers": f"{qa.misaligned} misaligned, {trim} blanks, {asked}"}
 
 
 def features(*given: Any) -> Any:

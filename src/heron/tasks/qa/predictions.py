@@ -20,7 +20,13 @@ from heron.data.examples import Example, Span
 from heron.data.features import Features
 from heron.languages import get_language
 from heron.metrics.intervals import intervals_of_means
-from heron.metrics.span import best_threshold, item_scores, language_profile, mean_scores
+from heron.metrics.span import (
+    best_threshold,
+    expected_f1,
+    item_scores,
+    language_profile,
+    mean_scores,
+)
 from heron.tasks.base import in_file_order
 from heron.tasks.config import Config
 from heron.tasks.predictions import Predictions
@@ -206,6 +212,7 @@ def answers_of(
     found = output.candidates
     if found is None:  # a batch without rows
         return []
+    profile = language_profile(get_language(config.data.language))
     scores_BN, spans_BN2 = found.scores_BN.cpu().numpy(), found.spans_BN2.cpu().numpy()
     none_B, total_B = found.none_B.cpu().numpy(), found.total_B.double().cpu().numpy()
     rows_R, owners_B = output.rows_R.cpu().numpy(), output.owners_B.cpu().numpy()
@@ -235,5 +242,9 @@ def answers_of(
             for (start, end), score in ranked[: scores_BN.shape[1]]
         ]
         answers = _as_given(by_row[int(row)], answers, config)
+        if config.task.decoding == "mbr":
+            given, p_N = [each.text for each in answers], [each.probability for each in answers]
+            order_N = np.argsort(-expected_f1(given, p_N, profile), kind="stable")
+            answers = [answers[place] for place in order_N]
         joined.append((int(row), answers, none - ranked[0][1] if ranked else np.inf))
     return joined

@@ -32,7 +32,6 @@ from heron.tasks.task import TextScores
 
 ANSWER, NO_ANSWER = "answer", "no_answer"  # the classes
 MISALIGNED, YES_NO = "misaligned answer", "yes/no question"
-ANSWER_LENGTH = "answer too short or too long"
 WITHOUT = "no answer"
 TRIMMED, REPAIRED = "trimmed", "repaired"
 # Key in `Example.side` of the context before normalisation (a tuple of one), where it differs:
@@ -284,10 +283,6 @@ class QuestionReader(TableReader):
             return ""
         if self.qa.yes_no == "drop" and asks_yes_or_no(str(question), self.language):
             return YES_NO
-        if answers and self.qa.answer_words:
-            fewest, most = self.qa.answer_words
-            if not any(fewest <= len(words(text)) <= most for text in answers):
-                return ANSWER_LENGTH
         return ""
 
 

@@ -8,6 +8,8 @@ import pytest
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
+from heron.languages.hebrew import HEBREW
+from heron.metrics.span import expected_f1, language_profile
 from heron.reports.artefacts import read_artefacts
 from heron.results.collect import collect
 from heron.training.inference import open_trained, predict_each, read_splits
@@ -135,6 +137,26 @@ def test_several_values_together_predict_like_each_alone(runs, seeds):
         assert together.none_R.tolist() == alone.none_R.tolist()
         assert together.threshold == alone.threshold
     assert all(one.best != other.best for one, other in combinations(found, 2))
+
+
+def test_minimum_bayes_risk_chooses_among_the_same_candidates(runs, tmp_path):
+    out = tmp_path / "scores.json"
+    words = (f"run={runs[0].path}", "task.decoding=argmax,mbr", "split=validation", f"out={out}")
+    assert heron("evaluate", *words) == 0
+    scores = {name: by_split["validation"] for name, by_split in read_json(out).items()}
+    own = read_json(runs[0].scores)["validation"]
+    assert scores["task.decoding=argmax"]["f1"] == pytest.approx(own["f1"])
+    systems = [
+        open_trained(runs[0], settings={"task.decoding": each}) for each in ("argmax", "mbr")
+    ]
+    examples = read_splits(systems[0])["validation"]
+    plain, mbr = (system.predict(examples)[0] for system in systems)
+    assert list(map(sorted, plain.best)) == list(map(sorted, mbr.best))
+    assert [best[:1] for best in mbr.best] != [best[:1] for best in plain.best]
+    for candidates in filter(None, mbr.best):
+        given, p = [each.text for each in candidates], [each.probability for each in candidates]
+        expected = expected_f1(given, p, language_profile(HEBREW))
+        assert expected.tolist() == sorted(expected, reverse=True)
 
 
 def test_a_chosen_length_of_answers_is_predicted_with_too(runs, tmp_path, capsys):

@@ -239,19 +239,6 @@ def test_yes_no_questions_can_be_left_out_by_language(write, read, config):
     assert len(read().examples["train"]) == 3
 
 
-def test_answers_of_too_few_or_too_many_words_can_be_left_out(write, read, config):
-    config.qa = QaConfig(answer_words=[2, 3])
-    write(
-        row("one"),
-        row("two", answers=[answer(), answer("on Monday", 17)]),
-        row("five", answers=[answer("The strike ended on Monday", 0)]),
-        row("none", answers=[]),
-    )
-    loaded = read()
-    assert [e.guid for e in loaded.examples["train"]] == ["two", "none"]
-    assert loaded.dropped == {"train": {"answer too short or too long": 2}}
-
-
 def test_side_columns_come_from_the_question_its_paragraph_or_its_article(write, read, config):
     config.columns.side = ["quality", "annotator"]
     write(row(quality="good"), annotator=7)
