@@ -160,7 +160,8 @@ class ExtractionModule(TaskModule):
         """Score the batch's answers; a threshold is chosen once, over the whole split."""
         data, output = self.data(), self.step(batch)
         found = answers_of(
-            output, data.features[VALIDATION], self.questions, self.predicts_none, data.config
+            *(output, data.features[VALIDATION], self.questions, self.predicts_none),
+            *(data.config, self.config.task.decoding),
         )
         found = [
             each
@@ -177,7 +178,7 @@ class ExtractionModule(TaskModule):
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> SpanPredictions:
         """See `TaskModule.collect`."""
         threshold = float(self.head.threshold) if self.predicts_none else None
-        return collect_spans(outputs, data, split, threshold)
+        return collect_spans(outputs, data, split, threshold, self.config.task.decoding)
 
     def tune(self, predictions: Any) -> SpanPredictions:
         """Tune the threshold of "no answer" on validation; see `TaskModule.tune`."""

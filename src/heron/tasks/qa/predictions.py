@@ -171,9 +171,12 @@ def from_texts(
 
 
 def collect_spans(
-    outputs: Sequence[Any], data: DataModule, split: str, threshold: float | None
+    outputs: Sequence[Any], data: DataModule, split: str, threshold: float | None, decoding: str
 ) -> SpanPredictions:
-    """Join the windows of each question; see `TaskModule.collect` and `SpanPredictions`."""
+    """Join the windows of each question; see `TaskModule.collect` and `SpanPredictions`.
+
+    `decoding` is that of the model: several under different settings share `data`.
+    """
     features = data.features[split]
     best: list[list[Answer]] = [[] for _ in features.guids]
     none_R = np.zeros(len(features), dtype=np.float32)
@@ -181,7 +184,7 @@ def collect_spans(
     by_row = dict(zip(order_R.tolist(), examples, strict=True))
     for output in outputs:
         for row, answers, none in answers_of(
-            output, features, by_row, threshold is not None, data.config
+            output, features, by_row, threshold is not None, data.config, decoding
         ):
             best[row], none_R[row] = answers, none
     in_order = [best[row] for row in order_R]
@@ -206,6 +209,7 @@ def answers_of(
     by_row: dict[int, Example],
     with_none: bool,
     config: RunSettings,
+    decoding: str,
 ) -> list[tuple[int, list[Answer], float]]:
     """Join one batch's windows: `(row, its answers, its value of none_R)`."""
     chars_T2 = features.columns["chars"].array
@@ -242,7 +246,7 @@ def answers_of(
             for (start, end), score in ranked[: scores_BN.shape[1]]
         ]
         answers = _as_given(by_row[int(row)], answers, config)
-        if config.task.decoding == "mbr":
+        if decoding == "mbr":
             given, p_N = [each.text for each in answers], [each.probability for each in answers]
             order_N = np.argsort(-expected_f1(given, p_N, profile), kind="stable")
             answers = [answers[place] for place in order_N]
