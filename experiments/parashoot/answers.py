@@ -16,13 +16,7 @@ from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, Problem, raise_all
 from heron.base.tables import is_missing
 from heron.data.examples import Example, Span
-from heron.metrics.span import (
-    CLUSTERS,
-    OTHER,
-    item_scores,
-    language_profile,
-    question_clusters,
-)
+from heron.metrics.span import item_scores, language_profile
 from heron.reports.figures import BLUE, GREEN
 from heron.reports.pages import clean_text
 from heron.tasks.qa.answers import spans_as_given
@@ -43,6 +37,7 @@ from heron_tools.statistics.outcome import Drawn, Outcome
 from heron_tools.statistics.rates import group_ids, share
 
 from . import answer_kinds as kinds
+from .question_words import CLUSTERS, OTHER, question_clusters
 
 TEMPLATES = Path(__file__).parent / "templates"
 REACH = 3  # how many first words are searched for the question word

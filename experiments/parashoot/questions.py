@@ -10,11 +10,12 @@ from operator import attrgetter
 from heron.base.cells import Cell, Table, with_synthetic
 from heron.data.examples import Example
 from heron.languages import get_language
-from heron.metrics.span import CLUSTERS, OTHER, question_clusters
 from heron.results.shipped import Shipped
 from heron_tools.statistics import figures
 from heron_tools.statistics.options import AnalyzeOptions, say_unused
 from heron_tools.statistics.outcome import Outcome
+
+from .question_words import CLUSTERS, OTHER, question_clusters
 
 ALL = "all"
 SIMPLE = 7  # words of a question; one with more is "complex"

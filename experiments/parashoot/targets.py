@@ -20,7 +20,6 @@ from heron.data.config import SPLITS, VALIDATION
 from heron.data.examples import Example
 from heron.data.overrides import configure
 from heron.languages import get_language
-from heron.metrics.span import CLUSTERS, OTHER
 from heron.reports.pages import render
 from heron.results.shipped import Shipped, read_shipped
 from heron.training.stored import read_stored
@@ -35,6 +34,7 @@ from .answer_sheet import MINIMAL, TOO_LONG, TOO_SHORT, measure_ceiling, quality
 from .answers import TEMPLATES, overlap_table
 from .ceiling import ceiling_table
 from .corpus.label_studio import labelling_config, wording
+from .question_words import CLUSTERS, OTHER
 from .questions import (
     ALL,
     SplitStatistics,

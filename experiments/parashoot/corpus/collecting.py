@@ -21,8 +21,8 @@ from heron.data.config import SPLITS
 from heron.data.overrides import write_config
 from heron.languages import get_language
 from heron.languages.words import folded_words, words
-from heron.metrics.span import asks_yes_or_no
 
+from ..question_words import asks_yes_or_no
 from .label_studio import Asked, Export
 
 FILES = {"train": "train.json", "validation": "dev.json", "test": "test.json"}

@@ -72,8 +72,8 @@ def say(what: str, about: str | None = None) -> None:
 
 
 def first_time(what: str) -> bool:
-    """Tell whether this command has not printed something yet, and count it as printed."""
-    is_new = what not in _said
+    """Tell whether this command has not printed a text yet, and count it as printed."""
+    is_new = what not in {*_said, ""}
     _said.add(what)
     return is_new
 
@@ -112,8 +112,7 @@ def print_tables(tables: Sequence[Table]) -> None:
             shown = to_rich(part, width)
             least = console.measure(shown, options=console.options.update(width=10_000)).maximum
             console.size = ConsoleDimensions(max(width or _LOG_WIDTH, least), console.height)
-            is_new = bool(part.note) and first_time(part.note)
-            below = [Text(visible(part.note), "dim")] if is_new else []
+            below = [Text(visible(part.note), "dim")] if first_time(part.note) else []
             console.print(Text(visible(part.title), "bold"), shown, *below, "", sep="\n")
 
 

@@ -149,11 +149,7 @@ class SampleConfig:
 
 @dataclass
 class QaConfig:
-    """How the answers of extractive question answering are read (`data.qa`).
-
-    Source: ParaShoot, section 2.3: yes/no questions and extremely short or long answers were
-    discarded, 68 of 3,106; the released files are without them, hence the defaults.
-    """
+    """How the answers of extractive question answering are read (`data.qa`)."""
 
     # answers that are not at their `answer_start`: `refuse` stops and lists them, `repair` takes
     # the nearest occurrence, else one with other white space, `drop` leaves the answer out, and
@@ -161,8 +157,6 @@ class QaConfig:
     misaligned: Annotated[str, OneOf("refuse", "repair", "drop")] = "refuse"
     # remove blanks at both ends of an answer. Metrics use the string of the file as gold.
     trim: bool = True
-    # `drop` leaves out yes/no questions, recognised by their first word
-    yes_no: Annotated[str, OneOf("keep", "drop")] = "keep"
     # questions without an answer where `data.label_order` is `[answer]`: `refuse` stops and lists
     # them, `drop` leaves them out, so that data sets with and without such questions can follow
     # each other in stages

@@ -9,7 +9,7 @@ from pathlib import Path
 class QuestionWords:
     """How a language asks; words are normalised (`heron.metrics.span.language_profile`)."""
 
-    # Cluster (`heron.metrics.span.CLUSTERS`) by question word or phrase.
+    # Cluster (CLUSTERS of ParaShoot) by question word or phrase.
     phrases: dict[tuple[str, ...], str]
     prefixes: str = ""  # letters that may be written together with the word that follows
     yes_or_no: frozenset[str] = frozenset()  # first words of questions that ask for yes or no

@@ -30,9 +30,9 @@ import numpy.typing as npt
 from rapidfuzz.distance.Levenshtein import distance
 
 from heron.base.errors import DataError
-from heron.languages.language import Language, QuestionWords
+from heron.languages.language import Language
 from heron.languages.unicode import UnicodeOptions, normalise
-from heron.languages.words import folded_words, spaced
+from heron.languages.words import spaced
 from heron.metrics import require_rows
 
 Tokens = tuple[str, ...]
@@ -149,8 +149,9 @@ def item_scores(
     squad_2 = not answerable_N.all() if no_answer is None else no_answer
     scores: dict[str, Floats] = {}
     for profile in (SQUAD, *profiles):
-        names = map(profile.score, ("exact_match", "f1"))
-        scores |= zip(names, overlap_scores(predictions, golds, profile, squad_2), strict=True)
+        best = _best(_overlap, _pairs(predictions, golds, profile, squad_2), squad_2)
+        both_2N = np.array(best, dtype=np.float64).reshape(-1, 2).T.copy()
+        scores |= zip(map(profile.score, ("exact_match", "f1")), both_2N, strict=True)
     pairs = _pairs(predictions, golds, SQUAD, squad_2)
     scores["tlnls"] = np.array(_best(_tlnls, pairs, squad_2), dtype=np.float64)
     if not squad_2:
@@ -196,14 +197,6 @@ def best_threshold(none_N: npt.ArrayLike, gain_N: npt.ArrayLike) -> float:
     best = totals[distinct].max()
     good = places[distinct][totals[distinct] >= best - 1e-9]
     return float(good[np.abs(good).argmin()])
-
-
-def overlap_scores(
-    predictions: Sequence[str], golds: Sequence[Sequence[str]], profile: Profile, squad_2: bool
-) -> Floats:
-    """Compute exact match and F1 of each question's best gold, float64 `[2, N]`."""
-    best = _best(_overlap, _pairs(predictions, golds, profile, squad_2), squad_2)
-    return np.array(best, dtype=np.float64).reshape(-1, 2).T.copy()
 
 
 def expected_f1(answers: Sequence[str], p_N: npt.ArrayLike, profile: Profile) -> Floats:
@@ -279,57 +272,3 @@ def _tlnls(given: Tokens, right: Tokens, squad_2: bool) -> float:
         ]
     )
     return (found + partial) / max(len(given), len(right))
-
-
-# Questions by question word, in the order of ParaShoot's Table 3. One without any is OTHER.
-CLUSTERS = ("what", "which", "who", "when", "where", "how", "how_many", "why")
-OTHER = "other"
-
-
-def question_clusters(
-    questions: Sequence[str], language: Language | None, *, reach: int = 3
-) -> list[str]:
-    """Name what each question asks for, by its first question word.
-
-    Inflected forms and synonyms of a question word are in its cluster. Hebrew prefixes are removed
-    (באיזו, in which).
-
-    Args:
-        language: of the questions; None, or one without a list of question words, gives `other`.
-        reach: how many words from the beginning to search. 1 is the paper's definition; 3 also
-            finds the word after a preposition (Hebrew על מה, about what; Romanian la ce, at what).
-
-    Returns:
-        One of `CLUSTERS`, or `other`, for each question.
-
-    Source: Keren and Levy 2021, Table 3.
-    """
-    if language is None or language.questions is None:
-        return [OTHER] * len(questions)
-    return [
-        _cluster(words, language.questions, reach)
-        for words in language_profile(language).tokens(questions)
-    ]
-
-
-def _cluster(words: Tokens, asked: QuestionWords, reach: int) -> str:
-    for first in range(min(reach, len(words))):
-        for length in range(asked.longest(), 0, -1):
-            phrase = words[first : first + length]
-            for opening in asked.readings(phrase[0]):
-                if (opening, *phrase[1:]) in asked.phrases:
-                    return asked.phrases[opening, *phrase[1:]]
-    return OTHER
-
-
-def asks_yes_or_no(question: str, language: Language) -> bool:
-    """Tell whether a question asks for yes or no, by its first words.
-
-    Source: ParaShoot, section 2.3, which discards them and does not say how they were found.
-    """
-    first, *rest = folded_words(question.replace("’", "'")) or [""]
-    asked = language.questions
-    if asked is None or first not in asked.yes_or_no:
-        return False
-    followed = question_clusters([" ".join(rest)], language, reach=2)
-    return first not in asked.any_question or followed == [OTHER]

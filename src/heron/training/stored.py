@@ -16,6 +16,8 @@ _UNCHANGED = (
     *("encoder.trust_remote_code", "paths", "data.files", "data.join", "data.phrases"),
     *("data.texts", "others", "stages", "curriculum"),
 )
+# Keys of `data.qa` in earlier states, with the value that had no effect.
+_REMOVED = {"answer_words": [], "yes_no": "keep"}
 # Folders in a cache; a folder without any of them is not one of heron's caches.
 _CACHED = ("features", "tokenizers", "chronicle", "vectors", "word-vectors")
 
@@ -59,8 +61,9 @@ def read_own(path: Path) -> Config:
             raise ConfigError("its end is missing")
         for data in (values.get("data"), *(values.get("others") or {}).values()):
             qa = data.get("qa") if isinstance(data, dict) else None
-            if isinstance(qa, dict) and qa.get("answer_words") == []:
-                del qa["answer_words"]  # earlier states had this key; empty, it did nothing
+            for key, without_effect in _REMOVED.items() if isinstance(qa, dict) else ():
+                if qa.get(key) == without_effect:
+                    del qa[key]
         return read(values)
     except ConfigError as error:
         what = f"{path} is damaged, or of another version of heron: {error}"

@@ -13,7 +13,6 @@ from heron.languages import LANGUAGES, Language
 from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
-from heron.metrics.span import CLUSTERS, OTHER, asks_yes_or_no, question_clusters
 from heron_forks.parashoot.answer_kinds import (
     ANSWER_LENGTHS,
     MISSED,
@@ -24,6 +23,7 @@ from heron_forks.parashoot.answer_kinds import (
     length_buckets,
     overlap_classes,
 )
+from heron_forks.parashoot.question_words import CLUSTERS, OTHER, asks_yes_or_no, question_clusters
 
 SPANS = st.tuples(st.integers(0, 12), st.integers(1, 6)).map(lambda s: Span(s[0], s[0] + s[1]))
 

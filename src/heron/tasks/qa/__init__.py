@@ -50,10 +50,9 @@ def data_problems(config: DataConfig) -> Iterator[str]:
 
 
 def reading(config: DataConfig) -> dict[str, str]:
-    """Describe how answers are read and which questions are left out."""
-    qa = config.qa
-    trim, asked = ("trim" if qa.trim else "keep"), f"{qa.yes_no} yes/no questions"
-    return {"answers": f"{qa.misaligned} misaligned, {trim} blanks, {asked}"}
+    """Describe how answers are read."""
+    blanks = "trim" if config.qa.trim else "keep"
+    return {"answers": f"{config.qa.misaligned} misaligned, {blanks} blanks"}
 
 
 def features(*given: Any) -> Any:

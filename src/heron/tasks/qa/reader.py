@@ -16,7 +16,7 @@ from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader, own
 from heron.languages import get_language
 from heron.languages.unicode import normalise
 from heron.languages.words import words
-from heron.metrics.span import asks_yes_or_no, item_scores, language_profile
+from heron.metrics.span import item_scores, language_profile
 from heron.tasks.qa.answers import (
     Answers,
     is_squad,
@@ -31,7 +31,7 @@ from heron.tasks.qa.answers import (
 from heron.tasks.task import TextScores
 
 ANSWER, NO_ANSWER = "answer", "no_answer"  # the classes
-MISALIGNED, YES_NO = "misaligned answer", "yes/no question"
+MISALIGNED = "misaligned answer"
 WITHOUT = "no answer"
 TRIMMED, REPAIRED = "trimmed", "repaired"
 # Key in `Example.side` of the context before normalisation (a tuple of one), where it differs:
@@ -133,8 +133,8 @@ class QuestionReader(TableReader):
         if len(self.problems) > found:
             return None
         answers = [answer for answer in placed if answer is not None]
-        if reason := self._reason(asked, gold, [text for text, _, _ in answers]):
-            self.dropped.append((reason, str(label)))
+        if gold and not answers:
+            self.dropped.append((MISALIGNED, str(label)))
             return None
         side: dict[str, Any] = {}
         if context and context != given:
@@ -274,16 +274,6 @@ class QuestionReader(TableReader):
         repair = "data.qa.misaligned=repair takes that place" if place else ""
         report(f"{what} {where}", (repair, drop))
         return None
-
-    def _reason(self, question: Any, gold: Answers, answers: Sequence[str]) -> str:
-        """Return the reason why a question is left out; empty where it is used."""
-        if gold and not answers:
-            return MISALIGNED
-        if self.labels == "ignored":
-            return ""
-        if self.qa.yes_no == "drop" and asks_yes_or_no(str(question), self.language):
-            return YES_NO
-        return ""
 
 
 def _shorten(text: str, width: int = 40) -> str:

@@ -5,7 +5,7 @@ from itertools import combinations, product
 
 import pytest
 
-from heron.base.files import read_json
+from heron.base.files import read_json, read_yaml
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
 from heron.languages.hebrew import HEBREW
@@ -13,6 +13,7 @@ from heron.metrics.span import expected_f1, language_profile
 from heron.reports.artefacts import read_artefacts
 from heron.results.collect import collect
 from heron.training.inference import open_trained, predict_each, read_splits
+from heron.training.stored import read_own
 from proposals import proposed
 from small_exports import run_card
 from small_runs import TINY, heron, in_folder
@@ -137,6 +138,13 @@ def test_several_values_together_predict_like_each_alone(runs, seeds):
         assert together.none_R.tolist() == alone.none_R.tolist()
         assert together.threshold == alone.threshold
     assert all(one.best != other.best for one, other in combinations(found, 2))
+
+
+def test_a_run_of_an_earlier_state_is_read(runs, tmp_path):
+    values = read_yaml(runs[0].config)
+    values["data"]["qa"] |= {"answer_words": [], "yes_no": "keep"}
+    (tmp_path / "config.yaml").write_text(json.dumps(values))
+    assert read_own(tmp_path / "config.yaml") == read_own(runs[0].config)
 
 
 def test_minimum_bayes_risk_chooses_among_the_same_candidates(runs):

@@ -227,18 +227,6 @@ def test_an_answer_of_direction_marks_alone_is_refused(write, read):
     assert "data.unicode" in problem(read)
 
 
-def test_yes_no_questions_can_be_left_out_by_language(write, read, config):
-    rows = [row("he", "האם זה נגמר?"), row("en", "Did it end?"), row("ro", "Oare s-a terminat?")]
-    for language in ("he", "en", "ro"):
-        config.language, config.qa = language, QaConfig(yes_no="drop")
-        write(*rows)
-        loaded = read()
-        assert {e.guid for e in loaded.examples["train"]} == {"he", "en", "ro"} - {language}
-        assert loaded.dropped == {"train": {"yes/no question": 1}}
-    config.qa = QaConfig()
-    assert len(read().examples["train"]) == 3
-
-
 def test_side_columns_come_from_the_question_its_paragraph_or_its_article(write, read, config):
     config.columns.side = ["quality", "annotator"]
     write(row(quality="good"), annotator=7)

@@ -1,0 +1,60 @@
+"""What a question asks for, by its question word, and whether it asks for yes or no."""
+
+from collections.abc import Sequence
+
+from heron.languages.language import Language, QuestionWords
+from heron.languages.words import folded_words
+from heron.metrics.span import language_profile
+
+# Questions by question word, in the order of ParaShoot's Table 3. One without any is OTHER.
+CLUSTERS = ("what", "which", "who", "when", "where", "how", "how_many", "why")
+OTHER = "other"
+
+
+def question_clusters(
+    questions: Sequence[str], language: Language | None, *, reach: int = 3
+) -> list[str]:
+    """Name what each question asks for, by its first question word.
+
+    Inflected forms and synonyms of a question word are in its cluster. Hebrew prefixes are removed
+    (באיזו, in which).
+
+    Args:
+        language: of the questions; None, or one without a list of question words, gives `other`.
+        reach: how many words from the beginning to search. 1 is the paper's definition; 3 also
+            finds the word after a preposition (Hebrew על מה, about what; Romanian la ce, at what).
+
+    Returns:
+        One of `CLUSTERS`, or `other`, for each question.
+
+    Source: Keren and Levy 2021, Table 3.
+    """
+    if language is None or language.questions is None:
+        return [OTHER] * len(questions)
+    return [
+        _cluster(words, language.questions, reach)
+        for words in language_profile(language).tokens(questions)
+    ]
+
+
+def _cluster(words: Sequence[str], asked: QuestionWords, reach: int) -> str:
+    for first in range(min(reach, len(words))):
+        for length in range(asked.longest(), 0, -1):
+            phrase = words[first : first + length]
+            for opening in asked.readings(phrase[0]):
+                if (opening, *phrase[1:]) in asked.phrases:
+                    return asked.phrases[opening, *phrase[1:]]
+    return OTHER
+
+
+def asks_yes_or_no(question: str, language: Language) -> bool:
+    """Tell whether a question asks for yes or no, by its first words.
+
+    Source: ParaShoot, section 2.3, which discards them and does not say how they were found.
+    """
+    first, *rest = folded_words(question.replace("’", "'")) or [""]
+    asked = language.questions
+    if asked is None or first not in asked.yes_or_no:
+        return False
+    followed = question_clusters([" ".join(rest)], language, reach=2)
+    return first not in asked.any_question or followed == [OTHER]
