@@ -60,7 +60,7 @@ def read_own(path: Path) -> Config:
         if not isinstance(values, dict) or "run" not in values:  # one of the last keys
             raise ConfigError("its end is missing")
         for data in (values.get("data"), *(values.get("others") or {}).values()):
-            qa = data.get("qa") if isinstance(data, dict) else None
+            qa: Any = data.get("qa") if isinstance(data, dict) else None
             for key, without_effect in _REMOVED.items() if isinstance(qa, dict) else ():
                 if qa.get(key) == without_effect:
                     del qa[key]
