@@ -10,8 +10,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from heron.base.terminal import say
 from heron.data.collate import Batch
-from heron.data.config import VALIDATION
+from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
 from heron.metrics.torch_metrics import SpanScores
@@ -150,6 +151,13 @@ class ExtractionModule(TaskModule):
     def predicts_none(self) -> bool:
         """Whether "no answer" is one of the data set's classes."""
         return len(self.config.data.label_order) > 1
+
+    def on_train_start(self) -> None:
+        """Warn of soft answers without effect; see `TaskModule.on_train_start`."""
+        super().on_train_start()
+        answers: Any = self.data().features[TRAIN].columns["answers"]
+        if self.config.optim.soft.answers and len(answers.array) < len(answers.offsets):
+            say("optim.soft.answers has no effect: no question of train has several answers")
 
     def on_validation_epoch_start(self) -> None:
         """Look up the questions, which `validation_step` needs by row."""

@@ -140,6 +140,12 @@ def test_several_values_together_predict_like_each_alone(runs, seeds):
     assert all(one.best != other.best for one, other in combinations(found, 2))
 
 
+def test_soft_answers_where_no_question_has_several_are_said_to_do_nothing(tmp_path, capsys):
+    words = (*TINY, *in_folder(tmp_path), *WORDS, "optim.soft.answers=true")
+    assert heron("train", *words, "trainer.fast_dev_run=true") == 0
+    assert "optim.soft.answers" in capsys.readouterr().err
+
+
 def test_a_run_of_an_earlier_state_is_read(runs, tmp_path):
     values = read_yaml(runs[0].config)
     values["data"]["qa"] |= {"answer_words": [], "yes_no": "keep"}
