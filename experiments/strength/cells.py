@@ -53,7 +53,7 @@ class Cell:
 class Plan:
     """The content of `cells.yaml`; after `unfolded`, with a cell for each of `dynamics`."""
 
-    trainer: str
+    recipes: dict[str, str]  # what `{name}` stands for in the words of cells
     sets: dict[str, Set]
     cells: list[Cell]
     dynamics: dict[str, str]
@@ -92,7 +92,7 @@ class Plan:
     def words(self, cell: Cell, job: str, places: Mapping[str, Any]) -> list[str]:
         """Spell out a run for `heron train`; `places` are `runs`, `encoder` and `matres`."""
         runs, numbers = places["runs"], cell.jobs()[job]
-        known = {**places, "job": job, "trainer": self.trainer}
+        known = {**places, "job": job, **self.recipes}
         found = [f"encoder={places['encoder']}", "trainer.threads=1", f"seed={numbers['seed']}"]
         found += [f"data.folds.fold={numbers['fold']}"] if "fold" in numbers else []
         found += [f"paths.runs={runs}", f"run.sweep={cell.key}", f"run.job={job}"]

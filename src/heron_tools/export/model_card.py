@@ -103,6 +103,7 @@ def usage_code(plain: Plain, place: str) -> str:
         encoder=config.encoder,
         input=config.head.input,
         longest=config.task.max_answer_tokens,
+        decoding=config.task.decoding,
         generation={name: repr(value) for name, value in options.items()},
         hub_name=task_of(config).about.hub_name,
         texts=[f'"a {name.replace("_pair", "")}"' for name in task_of(config).about.texts],

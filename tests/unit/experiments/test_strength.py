@@ -48,7 +48,7 @@ def finish(folder, seed, fold, right):
 
 def test_finished_cells_are_compared_and_the_best_is_chosen(tmp_path, monkeypatch):
     cells = {
-        "trainer": "",
+        "recipes": {},
         "sets": {"made": {"split": "validation", "metric": "accuracy", "words": ""}},
         "cells": [
             {"set": "made", "name": "plain", "seeds": 2, "folds": 2, "words": "a=1"},
