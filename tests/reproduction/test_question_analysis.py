@@ -4,8 +4,8 @@ import pytest
 
 from heron.data.overrides import configure
 from heron.languages.hebrew import HEBREW
-from heron.metrics.span import question_clusters
 from heron.results.shipped import read_shipped
+from heron_forks.parashoot.question_words import question_clusters
 from heron_forks.parashoot.questions import ALL, question_statistics
 from real_data import DATA, needs
 

@@ -21,7 +21,7 @@ from heron.data.config import TEST, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.metrics.names import rouge_names
 from heron.tasks.config import GenerationConfig as Generation
-from heron.tasks.config import read
+from heron.tasks.config import TaskConfig, read
 from heron.tasks.summarization.predictions import (
     Written,
     choose_rows,
@@ -261,7 +261,7 @@ def test_the_models_own_shortest_summary_and_zeros_do_not_reach_beyond_the_setti
     assert (found.min_length, found.no_repeat_ngram_size, found.length_penalty) == (0, 0, 0.0)
     assert found.min_new_tokens is None
     config = SimpleNamespace(
-        task=SimpleNamespace(name="summarization", generation=wanted, max_answer_tokens=30),
+        task=TaskConfig(name="summarization", generation=wanted),
         encoder=SimpleNamespace(max_length=8),
         data=SimpleNamespace(label_order=["summary"], task="summarization"),
         head=SimpleNamespace(input="article"),
