@@ -60,7 +60,10 @@ class Server:
         try:
             while sent:
                 done = wait(sent, return_when=FIRST_COMPLETED).done
-                # An error last: it ends the command, and the others have been paid for.
+                if any(each.exception() for each in done):  # it ends the command: send no more
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    done = {each for each in sent if each.done() and not each.cancelled()}
+                # An error last: the others have been paid for.
                 for future in sorted(done, key=lambda each: each.exception() is not None):
                     yield sent.pop(future), future.result()
         finally:  # on an error or Ctrl+C: open requests are not waited for
