@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -58,14 +58,13 @@ class Server:
         pool = ThreadPoolExecutor(self.traffic.concurrency)
         sent = {pool.submit(self._ask, request): request.key for request in requests}
         try:
-            while sent:
-                done = wait(sent, return_when=FIRST_COMPLETED).done
-                if any(each.exception() for each in done):  # it ends the command: send no more
+            for future in as_completed(sent):
+                if future.exception():  # it ends the command: send no more, keep what has come
                     pool.shutdown(wait=False, cancel_futures=True)
-                    done = {each for each in sent if each.done() and not each.cancelled()}
-                # An error last: the others have been paid for.
-                for future in sorted(done, key=lambda each: each.exception() is not None):
-                    yield sent.pop(future), future.result()
+                    done = [each for each in sent if each.done() and not each.cancelled()]
+                    for each in (each for each in done if not each.exception()):
+                        yield sent.pop(each), each.result()
+                yield sent.pop(future), future.result()
         finally:  # on an error or Ctrl+C: open requests are not waited for
             pool.shutdown(wait=False, cancel_futures=True)
 
