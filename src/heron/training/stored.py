@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,9 @@ def derive(config: Config, changes: Mapping[str, Any], composed: bool = False) -
         *parents, name = key.split(".")
         part = values
         for parent in parents:
-            if not isinstance(part.get(parent), dict):  # not a part: the check reports it
-                part[parent] = {}
+            own = part.get(parent)
+            if not isinstance(own, dict):  # a stage's data set is an object
+                part[parent] = asdict(own) if is_dataclass(own) else {}
             part = part[parent]
         part[name] = value
     return read(values, composed)

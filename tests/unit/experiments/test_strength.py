@@ -7,8 +7,10 @@ from heron.base.run_folder import config_text
 from heron.base.tables import write_table
 from heron.cli import main
 from heron.data.config import DataConfig, FoldsConfig
+from heron.data.readers import data_set
 from heron.sweeps.grid import compose_jobs
 from heron.tasks.config import Config
+from heron.training.stages import stage_config
 from heron_forks.strength import command
 from heron_forks.strength.cells import read_plan
 
@@ -30,6 +32,11 @@ def test_every_cell_is_a_run_of_its_set_that_reads_no_test_split_by_chance(cell,
         or "test" not in config.data.files
         or cell.set in (*("trc_test", "parashoot", "first"),)
     )
+    stages = config.read_stages()
+    of_runs = [config, *(stage_config(config, stages, stage) for stage in stages)]
+    data = [data_set(each, name) for each in of_runs for name in (each.data.name, *each.also_test)]
+    # `own_*`: a user's files, unless a cell names others
+    assert not [file for each in data for file in each.files.values() if file.path[:4] == "own/"]
 
 
 def finish(folder, seed, fold, right):

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 
 import pytest
 from safetensors.torch import load_file
@@ -10,6 +11,7 @@ from heron.base.errors import ConfigError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
+from heron.data.readers import data_set
 from heron.reports.run import score_table
 from heron.results.collect import collect
 from heron.tasks.config import StageConfig
@@ -95,6 +97,16 @@ def test_stages_train_in_order_and_each_is_scored_on_every_data_set(
     shown = score_table(run).columns
     assert {"test", "1-village/test"} <= {*shown}
     assert "2-chronicle_nli/test" not in shown, "the last stage's scores are the run's"
+
+
+def test_a_stage_changes_single_keys_of_its_data_set(chronicle_config, village):
+    changed = {"data": "village", "changes": {"data.validation.fraction": 0.375}}
+    config = composed(chronicle_config, [changed, "chronicle_nli"])
+    stages = config.read_stages()
+    data = stage_config(config, stages, stages[0]).data
+    whole = data_set(config, "village", of_stage=True)
+    assert data != whole
+    assert data == replace(whole, validation=replace(whole.validation, fraction=0.375))
 
 
 @pytest.mark.real  # takes seconds; another test of the file runs with every change
