@@ -132,8 +132,8 @@ class Runs:
         if RunFolder(self.out / name).state() == "done":
             return True
         for needed in self.plan.reads(cell, job):  # all of them were submitted before
-            if needed in self.started:
-                self.started[needed].result()
+            if needed in self.started and not self.started[needed].result():
+                return False
         try:
             words = self.plan.words(_chosen(self.plan, cell, self.out), job, self.places)
         except ConfigError as error:

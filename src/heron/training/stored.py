@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from heron.base.errors import ConfigError
 from heron.base.files import read_yaml
 from heron.base.folders import default_cache_dir
 from heron.config.constraints import is_under
+from heron.data.config import DataConfig
 from heron.tasks.config import Config, read
 
 # Keys that `changes` in a stored configuration may not hold: they would undo `read_stored`.
@@ -44,8 +45,8 @@ def derive(config: Config, changes: Mapping[str, Any], composed: bool = False) -
         part = values
         for parent in parents:
             own = part.get(parent)
-            if not isinstance(own, dict):  # a stage's data set is an object
-                part[parent] = asdict(own) if is_dataclass(own) else {}
+            if not isinstance(own, dict):
+                part[parent] = asdict(own) if isinstance(own, DataConfig) else {}
             part = part[parent]
         part[name] = value
     return read(values, composed)
