@@ -12,7 +12,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +105,7 @@ def stage_config(
     own = data.task, data.label_order
     alike = [name for name, each in sets.items() if (each.task, each.label_order) == own]
     # The next stage loads the exported model.
-    changes = {"stages": [], "data": data, "also_test": alike, "run.export": True}
+    changes = {"stages": [], "data": asdict(data), "also_test": alike, "run.export": True}
     if data.task != config.task.name:
         changes |= _of_task(config, data.task)
     if stage.data != config.data.name:

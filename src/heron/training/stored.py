@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ from heron.base.errors import ConfigError
 from heron.base.files import read_yaml
 from heron.base.folders import default_cache_dir
 from heron.config.constraints import is_under
-from heron.data.config import DataConfig
 from heron.tasks.config import Config, read
 
 # Keys that `changes` in a stored configuration may not hold: they would undo `read_stored`.
@@ -44,9 +42,8 @@ def derive(config: Config, changes: Mapping[str, Any], composed: bool = False) -
         *parents, name = key.split(".")
         part = values
         for parent in parents:
-            own = part.get(parent)
-            if not isinstance(own, dict):
-                part[parent] = asdict(own) if isinstance(own, DataConfig) else {}
+            if not isinstance(part.get(parent), dict):  # not a part: the check reports it
+                part[parent] = {}
             part = part[parent]
         part[name] = value
     return read(values, composed)
