@@ -110,7 +110,7 @@ def stage_config(
         changes |= _of_task(config, data.task)
     if stage.data != config.data.name:
         changes["optim.suspects"] = {}  # suspects are rows of the run's own data
-        changes["others"] = {**config.others, config.data.name: config.data}
+        changes["others"] = {**config.values()["others"], config.data.name: asdict(config.data)}
     settings = {
         "trainer.max_epochs": stage.max_epochs,
         "optim.lr": stage.lr,

@@ -61,8 +61,8 @@ class Server:
             for future in as_completed(sent):
                 if future.exception():  # it ends the command: send no more, keep what has come
                     pool.shutdown(wait=False, cancel_futures=True)
-                    done = [each for each in sent if each.done() and not each.cancelled()]
-                    for each in (each for each in done if not each.exception()):
+                    done = [f for f in sent if f.done() and not f.cancelled() and not f.exception()]
+                    for each in done:
                         yield sent.pop(each), each.result()
                 yield sent.pop(future), future.result()
         finally:  # on an error or Ctrl+C: open requests are not waited for

@@ -100,10 +100,12 @@ def test_stages_train_in_order_and_each_is_scored_on_every_data_set(
 
 
 def test_a_stage_changes_single_keys_of_its_data_set(chronicle_config, village):
-    config = composed(chronicle_config, [{"data": "village", "changes": {"data.language": "ro"}}])
+    changes = {"data.language": "ro", "others.chronicle_nli.language": "ro"}
+    config = composed(chronicle_config, [{"data": "village", "changes": changes}])
     (stage,) = config.read_stages()
-    expected = replace(data_set(config, "village", of_stage=True), language="ro")
-    assert stage_config(config, [stage], stage).data == expected
+    found, village = stage_config(config, [stage], stage), data_set(config, "village", True)
+    assert found.data == replace(village, language="ro")
+    assert found.others["chronicle_nli"] == replace(config.data, language="ro")
 
 
 @pytest.mark.real  # takes seconds; another test of the file runs with every change
