@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,22 @@ import numpy as np
 
 from heron.base.files import dump_yaml, write_json
 from heron.base.run_folder import config_text
-from heron.base.tables import write_table
+from heron.base.tables import read_table, write_table
 from heron.data.config import Columns, DataConfig, FileConfig, ValidationConfig
 from heron.dynamics.files import Meta, dynamics_table, write_dynamics
 from heron.models.config import HeadConfig
 from heron.tasks.config import Config, PathsConfig, TaskConfig
 
 HOSTILE = "</script><script>window.broken = 1</script><img src=x onerror='broken=1'>"
+
+
+@contextmanager
+def changed(path: Path) -> Iterator[dict[str, Any]]:
+    """Give the columns of a table, and write them back with their changes."""
+    table = read_table(path)
+    columns = {name: table.values(name) for name in table.columns}
+    yield columns
+    write_table(path, columns)
 
 
 def write_run(

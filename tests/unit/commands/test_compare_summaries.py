@@ -9,7 +9,7 @@ from omegaconf import OmegaConf
 from compared import by_label, run, write_compared
 from heron.base.errors import DataError
 from heron.base.run_folder import config_text
-from heron.base.tables import read_table, write_table
+from heron.base.tables import write_table
 from heron.data.config import DataConfig
 from heron.languages.hebrew import HEBREW
 from heron.languages.unicode import UnicodeOptions
@@ -18,6 +18,7 @@ from heron.metrics.summary import item_rouge
 from heron.results import comparing
 from heron.results.collect import collect
 from heron.tasks.config import Config
+from made_up_runs import changed
 
 N = 60
 GUIDS = [f"s{row}" for row in range(N)]
@@ -123,10 +124,8 @@ def read(text, row):
 def pointed(sweep):
     """The sweep with Hebrew points in every second gold summary, in the order of NFC."""
     for path in Path(sweep).glob("*/predictions/test.parquet"):
-        table = read_table(path)
-        columns = {name: table.values(name) for name in table.columns}
-        columns["gold"] = [read(gold, row) for row, gold in enumerate(GOLDS)]
-        write_table(path, columns)
+        with changed(path) as columns:
+            columns["gold"] = [read(gold, row) for row, gold in enumerate(GOLDS)]
     return sweep
 
 
@@ -189,8 +188,8 @@ def test_a_further_data_set_is_compared_as_it_was_read_itself(tmp_path):
 def test_runs_that_read_variants_differently_are_compared_by_the_coarser_reading(pointed):
     reread(pointed, "encoder=mt5*", {"niqqud": "strip"})
     for path in Path(pointed).glob("encoder=mt5*/predictions/test.parquet"):
-        table = read_table(path)
-        write_table(path, {name: table.values(name) for name in table.columns} | {"gold": GOLDS})
+        with changed(path) as columns:
+            columns["gold"] = GOLDS
     written = run(pointed)
     assert any("read Unicode variants differently" in note for note in written["notes"])
     expected = item_rouge(texts_of("scratch", 0), GOLDS, HEBREW)["rouge1"].mean()

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from heron.base.files import read_json
-from heron.base.tables import read_table, write_table
+from heron.base.tables import read_table
 from heron.cli import main
-from made_up_runs import HOSTILE, OVERLAPS, make_answered_run, read_payload, write_squad
+from made_up_runs import HOSTILE, OVERLAPS, changed, make_answered_run, read_payload, write_squad
 
 PNG = b"\x89PNG"
 
@@ -97,9 +97,8 @@ def test_a_sheet_is_drawn_filled_and_scored(tmp_path, capsys):
     words = ["data=parashoot", f"paths.data={tmp_path}", "data.verify=false", f"sheet={sheet}"]
     assert analyze(*words, f"paths.cache={tmp_path}", "sample=4") == 0
     assert "4 of 20 answered questions" in capsys.readouterr().out
-    table = read_table(sheet)
-    columns = {name: table.values(name) for name in table.columns}
-    write_table(sheet, columns | {"minimal": ["x"] * 4})
+    with changed(sheet) as columns:
+        columns["minimal"] = ["x"] * 4
     assert analyze(f"sheet={sheet}") == 0
     shown = capsys.readouterr().out
     assert "Annotation ceiling" in shown
@@ -120,23 +119,18 @@ def test_answers_on_other_texts_are_named_by_guid(run, tmp_path, capsys):
 
 
 def test_unlabelled_questions_are_left_out_and_counted(run):
-    path = run / "predictions" / "test.parquet"
-    table = read_table(path)
-    columns = {name: table.values(name) for name in table.columns}
-    columns["gold"][0] = None
-    write_table(path, columns)
+    with changed(run / "predictions" / "test.parquet") as columns:
+        columns["gold"][0] = None
     assert analyze(f"run={run}", "by=question_word") == 0
     stored = read_json(run / "analysis" / "test-question_word.json")
     assert (stored["questions"], stored["unlabelled"]) == (39, 1)
 
 
 def test_a_question_that_got_no_answer_is_missed_and_the_page_says_so(run):
-    path = run / "predictions" / "test.parquet"
-    table = read_table(path)
-    columns = {name: table.values(name) for name in table.columns}
-    for name, value in {"start": None, "end": None, "probability": None, "prediction": ""}.items():
-        columns[name][0] = value
-    write_table(path, columns)
+    unanswered = {"start": None, "end": None, "probability": None, "prediction": ""}
+    with changed(run / "predictions" / "test.parquet") as columns:
+        for name, value in unanswered.items():
+            columns[name][0] = value
     assert analyze(f"run={run}", "by=overlap_class,answers") == 0
     counted, _ = read_json(run / "analysis" / "test-overlap_class.json")["tables"]
     assert {row["class"]: row["n"] for row in counted["rows"]}["missed"] == 1

@@ -25,10 +25,9 @@ def test_every_cell_is_a_run_of_its_set_that_reads_no_test_split_by_chance(cell,
     places["variants"] = tmp_path
     config = compose_jobs(PLAN.words(cell, job, places))[0].resolved()
     assert (config.seed, config.run.sweep, config.run.job) == (cell.seeds - 1, cell.key, job)
-    folds = config.data.folds.count
+    folds, files = config.data.folds.count, config.data.files
     assert not folds or config.trainer.select == "last"
-    with_test = ("trc_test", "parashoot", "first")
-    assert folds or "test" not in config.data.files or cell.set in with_test
+    assert folds or "test" not in files or cell.set in {"trc_test", "parashoot", "first"}
     stages = config.read_stages()
     of_runs = [config, *(stage_config(config, stages, stage) for stage in stages)]
     data = [data_set(each, name) for each in of_runs for name in (each.data.name, *each.also_test)]

@@ -153,34 +153,24 @@ class TestSameCommandAgain:
         self.again(tmp_path, ran)
         assert self.again(tmp_path, ran, "run.resume=false") == (0, [0, 1, 2])
 
-    def test_job_of_another_process_is_passed_over_and_waited_for(self, tmp_path, ran, monkeypatch):
+    @pytest.mark.parametrize(("place", "ends"), [(0, True), (1, False)])
+    def test_job_of_another_process_is_waited_for_and_run_here_if_given_up(
+        self, tmp_path, ran, monkeypatch, place, ends
+    ):
         monkeypatch.setattr("heron.sweeps.sweep._LOOK", 0.01)
         self.again(tmp_path, ran)
-        held = jobs_of(tmp_path)[0]
+        held = jobs_of(tmp_path)[place]
         held.update_status(state="running")
 
         def work() -> None:
             with locked(held.lock):
                 time.sleep(0.3)
-                held.update_status(state="done")
+                if ends:
+                    held.update_status(state="done")
 
         with meanwhile(work):
             time.sleep(0.05)
-            assert self.again(tmp_path, ran) == (0, [])
-
-    def test_job_that_another_process_gave_up_is_run_here(self, tmp_path, ran, monkeypatch):
-        monkeypatch.setattr("heron.sweeps.sweep._LOOK", 0.01)
-        self.again(tmp_path, ran)
-        held = jobs_of(tmp_path)[1]
-        held.update_status(state="running")
-
-        def work() -> None:
-            with locked(held.lock):
-                time.sleep(0.3)
-
-        with meanwhile(work):
-            time.sleep(0.05)
-            assert self.again(tmp_path, ran) == (0, [1])
+            assert self.again(tmp_path, ran) == (0, [] if ends else [1])
 
 
 class TestHeartbeat:

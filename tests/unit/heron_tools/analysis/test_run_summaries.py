@@ -7,7 +7,7 @@ import pytest
 
 from heron.base.errors import ConfigError
 from heron.base.files import read_json
-from heron.base.tables import read_table, write_table
+from heron.base.tables import write_table
 from heron.cli import main
 from heron.languages.hebrew import HEBREW
 from heron.languages.words import folded_words
@@ -19,6 +19,7 @@ from heron_tools.statistics.options import parse
 from made_up_runs import (
     HOSTILE,
     article_of,
+    changed,
     gold_of,
     make_summary_run,
     read_payload,
@@ -118,11 +119,8 @@ def test_the_seed_of_slices_is_the_one_that_was_asked_for(run):
 
 
 def test_a_gold_summary_of_one_word_has_no_pairs_and_a_slice_of_its_own(run):
-    path = run / "predictions" / "test.parquet"
-    table = read_table(path)
-    columns = {name: table.values(name) for name in table.columns}
-    columns["gold"][:2] = ["תקציב", "מים"]
-    write_table(path, columns)
+    with changed(run / "predictions" / "test.parquet") as columns:
+        columns["gold"][:2] = ["תקציב", "מים"]
     (slicing,) = opened(run).run("novelty").slicings
     assert slicing.slices[-1].name == "(too short)"
     assert slicing.slices[-1].rows_M.tolist() == [0, 1]
@@ -197,14 +195,13 @@ def test_articles_that_do_not_fit_are_cut_and_the_page_says_so(run):
 
 def test_summaries_without_a_gold_one_are_left_out_and_counted(run):
     path = run / "predictions" / "test.parquet"
-    table = read_table(path)
-    columns = {name: table.values(name) for name in table.columns}
-    columns["gold"][0] = None
-    write_table(path, columns)
+    with changed(path) as columns:
+        columns["gold"][0] = None
     assert analyze(f"run={run}", "by=novelty") == 0
     stored = read_json(run / "analysis" / "test-novelty.json")
     assert (stored["articles"], stored["unlabelled"]) == (N - 1, 1)
-    write_table(path, {**columns, "gold": [None] * N})
+    with changed(path) as columns:
+        columns["gold"] = [None] * N
     with pytest.raises(ConfigError, match="split=test: none of its articles"):
         opened(run)
 

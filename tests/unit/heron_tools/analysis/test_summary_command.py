@@ -17,6 +17,7 @@ from heron.tasks import FORK_ANALYSES
 from heron.tasks.config import Config, PathsConfig, TaskConfig
 from heron_tools.analysis.command import open_slicer
 from heron_tools.statistics.options import parse
+from made_up_runs import changed
 
 ROOT = Path(__file__).resolve().parents[4]
 PUBLISHED = ROOT / "experiments/hesum/published.yaml"
@@ -208,12 +209,9 @@ def test_statistics_and_slices_of_a_run_leave_the_same_rows_out_and_only_slices_
     folder, monkeypatch
 ):
     run = make_run(folder)
-    path = run / "predictions" / "test.parquet"
-    table = read_table(path)
-    columns = {name: table.values(name) for name in table.columns}
-    columns["gold"][1] = "  "
-    columns["prediction"][2] = None
-    write_table(path, columns)
+    with changed(run / "predictions" / "test.parquet") as columns:
+        columns["gold"][1] = "  "
+        columns["prediction"][2] = None
     assert open_slicer(parse([f"run={run}"])[0]).split.unlabelled == 2
     monkeypatch.setattr("heron_tools.analysis.summaries.item_rouge", None)
     assert main(["analyze", f"run={run}", "by=statistics"]) == 0
@@ -227,10 +225,8 @@ def test_what_a_run_has_written_is_counted_as_its_data_was_read(folder):
     assert main(["analyze", f"run={run}", "by=statistics"]) == 0
     path = run / "analysis" / "test-statistics.json"
     before = read_json(path)["sets"]
-    table = read_table(run / "predictions" / "test.parquet")
-    columns = {name: table.values(name) for name in table.columns}
-    columns["prediction"] = [text.replace("ה", "ה\u200f") for text in columns["prediction"]]
-    write_table(run / "predictions" / "test.parquet", columns)
+    with changed(run / "predictions" / "test.parquet") as columns:
+        columns["prediction"] = [text.replace("ה", "ה\u200f") for text in columns["prediction"]]
     assert main(["analyze", f"run={run}", "by=statistics"]) == 0
     assert read_json(path)["sets"] == before
 
