@@ -103,8 +103,8 @@ def test_a_stage_changes_single_keys_of_its_data_set(chronicle_config, village):
     changes = {"data.language": "ro", "others.chronicle_nli.language": "ro"}
     config = composed(chronicle_config, [{"data": "village", "changes": changes}])
     (stage,) = config.read_stages()
-    found, village = stage_config(config, [stage], stage), data_set(config, "village", True)
-    assert found.data == replace(village, language="ro")
+    found = stage_config(config, [stage], stage)
+    assert found.data == replace(data_set(config, "village", of_stage=True), language="ro")
     assert found.others["chronicle_nli"] == replace(config.data, language="ro")
 
 
