@@ -21,6 +21,7 @@ from heron.data.batching import budget, fill_batches
 from heron.data.examples import Example
 from heron.data.features import Units
 from heron.data.hub import origin
+from heron.data.weights import load_weights
 from heron.models.config import EncoderConfig
 from heron.tasks.class_baselines import ClassBaseline
 from heron.tasks.config import Config
@@ -135,8 +136,12 @@ def load_zero_shot(config: Config, source: Any = None) -> ZeroShotBaseline:
     try:
         place = origin(where)
         tokenizer = AutoTokenizer.from_pretrained(settings.model, **place)
-        model = AutoModelForSequenceClassification.from_pretrained(
-            settings.model, use_safetensors=True, dtype=torch.float32, **place
+        model = load_weights(
+            AutoModelForSequenceClassification,
+            settings.model,
+            use_safetensors=True,
+            dtype=torch.float32,
+            **place,
         )
     except (ConfigError, OSError, ValueError) as error:
         reason = str(error).splitlines()[0].removeprefix(f"encoder.name={settings.model}: ")

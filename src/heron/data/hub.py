@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -98,24 +99,42 @@ def _cached(config: Pretrained) -> object:
 def loading(name: str) -> Iterator[None]:
     """Turn any error while a model loads into a ConfigError; libraries raise many kinds.
 
-    Weights that only the file or only the model has (a pooler) are expected, and not reported.
+    What transformers logs about the weights is part of its error only: `load_weights` checks them.
     """
     logger = logging.getLogger("transformers.modeling_utils")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
+    before = logger.level, logger.propagate
+    report = _LastMessage()
+    logger.setLevel(logging.WARNING)
+    logger.propagate = False
+    logger.addHandler(report)
     try:
         yield
     except (ConfigError, MemoryError):
         raise
     except Exception as error:
-        raise unreachable(name, error) from error
+        raise unreachable(name, error, report.text) from error
     finally:
-        logger.setLevel(level)
+        logger.removeHandler(report)
+        logger.level, logger.propagate = before
 
 
-def unreachable(name: str, error: Exception) -> ConfigError:
-    """Make the error for a model or tokenizer that could not be loaded."""
+class _LastMessage(logging.Handler):
+    """Keeps the last message of a logger, without the colours of a terminal."""
+
+    text = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.text = re.sub(r"\x1b\[[\d;]*m", "", record.getMessage())
+
+
+def unreachable(name: str, error: Exception, report: str = "") -> ConfigError:
+    """Make the error for a model or tokenizer that could not be loaded.
+
+    `report` is what transformers logged before, to which its error may point.
+    """
     why = str(error)
+    if "above report" in why:
+        why = f"{why}\n{report}"
     if "trust_remote_code" in why:
         why = "it has Python code (*.py); read it, then set encoder.trust_remote_code=true"
     elif "weights_only" in why:  # torch's message advises to trust the file

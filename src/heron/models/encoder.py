@@ -28,6 +28,7 @@ from heron.base.errors import ConfigError
 from heron.data.collate import Batch
 from heron.data.config import RunSettings
 from heron.data.hub import loading, origin
+from heron.data.weights import load_weights
 from heron.models.config import EncoderConfig
 from heron.models.dropout import PLAIN_ATTENTION, use_fast_dropout
 
@@ -238,8 +239,9 @@ def pretrained_model(config: EncoderConfig) -> PreTrainedModel:
     }
     if model_class and "add_pooling_layer" in inspect.signature(model_class).parameters:
         options["add_pooling_layer"] = False
-    with loading(config.name):
-        model: PreTrainedModel = AutoModel.from_pretrained(config.name, **options)
+    model: PreTrainedModel = load_weights(
+        AutoModel, config.name, read_part=encoding_part, optional="pooler", **options
+    )
     from heron.models.levels import check_encoder  # start-up time
 
     check_encoder(config, encoding_part(model))

@@ -25,6 +25,7 @@ from heron.base.libraries import silence_libraries
 from heron.base.ranks import uses_gpu
 from heron.data.batching import budget
 from heron.data.hub import loading, origin
+from heron.data.weights import load_weights
 from heron.models.config import EncoderConfig
 from heron.tasks.config import Config
 from heron_tools.prompting.answers import Answer, Request
@@ -82,8 +83,12 @@ class LocalModel:
 
         settings = self.settings.model
         with _loading(settings) as place:
-            model: Any = AutoModelForCausalLM.from_pretrained(
-                settings.name, dtype=settings.dtype, use_safetensors=True, **place
+            model: Any = load_weights(
+                AutoModelForCausalLM,
+                settings.name,
+                dtype=settings.dtype,
+                use_safetensors=True,
+                **place,
             )
         # The model's defaults (a temperature, a penalty) would overrule `prompting.sampling`.
         own = _listed(model.generation_config.eos_token_id)

@@ -21,6 +21,7 @@ from heron.base.registry import Registry
 from heron.data.batching import budget
 from heron.data.examples import Example
 from heron.data.hub import identity, loading, origin
+from heron.data.weights import load_weights
 from heron.metrics.summary import split_sentences
 from heron.models.config import EncoderConfig
 from heron.tasks.config import Config
@@ -172,7 +173,7 @@ class LocalTranslation:
             with loading(name):
                 place = origin(EncoderConfig(name=name))
                 tokenizer = AutoTokenizer.from_pretrained(name, **place)
-                model = AutoModelForSeq2SeqLM.from_pretrained(name, use_safetensors=True, **place)
+                model = load_weights(AutoModelForSeq2SeqLM, name, use_safetensors=True, **place)
             self._loaded[name] = tokenizer, model.eval()
         return self._loaded[name]
 

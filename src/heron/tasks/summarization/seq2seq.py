@@ -26,6 +26,7 @@ from transformers import (
 from heron.base.errors import ConfigError
 from heron.data.collate import IGNORED, Batch, known_places
 from heron.data.hub import loading, origin
+from heron.data.weights import load_weights
 from heron.models.config import EncoderConfig
 from heron.models.dropout import use_fast_dropout
 from heron.models.encoder import (
@@ -243,14 +244,15 @@ def _from_pretrained(
                 if hasattr(part, key):
                     setattr(part, key, config.dropout)
     kind = AutoModelForSeq2SeqLM._model_mapping.get(type(settings), None)
-    with loading(config.name):
-        model: Any = AutoModelForSeq2SeqLM.from_pretrained(
-            config.name,
-            config=settings,
-            attn_implementation=choose_attention(config, kind),
-            dtype=torch.float32,
-            **origin(config),
-        )
+    model: Any = load_weights(
+        AutoModelForSeq2SeqLM,
+        config.name,
+        optional="pooler",
+        config=settings,
+        attn_implementation=choose_attention(config, kind),
+        dtype=torch.float32,
+        **origin(config),
+    )
     parts = [model]
     if settings.model_type == _PAIR:
         parts = [model.encoder, model.decoder]
