@@ -27,20 +27,47 @@ from .task import OUTSIDE, entity_scores
 
 def tag_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOptions) -> Features:
     """Tokenize words; each word's first token has its position in `words`, its tag in `tags`."""
-    numbers = {tag: number for number, tag in enumerate(options.label_order)}
-    ids, tags, words, cut = [], [], [], []
+    tag_ids = {tag: number for number, tag in enumerate(options.label_order)}
+    tokens, words, tags, cut = [], [], [], []
     for example in examples:
-        split, limit = example.text.split(" "), options.max_length
-        read = tokenizer(split, is_split_into_words=True, truncation=True, max_length=limit)
-        owners, gold = read.word_ids(), [numbers[tag] for tag in (example.target or "").split()]
-        first = [-1 if w is None or w in owners[:n] else w for n, w in enumerate(owners)]
-        ids.append(token_ids(read["input_ids"]))
-        words.append(token_ids(first))
-        tags.append(token_ids([gold[n] if n >= 0 and gold else IGNORED for n in first]))
-        cut.append(bool(read.encodings[0].overflowing))
-    tags_T, words_T, labels_R = flatten(tags)[0], flatten(words)[0], options.label_ids(examples)
-    columns = {"tags": Column(tags_T, "token", IGNORED), "words": Column(words_T, "token")}
-    return Features.of_rows(examples, ids, cut, labels_R=labels_R, columns=columns)
+        encoding = tokenizer(
+            example.text.split(" "),
+            is_split_into_words=True,
+            truncation=True,
+            max_length=options.max_length,
+        )
+        gold = [tag_ids[tag] for tag in (example.target or "").split()]
+        positions = first_tokens(encoding.word_ids())
+        tokens.append(token_ids(encoding["input_ids"]))
+        words.append(token_ids(positions))
+        tags.append(token_ids(tags_of_tokens(positions, gold)))
+        cut.append(bool(encoding.encodings[0].overflowing))
+    columns = {
+        "tags": Column(flatten(tags)[0], "token", IGNORED),
+        "words": Column(flatten(words)[0], "token"),
+    }
+    labels_R = options.label_ids(examples)
+    return Features.of_rows(examples, tokens, cut, labels_R=labels_R, columns=columns)
+
+
+def first_tokens(word_of_token: Sequence[int | None]) -> list[int]:
+    """Give each word's first token the word's position in the sentence, and other tokens -1."""
+    positions = []
+    last_word = None
+    for word in word_of_token:
+        if word is None or word == last_word:
+            positions.append(-1)
+        else:
+            positions.append(word)
+        last_word = word
+    return positions
+
+
+def tags_of_tokens(positions: Sequence[int], gold: Sequence[int]) -> list[int]:
+    """Give each word's first token the word's tag; others, and all without gold, are ignored."""
+    if not gold:
+        return [IGNORED] * len(positions)
+    return [gold[word] if word >= 0 else IGNORED for word in positions]
 
 
 def head_in_transformers(head: Any, encoder: Any, tokenizer: Any, config: Config) -> Any:
@@ -68,38 +95,51 @@ class TaggingModule(TaskModule):
 
     def output(self, logits: Tensor, batch: Batch) -> TagOutput:
         """See `TaskModule.output`."""
-        tags_RL, words_RL, optim = batch.columns["tags"], batch.columns["words"], self.config.optim
-        known_RL, rows = tags_RL != IGNORED, 0 if batch.is_stand_in else len(batch)
-        flat, counts_R = (logits.flatten(0, 1), tags_RL.flatten()), known_RL.sum(dim=1)
-        total = F.cross_entropy(*flat, reduction="sum", label_smoothing=optim.label_smoothing)
-        log_p_RLC, gold_RL1 = logits.detach().log_softmax(2), tags_RL.clamp(min=0)[:, :, None]
-        gold_RL = log_p_RLC.gather(2, gold_RL1)[:, :, 0]
-        margin_RL = gold_RL - log_p_RLC.scatter(2, gold_RL1, -torch.inf).amax(2)
-        p_R, margin_R = ((x * known_RL).sum(dim=1) / counts_R for x in (gold_RL, margin_RL))
+        tags_RL = batch.columns["tags"]
+        words_RL = batch.columns["words"]
+        known_RL = tags_RL != IGNORED
+        counts_R = known_RL.sum(dim=1)
+        rows = 0 if batch.is_stand_in else len(batch)
+        total = F.cross_entropy(
+            logits.flatten(0, 1),
+            tags_RL.flatten(),
+            reduction="sum",
+            label_smoothing=self.config.optim.label_smoothing,
+        )
+        log_p_RLC = logits.detach().log_softmax(2)
+        gold_RL1 = tags_RL.clamp(min=0)[:, :, None]
+        log_p_gold_RL = log_p_RLC.gather(2, gold_RL1)[:, :, 0]
+        log_p_other_RL = log_p_RLC.scatter(2, gold_RL1, -torch.inf).amax(2)
+        margin_RL = log_p_gold_RL - log_p_other_RL
+        p_gold_R = ((log_p_gold_RL * known_RL).sum(dim=1) / counts_R).exp()
+        margin_R = (margin_RL * known_RL).sum(dim=1) / counts_R
         right_R = (~known_RL | (margin_RL > 0)).all(dim=1)
         return TagOutput(
             loss=total / counts_R.sum().clamp(min=1),
             weight=counts_R[:rows].sum().float(),
             labels_R=batch.labels_R[:rows],
             rows_R=batch.rows_R[:rows],
-            observed_R3=torch.stack([p_R.exp(), right_R, margin_R], dim=1)[:rows],
+            observed_R3=torch.stack([p_gold_R, right_R, margin_R], dim=1)[:rows],
             best_RL=logits[:rows].argmax(dim=2),
             words_RL=words_RL[:rows],
         )
 
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> "TagPredictions":
         """Predict a tag for each word; `O` for words that are truncated or without a token."""
-        names, found = self.config.data.label_order, {}
+        tag_names = self.config.data.label_order
+        tags_by_row: dict[int, dict[int, str]] = {}
         for output in outputs:
-            parts = (output.rows_R, output.words_RL, output.best_RL)
-            for row, words, best in zip(*(part.tolist() for part in parts), strict=True):
-                found[row] = {word: names[tag] for word, tag in zip(words, best, strict=True)}
+            columns = (output.rows_R.tolist(), output.words_RL.tolist(), output.best_RL.tolist())
+            for row, words, tag_ids in zip(*columns, strict=True):
+                names = [tag_names[tag_id] for tag_id in tag_ids]
+                tags_by_row[row] = dict(zip(words, names, strict=True))
         examples, tags = [], []
         for example, row in zip(*in_file_order(data, split), strict=True):
-            if row in found:
+            if row in tags_by_row:
+                positions = range(len(example.text.split(" ")))
+                tags_of_words = [tags_by_row[row].get(word, OUTSIDE) for word in positions]
                 examples.append(example)
-                words = range(len(example.text.split(" ")))
-                tags.append(" ".join(found[row].get(word, OUTSIDE) for word in words))
+                tags.append(" ".join(tags_of_words))
         return TagPredictions(examples, tags)
 
 
@@ -108,8 +148,11 @@ class TagPredictions(Predictions):
 
     def scores(self, config: Config) -> dict[str, float]:
         """Score the sentences with gold tags."""
-        known = [pair for pair in zip(self.golds, self.texts, strict=True) if pair[0]]
-        return entity_scores(config.data.label_order, *zip(*known, strict=True)) if known else {}
+        tagged = [(gold, text) for gold, text in zip(self.golds, self.texts, strict=True) if gold]
+        if not tagged:
+            return {}
+        golds, texts = zip(*tagged, strict=True)
+        return entity_scores(config.data.label_order, golds, texts)
 
 
 MODEL = ModelParts(TaggingModule, head=build_classifier, in_transformers=head_in_transformers)

@@ -41,12 +41,16 @@ def lines_table(path: Path, columns: Columns) -> Table:
         raise DataError(str(path), f"cannot be read: {error}") from error
     table = Table(path, (columns.text, columns.label), [], [], [])
     for has_words, group in groupby(lines, lambda line: bool(line[1].strip())):
-        numbers, rows = zip(*group, strict=True)
-        if has_words:
-            cells = [[*row.rsplit(None, 1), ""][:2] for row in rows]
-            words, tags = ([*filter(None, each)] for each in zip(*cells, strict=True))
-            table.rows.append({columns.text: words, columns.label: tags})
-            table.lines.append(numbers[0])
+        if not has_words:
+            continue
+        words, tags = [], []
+        numbered_lines = list(group)
+        for _, line in numbered_lines:
+            word, *tag = line.rsplit(None, 1)
+            words.append(word)
+            tags += tag  # none on a line of one word, which the reader reports
+        table.rows.append({columns.text: words, columns.label: tags})
+        table.lines.append(numbered_lines[0][0])
     return table
 
 
@@ -54,28 +58,41 @@ class SentenceReader(TableReader):
     """Sentences as examples: words in `text` and tags in `target`, joined by spaces."""
 
     def read(self, index: int) -> Example | None:
-        """See `TableReader.read`; blanks inside a word become no-break spaces."""
-        row, line, columns = self.table.rows[index], self.table.lines[index], self.config.columns
-        found, guid = len(self.problems), self.guid(row.get(columns.guid), line)
-        words, tags = (
-            cell.split() if isinstance(cell, str) else list(cell or [])
-            for cell in (row[columns.text], row.get(columns.label))
-        )
-        tags = [] if self.labels == "ignored" else tags
+        """See `TableReader.read`."""
+        row, line = self.table.rows[index], self.table.lines[index]
+        columns = self.config.columns
+        guid = self.guid(row.get(columns.guid), line)
+        words = split_cell(row[columns.text])
+        tags = split_cell(row.get(columns.label)) if self.labels != "ignored" else []
+        problems_before = len(self.problems)
         if not words or (tags and len(tags) != len(words)):
             self.problem(line, f"{len(words)} words, {len(tags)} tags", "a tag for each word")
-        if unknown := sorted({*tags} - {*self.config.label_order}):
+        unknown = sorted(set(tags) - set(self.config.label_order))
+        if unknown:
             self.problem(line, f"unknown tags {', '.join(unknown)}", "data.label_order lists them")
-        if len(self.problems) > found:
+        if len(self.problems) > problems_before:
             return None
         if not tags and self.labels == "required":
             self.unlabelled[""] += 1
             return None
-        spelt = (normalise(word, self.language, self.config.unicode).split() for word in words)
-        text = " ".join("\u00a0".join(s or w.split()) for s, w in zip(spelt, words, strict=True))
-        first = next((tag for tag in tags if tag != OUTSIDE), OUTSIDE)
-        gold = {"label": first, "target": " ".join(tags)} if tags else {}
+        text = " ".join(self.spell(word) for word in words)
+        gold = {}
+        if tags:
+            first_entity = next((tag for tag in tags if tag != OUTSIDE), OUTSIDE)
+            gold = {"label": first_entity, "target": " ".join(tags)}
         return self.example(index, guid, text, {}, row.get(columns.group or ""), **gold)
+
+    def spell(self, word: str) -> str:
+        """Normalise a word; blanks inside it become no-break spaces."""
+        pieces = normalise(word, self.language, self.config.unicode).split()
+        return "\u00a0".join(pieces or word.split())
+
+
+def split_cell(cell: object) -> list[str]:
+    """List the words, or the tags, of a cell: a list, or a text with blanks."""
+    if isinstance(cell, str):
+        return cell.split()
+    return list(cell or [])  # type: ignore[call-overload]
 
 
 TAGGED_WORDS = Format(open_sentences, is_whole=is_lines)

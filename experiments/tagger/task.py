@@ -17,45 +17,62 @@ def entities(tags: Sequence[str], closed: bool) -> set[tuple[str, int, int]]:
     In `closed` schemes (IOBES, BMES), entities count only if they end with E or S.
     Source: seqeval 1.2.2, `mode="strict"`, schemes IOB2 and IOBES.
     """
-    found, end = set(), 0
+    spans = set()
+    end = 0
     while end < len(tags):
-        start, (last, _, kind) = end, tags[end].partition("-")
+        start = end
+        prefix, _, kind = tags[start].partition("-")
         end += 1
-        if last in ("B", "S"):
-            while last in "BIM" and end < len(tags) and tags[end] in {f"{p}-{kind}" for p in "IME"}:
-                last, end = tags[end][0], end + 1
-            if last in "ES" or not closed:
-                found.add((kind, start, end))
-    return found
+        if prefix not in ("B", "S"):
+            continue
+        while prefix in "BIM" and end < len(tags) and continues(tags[end], kind):
+            prefix = tags[end][0]
+            end += 1
+        if prefix in "ES" or not closed:
+            spans.add((kind, start, end))
+    return spans
+
+
+def continues(tag: str, kind: str) -> bool:
+    """Tell whether a tag goes on with an entity of this type."""
+    return tag in (f"I-{kind}", f"M-{kind}", f"E-{kind}")
 
 
 def entity_scores(
     label_order: Sequence[str], golds: Iterable[str], predictions: Iterable[str]
 ) -> dict[str, float]:
     """Score tags joined by spaces: entities, `macro_f1` over types that occur, word accuracy."""
-    closed, counts = any(tag[0] in "ES" for tag in label_order), Counter[tuple[str, str]]()
-    for gold, tags in zip(map(str.split, golds), map(str.split, predictions), strict=True):
-        ours, theirs = entities(tags, closed), entities(gold, closed)
-        for what, group in (("right", ours & theirs), ("ours", ours), ("gold", theirs)):
-            counts.update((what, kind) for found, *_ in group for kind in ("", found))
-        counts["gold", OUTSIDE] += len(gold)  # words
-        counts["right", OUTSIDE] += sum(one == other for one, other in zip(gold, tags, strict=True))
-
-    def share(kind: str, *of: str) -> float:
-        whole = sum(counts[what, kind] for what in of)
-        return len(of) * counts["right", kind] / whole if whole else 0.0
-
-    types = dict.fromkeys(tag.partition("-")[2] for tag in label_order if tag != OUTSIDE)
-    f1 = {kind: share(kind, "ours", "gold") for kind in types}
-    seen = [value for kind, value in f1.items() if counts["ours", kind] + counts["gold", kind]]
+    closed = any(tag[0] in "ES" for tag in label_order)
+    predicted, gold, right = Counter[str](), Counter[str](), Counter[str]()  # entities by type
+    words = right_words = 0
+    for gold_text, predicted_text in zip(golds, predictions, strict=True):
+        gold_tags, predicted_tags = gold_text.split(), predicted_text.split()
+        gold_spans = entities(gold_tags, closed)
+        predicted_spans = entities(predicted_tags, closed)
+        gold.update(kind for kind, *_ in gold_spans)
+        predicted.update(kind for kind, *_ in predicted_spans)
+        right.update(kind for kind, *_ in gold_spans & predicted_spans)
+        words += len(gold_tags)
+        right_words += sum(a == b for a, b in zip(gold_tags, predicted_tags, strict=True))
+    f1 = {}
+    for tag in label_order:
+        if tag != OUTSIDE:
+            kind = tag.partition("-")[2]
+            f1[kind] = share(2 * right[kind], predicted[kind] + gold[kind])
+    occurring = [f1[kind] for kind in f1 if predicted[kind] + gold[kind]]
     return {
-        "f1": share("", "ours", "gold"),
-        "precision": share("", "ours"),
-        "recall": share("", "gold"),
-        "macro_f1": sum(seen) / max(len(seen), 1),
-        "accuracy": share(OUTSIDE, "gold"),
+        "f1": share(2 * right.total(), predicted.total() + gold.total()),
+        "precision": share(right.total(), predicted.total()),
+        "recall": share(right.total(), gold.total()),
+        "macro_f1": share(sum(occurring), len(occurring)),
+        "accuracy": share(right_words, words),
         **{f"f1/{kind}": value for kind, value in f1.items()},
     }
+
+
+def share(part: float, whole: float) -> float:
+    """Divide; a share of nothing is 0."""
+    return part / whole if whole else 0.0
 
 
 def text_scores() -> TextScores:

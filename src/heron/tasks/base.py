@@ -383,8 +383,7 @@ class TaskModule(pl.LightningModule):
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Restore the random state; a process without a stored one keeps its own."""
-        earlier = [each for each in checkpoint.get("callbacks", {}).values() if "random" in each]
-        states = checkpoint.get("random") or (earlier[0]["random"] if earlier else [])
+        states = checkpoint.get("random", [])
         if self._trainer is not None and self.trainer.global_rank < len(states):
             self._random = states[self.trainer.global_rank]
 

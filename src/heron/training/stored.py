@@ -16,8 +16,6 @@ _UNCHANGED = (
     *("encoder.trust_remote_code", "paths", "data.files", "data.join", "data.phrases"),
     *("data.texts", "others", "stages", "curriculum"),
 )
-# Keys of `data.qa` in earlier states, with the value that had no effect.
-_REMOVED = {"answer_words": [], "yes_no": "keep"}
 # Folders in a cache; a folder without any of them is not one of heron's caches.
 _CACHED = ("features", "tokenizers", "chronicle", "vectors", "word-vectors")
 
@@ -59,11 +57,6 @@ def read_own(path: Path) -> Config:
         values = read_yaml(path)
         if not isinstance(values, dict) or "run" not in values:  # one of the last keys
             raise ConfigError("its end is missing")
-        for data in (values.get("data"), *(values.get("others") or {}).values()):
-            qa: Any = data.get("qa") if isinstance(data, dict) else None
-            for key, without_effect in _REMOVED.items() if isinstance(qa, dict) else ():
-                if qa.get(key) == without_effect:
-                    del qa[key]
         return read(values)
     except ConfigError as error:
         what = f"{path} is damaged, or of another version of heron: {error}"

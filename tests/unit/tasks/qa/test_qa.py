@@ -5,7 +5,7 @@ from itertools import combinations, product
 
 import pytest
 
-from heron.base.files import read_json, read_yaml
+from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
 from heron.languages.hebrew import HEBREW
@@ -13,7 +13,6 @@ from heron.metrics.span import expected_f1, language_profile
 from heron.reports.artefacts import read_artefacts
 from heron.results.collect import collect
 from heron.training.inference import open_trained, predict_each, read_splits
-from heron.training.stored import read_own
 from proposals import proposed
 from small_exports import run_card
 from small_runs import TINY, heron, in_folder
@@ -144,13 +143,6 @@ def test_soft_answers_where_no_question_has_several_are_said_to_do_nothing(tmp_p
     words = (*TINY, *in_folder(tmp_path), *WORDS, "optim.soft.answers=true")
     assert heron("train", *words, "trainer.fast_dev_run=true") == 0
     assert "optim.soft.answers" in capsys.readouterr().err
-
-
-def test_a_run_of_an_earlier_state_is_read(runs, tmp_path):
-    values = read_yaml(runs[0].config)
-    values["data"]["qa"] |= {"answer_words": [], "yes_no": "keep"}
-    (tmp_path / "config.yaml").write_text(json.dumps(values))
-    assert read_own(tmp_path / "config.yaml") == read_own(runs[0].config)
 
 
 def test_minimum_bayes_risk_chooses_among_the_same_candidates(runs):
