@@ -53,22 +53,26 @@ def find_near_duplicates(
     compared across splits only, as the pairs of one window share their text by design. `loosely`
     has the rows' texts at the level of `texts.loose`.
     """
-    names, texts = names_of(splits), loosely.texts
+    names = names_of(splits)
+    texts = loosely.texts
     sides = 1 if ARTICLE in names else 2
-    rows = {split: numbers[:, :sides].clip(0) for split, numbers in loosely.rows.items()}
-    compared = [texts[n] for n in np.unique(np.concatenate([*rows.values()])).tolist() if n]
-    neighbours, cut = find_neighbours(compared, threshold)
-    near = np.fromiter((text in neighbours for text in texts), bool)
-    kept: dict[str, _Rows] = {}
-    for split, numbers in rows.items():
-        chosen = np.flatnonzero(near[numbers].any(1)).tolist()
-        keys = (tuple(texts[n] for n in key) for key in numbers[chosen].tolist())
-        kept[split] = list(zip(keys, map(splits[split].__getitem__, chosen), strict=True))
+    text_ids = {split: numbers[:, :sides].clip(0) for split, numbers in loosely.rows.items()}
+    used = np.unique(np.concatenate(list(text_ids.values())))
+    neighbours, cut = find_neighbours([texts[n] for n in used.tolist() if n], threshold)
+    is_near = np.array([text in neighbours for text in texts])
+    near_rows: dict[str, _Rows] = {}
+    for split, ids_NK in text_ids.items():
+        near_rows[split] = [
+            (tuple(texts[n] for n in ids_NK[row].tolist()), splits[split][row])
+            for row in np.flatnonzero(is_near[ids_NK].any(1)).tolist()
+        ]
     findings = []
-    for one, other in combinations_with_replacement(splits, 2):
-        links = _links(kept, one, other, neighbours) if one != other or names != (WINDOW,) else []
+    for first, second in combinations_with_replacement(splits, 2):
+        if first == second and names == (WINDOW,):
+            continue
+        links = _links(near_rows, first, second, neighbours)
         if links:
-            findings.append(_finding(splits, one, other, links, threshold, cut))
+            findings.append(_finding(splits, first, second, links, threshold, cut))
     return findings
 
 
@@ -77,29 +81,35 @@ def find_neighbours(texts: Sequence[str], threshold: float) -> tuple[Neighbours,
 
     Also counts the texts with more candidates than are compared.
     """
-    starts = range(0, len(texts), _CHUNK)
-    keys = [_band_keys(texts[start : start + _CHUNK], *bands(threshold)) for start in starts]
-    groups = [_groups(np.concatenate(each)) for each in zip(*keys, strict=True)]
+    chunk_starts = range(0, len(texts), _CHUNK)
+    keys_by_chunk = [
+        _band_keys(texts[start : start + _CHUNK], *bands(threshold)) for start in chunk_starts
+    ]
+    groups = [_groups(np.concatenate(keys)) for keys in zip(*keys_by_chunk, strict=True)]
     shingles = lru_cache(_CHUNK)(lambda row: shingle(texts[row]))
-    of: dict[str, dict[str, float]] = defaultdict(dict)
+    neighbours: dict[str, dict[str, float]] = defaultdict(dict)
     cut = 0
-    for start in tracked(starts, "near duplicates"):
-        pairs_P = np.unique(np.concatenate([_earlier(start, len(texts), *g) for g in groups]))
-        rows_P, others_P = np.divmod(pairs_P, len(texts))
+    for start in tracked(chunk_starts, "near duplicates"):
+        pairs = [_earlier(start, len(texts), *group) for group in groups]
+        rows_P, others_P = np.divmod(np.unique(np.concatenate(pairs)), len(texts))
         rank_P = np.arange(len(rows_P)) - np.searchsorted(rows_P, rows_P)
         cut += int((rank_P == _MOST).sum())
-        kept_P = rank_P < _MOST
-        for row, other in zip(rows_P[kept_P].tolist(), others_P[kept_P].tolist(), strict=True):
-            if (overlap := jaccard(shingles(row), shingles(other))) >= threshold:
-                of[texts[row]][texts[other]] = of[texts[other]][texts[row]] = overlap
-    return of, cut
+        compared_P = rank_P < _MOST
+        candidates = zip(rows_P[compared_P].tolist(), others_P[compared_P].tolist(), strict=True)
+        for row, other in candidates:
+            overlap = jaccard(shingles(row), shingles(other))
+            if overlap >= threshold:
+                neighbours[texts[row]][texts[other]] = overlap
+                neighbours[texts[other]][texts[row]] = overlap
+    return neighbours, cut
 
 
 def _band_keys(texts: Sequence[str], count: int, rows: int) -> list[Shingles]:
     """Hash each band of the MinHash sketches of texts; one uint64 [C] per band."""
     sets = [shingle(text) for text in texts]
     starts_C = np.cumsum([0, *map(len, sets[:-1])])
-    shingles_S, random = np.concatenate(sets), np.random.default_rng(0)
+    shingles_S = np.concatenate(sets)
+    random = np.random.default_rng(0)
     keys = []
     for _ in range(count):
         key_C = np.zeros(len(texts), np.uint64)
@@ -124,10 +134,11 @@ def _groups(key_N: Shingles) -> tuple[Counts, ...]:
     twin_N = np.append(sorted_N[1:] == sorted_N[:-1], False)
     shared_N = twin_N | np.roll(twin_N, 1)
     order_M, sorted_M = order_N[shared_N], sorted_N[shared_N]
-    first_M, by_text_M = np.searchsorted(sorted_M, sorted_M), np.argsort(order_M)
+    first_M = np.searchsorted(sorted_M, sorted_M)
     rank_M = np.arange(len(first_M)) - first_M
-    found = order_M, *(each_M[by_text_M] for each_M in (order_M, first_M, rank_M))
-    return tuple(each_M.astype(np.int32) for each_M in found)
+    by_text_M = np.argsort(order_M)
+    columns = order_M, order_M[by_text_M], first_M[by_text_M], rank_M[by_text_M]
+    return tuple(column_M.astype(np.int32) for column_M in columns)
 
 
 def _earlier(
@@ -166,27 +177,33 @@ def shingle(text: str) -> Shingles:
     return np.unique(hashes)
 
 
-def jaccard(one: Shingles, other: Shingles) -> float:
+def jaccard(first: Shingles, second: Shingles) -> float:
     """Divide the number of common shingles by the number of all."""
-    common = len(np.intersect1d(one, other, assume_unique=True))
-    return common / (len(one) + len(other) - common)
+    common = len(np.intersect1d(first, second, assume_unique=True))
+    return common / (len(first) + len(second) - common)
 
 
-def _links(rows: Mapping[str, _Rows], one: str, other: str, neighbours: Neighbours) -> list[_Link]:
+def _links(
+    rows: Mapping[str, _Rows], first: str, second: str, neighbours: Neighbours
+) -> list[_Link]:
     """List the near duplicates between two splits (or within one).
 
     Different labels come first, then the largest overlap.
     """
-    by_key = defaultdict(list)
-    for key, example in rows[other]:
-        by_key[key].append(example)
+    copies_of = defaultdict(list)
+    for key, example in rows[second]:
+        copies_of[key].append(example)
     links: list[_Link] = []
-    for key, example in rows[one]:
-        for copy_key, overlap in _near_keys(key, by_key, neighbours):
-            for copy in by_key[copy_key]:
-                if one != other or example.guid < copy.guid:
-                    pair = [Row(s, e.guid, e.label) for s, e in ((one, example), (other, copy))]
-                    links.append((example.label == copy.label, overlap, pair))
+    for key, example in rows[first]:
+        for near_key, overlap in _near_keys(key, copies_of, neighbours):
+            for copy in copies_of[near_key]:
+                if first == second and example.guid >= copy.guid:
+                    continue  # each pair of a split once
+                pair = [
+                    Row(first, example.guid, example.label),
+                    Row(second, copy.guid, copy.label),
+                ]
+                links.append((example.label == copy.label, overlap, pair))
     return sorted(links, key=lambda link: (link[0], -link[1]))
 
 
@@ -194,41 +211,40 @@ def _near_keys(
     key: _Key, known: Container[_Key], neighbours: Neighbours
 ) -> Iterator[tuple[_Key, float]]:
     """Yield the known keys whose texts are all near, but not the key itself."""
-    near = [{text: 1.0, **neighbours.get(text, {})}.items() for text in key]
-    for texts in product(*near):
-        found = tuple(text for text, _ in texts)
-        if found in known and found != key:
-            yield found, min(overlap for _, overlap in texts)
+    overlaps = [{text: 1.0, **neighbours.get(text, {})} for text in key]
+    for near_key in product(*overlaps):
+        if near_key in known and near_key != key:
+            yield near_key, min(of[text] for of, text in zip(overlaps, near_key, strict=True))
 
 
 def _finding(
-    splits: Splits, one: str, other: str, links: Sequence[_Link], threshold: float, cut: int
+    splits: Splits, first: str, second: str, links: Sequence[_Link], threshold: float, cut: int
 ) -> Finding:
-    inside = one == other
-    place = f"{one} holds" if inside else f"{one} and {other} share"
-    kind = "near_pairs" if "hypothesis" in names_of(splits) else "near_texts"
+    has_pairs = "hypothesis" in names_of(splits)
     conflicts = sum(not agree for agree, _, _ in links)
     rows = grouped(rows for _, _, rows in links)
-    touched = len({row.place for row in rows if row.split == other})
-    serious = not inside and touched >= _SERIOUS_SHARE * len(splits[other])
+    touched = len({row.place for row in rows if row.split == second})
+    if first == second:
+        place, subject, advice = first, f"{first} holds", ""
+        severity = "warning" if conflicts else "info"
+    else:
+        place, subject = f"{first}.{second}", f"{first} and {second} share"
+        advice = f"also score {second} without its near duplicates"
+        many = touched >= _SERIOUS_SHARE * len(splits[second])
+        severity = "serious" if many else "warning"
+    units = "pairs" if has_pairs else "rows"
+    title = f"{subject} {len(links):,} nearly identical {units} (overlap {threshold:g} or more)"
+    if conflicts:
+        title += f", {conflicts:,} with different labels"
     meaning = f"Jaccard overlap of character {_SHINGLE}-grams, of each text of a row."
     if cut:
         meaning += f" {cut:,} texts have more than {_MOST} candidates; only {_MOST} were compared."
     measure = {
         "threshold": threshold,
         "links": len(links),
-        f"rows of {other}": touched,
+        f"rows of {second}": touched,
         "conflicting labels": conflicts,
         "mean overlap": float(np.mean([overlap for _, overlap, _ in links])),
     }
-    return Finding(
-        f"{kind}.{one}" if inside else f"{kind}.{one}.{other}",
-        "serious" if serious else "warning" if not inside or conflicts else "info",
-        f"{place} {len(links):,} nearly identical {'pairs' if kind == 'near_pairs' else 'rows'} "
-        f"(overlap {threshold:g} or more)"
-        + (f", {conflicts:,} with different labels" if conflicts else ""),
-        [measure],
-        rows,
-        "" if inside else f"also score {other} without its near duplicates",
-        meaning,
-    )
+    kind = "near_pairs" if has_pairs else "near_texts"
+    return Finding(f"{kind}.{place}", severity, title, [measure], rows, advice, meaning)
