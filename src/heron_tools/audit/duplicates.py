@@ -4,7 +4,7 @@ Two levels: identical as read, and identical but for case, punctuation and space
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -42,38 +42,41 @@ def find_duplicates(splits: Splits, loosely: Numbered) -> list[Finding]:
 def _in_place(splits: Splits, levels: _Levels, place: _Place) -> Iterator[Finding]:
     names = names_of(splits)
     unit = "event pair" if names == ("window",) else _UNITS[len(names)]
-    found, title = _copies(splits, levels, place), " and ".join(place)
+    title, dotted = " and ".join(place), ".".join(place)
     least = _SERIOUS_SHARE * min(len(splits[split]) for split in place)  # rows
-    measures = [_measure(level, copies) for level, copies in found.items()]
-    if any(found.values()) and len(place) == 1:
+    copies = _copies(splits, levels, place)
+    measures = [_measure(level, groups) for level, groups in copies.items()]
+    if copies[LOOSE] and len(place) == 1:
         yield Finding(
             f"repeated_pairs.{title}",
-            severity(_count(found[LOOSE]), least),
-            f"{title} holds {_numbers(found, unit)} more than once",
+            severity(_count(copies[LOOSE]), least),
+            f"{title} holds {_numbers(copies, unit)} more than once",
             measures,
-            _listed(found),
+            _listed(copies),
             "count each once where rows are assumed independent",
         )
-    elif any(found.values()):
-        differ = len(_conflicting(found[IDENTICAL]))
-        labels = f"; {len(found[IDENTICAL]) - differ} with one label, {differ} with two"
+    elif copies[LOOSE]:
+        labels = ""
+        if copies[IDENTICAL]:
+            differ = len(_conflicting(copies[IDENTICAL]))
+            labels = f"; {len(copies[IDENTICAL]) - differ} with one label, {differ} with two"
         yield Finding(
-            f"duplicates.{'.'.join(place)}",
-            severity(len(found[LOOSE]), 0, least),
-            f"{title} share {_numbers(found, unit)}{labels * bool(found[IDENTICAL])}",
+            f"duplicates.{dotted}",
+            severity(len(copies[LOOSE]), 0, least),
+            f"{title} share {_numbers(copies, unit)}{labels}",
             measures,
-            _listed(found),
+            _listed(copies),
             "data.duplicates=drop or =mark: a model can answer them from memory",
         )
-    conflicts = {level: _conflicting(copies) for level, copies in found.items()}
-    if rows := _count(conflicts[LOOSE]):
+    conflicts = {level: _conflicting(groups) for level, groups in copies.items()}
+    if conflicts[LOOSE]:
         yield Finding(
-            f"conflicts.{'.'.join(place)}",
-            severity(rows, 0, least),
+            f"conflicts.{dotted}",
+            severity(_count(conflicts[LOOSE]), 0, least),
             f"{title}: {_numbers(conflicts, unit)} with different labels",
             [
-                {"level": level, "groups": len(copies), "rows": _count(copies)}
-                for level, copies in conflicts.items()
+                {"level": level, "groups": len(groups), "rows": _count(groups)}
+                for level, groups in conflicts.items()
             ],
             _listed(conflicts),
             "no system can get all of them right: decide by hand, or leave them out",
@@ -85,47 +88,66 @@ def _texts(
     splits: Splits, levels: _Levels, place: _Place, names: Sequence[str], least: float
 ) -> Iterator[Finding]:
     """Count texts shared by rows; within a split it is information, as many data sets intend it."""
-    sides = {name: slice(number, number + 1) for number, name in enumerate(names)}
+    columns = {name: slice(number, number + 1) for number, name in enumerate(names)}
     if len(place) > 1 and len(names) > 1:
-        sides = {"either side": slice(2), **sides}
-    found = {name: _copies(splits, levels, place, side) for name, side in sides.items()}
-    measures: list[Measure] = [
-        {"text": name, **_measure(level, copies)}
-        for name, by_level in found.items()
-        for level, copies in by_level.items()
-    ]
-    if not (most := max(int(measure["groups"] or 0) for measure in measures)):
+        columns = {"either side": slice(2), **columns}
+    measures: list[Measure] = []
+    listed: list[Row] = []
+    for name, columns_of_text in columns.items():
+        copies = _copies(splits, levels, place, columns_of_text)
+        listed = listed or _listed(copies)
+        for level, groups in copies.items():
+            measures.append({"text": name, **_measure(level, groups)})
+    most = max(int(measure["groups"] or 0) for measure in measures)
+    if not most:
         return
     if len(place) == 1:
         title = f"{place[0]}: several rows use the same text"
         meaning = "Rows of one text are not independent: keep them in one split (columns.group)."
         yield Finding(f"repeated_texts.{place[0]}", "info", title, measures, meaning=meaning)
         return
-    listed = next((rows for each in found.values() if (rows := _listed(each))), [])
     title = f"{' and '.join(place)} share {measures[0]['groups']:,} identical texts"
     advice = "split by document (data.validation.by=group with columns.group) where you can"
     id = f"shared_texts.{'.'.join(place)}"
     yield Finding(id, severity(most, least), title, measures, listed, advice)
 
 
-def _copies(splits: Splits, levels: _Levels, place: _Place, sides: slice | None = None) -> _ByLevel:
-    """Group the rows that share a side, or both, in file order: of one split, or of two."""
-    apart: Callable[[Row], str] = lambda row: row.split if len(place) > 1 else row.guid  # noqa: E731
-    found: _ByLevel = {}
-    for level, rows_of in levels.items():
-        both = sides is None  # as one number
-        keys = {s: rows_of[s].view(np.uint64) if both else rows_of[s][:, sides] for s in place}
-        values, counts = np.unique(np.concatenate([*keys.values()]), return_counts=True)
+def _copies(
+    splits: Splits, levels: _Levels, place: _Place, columns: slice | None = None
+) -> _ByLevel:
+    """Group the rows that share a text (of `columns`), or all of their texts, in file order.
+
+    Rows of a group are of one split, or of both.
+    """
+    copies: _ByLevel = {}
+    for level, text_ids in levels.items():
+        keys_NK = {
+            split: text_ids[split].view(np.uint64)  # all texts as one number
+            if columns is None
+            else text_ids[split][:, columns]
+            for split in place
+        }
+        values, counts = np.unique(np.concatenate(list(keys_NK.values())), return_counts=True)
         repeated = values[(counts > 1) & (values >= 0)]
-        known, groups = set(repeated.tolist()), defaultdict(list)
-        for split, key_NK in keys.items():
-            for row in np.flatnonzero(np.isin(key_NK, repeated).any(1)).tolist():
-                example = splits[split][row]
-                for value in dict.fromkeys(key_NK[row].tolist()):
-                    if value in known:
-                        groups[value].append(Row(split, example.guid, example.label))
-        found[level] = [rows for rows in groups.values() if len(set(map(apart, rows))) > 1]
-    return found
+        copies[level] = _groups_of(splits, keys_NK, repeated)
+    return copies
+
+
+def _groups_of(
+    splits: Splits, keys_NK: Mapping[str, npt.NDArray[Any]], repeated: npt.NDArray[Any]
+) -> _Copies:
+    """Group the rows by the repeated keys that they have."""
+    rows_of = defaultdict(list)
+    wanted = set(repeated.tolist())
+    for split, key_NK in keys_NK.items():
+        for row in np.flatnonzero(np.isin(key_NK, repeated).any(1)).tolist():
+            example = splits[split][row]
+            for key in dict.fromkeys(key_NK[row].tolist()):
+                if key in wanted:
+                    rows_of[key].append(Row(split, example.guid, example.label))
+    if len(keys_NK) > 1:
+        return [rows for rows in rows_of.values() if len({row.split for row in rows}) > 1]
+    return [rows for rows in rows_of.values() if len({row.guid for row in rows}) > 1]
 
 
 def _conflicting(copies: _Copies) -> _Copies:
@@ -149,22 +171,25 @@ def _count(copies: _Copies) -> int:
     return len({row.place for rows in copies for row in rows})
 
 
-def _listed(found: _ByLevel) -> list[Row]:
+def _listed(copies: _ByLevel) -> list[Row]:
     """List all rows: conflicting labels first, and within each part identical texts first."""
-    identical = {row.place for rows in found[IDENTICAL] for row in rows}
+    identical = {row.place for rows in copies[IDENTICAL] for row in rows}
 
     def rank(rows: list[Row]) -> tuple[bool, bool]:
-        return len({row.label for row in rows}) < 2, not identical.issuperset(r.place for r in rows)
+        has_one_label = len({row.label for row in rows}) < 2
+        return has_one_label, not identical.issuperset(row.place for row in rows)
 
-    ordered = sorted(found[LOOSE], key=rank)
+    ordered = sorted(copies[LOOSE], key=rank)
     return grouped(ordered)
 
 
-def _numbers(found: _ByLevel, unit: str) -> str:
+def _numbers(copies: _ByLevel, unit: str) -> str:
     """Count the groups of identical rows, and those that are identical only at the loose level."""
-    exact = len(found[IDENTICAL])
-    more = len(found[LOOSE]) - exact
-    parts = [f"{exact:,} {unit}{'s' if exact != 1 else ''}"] if exact or not more else []
-    if more > 0:
-        parts.append(f"{more:,} {'more ' if exact else unit + 's '}{LOOSE}")
-    return " and ".join(parts)
+    exact = len(copies[IDENTICAL])
+    more = len(copies[LOOSE]) - exact
+    same = f"{exact:,} {unit}" if exact == 1 else f"{exact:,} {unit}s"
+    if more <= 0:
+        return same
+    if not exact:
+        return f"{more:,} {unit}s {LOOSE}"
+    return f"{same} and {more:,} more {LOOSE}"

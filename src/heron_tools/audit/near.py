@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from heron.base.terminal import tracked
 from heron.data.examples import Example
-from heron_tools.audit.findings import Finding, Row, grouped
+from heron_tools.audit.findings import Finding, Row, grouped, severity
 from heron_tools.audit.texts import ARTICLE, WINDOW, Numbered, Splits, names_of
 
 THRESHOLD = 0.8
@@ -226,12 +226,11 @@ def _finding(
     touched = len({row.place for row in rows if row.split == second})
     if first == second:
         place, subject, advice = first, f"{first} holds", ""
-        severity = "warning" if conflicts else "info"
+        level = severity(conflicts, 1)
     else:
         place, subject = f"{first}.{second}", f"{first} and {second} share"
         advice = f"also score {second} without its near duplicates"
-        many = touched >= _SERIOUS_SHARE * len(splits[second])
-        severity = "serious" if many else "warning"
+        level = severity(touched, 0, _SERIOUS_SHARE * len(splits[second]))
     units = "pairs" if has_pairs else "rows"
     title = f"{subject} {len(links):,} nearly identical {units} (overlap {threshold:g} or more)"
     if conflicts:
@@ -247,4 +246,4 @@ def _finding(
         "mean overlap": float(np.mean([overlap for _, overlap, _ in links])),
     }
     kind = "near_pairs" if has_pairs else "near_texts"
-    return Finding(f"{kind}.{place}", severity, title, [measure], rows, advice, meaning)
+    return Finding(f"{kind}.{place}", level, title, [measure], rows, advice, meaning)

@@ -23,11 +23,11 @@ def histograms(
     """
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(4 * len(panels), 3.6), layout="constrained")
-        for axes, (name, (label, values)) in zip(
-            figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True
-        ):
-            drawn = {n: np.asarray(one) for n, one in list(values.items())[: len(PALETTE)]}
-            _draw_histogram(axes, label, {n: one for n, one in drawn.items() if one.size})
+        all_axes = figure.subplots(1, len(panels), squeeze=False)[0]
+        for axes, (name, (label, values)) in zip(all_axes, panels.items(), strict=True):
+            first = list(values.items())[: len(PALETTE)]
+            arrays = {name: np.asarray(numbers) for name, numbers in first if len(numbers)}
+            _draw_histogram(axes, label, arrays)
             axes.set_title(name)
         handles, labels = axes.get_legend_handles_labels()
         if len(labels) > 1:
@@ -37,15 +37,18 @@ def histograms(
 
 
 def _draw_histogram(axes: Axes, label: str, values: Mapping[str, np.ndarray]) -> None:
-    every = np.concatenate([*values.values(), np.zeros(0 if values else 1)])
-    low, high = (0.0, np.quantile(every, _TAIL)) if label else (np.quantile(every, 1 - _TAIL), 1.0)
+    numbers = np.concatenate(list(values.values())) if values else np.zeros(1)
+    low, high = 0.0, float(np.quantile(numbers, _TAIL))
+    if not label:
+        low, high = float(np.quantile(numbers, 1 - _TAIL)), 1.0
     edges = np.linspace(low, max(high, low + 1e-6), _BINS + 1)
     if label and high <= 2 * _BINS:  # one bar for each number of words
         edges = np.arange(0.5, max(high, 1) + 1.5)
-    for (name, one), colour in zip(values.items(), PALETTE, strict=False):
-        counts, _ = np.histogram(np.clip(one, edges[0], edges[-1]), edges)
-        axes.stairs(counts / len(one), edges, color=colour, label=f"{name} (n={len(one):,})")
-        axes.axvline(float(np.mean(one)), color=colour, linewidth=0.8, linestyle="--")
+    for (name, of_set), colour in zip(values.items(), PALETTE, strict=False):
+        counts, _ = np.histogram(np.clip(of_set, edges[0], edges[-1]), edges)
+        legend = f"{name} (n={len(of_set):,})"
+        axes.stairs(counts / len(of_set), edges, color=colour, label=legend)
+        axes.axvline(float(np.mean(of_set)), color=colour, linewidth=0.8, linestyle="--")
     axes.set(xlabel=f"{label or '1 - summary / article'} (dashed: mean)", ylabel="share")
     axes.grid(axis="y", color=FAINT, linewidth=0.8)
     axes.set_axisbelow(True)
