@@ -149,17 +149,20 @@ class Rule:
 
 def fit(values_N: Values, gold_N: Ids, classes: int) -> Rule:
     """Fit the rule with the fewest errors on these rows; numbers get a threshold."""
-    usual, number = majority(gold_N, classes), values_N.dtype.kind == "f"
+    usual = majority(gold_N, classes)
     names, value_N = np.unique(values_N, return_inverse=True)
     counts_VC = np.zeros((len(names), classes), np.int64)
     np.add.at(counts_VC, (value_N, gold_N), 1)
-    if not number:
-        order = counts_VC.sum(1).argsort(kind="stable")[::-1]
-        return Rule(None, {str(names[i]): int(counts_VC[i].argmax()) for i in order}, usual)
+    if values_N.dtype.kind != "f":
+        by_frequency = counts_VC.sum(1).argsort(kind="stable")[::-1]
+        best_V = counts_VC.argmax(1)
+        return Rule(None, {str(names[v]): int(best_V[v]) for v in by_frequency}, usual)
     if len(names) == 1:
         return Rule(float(names[0]), {"<=": usual, ">": usual}, usual)
     below_VC = counts_VC.cumsum(0)  # a threshold after each value
     above_VC = below_VC[-1] - below_VC
-    at = int((below_VC.max(1) + above_VC.max(1))[:-1].argmax())
-    sides = {"<=": int(below_VC[at].argmax()), ">": int(above_VC[at].argmax())}
-    return Rule(float((names[at] + names[at + 1]) / 2), sides, usual)
+    right_V = below_VC.max(1) + above_VC.max(1)
+    best = int(right_V[:-1].argmax())
+    sides = {"<=": int(below_VC[best].argmax()), ">": int(above_VC[best].argmax())}
+    threshold = float((names[best] + names[best + 1]) / 2)
+    return Rule(threshold, sides, usual)

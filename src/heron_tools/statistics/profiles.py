@@ -27,7 +27,7 @@ from heron.metrics.summary import (
     by_words,
     fractions,
 )
-from heron_tools.morphology.analyses import with_marks
+from heron_tools.morphology.analyses import Analysis, with_marks
 from heron_tools.morphology.backends import Morphology
 from heron_tools.statistics.rates import RESAMPLES, Ids, group_ids
 
@@ -107,32 +107,55 @@ def profile(pairs: Sequence[Pair], morphology: Morphology) -> Profile:
 def _tokens(texts: list[str], side: Side, morphology: Morphology) -> dict[str, Sequence[Tokens]]:
     """Split texts into tokens of each unit, and add their counts to `side`."""
     analyses = morphology.analyse(texts)
-    for one in analyses:
-        morphemes = None if one.morphemes is None else len(one.morphemes)
-        readings = None if one.readings is None else sum(one.readings)
-        ambiguous = None if one.readings is None else sum(ways > 1 for ways in one.readings)
-        told = (morphemes, one.constructs, one.anaphors, readings, ambiguous)
-        side.update(Side(1, one.words, set(one.lemmas), *told))
-    found: dict[str, Sequence[Tokens]] = {WORDS: by_words(texts), WHITESPACE: by_whitespace(texts)}
-    found[LEMMAS] = [one.lemmas for one in analyses]
-    found[MARKED_LEMMAS] = [with_marks(one.lemmas, one.marks) for one in analyses]
-    if all(one.morphemes is not None for one in analyses):
-        found[MORPHEMES] = [one.morphemes or () for one in analyses]
-        found[MARKED_MORPHEMES] = [with_marks(one.morphemes or (), one.marks) for one in analyses]
-    return found
+    for analysis in analyses:
+        side.update(_counts(analysis))
+    tokens: dict[str, Sequence[Tokens]] = {
+        WORDS: by_words(texts),
+        WHITESPACE: by_whitespace(texts),
+        LEMMAS: [analysis.lemmas for analysis in analyses],
+        MARKED_LEMMAS: [with_marks(analysis.lemmas, analysis.marks) for analysis in analyses],
+    }
+    morphemes = [analysis.morphemes for analysis in analyses if analysis.morphemes is not None]
+    if len(morphemes) == len(analyses):
+        marks = [analysis.marks for analysis in analyses]
+        tokens[MORPHEMES] = morphemes
+        tokens[MARKED_MORPHEMES] = list(map(with_marks, morphemes, marks))
+    return tokens
+
+
+def _counts(analysis: Analysis) -> Side:
+    """Count what one text's analysis has."""
+    side = Side(
+        texts=1,
+        words=analysis.words,
+        lemmas=set(analysis.lemmas),
+        morphemes=None,
+        constructs=analysis.constructs,
+        anaphors=analysis.anaphors,
+        readings=None,
+        ambiguous=None,
+    )
+    if analysis.morphemes is not None:
+        side.morphemes = len(analysis.morphemes)
+    if analysis.readings is not None:
+        side.readings = sum(analysis.readings)
+        side.ambiguous = sum(ways > 1 for ways in analysis.readings)
+    return side
 
 
 def merge(profiles: Sequence[Profile]) -> Profile:
     """Join profiles of different pairs; no group is in two of them."""
-    units = [unit for unit in UNITS if all(unit in one.tallies for one in profiles)]
-    tallies = {unit: Tally.merge([one.tallies[unit] for one in profiles]) for unit in units}
-    groups, first = [], 0
+    tallies = {}
+    for unit in UNITS:
+        if all(unit in part.tallies for part in profiles):
+            tallies[unit] = Tally.merge([part.tallies[unit] for part in profiles])
     articles, summaries = Side(), Side()
-    for one in profiles:
-        groups.append(one.group_N + first)
-        first += int(one.group_N.max(initial=-1)) + 1
-        articles.update(one.articles)
-        summaries.update(one.summaries)
+    groups, first_group = [], 0
+    for part in profiles:
+        groups.append(part.group_N + first_group)
+        first_group += int(part.group_N.max(initial=-1)) + 1
+        articles.update(part.articles)
+        summaries.update(part.summaries)
     return Profile(tallies, articles, summaries, np.concatenate(groups))
 
 
@@ -188,17 +211,20 @@ def compare_profiles(system: Profile, gold: Profile, seed: int = 0) -> Compariso
     lengths_N = system.tallies[WHITESPACE].lengths()[1]
     compared = Comparison({}, {}, {}, int((lengths_N == 0).sum()))
     for unit in system.tallies:
-        own, right = (each.tallies[unit].shares(COUNT) for each in (system, gold))
-        both_N = {name: (own[name][1] > 0) & (right[name][1] > 0) for name in SHARES}
-        (own_means, own_draws), (means, draws) = (
-            _drawn({name: each[name] * both_N[name] for name in SHARES}, gold.group_N, seed)
-            for each in (own, right)
-        )
+        own = system.tallies[unit].shares(COUNT)
+        right = gold.tallies[unit].shares(COUNT)
+        own_shares, gold_shares = {}, {}
+        for name in SHARES:
+            both_N = (own[name][1] > 0) & (right[name][1] > 0)
+            own_shares[name] = own[name] * both_N
+            gold_shares[name] = right[name] * both_N
+        own_means, own_draws = _drawn(own_shares, gold.group_N, seed)
+        gold_means, gold_draws = _drawn(gold_shares, gold.group_N, seed)
         compared.system[unit] = _intervals(own_means, own_draws)
-        compared.gold[unit] = _intervals(means, draws)
+        compared.gold[unit] = _intervals(gold_means, gold_draws)
         compared.differences[unit] = _intervals(
-            {name: own_means[name] - means[name] for name in SHARES},
-            {name: own_draws[name] - draws[name] for name in SHARES},
+            {name: own_means[name] - gold_means[name] for name in SHARES},
+            {name: own_draws[name] - gold_draws[name] for name in SHARES},
         )
     return compared
 
