@@ -5,11 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from heron.base.errors import ConfigError, DataError, nearest
+from heron.base.errors import DataError
 from heron.base.terminal import print_lines, print_tables
-from heron.config.parsing import parse_options
-
-STEPS = ("sample", "collect")
+from heron.config.parsing import parse_options, run_step
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -19,11 +17,7 @@ def run(arguments: Sequence[str]) -> int:
         ConfigError: an unknown step or option.
         DataError: files that cannot be used.
     """
-    step, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
-    if step not in STEPS:
-        hint = nearest(step, STEPS) if step else f" Allowed: {', '.join(STEPS)}."
-        raise ConfigError(f"judge {step}: no such step.{hint}" if step else f"which step?{hint}")
-    return _sample(rest) if step == "sample" else _collect(rest)
+    return run_step(arguments, {"sample": _sample, "collect": _collect})
 
 
 def _sample(arguments: Sequence[str]) -> int:

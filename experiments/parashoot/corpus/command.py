@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heron.base.errors import ConfigError, nearest
+from heron.base.errors import ConfigError
 from heron.base.files import write_file, write_json
 from heron.base.terminal import print_lines, print_tables, say
 from heron.config.constraints import Seed
-from heron.config.parsing import parse_options
+from heron.config.parsing import parse_options, run_step
 from heron.languages import get_language
-
-STEPS = ("sample", "collect")
 
 
 @dataclass
@@ -52,11 +50,7 @@ def run(arguments: Sequence[str]) -> int:
         ConfigError: an unknown step or option.
         DataError: files that cannot be used.
     """
-    step, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
-    if step not in STEPS:
-        hint = nearest(step, STEPS) if step else f" Allowed: {', '.join(STEPS)}."
-        raise ConfigError(f"'{step}' is no step.{hint}" if step else f"which step?{hint}")
-    return _sample(rest) if step == "sample" else _collect(rest)
+    return run_step(arguments, {"sample": _sample, "collect": _collect})
 
 
 def _sample(arguments: Sequence[str]) -> int:

@@ -14,7 +14,7 @@ name. Options of the commands that need no Hydra are `key=value`::
 import dataclasses
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from types import NoneType
@@ -89,6 +89,18 @@ class DataFolders:
     def folders(self) -> tuple[Path, Path]:
         """The folders of data sets and of the cache, or their defaults."""
         return self.paths_data or default_data_dir(), self.paths_cache or default_cache_dir()
+
+
+def run_step(arguments: Sequence[str], steps: Mapping[str, Callable[[Sequence[str]], int]]) -> int:
+    """Run the step of a command that its first word names; returns the exit code.
+
+    Raises:
+        ConfigError: there is no such step.
+    """
+    name = arguments[0] if arguments else ""
+    if name not in steps:
+        raise ConfigError(f"'{name}' is no step.{nearest(name, steps, listed=True)}")
+    return steps[name](arguments[1:])
 
 
 def parse_options(schema: type[T], arguments: Sequence[str]) -> T:

@@ -13,7 +13,7 @@ from heron.base.errors import ConfigError, nearest
 from heron.base.tables import cell_text, write_table
 from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Count, Seed
-from heron.config.parsing import DataFolders, parse_options, parse_with_data
+from heron.config.parsing import DataFolders, parse_options, parse_with_data, run_step
 from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.data.markers import with_markers
@@ -69,10 +69,7 @@ class CollectOptions:
 
 def run(arguments: Sequence[str]) -> int:
     """Do one step; returns the exit code."""
-    step, *rest = arguments or [""]
-    if step not in STEPS:
-        raise ConfigError(f"'{step}' is no step.{nearest(step, STEPS, listed=True)}")
-    return STEPS[step](rest)
+    return run_step(arguments, {"draw": _draw, "collect": _collect})
 
 
 def _draw(arguments: Sequence[str]) -> int:
@@ -187,6 +184,3 @@ def _write_predictions(labels: Labels, key: Key, out: Path) -> None:
             f"{MAJORITY}: {ties} of {len(most)} rows are ties and left out, so its scores are of "
             "the easier rows"
         )
-
-
-STEPS = {"draw": _draw, "collect": _collect}
