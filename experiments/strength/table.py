@@ -38,7 +38,7 @@ class Row(NamedTuple):
     p_holm: float | None = None
 
     @property
-    def found(self) -> AgainstBaseline | None:
+    def test(self) -> AgainstBaseline | None:
         """The test against the other cell."""
         return None if self.comparison is None else self.comparison.systems[-1].against
 
@@ -51,8 +51,10 @@ def finished(cell: Cell, out: Path) -> list[RunRecord]:
 
 def mean_score(plan: Plan, cell: Cell, out: Path) -> float | None:
     """Average a cell's score over its runs; None where one of them is not finished."""
-    found = _summary(plan, cell, finished(cell, out))
-    return found.mean if found and found.n == len(cell.jobs()) else None
+    summary = _summary(plan, cell, finished(cell, out))
+    if summary is None or summary.n < len(cell.jobs()):
+        return None
+    return summary.mean
 
 
 def _summary(plan: Plan, cell: Cell, runs: Sequence[RunRecord]) -> Summary | None:
@@ -63,33 +65,45 @@ def _summary(plan: Plan, cell: Cell, runs: Sequence[RunRecord]) -> Summary | Non
 
 def overview(cells: Sequence[Cell], out: Path) -> Table:
     """List the cells with their numbers of finished runs."""
-    rows = [(c.set, c.name, c.against or None, len(finished(c, out)), len(c.jobs())) for c in cells]
+    rows = []
+    for cell in cells:
+        done = len(finished(cell, out))
+        rows.append((cell.set, cell.name, cell.against or None, done, len(cell.jobs())))
     return Table(f"Cells, in {out}", ("set", "cell", "against", "done", "runs"), tuple(rows))
 
 
 def write_tables(plan: Plan, out: Path) -> list[Path]:
     """Compare the finished cells; write and return the files."""
-    spent = read_record(out / "minutes.json") if (out / "minutes.json").is_file() else {}
-    rows = [_row(plan, cell, out, spent) for cell in plan.cells]
-    recipes = _compared(plan, [row for row in rows if not row.cell.dynamics])
-    dynamics = _compared(plan, [row for row in rows if row.cell.dynamics])
+    minutes = read_record(out / "minutes.json") if (out / "minutes.json").is_file() else {}
+    rows = [_row(plan, cell, out, minutes) for cell in plan.cells]
+    recipes = _corrected(plan, [row for row in rows if not row.cell.dynamics])
+    dynamics = _corrected(plan, [row for row in rows if row.cell.dynamics])
     tables = [
-        Table(title, COLUMNS, tuple(_cells(plan, row) for row in part if row.runs), _NOTE)
-        for title, part in (("Recipes", recipes), ("Dynamics beside plain training", dynamics))
+        _table("Recipes", plan, recipes),
+        _table("Dynamics beside plain training", plan, dynamics),
     ]
-    found = [write_file(out / "table.md", "\n".join(map(to_markdown, tables)))]
-    tested = [row for row in dynamics if row.found]
-    return [*found, write_file(out / "dynamics.png", _figure(tested))] if tested else found
+    files = [write_file(out / "table.md", "\n".join(map(to_markdown, tables)))]
+    tested = [row for row in dynamics if row.test]
+    if tested:
+        files.append(write_file(out / "dynamics.png", _figure(tested)))
+    return files
 
 
-def _row(plan: Plan, cell: Cell, out: Path, spent: dict[str, float]) -> Row:
+def _table(title: str, plan: Plan, rows: Sequence[Row]) -> Table:
+    cells = [_cells(plan, row) for row in rows if row.runs]
+    return Table(title, COLUMNS, tuple(cells), _NOTE)
+
+
+def _row(plan: Plan, cell: Cell, out: Path, minutes: dict[str, float]) -> Row:
     """Find a cell's runs, and compare them with those of the other cell on shared rows."""
     runs = finished(cell, out)
-    times = [spent.get(f"{cell.key}/{run.path.name}") for run in runs]
-    average = summarize(time for time in times if time is not None)
+    names = [f"{cell.key}/{run.path.name}" for run in runs]
+    average = summarize(minutes[name] for name in names if name in minutes)
     row = Row(cell, runs, average.mean if average else None)
-    base = finished(plan.find(cell.set, cell.against), out) if cell.against else []
-    if not (base and runs):
+    base = []
+    if cell.against:
+        base = finished(plan.find(cell.set, cell.against), out)
+    if not base or not runs:
         return row
     systems = [System({}, tuple(base), cell.against), System({}, tuple(runs), cell.name)]
     kind = plan.sets[cell.set]
@@ -101,28 +115,33 @@ def _row(plan: Plan, cell: Cell, out: Path, spent: dict[str, float]) -> Row:
         return row
 
 
-def _compared(plan: Plan, rows: Sequence[Row]) -> list[Row]:
+def _corrected(plan: Plan, rows: Sequence[Row]) -> list[Row]:
     """Order rows by set, and correct the p-values of each set for their number."""
-    found: list[Row] = []
+    ordered: list[Row] = []
     for name in plan.sets:
-        own = [row for row in rows if row.cell.set == name]
-        corrected = iter(holm([row.found.randomization.p for row in own if row.found]))
-        found += [row._replace(p_holm=next(corrected)) if row.found else row for row in own]
-    return found
+        of_set = [row for row in rows if row.cell.set == name]
+        corrected = iter(holm([row.test.randomization.p for row in of_set if row.test]))
+        for row in of_set:
+            ordered.append(row._replace(p_holm=next(corrected)) if row.test else row)
+    return ordered
 
 
 def _cells(plan: Plan, row: Row) -> tuple[Value, ...]:
-    cell, metric = row.cell, plan.sets[row.cell.set].metric
+    cell = row.cell
+    metric = plan.sets[cell.set].metric
     name = f"{cell.name} +" if cell.first else cell.name
     started = f"{len(row.runs)} of {len(cell.jobs())}"
     minutes = None if row.minutes is None else Formatted(row.minutes, ".1f")
-    if row.comparison is None or row.found is None or row.p_holm is None:
+    if row.comparison is None or row.test is None or row.p_holm is None:
         score = _summary(plan, cell, row.runs)
         return (cell.set, name, started, score, metric, None, None, None, minutes)
-    found, score = row.found.bootstrap, summarize(row.comparison.systems[-1].scores)
-    tested = (Interval(found.difference, found.low, found.high), Formatted(row.p_holm, ".2g"))
     name = f"{name} against {cell.against}"
-    return (cell.set, name, started, score, metric, *tested, row.comparison.rows, minutes)
+    score = summarize(row.comparison.systems[-1].scores)
+    bootstrap = row.test.bootstrap
+    difference = Interval(bootstrap.difference, bootstrap.low, bootstrap.high)
+    p = Formatted(row.p_holm, ".2g")
+    rows = row.comparison.rows
+    return (cell.set, name, started, score, metric, difference, p, rows, minutes)
 
 
 def _figure(rows: Sequence[Row]) -> bytes:
@@ -133,12 +152,14 @@ def _figure(rows: Sequence[Row]) -> bytes:
 
     figure = Figure(figsize=(7, 1 + 0.3 * len(rows)), layout="constrained")
     axes = figure.subplots()
-    for place, row in enumerate(reversed(rows)):
-        if row.found is not None:
-            found = row.found.bootstrap
-            axes.plot([found.low, found.high], [place, place], color="0.4")
-            axes.plot(found.difference, place, "o", color="black")
+    names = []
+    for row in reversed(rows):
+        if row.test is not None:
+            bootstrap, height = row.test.bootstrap, len(names)
+            axes.plot([bootstrap.low, bootstrap.high], [height, height], color="0.4")
+            axes.plot(bootstrap.difference, height, "o", color="black")
+            names.append(f"{row.cell.set}: {row.cell.name}")
     axes.axvline(0, color="0.7", linewidth=1)
-    axes.set_yticks(range(len(rows)), [f"{r.cell.set}: {r.cell.name}" for r in reversed(rows)])
+    axes.set_yticks(range(len(names)), names)
     axes.set_xlabel("difference to plain training (score, 95 % interval)")
     return png(figure)
