@@ -17,12 +17,14 @@ from typing import Annotated, Any
 from annotated_types import Interval
 
 from heron.base.cells import Cell, Table, summarize
+from heron.base.errors import DataError
 from heron.base.libraries import silence_libraries
-from heron.base.tables import read_table, write_table
+from heron.base.tables import read_table
 from heron.base.terminal import begin, print_lines, print_tables
 from heron.config.parsing import parse_options
 from heron.data.config import TRAIN
 from heron.data.examples import Example
+from heron.data.manifests import write_built
 from heron.dynamics.difficulty import cosine
 from heron.models.feature_cache import APART, pool_texts
 from heron.training.compose import compose
@@ -30,6 +32,7 @@ from heron_forks.lchaim.translation import SIMILARITY
 
 HEBREW = ("text_translated", "hebrew_text")  # columns of the translations, the back-translations
 ORIGINAL, BACK = "origin_text", "text_reverse_translated"
+COLUMNS = ("uid", "premise", "hypothesis", "label")
 
 
 @dataclass
@@ -54,6 +57,9 @@ def run(arguments: Sequence[str]) -> int:
 
     Rows without a translation of both texts, or with a text below `minimum`, are left out and
     counted.
+
+    Raises:
+        DataError: no row is left, or a file lacks a column.
     """
     begin()
     options = parse_options(BuildOptions, arguments)
@@ -62,28 +68,37 @@ def run(arguments: Sequence[str]) -> int:
     texts.require("key", column, *((ORIGINAL, BACK) if options.minimum is not None else ()))
     pairs.require("uid", "premise_id", "hypothesis_id", "label")
     # The keys of the translations end in a comma: `text_0,`.
-    known = {str(row["key"]).rstrip(","): row for row in texts.rows}
-    ids = [(row["premise_id"], row["hypothesis_id"]) for row in pairs.rows]
-    whole = [all(known.get(id, {}).get(column) for id in two) for two in ids]
-    kept = whole
+    known = {str(row["key"]).rstrip(","): row for row in texts.rows if row.get(column)}
+    pair_ids = [(row["premise_id"], row["hypothesis_id"]) for row in pairs.rows]
+    untranslated = [not known.keys() >= {*ids} for ids in pair_ids]
+    changed = [False] * len(pair_ids)
     if options.minimum is not None:
-        used = {id: known[id] for two, fits in zip(ids, whole, strict=True) if fits for id in two}
-        cosines = similarities(used, options.similarity)
-        kept = [
-            fits and min(cosines[id] for id in two) >= options.minimum
-            for two, fits in zip(ids, whole, strict=True)
+        whole = [ids for ids, lacks in zip(pair_ids, untranslated, strict=True) if not lacks]
+        cosines = similarities({id: known[id] for ids in whole for id in ids}, options.similarity)
+        changed = [
+            not lacks and min(cosines[id] for id in ids) < options.minimum
+            for ids, lacks in zip(pair_ids, untranslated, strict=True)
         ]
-        print_tables([similarity_table(ids, cosines, options)])
-    rows = [
-        (row["uid"], *(known[id][column] for id in two), row["label"])
-        for row, two, keeps in zip(pairs.rows, ids, kept, strict=True)
-        if keeps
-    ]
-    names = ("uid", "premise", "hypothesis", "label")
-    write_table(options.out, dict(zip(names, zip(*rows, strict=True), strict=True)))
-    counts = f"{len(rows)} rows, {whole.count(False)} without a translation"
-    below = whole.count(True) - len(rows)
-    print_lines(counts + (f", {below} below {options.minimum}" if below else ""), options.out)
+        print_tables([similarity_table(pair_ids, cosines, options)])
+    columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+    for row, ids, lacks, differs in zip(pairs.rows, pair_ids, untranslated, changed, strict=True):
+        if lacks or differs:
+            continue
+        premise, hypothesis = (known[id][column] for id in ids)
+        values = (row["uid"], premise, hypothesis, row["label"])
+        for name, value in zip(COLUMNS, values, strict=True):
+            columns[name].append(value)
+    left_out = {
+        "without a translation": sum(untranslated),
+        f"below {options.minimum}": sum(changed),
+    }
+    counts = [f"{rows:,} {reason}" for reason, rows in left_out.items() if rows]
+    if not columns["uid"]:
+        fix = f"its column {column}, and the ids of {options.pairs}"
+        raise DataError(str(options.texts), f"no pair is left: {', '.join(counts)}", fix)
+    sources = [options.pairs, options.texts]
+    paths = write_built(options.out, columns, "heron build lchaim", sources, left_out)
+    print_lines(", ".join([f"{len(columns['uid']):,} rows", *counts]), *paths)
     return 0
 
 
