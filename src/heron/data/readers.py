@@ -229,10 +229,13 @@ def data_set(config: RunSettings, name: str, of_stage: bool = False) -> DataConf
 
 
 def every_set(config: RunSettings) -> dict[str, DataConfig]:
-    """Find the data sets of a run by name: its own, those of its stages, those of `also_test`."""
+    """Find the data sets that a run reads, by name.
+
+    These are its own or, if it has stages, theirs; and those of `also_test`.
+    """
     stages = {s.data: data_set(config, s.data, of_stage=True) for s in config.read_stages()}
     tested = {name: data_set(config, name) for name in config.also_test}
-    return {config.data.name: config.data, **stages, **tested}
+    return {**(stages or {config.data.name: config.data}), **tested}
 
 
 def of_split(config: Run, split: str) -> Run:

@@ -96,7 +96,7 @@ class Seq2Seq(Encoder):
         )[:, 1:]
 
     def _extras(self, batch: Batch) -> dict[str, Tensor]:
-        if not hasattr(self.inner.config, "attention_window"):
+        if not hasattr(self.inner.config, "attention_window") or self.global_attention == "none":
             return {}
         # Longformer and LED: global attention of the first token.
         everywhere_BL = torch.zeros_like(batch.mask_BL)
@@ -122,13 +122,13 @@ def build_seq2seq(config: Config, tokenizer: Any = None) -> Seq2Seq:
     """Load encoder and decoder of a run; without a tokenizer, as a finished run exported them."""
     model = load_seq2seq(config, tokenizer)
     if tokenizer is None:
-        return Seq2Seq(model)
+        return Seq2Seq(model, global_attention=config.encoder.global_attention)
     if "t5" in model.config.model_type and precision(config) == "16-mixed":
         raise ConfigError(
             f"trainer.precision={config.trainer.precision}: {config.encoder.name} overflows in "
             "fp16; set trainer.precision=32-true, or bf16-mixed where the device computes in it"
         )
-    return Seq2Seq(model, config.encoder.freeze)
+    return Seq2Seq(model, config.encoder.freeze, config.encoder.global_attention)
 
 
 def load_seq2seq(config: Config, tokenizer: Any = None) -> PreTrainedModel:
