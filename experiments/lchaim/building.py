@@ -28,7 +28,8 @@ from heron.data.manifests import write_built
 from heron.dynamics.difficulty import cosine
 from heron.models.feature_cache import APART, pool_texts
 from heron.training.compose import compose
-from heron_forks.lchaim.translation import SIMILARITY
+
+from .translation import PAPER_NOTE, SIMILARITY, paper_similarity
 
 HEBREW = ("text_translated", "hebrew_text")  # columns of the translations, the back-translations
 ORIGINAL, BACK = "origin_text", "text_reverse_translated"
@@ -116,15 +117,16 @@ def similarities(texts: Mapping[str, Mapping[str, Any]], encoder: str) -> dict[s
 
 
 def similarity_table(
-    ids: Sequence[tuple[str, str]], cosines: Mapping[str, float], options: BuildOptions
+    pair_ids: Sequence[tuple[str, str]], cosines: Mapping[str, float], options: BuildOptions
 ) -> Table:
     """Show the similarity of unique premises and hypotheses, and how many are below `minimum`."""
     lines: list[tuple[Cell, ...]] = []
-    for name, of in zip(("premise", "hypothesis"), zip(*ids, strict=True), strict=True):
-        unique = [cosines[id] for id in dict.fromkeys(of) if id in cosines]
+    for place, name in enumerate(("premise", "hypothesis")):
+        known = [ids[place] for ids in pair_ids if ids[place] in cosines]
+        unique = [cosines[id] for id in dict.fromkeys(known)]
         below = sum(value < (options.minimum or 0) for value in unique)
         lines.append((name, summarize(unique), below, len(unique)))
+    lines += [(f"{name}, in the paper", *numbers) for name, *numbers in paper_similarity()]
     columns = ("text", "similarity ± sd (unique texts)", "below", "unique")
-    return Table(
-        "Texts and their back-translations", columns, tuple(lines), f"By {options.similarity}."
-    )
+    note = f"By {options.similarity}. {PAPER_NOTE}"
+    return Table("Texts and their back-translations", columns, tuple(lines), note)
