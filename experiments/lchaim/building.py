@@ -126,7 +126,8 @@ def similarity_table(
         unique = [cosines[id] for id in dict.fromkeys(known)]
         below = sum(value < (options.minimum or 0) for value in unique)
         lines.append((name, summarize(unique), below, len(unique)))
-    lines += [(f"{name}, in the paper", *numbers) for name, *numbers in paper_similarity()]
+    for name, similarity, below, unique_texts in paper_similarity():
+        lines.append((f"{name}, in the paper", similarity, below, unique_texts))
     columns = ("text", "similarity ± sd (unique texts)", "below", "unique")
     note = f"By {options.similarity}. {PAPER_NOTE}"
     return Table("Texts and their back-translations", columns, tuple(lines), note)

@@ -51,8 +51,10 @@ class Seq2Seq(Encoder):
     decoder trains, except for word embeddings that it shares with a frozen encoder.
     """
 
-    def __init__(self, model: PreTrainedModel, freeze: str = "none"):
-        super().__init__(model, freeze)
+    def __init__(
+        self, model: PreTrainedModel, freeze: str = "none", global_attention: str = "first"
+    ):
+        super().__init__(model, freeze, global_attention)
         self._encoding = {id(parameter) for parameter in self.inner.parameters()}
 
     def learns_as_head(self, parameter: nn.Parameter) -> bool:
@@ -96,12 +98,7 @@ class Seq2Seq(Encoder):
         )[:, 1:]
 
     def _extras(self, batch: Batch) -> dict[str, Tensor]:
-        if not hasattr(self.inner.config, "attention_window") or self.global_attention == "none":
-            return {}
-        # Longformer and LED: global attention of the first token.
-        everywhere_BL = torch.zeros_like(batch.mask_BL)
-        everywhere_BL[:, 0] = 1
-        return {"global_attention_mask": everywhere_BL}
+        return self._attend_globally(batch)
 
 
 def generation_settings(model: Any, generation: Generation) -> GenerationConfig:
