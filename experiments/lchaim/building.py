@@ -9,6 +9,7 @@ Source: https://github.com/oriel9p/lchaim, `main_preprocess.py`, which joins the
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,29 +72,26 @@ def run(arguments: Sequence[str]) -> int:
     # The keys of the translations end in a comma: `text_0,`.
     known = {str(row["key"]).rstrip(","): row for row in texts.rows if row.get(column)}
     pair_ids = [(row["premise_id"], row["hypothesis_id"]) for row in pairs.rows]
-    untranslated = [not known.keys() >= {*ids} for ids in pair_ids]
-    changed = [False] * len(pair_ids)
+    cosines: dict[str, float] = {}
     if options.minimum is not None:
-        whole = [ids for ids, lacks in zip(pair_ids, untranslated, strict=True) if not lacks]
-        cosines = similarities({id: known[id] for ids in whole for id in ids}, options.similarity)
-        changed = [
-            not lacks and min(cosines[id] for id in ids) < options.minimum
-            for ids, lacks in zip(pair_ids, untranslated, strict=True)
-        ]
+        whole = [ids for ids in pair_ids if known.keys() >= {*ids}]
+        used = {id: known[id] for ids in whole for id in ids}
+        cosines = similarities(used, options.similarity)
         print_tables([similarity_table(pair_ids, cosines, options)])
     columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
-    for row, ids, lacks, differs in zip(pairs.rows, pair_ids, untranslated, changed, strict=True):
-        if lacks or differs:
+    left_out = Counter[str]()
+    for row, ids in zip(pairs.rows, pair_ids, strict=True):
+        if not known.keys() >= {*ids}:
+            left_out["without a translation"] += 1
+            continue
+        if options.minimum is not None and min(cosines[id] for id in ids) < options.minimum:
+            left_out[f"below {options.minimum}"] += 1
             continue
         premise, hypothesis = (known[id][column] for id in ids)
         values = (row["uid"], premise, hypothesis, row["label"])
         for name, value in zip(COLUMNS, values, strict=True):
             columns[name].append(value)
-    left_out = {
-        "without a translation": sum(untranslated),
-        f"below {options.minimum}": sum(changed),
-    }
-    counts = [f"{rows:,} {reason}" for reason, rows in left_out.items() if rows]
+    counts = [f"{rows:,} {reason}" for reason, rows in left_out.items()]
     if not columns["uid"]:
         fix = f"its column {column}, and the ids of {options.pairs}"
         raise DataError(str(options.texts), f"no pair is left: {', '.join(counts)}", fix)

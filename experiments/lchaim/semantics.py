@@ -40,7 +40,7 @@ _PAIR = HeadConfig(name="check", input="pair", pooling="mean")
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class BothLabels:
     """Gold and predicted labels of rows, in their order; object [N] each."""
 
     gold: npt.NDArray[Any]
@@ -63,7 +63,7 @@ def label_both(
     config: Config,
     hidden: Sequence[int] = HIDDEN,
     seed: int = 0,
-) -> Labelled:
+) -> BothLabels:
     """Label rows and their back-translations by a perceptron trained on original rows.
 
     Args:
@@ -86,7 +86,7 @@ def label_both(
         return np.array([predicted[example.guid] for example in originals], dtype=object)
 
     gold = np.array([example.label for example in originals], dtype=object)
-    return Labelled(gold, predict(VALIDATION), predict(TEST))
+    return BothLabels(gold, predict(VALIDATION), predict(TEST))
 
 
 def agreement(request: Request) -> Filled:
