@@ -9,6 +9,7 @@ Source: https://github.com/oriel9p/lchaim, `main_preprocess.py`, which joins the
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,19 +18,23 @@ from typing import Annotated, Any
 from annotated_types import Interval
 
 from heron.base.cells import Cell, Table, summarize
+from heron.base.errors import DataError
 from heron.base.libraries import silence_libraries
-from heron.base.tables import read_table, write_table
+from heron.base.tables import read_table
 from heron.base.terminal import begin, print_lines, print_tables
 from heron.config.parsing import parse_options
 from heron.data.config import TRAIN
 from heron.data.examples import Example
+from heron.data.manifests import write_built
 from heron.dynamics.difficulty import cosine
 from heron.models.feature_cache import APART, pool_texts
 from heron.training.compose import compose
-from heron_forks.lchaim.translation import SIMILARITY
+
+from .translation import PAPER_NOTE, SIMILARITY, paper_similarity
 
 HEBREW = ("text_translated", "hebrew_text")  # columns of the translations, the back-translations
 ORIGINAL, BACK = "origin_text", "text_reverse_translated"
+COLUMNS = ("uid", "premise", "hypothesis", "label")
 
 
 @dataclass
@@ -54,6 +59,9 @@ def run(arguments: Sequence[str]) -> int:
 
     Rows without a translation of both texts, or with a text below `minimum`, are left out and
     counted.
+
+    Raises:
+        DataError: no row is left, or a file lacks a column.
     """
     begin()
     options = parse_options(BuildOptions, arguments)
@@ -62,28 +70,34 @@ def run(arguments: Sequence[str]) -> int:
     texts.require("key", column, *((ORIGINAL, BACK) if options.minimum is not None else ()))
     pairs.require("uid", "premise_id", "hypothesis_id", "label")
     # The keys of the translations end in a comma: `text_0,`.
-    known = {str(row["key"]).rstrip(","): row for row in texts.rows}
-    ids = [(row["premise_id"], row["hypothesis_id"]) for row in pairs.rows]
-    whole = [all(known.get(id, {}).get(column) for id in two) for two in ids]
-    kept = whole
+    known = {str(row["key"]).rstrip(","): row for row in texts.rows if row.get(column)}
+    pair_ids = [(row["premise_id"], row["hypothesis_id"]) for row in pairs.rows]
+    cosines: dict[str, float] = {}
     if options.minimum is not None:
-        used = {id: known[id] for two, fits in zip(ids, whole, strict=True) if fits for id in two}
+        whole = [ids for ids in pair_ids if known.keys() >= {*ids}]
+        used = {id: known[id] for ids in whole for id in ids}
         cosines = similarities(used, options.similarity)
-        kept = [
-            fits and min(cosines[id] for id in two) >= options.minimum
-            for two, fits in zip(ids, whole, strict=True)
-        ]
-        print_tables([similarity_table(ids, cosines, options)])
-    rows = [
-        (row["uid"], *(known[id][column] for id in two), row["label"])
-        for row, two, keeps in zip(pairs.rows, ids, kept, strict=True)
-        if keeps
-    ]
-    names = ("uid", "premise", "hypothesis", "label")
-    write_table(options.out, dict(zip(names, zip(*rows, strict=True), strict=True)))
-    counts = f"{len(rows)} rows, {whole.count(False)} without a translation"
-    below = whole.count(True) - len(rows)
-    print_lines(counts + (f", {below} below {options.minimum}" if below else ""), options.out)
+        print_tables([similarity_table(pair_ids, cosines, options)])
+    columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+    left_out = Counter[str]()
+    for row, ids in zip(pairs.rows, pair_ids, strict=True):
+        if not known.keys() >= {*ids}:
+            left_out["without a translation"] += 1
+            continue
+        if options.minimum is not None and min(cosines[id] for id in ids) < options.minimum:
+            left_out[f"below {options.minimum}"] += 1
+            continue
+        premise, hypothesis = (known[id][column] for id in ids)
+        values = (row["uid"], premise, hypothesis, row["label"])
+        for name, value in zip(COLUMNS, values, strict=True):
+            columns[name].append(value)
+    counts = [f"{rows:,} {reason}" for reason, rows in left_out.items()]
+    if not columns["uid"]:
+        fix = f"its column {column}, and the ids of {options.pairs}"
+        raise DataError(str(options.texts), f"no pair is left: {', '.join(counts)}", fix)
+    sources = [options.pairs, options.texts]
+    paths = write_built(options.out, columns, "heron build lchaim", sources, left_out)
+    print_lines(", ".join([f"{len(columns['uid']):,} rows", *counts]), *paths)
     return 0
 
 
@@ -101,15 +115,17 @@ def similarities(texts: Mapping[str, Mapping[str, Any]], encoder: str) -> dict[s
 
 
 def similarity_table(
-    ids: Sequence[tuple[str, str]], cosines: Mapping[str, float], options: BuildOptions
+    pair_ids: Sequence[tuple[str, str]], cosines: Mapping[str, float], options: BuildOptions
 ) -> Table:
     """Show the similarity of unique premises and hypotheses, and how many are below `minimum`."""
     lines: list[tuple[Cell, ...]] = []
-    for name, of in zip(("premise", "hypothesis"), zip(*ids, strict=True), strict=True):
-        unique = [cosines[id] for id in dict.fromkeys(of) if id in cosines]
+    for place, name in enumerate(("premise", "hypothesis")):
+        known = [ids[place] for ids in pair_ids if ids[place] in cosines]
+        unique = [cosines[id] for id in dict.fromkeys(known)]
         below = sum(value < (options.minimum or 0) for value in unique)
         lines.append((name, summarize(unique), below, len(unique)))
+    for name, similarity, below, unique_texts in paper_similarity():
+        lines.append((f"{name}, in the paper", similarity, below, unique_texts))
     columns = ("text", "similarity ± sd (unique texts)", "below", "unique")
-    return Table(
-        "Texts and their back-translations", columns, tuple(lines), f"By {options.similarity}."
-    )
+    note = f"By {options.similarity}. {PAPER_NOTE}"
+    return Table("Texts and their back-translations", columns, tuple(lines), note)

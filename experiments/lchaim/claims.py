@@ -155,6 +155,21 @@ def _translation(n: Published) -> Iterator[Claim]:
         None,
     )
 
+    same = n("semantics", "test", "same label")
+    sizes = sum(LCHAIM_TEST.values()), round(n("sizes", "test", "rows"))
+    counts = [
+        f"{round(same * rows)} of {rows} are {round(same * rows) / rows:.2%}" for rows in sizes
+    ]
+    yield Claim(
+        "semantic-check",
+        "section 2.2",
+        f"{same:.2%} of the test rows get the same label after back-translation",
+        same,
+        f"the released test split has {sizes[0]} rows, section 3.1 has {sizes[1]}: "
+        f"{'; '.join(counts)}. How many rows the filter of .75 left is not said",
+        None,
+    )
+
 
 def _totals(
     n: Published, table: str, rows: tuple[str, ...], support: dict[str, int]

@@ -12,11 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 from annotated_types import Interval as Bounds
-from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from statsmodels.stats.proportion import proportion_confint
 
 from heron.base.cells import Cell, Interval, Table, summarize, to_markdown
@@ -27,23 +23,27 @@ from heron.base.tables import write_table
 from heron.base.terminal import begin, print_lines, print_tables
 from heron.config.constraints import Seed, field_types
 from heron.config.parsing import parse_options
-from heron.data.config import TEST, TRAIN, VALIDATION
+from heron.data.config import TEST, TRAIN
 from heron.data.examples import Example
 from heron.data.overrides import write_config
 from heron.data.readers import load_with_report
 from heron.dynamics.difficulty import cosine
 from heron.languages import LANGUAGES
-from heron.models.config import HeadConfig
 from heron.models.feature_cache import APART, pool_texts
 from heron.tasks.config import Config
 from heron.training.compose import compose
 from heron_tools.prompting.command import spelt_out
 from heron_tools.prompting.config import PromptingConfig
 from heron_tools.prompting.translation import Translator
+from heron_tools.reproduction.claims import Published
+
+from .semantics import HIDDEN, label_both
 
 MINIMUM = 0.75
 SIMILARITY = "sentence-transformers/all-MiniLM-L6-v2"  # the paper's
-_PAIR = HeadConfig(name="check", input="pair", pooling="mean")
+_SIMILARITY = ("mean", "sd", "below .75", "unique")  # columns in published.yaml
+PAPER_NOTE = "In the paper: all of ConTRoL, Amazon Translate, all-MiniLM-L6-v2, below .75."
+PAPERS_DATA = ("control", "control_dev")  # the paper's numbers are shown beside theirs
 _TEXTS = ("text", "text_pair")
 _NAMES = {"text": "premise", "text_pair": "hypothesis"}
 
@@ -61,7 +61,7 @@ class TranslateOptions:
     minimum: Annotated[float, Bounds(ge=-1, le=1)] = MINIMUM
     similarity: str = SIMILARITY  # the encoder that compares texts, in the original language
     check: str | None = None  # the encoder of the semantic check; null: no check
-    hidden: list[int] = field(default_factory=lambda: [100])  # layer sizes of its classifier
+    hidden: list[int] = field(default_factory=lambda: [*HIDDEN])  # layer sizes of its classifier
     seed: Seed = 0  # of the check's classifier
 
 
@@ -113,7 +113,7 @@ def run(arguments: Sequence[str]) -> int:
         split: _translate(examples, translator, reading, source, options.to)
         for split, examples in splits.items()
     }
-    tables = [similarity_table(rows, options.minimum)]
+    tables = [similarity_table(rows, options)]
     if checking is not None:
         tables.append(check_table(rows, checking, options))
     print_tables(tables)
@@ -163,18 +163,34 @@ def _similarity(
     return dict(zip(guids[TRAIN], cosine(vectors[TRAIN]).tolist(), strict=True))
 
 
-def similarity_table(rows: Mapping[str, Sequence[Translated]], minimum: float) -> Table:
+def similarity_table(rows: Mapping[str, Sequence[Translated]], options: TranslateOptions) -> Table:
     """Show the similarity of each split's unique texts, and the rows that are kept."""
+    minimum = options.minimum
     lines: list[tuple[Cell, ...]] = []
-    for split, found in rows.items():
-        kept = sum(row.keeps(minimum) for row in found)
+    for split, of_split in rows.items():
+        kept = sum(row.keeps(minimum) for row in of_split)
         for name in _TEXTS:
-            unique = {getattr(row.original, name): row.similarity[name] for row in found}
+            unique = {getattr(row.original, name): row.similarity[name] for row in of_split}
             below = sum(value < minimum for value in unique.values())
-            lines.append((split, _NAMES[name], summarize(unique.values()), below, kept, len(found)))
-    columns = ("split", "text", "similarity ± sd (unique texts)", "below", "rows kept", "rows")
+            shown = summarize(unique.values())
+            lines.append((split, _NAMES[name], shown, below, kept, len(of_split)))
     note = f"below: unique texts below {minimum}. Rows with such a text are dropped."
+    if options.data in PAPERS_DATA:
+        for name, similarity, below, _ in paper_similarity():
+            lines.append(("in the paper", name, similarity, below, None, None))
+        note += f" {PAPER_NOTE}"
+    columns = ("split", "text", "similarity ± sd (unique texts)", "below", "rows kept", "rows")
     return Table("Similarity of texts and their back-translations", columns, tuple(lines), note)
+
+
+def paper_similarity() -> list[tuple[str, str, int, int]]:
+    """Read the paper's row of each text: its name, similarity, texts below .75, unique texts."""
+    published = Published("lchaim")
+    rows = []
+    for name in _NAMES.values():
+        mean, sd, below, unique = (published("similarity", name, column) for column in _SIMILARITY)
+        rows.append((name, f"{mean:.4f} ± {sd:.4f}", int(below), int(unique)))
+    return rows
 
 
 def check_table(
@@ -182,42 +198,26 @@ def check_table(
 ) -> Table:
     """Compare a classifier's labels for rows and for their back-translations.
 
-    The classifier, a multilayer perceptron on vectors of encoded pairs, is trained on the originals
-    of the train split. Only kept rows of the other splits are compared.
+    The classifier is trained on the originals of the train split. Only kept rows of the other
+    splits are compared.
     """
     train = [row.original for row in rows[TRAIN]]
-    labels = {example.guid: example.label for example in train}
     lines: list[tuple[Cell, ...]] = []
-    classifier: Any = None
-    for split in (name for name in rows if name != TRAIN):
-        kept = [row for row in rows[split] if row.keeps(options.minimum)]
-        if not kept:
+    for split, of_split in rows.items():
+        kept = [row for row in of_split if row.keeps(options.minimum)]
+        if split == TRAIN or not kept:
             continue
-        parts = {
-            TRAIN: train,
-            VALIDATION: [row.original for row in kept],
-            TEST: [row.back for row in kept],
-        }
-        guids, vectors = pool_texts(config, _PAIR, parts)
-        if classifier is None:
-            mlp = MLPClassifier(options.hidden, random_state=options.seed)
-            classifier = make_pipeline(StandardScaler(), mlp)
-            classifier.fit(vectors[TRAIN], [labels[guid] for guid in guids[TRAIN]])
-        said = {
-            part: dict(zip(guids[part], classifier.predict(vectors[part]), strict=True))
-            for part in (VALIDATION, TEST)
-        }
-        gold = {row.original.guid: row.original.label for row in kept}
-        same = sum(said[VALIDATION][guid] == said[TEST][guid] for guid in gold)
-        right = (
-            np.mean([said[part][guid] == gold[guid] for guid in gold])
-            for part in (VALIDATION, TEST)
-        )
-        low, high = proportion_confint(same, len(gold), method="wilson")
-        interval = Interval(same / len(gold), float(low), float(high))
-        lines.append((split, len(gold), interval, *map(float, right)))
-    columns = ("split", "rows", "same label [95 %]", "accuracy, original", "accuracy, back")
+        originals, backs = [row.original for row in kept], [row.back for row in kept]
+        labelled = label_both(train, originals, backs, config, options.hidden, options.seed)
+        same, *right = (of_rows.mean() for of_rows in labelled.scores().values())
+        low, high = proportion_confint(round(same * len(kept)), len(kept), method="wilson")
+        interval = Interval(float(same), float(low), float(high))
+        lines.append((split, len(kept), interval, *map(float, right)))
     note = f"{options.check}, perceptron {options.hidden} trained on the originals of train."
+    if options.data in PAPERS_DATA:
+        same = Published("lchaim")("semantics", TEST, "same label")
+        lines.append((f"{TEST}, in the paper", None, same, None, None))
+    columns = ("split", "rows", "same label [95 %]", "accuracy, original", "accuracy, back")
     return Table("Labels of rows and of their back-translations", columns, tuple(lines), note)
 
 

@@ -15,10 +15,10 @@ from xml.etree import ElementTree
 
 from heron.base.cells import Cell, Table
 from heron.base.errors import DataError, Problem
-from heron.base.tables import write_table
 from heron.base.terminal import print_lines, print_tables, tracked
 from heron.config.parsing import parse_options
 from heron.data.examples import Span
+from heron.data.manifests import write_built
 from heron.data.markers import Markers, mark
 from heron.languages import get_language
 
@@ -79,9 +79,10 @@ def run(arguments: Sequence[str]) -> int:
     rows: list[tuple[Cell, ...]] = []
     problems: list[Problem] = []
     by_word = 0
+    paths: list[Path] = []
     for split, parts in SPLITS.items():
         found = []
-        left_out = len(problems)
+        before = len(problems)
         for name in parts:
             path = options.relations / f"{name}.txt"
             for number, line in enumerate(lines[name], 1):
@@ -97,15 +98,22 @@ def run(arguments: Sequence[str]) -> int:
             raise DataError(problems or [Problem(split, "no relation", " and ".join(parts))])
         written = dict(zip(COLUMNS, map(list, zip(*found, strict=True)), strict=True))
         counts = Counter(each[-1] for each in found)
-        rows.append(
-            (split, len(found), *(counts[n] for n in LABELS.values()), len(problems) - left_out)
+        left_out = len(problems) - before
+        rows.append((split, len(found), *(counts[n] for n in LABELS.values()), left_out))
+        documents_used = sorted({line[0] for name in parts for line in lines[name]})
+        paths += write_built(
+            options.out / f"{split}.csv",
+            written,
+            "heron build matres",
+            [options.relations / f"{name}.txt" for name in parts]
+            + [places[name] for name in documents_used],
+            {"events that the texts lack": left_out},
         )
-        write_table(options.out / f"{split}.csv", written)
     notes = [f"Found by its word, without an instance of the text: {by_word:,}."] if by_word else []
     notes += [f"Left out: {problem}." for problem in problems[:3]]
     columns = ("split", "pairs", *LABELS.values(), "left out")
     print_tables([Table("MATRES", columns, tuple(rows), " ".join(notes))])
-    print_lines(options.out / "train.csv", options.out / "test.csv")
+    print_lines(*paths)
     return 0
 
 

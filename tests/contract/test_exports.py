@@ -101,6 +101,12 @@ def test_a_pipeline_reads_the_encoder_of_a_model_with_a_decoder(
     check_pipeline("pair", *export(kind, "nli", "pair", texts, tiny_encoder, tmp_path, own=True))
 
 
+def test_a_longformer_without_global_attention_stays_without(texts, tiny_encoder, tmp_path):
+    more = ["encoder.global_attention=none"]
+    given = ("longformer", "nli", "pair", texts, tiny_encoder, tmp_path)
+    check_pipeline("pair", *export(*given, own=True, more=more))
+
+
 def test_a_head_with_berts_own_pooler_is_exported_as_it_is(texts, tiny_encoder, tmp_path):
     more = ["head.classifier=per_event"]
     run, folder = export("bert", "relation", "marked", texts, tiny_encoder, tmp_path, more=more)

@@ -104,7 +104,7 @@ def setting(config, stages, key):
     if stage:
         config = stages[int(stage.split()[1]) - 1]
     if key.startswith("others."):
-        name, key = key.split(".")[1:]
+        _, name, key = key.split(".", 2)
         config = config.others[name]
     return attrgetter(key)(config)
 
@@ -184,9 +184,10 @@ def test_substitute_data_are_treated_as_the_data_that_they_replace(
 
 
 @pytest.mark.parametrize(
-    ("protocol", "counts"), [("paper", (307, 304, 273)), ("fixed", (288, 307, 289))]
+    ("protocol", "counts"),
+    [("paper", (307, 304, 273)), ("repo", (307, 304, 273)), ("fixed", (288, 307, 289))],
 )
-def test_table_4_of_lchaim_is_scored_on_the_paper_s_labels_under_paper(
+def test_table_4_of_lchaim_is_scored_on_the_labels_of_paper_and_code(
     protocol, counts, run_as_published, tmp_path
 ):
     classes = ("contradiction", "entailment", "neutral")
@@ -227,15 +228,17 @@ def test_table_4_of_lchaim_is_scored_on_the_paper_s_labels_under_paper(
 def test_lchaim_s_tables_train_the_code_s_stages_under_repo(table, last, tmp_path):
     words = [f"experiment=lchaim/{table}", "protocol=repo", "encoder=alephbert"]
     jobs = compose_jobs([*words, f"paths.runs={tmp_path}"])
-    head = (last, "all", 1e-4, 64, 10, "mlp")
-    hebnli = ("hebnli", "none", 1e-5, 32, 2, "per_event")
-    lchaim = ("lchaim", "none", 1e-5, 8, 2, "per_event")
+    head = (last, "all", "none", 1e-4, 64, 10, "mlp")
+    none = ("lchaim_dictalm" if last == "lchaim" else last, *head[1:])
+    hebnli = ("hebnli", "none", "first", 1e-5, 32, 2, "per_event")
+    lchaim = ("lchaim", "none", "first", 1e-5, 8, 2, "per_event")
     both = [hebnli, lchaim] if last == "lchaim" else [lchaim, hebnli]
     found = [
         [
             (
                 stage.data.name,
                 stage.encoder.freeze,
+                stage.encoder.global_attention,
                 stage.optim.lr,
                 stage.batching.size,
                 stage.trainer.max_epochs,
@@ -245,4 +248,12 @@ def test_lchaim_s_tables_train_the_code_s_stages_under_repo(table, last, tmp_pat
         ]
         for job in jobs
     ]
-    assert found == [[head], [hebnli, head], [lchaim, head], [*both, head]]
+    assert found == [[none], [hebnli, head], [lchaim, head], [*both, head]]
+
+
+@pytest.mark.parametrize("data", ["lchaim", "hebnli", "hebnli_dev", "lchaim_dictalm"])
+def test_a_stage_without_settings_trains_the_head_alone_under_the_code_of_lchaim(data, hydra):
+    words = ["experiment=lchaim/longhero", "protocol=repo", f"stages=[{data}]"]
+    (stage,) = stages_of(resolve(raw(hydra, *words)[0]))
+    assert (stage.encoder.freeze, stage.encoder.global_attention) == ("all", "none")
+    assert (stage.optim.lr, stage.batching.size) == (1e-4, 64)

@@ -22,7 +22,7 @@ TABLES = [
 README = (conf_dir().parent / "docs/reproducing.md").read_text("utf-8")
 KEYS = {
     *("title", "definition", "unit", "n", "decimals", "note", "columns", "scores", "classes"),
-    *("rows", "groups", "split", "data", "test_set", "best_run", "choose", "row_names"),
+    *("rows", "groups", "split", "data", "test_sets", "best_run", "choose", "row_names"),
 }
 RANGES = {
     "fraction": (0, 1),

@@ -12,6 +12,7 @@ from heron.base.terminal import print_lines, print_tables
 from heron.config.parsing import DataFolders, parse_with_data
 from heron.data.config import PHRASES, TEST, TRAIN, VALIDATION, DataConfig, read_config
 from heron.data.examples import count_repairs
+from heron.data.manifests import read_manifest
 from heron.data.overrides import configure
 from heron.data.readers import load_with_report
 from heron.data.sources import Source, State, fetch, inspect
@@ -57,15 +58,16 @@ def overview(configs: Iterable[DataConfig], data_dir: Path, cache_dir: Path) -> 
     """List all data sets, one line each."""
     rows: list[tuple[Cell, ...]] = []
     for config in configs:
-        sources = inspect(config, data_dir, cache_dir).values()
-        present = sum(source.state in (State.VERIFIED, State.UNPINNED) for source in sources)
+        sources = inspect(config, data_dir, cache_dir)
+        states = [source.state for source in sources.values()]
+        present = sum(state in (State.VERIFIED, State.UNPINNED) for state in states)
         files = "generated" if config.generator else f"{present} of {len(sources)}"
         files = "hub" if config.hub else files
-        seen = sum(not source.file.unseen for source in sources)
+        seen = sum(not source.file.unseen for source in sources.values())
         known = f"{seen} of {len(sources)}" if sources else ""
         licence = f"synthetic; {config.licence}" if config.synthetic else config.licence
         language = get_language(config.language).name
-        size = _row_count(config)
+        size = _row_count(config, sources)
         rows.append((config.name, config.task, language, files, known, size, licence))
     columns = ("name", "task", "language", "files present", "seen", "rows", "licence")
     return Table("data sets", columns, tuple(rows), _SEEN)
@@ -89,7 +91,7 @@ def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> list[Table]
         "licence": config.licence,
         "citation": config.citation,
         "homepage": config.homepage,
-        "rows": _row_count(config),
+        "rows": _row_count(config, sources),
         **_reading(config),
     }
     known = tuple((name, value) for name, value in facts.items() if value)
@@ -148,10 +150,14 @@ def _reading(config: DataConfig) -> dict[str, str]:
 
 
 def _file_table(name: str, source: Source) -> Table:
-    file = source.file
+    file, manifest = source.file, read_manifest(source.path)
+    left_out = manifest.left_out if manifest else {}
     facts: Mapping[str, Cell] = {
         "path": str(source.path),
         "from": file.url,
+        "built by": file.build,
+        "made of": ", ".join(manifest.sources) if manifest else None,
+        "left out": "; ".join(f"{reason}: {rows:,} rows" for reason, rows in left_out.items()),
         "rows": file.rows,
         "bytes": file.size,
         "sha256": file.sha256,
@@ -163,8 +169,8 @@ def _file_table(name: str, source: Source) -> Table:
     return Table(f"{name}: {source.state.value}", ("what", "value"), rows)
 
 
-def _row_count(config: DataConfig) -> int | None:
+def _row_count(config: DataConfig, sources: Mapping[str, Source]) -> int | None:
     if config.generator:
         return config.generator.size
-    rows = [file.rows for file in config.split_files.values()]
+    rows = [sources[split].file.rows for split in config.split_files]
     return sum(filter(None, rows)) if rows and all(rows) else None

@@ -58,6 +58,9 @@ class FileConfig:
     rows: int | None = None  # number of rows, without the header
     # never tested with the real file: `rows` and `data.counts`, if any, are published numbers
     unseen: bool = False
+    # the command that makes it, such as `heron build lchaim`; a manifest beside the file then has
+    # its hash and rows, which no YAML can know
+    build: str | None = None
 
     @property
     def pinned(self) -> bool:

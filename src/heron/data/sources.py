@@ -24,6 +24,7 @@ from heron.base.files import (
 from heron.base.tables import read_table, write_table
 from heron.base.terminal import say
 from heron.data.config import JOIN, PHRASES, SPLITS, TRAIN, DataConfig, FileConfig, TextsConfig
+from heron.data.manifests import described
 from heron.data.rows import find_format
 
 
@@ -82,11 +83,10 @@ def locate_phrases(config: DataConfig, data_dir: Path, cache_dir: Path) -> Path 
 def _present(sources: Mapping[str, Source], config: DataConfig, cache_dir: Path) -> dict[str, Path]:
     """Return the paths of the files, after downloading those that are missing."""
     downloads = cache_dir / "downloads"
-    fix = "remove it to fetch it again, or data.verify=false"
     problems = [
-        Problem(str(each.path), wrong_content(each.file, each.path), fix)
-        for each in sources.values()
-        if each.state is State.CHANGED
+        Problem(str(source.path), wrong_content(source.file, source.path), _renewal(source.file))
+        for source in sources.values()
+        if source.state is State.CHANGED
     ]
     if missing := fetch(sources, downloads):
         problems += [*missing, *_advice(config)]
@@ -95,6 +95,11 @@ def _present(sources: Mapping[str, Source], config: DataConfig, cache_dir: Path)
         name: downloads / source.file.path if source.state is State.MISSING else source.path
         for name, source in sources.items()
     }
+
+
+def _renewal(file: FileConfig) -> str:
+    again = f"build it again by {file.build}" if file.build else "remove it to fetch it again"
+    return f"{again}, or data.verify=false"
 
 
 def fetch(sources: Mapping[str, Source], folder: Path) -> list[Problem]:
@@ -122,6 +127,8 @@ def download(file: FileConfig, folder: Path) -> None:
     from huggingface_hub.file_download import http_get
 
     target = folder / file.path
+    if file.build:
+        raise ValueError(f"{file.build} makes it ({file.build} --help)")
     if not file.url:
         raise ValueError("it has no address (a run's config.yaml keeps only those with a hash)")
     if not target.resolve().is_relative_to(folder.resolve()):
@@ -167,7 +174,9 @@ def inspect(
         path = next((place for place in places if place.is_file()), None)
         if path is None:
             found[name] = Source(file, data_dir / file.path, State.MISSING)
-        elif not config.verify or not file.pinned:
+            continue
+        file = described(file, path)
+        if not config.verify or not file.pinned:
             found[name] = Source(file, path, State.UNPINNED)
         else:
             state = State.CHANGED if wrong_content(file, path) else State.VERIFIED
@@ -191,7 +200,7 @@ def wrong_content(file: FileConfig, path: Path) -> str:
 def _advice(config: DataConfig) -> list[Problem]:
     """Say where files without an address come from, and which data set needs fewer files."""
     advice = []
-    if config.homepage and any(file.url is None for file in config.files.values()):
+    if config.homepage and any(not (file.url or file.build) for file in config.files.values()):
         advice.append(f"files without an address: see {config.homepage}")
     if name := config.substitute:
         advice.append(f"heron train data={name} needs fewer files, heron data {name} lists them")

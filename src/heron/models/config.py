@@ -62,6 +62,8 @@ class EncoderConfig(Checked):
     # template
     separator: str | None = None
     trailing_separator: bool = False  # write `separator` after the hypothesis, too
+    # of Longformer: `first`, the first token attends to all tokens and they to it, or `none`
+    global_attention: Annotated[str, OneOf("first", "none")] = "first"
     num_layers: Count | None = None  # use the first k layers; null: all
     # `none`, `embeddings`, `all`, or a number k: embeddings and the first k layers
     freeze: Freeze = "none"

@@ -36,9 +36,12 @@ from heron.models.dropout import PLAIN_ATTENTION, use_fast_dropout
 class Encoder(nn.Module):
     """Token ids to hidden states of the last layer in use, of a Hugging Face encoder."""
 
-    def __init__(self, model: PreTrainedModel, freeze: str = "none"):
+    def __init__(
+        self, model: PreTrainedModel, freeze: str = "none", global_attention: str = "first"
+    ):
         super().__init__()
         self.model = model
+        self.global_attention = global_attention
         self.frozen: list[nn.Module] = []
         if freeze != "none":
             from heron.models.levels import freeze_parts  # few runs need these
@@ -100,11 +103,15 @@ class Encoder(nn.Module):
         if getattr(settings, "type_vocab_size", 1) > 1:
             # Not for AlephBERT, whose tokenizer numbers two segments, but whose model has one.
             extras["token_type_ids"] = segments(batch)
-        if hasattr(settings, "attention_window"):
-            # Longformer: the first token, which is pooled, attends to all tokens and they to it.
-            extras["global_attention_mask"] = torch.zeros_like(batch.mask_BL)
-            extras["global_attention_mask"][:, 0] = 1
-        return extras
+        return extras | self._attend_globally(batch)
+
+    def _attend_globally(self, batch: Batch) -> dict[str, Tensor]:
+        """Let a Longformer's first token attend to all tokens, and they to it."""
+        if not hasattr(self.inner.config, "attention_window") or self.global_attention == "none":
+            return {}
+        global_BL = torch.zeros_like(batch.mask_BL)
+        global_BL[:, 0] = 1
+        return {"global_attention_mask": global_BL}
 
     def learns_as_head(self, parameter: nn.Parameter) -> bool:
         """Tell whether a parameter learns at the head's rate; an encoder's never does."""
@@ -148,7 +155,9 @@ def build_encoder(config: RunSettings, tokenizer: Any = None) -> Encoder:
     if config.encoder.freeze == "all":
         torch.manual_seed(config.seed)
     vocabulary, pad_id = (0, 0) if tokenizer is None else (len(tokenizer), tokenizer.pad_token_id)
-    return Encoder(load_encoder(config.encoder, vocabulary, pad_id), config.encoder.freeze)
+    settings = config.encoder
+    model = load_encoder(settings, vocabulary, pad_id)
+    return Encoder(model, settings.freeze, settings.global_attention)
 
 
 def load_encoder(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrainedModel:

@@ -107,7 +107,7 @@ def _models(config: Any, tokenizer: Any) -> tuple[Encoder, Head]:
     with torch.random.fork_rng():
         torch.manual_seed(config.seed)
         model = load_encoder(config.encoder, len(tokenizer), tokenizer.pad_token_id)
-        encoder = Encoder(model, "all")
+        encoder = Encoder(model, "all", config.encoder.global_attention)
         return encoder, Head(config.head, encoder.width, classes=1)
 
 

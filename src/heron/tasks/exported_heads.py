@@ -84,6 +84,8 @@ def _has_same_input(encoder: Encoder, tokenizer: Any, config: Config) -> bool:
     form, settings = config.head.input, config.encoder
     if settings.overflow != "truncate" or settings.separator is not None:
         return False
+    if settings.global_attention == "none":  # Longformer's classes of transformers have it
+        return False
     if form != "pair":
         return form in ("marked", "premise", "hypothesis", "text")
     known = "token_type_ids" in tokenizer.model_input_names

@@ -362,10 +362,10 @@ def source_hashes(config: Config) -> dict[str, str]:
         `curriculum.dynamics`.
     """
     places = Path(config.paths.data), Path(config.paths.cache)
-    named: dict[str, Any] = locate(config.data, *places)
-    for name, other in sorted(every_set(config).items()):
-        found = {} if other is config.data else locate(other, *places)
-        named |= {f"{name}.{split}": path for split, path in found.items()}
+    named: dict[str, Any] = {}
+    for name, data in sorted(every_set(config).items()):
+        prefix = "" if data is config.data else f"{name}."
+        named |= {f"{prefix}{split}": path for split, path in locate(data, *places).items()}
     bertscore, start = config.task.bertscore, config.head.start
     models = {"bertscore": EncoderConfig(bertscore.model or "")}
     if config.baseline.name != "none":

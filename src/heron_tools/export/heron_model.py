@@ -152,7 +152,8 @@ class HeronModel(PreTrainedModel):
         more: dict[str, Tensor] = {}
         if token_type_ids is not None and getattr(self.encoder.config, "type_vocab_size", 1) > 1:
             more["token_type_ids"] = token_type_ids
-        if hasattr(self.encoder.config, "attention_window"):  # Longformer
+        is_longformer = hasattr(self.encoder.config, "attention_window")
+        if is_longformer and self.settings["global_attention"] == "first":
             more["global_attention_mask"] = torch.zeros_like(attention_mask)
             more["global_attention_mask"][:, 0] = 1
         pair = self.encoder.config.is_encoder_decoder

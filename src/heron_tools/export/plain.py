@@ -62,7 +62,7 @@ def write_plain(run: RunFolder, folder: Path) -> Plain:
         config,
         known.auto.__name__ if known else "AutoModelForSeq2SeqLM",
         None if threshold is None else float(threshold),
-        hasattr(encoder.inner.config, "attention_window"),
+        hasattr(encoder.inner.config, "attention_window") and encoder.global_attention == "first",
     )
 
 
@@ -90,6 +90,7 @@ def _settings(run: RunFolder, encoder: Encoder, head: nn.Module, config: Config)
         "layers": [[type(x).__name__, *(getattr(x, n) for n in x.__constants__)] for x in layers],
         "distance": None if head.distance is None else list(head.distance.weight.shape),
         "markers": list(event_markers(data)),
+        "global_attention": encoder.global_attention,
         **{name: getattr(config.encoder, name) for name in lengths},
         "case": data.normalize_case,
         "nfc": data.unicode.nfc,

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from transformers import AutoModelForMaskedLM, PreTrainedModel
+from transformers import AutoModelForMaskedLM
 
 from heron.base.errors import ConfigError
 from heron.data.hub import load_tokenizer
@@ -25,8 +25,8 @@ _EPS = 1e-12  # as in BERT
 class MaskedEncoder(Encoder):
     """An encoder, with the facts about its tokenizer that masking needs."""
 
-    def __init__(self, model: PreTrainedModel, freeze: str, vocabulary: Vocabulary):
-        super().__init__(model, freeze)
+    def __init__(self, plain: Encoder, freeze: str, vocabulary: Vocabulary):
+        super().__init__(plain.model, freeze, plain.global_attention)
         self.vocabulary = vocabulary
 
     def description(self) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def build_masked(config: Config, tokenizer: Any = None) -> MaskedEncoder:
     known = tokenizer or load_tokenizer(config.encoder, (), (), Path(config.paths.cache))
     vocabulary = Vocabulary.of(known)
     plain = build_encoder(config, tokenizer)
-    found = MaskedEncoder(plain.model, config.encoder.freeze, vocabulary)
+    found = MaskedEncoder(plain, config.encoder.freeze, vocabulary)
     if (narrow := found.embeddings_VD.shape[1]) != found.width:
         raise ConfigError(
             f"task=mlm: {config.encoder.name} has word embeddings of {narrow} numbers and states "

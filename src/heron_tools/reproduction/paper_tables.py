@@ -187,10 +187,13 @@ class ScoreTable:
             yield column, f"{metric}/{key[-1]}" if self.classes else metric, cell
 
     def split_of(self, group: System) -> str:
-        """Name the split, `<data set>.<split>` if `test_set` is not the run's own data set."""
-        name, test_set = self.content.get("split", "test"), self.content.get("test_set")
-        own = test_set is None or _stages(group.runs[0])[-1]["data"] == test_set
-        return name if own else f"{test_set}.{name}"
+        """Name the split: the run's own, or `<data set>.<split>` of the first of `test_sets`.
+
+        The others are versions of it, which runs on them are tested on.
+        """
+        name, test_sets = self.content.get("split", "test"), self.content.get("test_sets", [])
+        last = _stages(group.runs[0])[-1]["data"]
+        return name if not test_sets or last in test_sets else f"{test_sets[0]}.{name}"
 
 
 def _score_table(table: ScoreTable, groups: Sequence[System], note: str) -> Table:

@@ -36,7 +36,8 @@ def settings(tiny_encoder):
 
 def load(settings, vocabulary=0, **changes):
     settings = dataclasses.replace(settings, **changes)
-    return Encoder(load_encoder(settings, vocabulary, pad_id=0), settings.freeze)
+    model = load_encoder(settings, vocabulary, pad_id=0)
+    return Encoder(model, settings.freeze, settings.global_attention)
 
 
 def saved(folder, model):
@@ -224,11 +225,17 @@ def longformer(tmp_path_factory):
     return dataclasses.replace(saved(tmp_path_factory.mktemp("longformer"), model), max_length=64)
 
 
-def test_a_longformer_evaluates_as_transformers_own_with_global_attention(longformer, make_batch):
+@pytest.mark.parametrize("attention", ["first", "none"])
+def test_a_longformer_evaluates_as_transformers_own_with_and_without_global_attention(
+    attention, longformer, make_batch
+):
     batch = make_batch(lengths=(30, 11), rows=(1, 1))
     own = LongformerModel.from_pretrained(longformer.name).eval()
-    first = torch.zeros_like(batch.mask_BL)
-    first[:, 0] = 1
+    first = None
+    if attention == "first":
+        first = torch.zeros_like(batch.mask_BL)
+        first[:, 0] = 1
     expected = own(batch.tokens_BL, batch.mask_BL, global_attention_mask=first).last_hidden_state
     real = batch.mask_BL.bool()
-    torch.testing.assert_close(load(longformer).eval()(batch)[real], expected[real])
+    states_BLD = load(longformer, global_attention=attention).eval()(batch)
+    torch.testing.assert_close(states_BLD[real], expected[real])

@@ -70,6 +70,17 @@ def test_scores_equal_those_of_encoding_every_time(
         assert scores == pytest.approx(anew[split], abs=1e-5)
 
 
+def test_vectors_with_and_without_global_attention_are_stored_apart(
+    chronicle_config, tiny_longformer, tmp_path, encodings
+):
+    words = (*FROZEN, *NLI, "head=mlp3", f"encoder.name={tiny_longformer}", LONG)
+    for attention in ("first", "none"):
+        before = len(encodings)
+        config = chronicle_config(*words, f"encoder.global_attention={attention}")
+        train(config, tmp_path / attention, tmp_path / "cache")
+        assert len(encodings) > before
+
+
 def test_an_encoder_from_nothing_is_the_same_with_and_without(chronicle_config, tmp_path):
     words = (*FROZEN, *NLI, "head=siamese_cls")
     stored, folder = train(chronicle_config(*words), tmp_path / "stored")

@@ -51,8 +51,10 @@ class Seq2Seq(Encoder):
     decoder trains, except for word embeddings that it shares with a frozen encoder.
     """
 
-    def __init__(self, model: PreTrainedModel, freeze: str = "none"):
-        super().__init__(model, freeze)
+    def __init__(
+        self, model: PreTrainedModel, freeze: str = "none", global_attention: str = "first"
+    ):
+        super().__init__(model, freeze, global_attention)
         self._encoding = {id(parameter) for parameter in self.inner.parameters()}
 
     def learns_as_head(self, parameter: nn.Parameter) -> bool:
@@ -96,12 +98,7 @@ class Seq2Seq(Encoder):
         )[:, 1:]
 
     def _extras(self, batch: Batch) -> dict[str, Tensor]:
-        if not hasattr(self.inner.config, "attention_window"):
-            return {}
-        # Longformer and LED: global attention of the first token.
-        everywhere_BL = torch.zeros_like(batch.mask_BL)
-        everywhere_BL[:, 0] = 1
-        return {"global_attention_mask": everywhere_BL}
+        return self._attend_globally(batch)
 
 
 def generation_settings(model: Any, generation: Generation) -> GenerationConfig:
@@ -122,13 +119,13 @@ def build_seq2seq(config: Config, tokenizer: Any = None) -> Seq2Seq:
     """Load encoder and decoder of a run; without a tokenizer, as a finished run exported them."""
     model = load_seq2seq(config, tokenizer)
     if tokenizer is None:
-        return Seq2Seq(model)
+        return Seq2Seq(model, global_attention=config.encoder.global_attention)
     if "t5" in model.config.model_type and precision(config) == "16-mixed":
         raise ConfigError(
             f"trainer.precision={config.trainer.precision}: {config.encoder.name} overflows in "
             "fp16; set trainer.precision=32-true, or bf16-mixed where the device computes in it"
         )
-    return Seq2Seq(model, config.encoder.freeze)
+    return Seq2Seq(model, config.encoder.freeze, config.encoder.global_attention)
 
 
 def load_seq2seq(config: Config, tokenizer: Any = None) -> PreTrainedModel:

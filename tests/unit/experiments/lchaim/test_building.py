@@ -1,11 +1,15 @@
 """`heron build lchaim` joins released pairs and translations, made up here in their form."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from heron.base.tables import read_table
 from heron.cli import main
+from heron.data.manifests import read_manifest
+from heron.data.overrides import configure
+from heron.data.readers import load
 
 PAIRS = [("id_0", "text_0", "text_1"), ("id_1", "text_0", "text_2"), ("id_2", "text_3", "text_1")]
 
@@ -33,6 +37,23 @@ def test_train_is_joined_from_pairs_and_translations(build, capsys):
     assert row == {"uid": "id_0", "premise": "ת0", "hypothesis": "ת1", "label": "n"}
 
 
+def test_data_lchaim_reads_what_was_built_though_a_text_has_no_translation(build, tmp_path):
+    texts = [{"key": f"text_{n},", "text_translated": f"ת{n}"} for n in (0, 1, 3)]
+    assert [row["uid"] for row in build(texts)] == ["id_0", "id_2"]
+    assert read_manifest(tmp_path / "out.jsonl").left_out == {"without a translation": 1}
+    words = [f"data.files.train.path={tmp_path / 'out.jsonl'}", "data.validation.fraction=0"]
+    config = configure("lchaim", words)
+    config = replace(config, files={"train": config.files["train"]})
+    assert len(load(config, tmp_path, tmp_path)["train"]) == 2
+
+
+def test_pairs_without_any_translation_are_an_error(build, capsys, tmp_path):
+    with pytest.raises(AssertionError):
+        build([{"key": "text_9", "text_translated": "ת"}])
+    assert "3 without a translation" in capsys.readouterr().err
+    assert not (tmp_path / "out.jsonl").exists()
+
+
 def test_rows_whose_texts_came_back_otherwise_are_left_out_and_counted(
     build, tiny_encoder, capsys, tmp_path, monkeypatch
 ):
@@ -50,8 +71,9 @@ def test_rows_whose_texts_came_back_otherwise_are_left_out_and_counted(
     assert [row["uid"] for row in rows] == ["id_0", "id_1"]
     assert rows[1]["hypothesis"] == "ת2"
     said = capsys.readouterr().out
-    assert "2 rows, 0 without a translation, 1 below 0.9999" in said
+    assert "2 rows, 1 below 0.9999" in said
     shown = [line.split() for line in said.splitlines() if line.startswith(("premise", "hypo"))]
-    assert [line[-2:] for line in shown] == [["1", "2"], ["0", "2"]], "below, unique texts"
+    paper = [["22", "1,928"], ["103", "1,928"]]
+    assert [line[-2:] for line in shown] == [["1", "2"], ["0", "2"], *paper], "below, unique texts"
     (row, *_) = build(texts, "column=text_reverse_translated")
     assert row["premise"] == "they met in town 0"

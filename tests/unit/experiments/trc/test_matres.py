@@ -69,7 +69,7 @@ def test_relations_stand_in_the_sentences_of_their_events(sources):
 
 def test_data_matres_reads_what_was_built(sources):
     build(sources)
-    config = configure("matres", ["data.verify=false", "data.validation.fraction=0"])
+    config = configure("matres", ["data.validation.fraction=0"])
     splits = load(config, sources, sources / "cache")
     assert {name: len(rows) for name, rows in splits.items()} == {"train": 3, "test": 1}
     row = splits["train"][2]

@@ -20,8 +20,9 @@ from transformers import (
 from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
 from heron.data.collate import Batch
+from heron.models.encoder import Encoder
 from heron.models.optim import build_optimizer
-from heron.tasks.summarization.seq2seq import Seq2Seq, load_seq2seq
+from heron.tasks.summarization.seq2seq import Seq2Seq, build_seq2seq, load_seq2seq
 from heron.training.exported import export, load_exported
 from heron.training.inference import inference_module
 from heron.training.trainer import build_encoder, build_head
@@ -129,6 +130,23 @@ def test_a_model_cards_code_writes_what_the_run_does(kind, tiny_seq2seq, config_
     assert known["written"][0, 1:].tolist() == ids_M.tolist()
     assert eval(last, known) == tokenizer.decode(ids_M, skip_special_tokens=True).strip()
     assert ("global_attention_mask" in known["read"]) == (kind == "led")
+
+
+@pytest.mark.parametrize("attention", ["first", "none"])
+def test_a_longformer_with_a_decoder_reads_with_or_without_global_attention(
+    attention, tiny_seq2seq, config_of
+):
+    folder = tiny_seq2seq("led")
+    config = config_of(folder, "seq2seq", global_attention=attention)
+    model, batch = build_seq2seq(config, tokenizer_of(folder)).eval(), make_batch()
+    given = {"input_ids": batch.tokens_BL, "attention_mask": batch.mask_BL}
+    if attention == "first":
+        given["global_attention_mask"] = torch.zeros_like(batch.mask_BL)
+        given["global_attention_mask"][:, 0] = 1
+    with torch.no_grad():
+        expected_BLD = model.inner(**given).last_hidden_state
+        found_BLD = Encoder.forward(model, batch)
+    torch.testing.assert_close(found_BLD, expected_BLD)
 
 
 @pytest.mark.parametrize("kind", quick(["warm_start", *KINDS]))
