@@ -5,7 +5,7 @@ from pathlib import Path
 from heron.base.registry import on_demand
 from heron.results import CLAIMS
 from heron.tasks import FORK_ANALYSES
-from heron.commands import COMMANDS, Command
+from heron.commands import COMMANDS, DATA, Command
 
 _HERE = Path(__file__).parent
 
@@ -14,10 +14,11 @@ FORK_ANALYSES.register(
     on_demand("heron_forks.hesum.published_statistics:published_statistics"),
 )
 COMMANDS.register(
-    "judge", Command("heron_forks.hesum.judging.command", _HERE / "judging/judge.txt")
+    "judge", Command("heron_forks.hesum.judging.command", _HERE / "judging/judge.txt", group=DATA)
 )
 COMMANDS.register(
-    "build hesum", Command("heron_forks.hesum.corpus.command", _HERE / "corpus/build.txt", True)
+    "build hesum",
+    Command("heron_forks.hesum.corpus.command", _HERE / "corpus/build.txt", True, DATA),
 )
 
 CLAIMS.register("hesum", on_demand("heron_forks.hesum.claims:claims"))

@@ -5,7 +5,7 @@ from pathlib import Path
 from heron.base.registry import on_demand
 from heron.results import CLAIMS, STATISTICS
 from heron.tasks import FORK_ANALYSES
-from heron.commands import COMMANDS, Command
+from heron.commands import COMMANDS, DATA, Command
 
 _HERE = Path(__file__).parent
 
@@ -17,7 +17,7 @@ FORK_ANALYSES.register("draw_sheet", on_demand("heron_forks.parashoot.sheets:dra
 FORK_ANALYSES.register("score_sheet", on_demand("heron_forks.parashoot.sheets:score_sheet"))
 COMMANDS.register(
     "build parashoot",
-    Command("heron_forks.parashoot.corpus.command", _HERE / "corpus/build.txt", True),
+    Command("heron_forks.parashoot.corpus.command", _HERE / "corpus/build.txt", True, DATA),
 )
 
 STATISTICS.register("parashoot", on_demand("heron_forks.parashoot.targets:statistics"))

@@ -6,7 +6,7 @@ from typing import Any
 from heron.base.files import read_yaml
 from heron.base.registry import on_demand
 from heron.results import CLAIMS, STATISTICS
-from heron.commands import COMMANDS, Command
+from heron.commands import COMMANDS, DATA, Command
 from heron.data import REMOVERS
 from heron.tasks import BASELINES, FORK_ANALYSES, Baseline
 
@@ -64,5 +64,6 @@ def published_groups(data: str) -> Any:
 
 CLAIMS.register("ronli", on_demand("heron_forks.ronli.claims:claims"))
 COMMANDS.register(
-    "build ronli", Command("heron_forks.ronli.corpus.command", _HERE / "corpus/build.txt", True)
+    "build ronli",
+    Command("heron_forks.ronli.corpus.command", _HERE / "corpus/build.txt", True, DATA),
 )

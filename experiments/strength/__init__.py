@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from heron.commands import COMMANDS, Command
+from heron.commands import COMMANDS, PAPERS, Command
 
 _HELP = Path(__file__).with_name("strength.txt")
-COMMANDS.register("strength", Command("heron_forks.strength.command", _HELP, resumes=True))
+COMMANDS.register(
+    "strength", Command("heron_forks.strength.command", _HELP, resumes=True, group=PAPERS)
+)

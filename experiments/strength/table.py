@@ -152,7 +152,7 @@ def _figure(rows: Sequence[Row]) -> bytes:
 
     figure = Figure(figsize=(7, 1 + 0.3 * len(rows)), layout="constrained")
     axes = figure.subplots()
-    names = []
+    names: list[str] = []
     for row in reversed(rows):
         if row.test is not None:
             bootstrap, height = row.test.bootstrap, len(names)

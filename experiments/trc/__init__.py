@@ -4,7 +4,7 @@ from pathlib import Path
 
 from heron.base.registry import on_demand
 from heron.results import CLAIMS, STATISTICS
-from heron.commands import COMMANDS, Command
+from heron.commands import COMMANDS, DATA, Command
 from heron.metrics import METRICS, Metric
 from heron.models import CLASSIFIERS
 
@@ -20,5 +20,5 @@ for _name, _module, _help in (
     ("build trc", "corpus", "build.txt"),
     ("build matres", "matres", "matres.txt"),
 ):
-    _command = Command(f"heron_forks.trc.{_module}", Path(__file__).parent / _help, True)
+    _command = Command(f"heron_forks.trc.{_module}", Path(__file__).parent / _help, True, DATA)
     COMMANDS.register(_name, _command)

@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, redirect_stdout
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ from heron.base.errors import ConfigError, HeronError, nearest, os_error_text, v
 from heron.base.folders import VERSION
 from heron.base.secrets import redact
 from heron.base.signals import exit_code, interruptible, terminable
-from heron.commands import COMMANDS, OWN
+from heron.commands import COMMANDS, GROUPS, OWN
 
 # oneDNN caches 1,024 kernels, each with its memory, and batches of texts keep bringing new shapes:
 # with bf16, a training of 12 layers grew beyond 7 GB, with this limit to 4 or 5 GB.
@@ -29,7 +29,8 @@ _OVERVIEW = f"""heron {VERSION}: Hebrew, Romanian, NLU
 
 usage: heron <command> [key=value ...]
 
-{{}}
+{{}}* a tool or a fork: without its folder, the command is gone and all others work
+
 Every command takes
   quiet=true  results and errors only: no progress, warnings and hints
   json=true   the results as one JSON document, all else on standard error
@@ -78,14 +79,15 @@ def _run(arguments: list[str]) -> int:
         os.environ.setdefault(*SPINS)
     try:
         if name in ("-h", "--help", "help"):
-            print(_OVERVIEW.format(_summaries(COMMANDS)))
+            print(_OVERVIEW.format(_grouped()))
             return 0
         name, rest = _split(arguments)
         if "-h" in rest or "--help" in rest:
-            begun = [each for each in COMMANDS if each.startswith(f"{name} ")]
-            is_command = name in COMMANDS
-            text = COMMANDS[name].help.read_text("utf-8") if is_command else _summaries(begun)
-            print(text, end="")
+            if name in COMMANDS:
+                print(COMMANDS[name].help.read_text("utf-8"), end="")
+            else:
+                longer = [command for command in COMMANDS if command.startswith(f"{name} ")]
+                print(_summaries(longer, max(map(len, longer))), end="")
             return 0
         with terminable(), interruptible():
             return _print(name, rest)
@@ -117,11 +119,23 @@ def _split(arguments: Sequence[str]) -> tuple[str, list[str]]:
     raise ConfigError(f"unknown command '{word}'.{nearest(word, begun or COMMANDS)}")
 
 
-def _summaries(names: Iterable[str]) -> str:
-    """List commands with the first lines of their help."""
-    firsts = {name: COMMANDS[name].help.read_text("utf-8").split("\n", 1)[0] for name in names}
-    width = max(map(len, firsts), default=0)
-    return "".join(f"  {name:<{width}}  {first}\n" for name, first in firsts.items())
+def _grouped() -> str:
+    """List all commands under the headings of their groups."""
+    groups: dict[str, list[str]] = {group: [] for group in GROUPS}
+    for name in COMMANDS:
+        groups.setdefault(COMMANDS[name].group, []).append(name)
+    width = max(map(len, COMMANDS))
+    return "".join(f"{group}\n{_summaries(names, width)}\n" for group, names in groups.items())
+
+
+def _summaries(names: Sequence[str], width: int) -> str:
+    """List commands with the first lines of their help; those that are not heron's own with a *."""
+    lines = []
+    for name in names:
+        summary = COMMANDS[name].help.read_text("utf-8").split("\n", 1)[0]
+        mark = " " if name in OWN else "*"
+        lines.append(f"{mark} {name:<{width}}  {summary}\n")
+    return "".join(lines)
 
 
 def _print(name: str, words: Sequence[str]) -> int:

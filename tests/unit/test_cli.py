@@ -39,7 +39,7 @@ def test_help_lists_every_command_with_its_summary(arguments, capsys):
     output = capsys.readouterr().out
     for name in ALL:
         summary = COMMANDS[name].help.read_text("utf-8").splitlines()[0]
-        assert re.search(rf"^  {name} +{re.escape(summary)}$", output, flags=re.M)
+        assert re.search(rf"^[ *] {name} +{re.escape(summary)}$", output, flags=re.M)
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heron.base.errors import ConfigError
-from heron.commands import COMMANDS, Command
+from heron.commands import COMMANDS, LOOK, Command
 from heron.tasks import FORK_ANALYSES
 
 if TYPE_CHECKING:  # start-up time
@@ -58,4 +58,4 @@ def _articles() -> Describe:
 
 
 _HELP = Path(__file__).with_name("analyze.txt")
-COMMANDS.register("analyze", Command(f"{__name__}.command", _HELP))
+COMMANDS.register("analyze", Command(f"{__name__}.command", _HELP, group=LOOK))

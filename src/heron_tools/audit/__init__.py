@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from heron.commands import COMMANDS, Command
+from heron.commands import COMMANDS, DATA, Command
 
 _HELP = Path(__file__).with_name("audit.txt")
-COMMANDS.register("audit", Command(f"{__name__}.command", _HELP))
+COMMANDS.register("audit", Command(f"{__name__}.command", _HELP, group=DATA))

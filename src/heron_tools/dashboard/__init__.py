@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from heron.commands import COMMANDS, Command
+from heron.commands import COMMANDS, LOOK, Command
 
 _HELP = Path(__file__).with_name("dashboard.txt")
-COMMANDS.register("dashboard", Command(f"{__name__}.command", _HELP))
+COMMANDS.register("dashboard", Command(f"{__name__}.command", _HELP, group=LOOK))

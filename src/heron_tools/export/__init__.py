@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from heron.commands import COMMANDS, Command
+from heron.commands import COMMANDS, TRAIN, Command
 
 _HELP = Path(__file__).with_name("export.txt")
-COMMANDS.register("export", Command(f"{__name__}.command", _HELP))
+COMMANDS.register("export", Command(f"{__name__}.command", _HELP, group=TRAIN))

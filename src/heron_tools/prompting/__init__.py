@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heron.base.registry import Registry
-from heron.commands import COMMANDS, Command
+from heron.commands import COMMANDS, TRAIN, Command
 from heron.config.constraints import PARTS
 from heron.tasks import BASELINES, Baseline
 
@@ -45,4 +45,4 @@ def baseline() -> Baseline:
 
 
 _HELP = Path(__file__).with_name("prompt.txt")
-COMMANDS.register("prompt", Command(f"{__name__}.command", _HELP, resumes=True))
+COMMANDS.register("prompt", Command(f"{__name__}.command", _HELP, resumes=True, group=TRAIN))

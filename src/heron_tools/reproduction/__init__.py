@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from heron.commands import COMMANDS, Command
+from heron.commands import COMMANDS, PAPERS, Command
 from heron.tasks import FORK_ANALYSES
 
 
@@ -26,5 +26,5 @@ def _report_view() -> Any:
 FORK_ANALYSES.register("beside_published", beside_published)
 for _name in ("reproduce", "claims"):
     _help = Path(__file__).with_name(f"{_name}.txt")
-    _command = Command(f"{__name__}.{_name}", _help, resumes=_name == "reproduce")
+    _command = Command(f"{__name__}.{_name}", _help, _name == "reproduce", PAPERS)
     COMMANDS.register(_name, _command)
