@@ -78,9 +78,9 @@ class ScoreOptions(BertScoreOptions):
     resamples: Annotated[int, Ge(0)] = 1000  # bootstrap resamples; 0 computes no intervals
     seed: Seed = 0  # of the resamples
     metrics: list[str] = field(default_factory=list)  # further scores that forks have registered
-    # All labels, in order; averages run over all of them. With it, and only with it, labels may
-    # also be written as their positions in this order, from 0, unless one of them is a whole number
-    # itself. Default: those of `data`, else the gold labels that occur.
+    # All labels, in order; macro averages run over those that occur. With it, and only with it,
+    # labels may also be written as their positions in this order, from 0, unless one of them is a
+    # whole number itself. Default: those of `data`, else the gold labels that occur.
     labels: list[str] | None = None
     # Mode of `relaxed_*`: `recode`, `drop` or `matres_micro`.
     relaxed: Relaxed = "recode"
