@@ -115,6 +115,15 @@ def test_the_best_run_is_chosen_on_validation(sweep):
     assert written["cochran_q"]["degrees"] == 2
 
 
+def test_runs_that_are_equal_on_validation_are_a_tie_of_which_the_first_counts(sweep):
+    for folder in Path("runs/sweep").iterdir():
+        write_json(folder / "scores.json", {"validation": {"macro_f1": 0.9}})
+    written = run(sweep)
+    for system in written["systems"]:
+        assert (system["best"], system["tied"]) == (0, [1, 2])
+        assert any("tie" in note and system["label"] in note for note in written["notes"])
+
+
 def test_the_best_run_of_a_monitored_loss_is_the_lowest(sweep):
     for folder in Path("runs/sweep").iterdir():
         stored = read_json(folder / "scores.json")["validation"]["macro_f1"]
