@@ -142,6 +142,8 @@ def _numbered(whole: DictConfig, number: int) -> DictConfig:
 def returned(words: Sequence[str], outcome: Outcome | HeronError | None) -> JobReturn:
     """Tell Hydra how a job ended: with its score on validation, or an error."""
     found = JobReturn(overrides=list(words))
+    if isinstance(outcome, Outcome):
+        found.working_dir = str(outcome.job.folder.path)
     if isinstance(outcome, Outcome) and outcome.state in ("done", "pruned"):
         found.return_value, found.status = outcome.job.score(), JobStatus.COMPLETED
         return found
@@ -186,7 +188,9 @@ def end_sweep(folder: Path, batch: Launch | None) -> None:
         folder.rmdir()
     elif batch is not None:
         own = {job.folder.path for job in batch.plan.jobs}
-        others = sorted({mark.parent for mark in folder.glob("*/config.yaml")} - own)
+        sweeps = {path.parent for path in own} or {folder}
+        marks = [mark for sweep in sweeps for mark in sweep.glob("*/config.yaml")]
+        others = sorted({mark.parent for mark in marks} - own)
         if others:
             print(
                 f"The tables also show runs that this command did not ask for ({len(others)}, such "
