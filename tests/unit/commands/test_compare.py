@@ -284,6 +284,19 @@ def test_documents_are_drawn_if_one_of_the_runs_draws_them(make_run):
     assert run("runs/sweep")["groups"] == 30
 
 
+@pytest.mark.usefixtures("sweep")
+def test_files_alone_are_drawn_by_document_where_all_have_the_column(tmp_path):
+    documents = [guid.split(".")[0] for guid in GUIDS]
+    write_predictions("one.parquet", predict(0.9, 1), group=documents)
+    write_predictions("two.parquet", predict(0.5, 2), group=[None, *documents[1:]])
+    write_predictions("three.parquet", predict(0.5, 3))
+    assert run("one.parquet", "two.parquet")["groups"] == 30
+    assert run("one.parquet", "two.parquet", "resample=row")["groups"] is None
+    assert run("one.parquet", "three.parquet")["groups"] is None
+    write_predictions("one.parquet", predict(0.9, 1), group=[None, *documents[1:]])
+    assert run("one.parquet", "two.parquet")["groups"] == 31, "one stands alone"
+
+
 def test_a_note_says_that_the_best_run_is_chosen_on_the_compared_rows(sweep):
     for folder in Path(sweep).iterdir():
         shutil.copy(folder / "predictions/test.parquet", folder / "predictions/validation.parquet")
