@@ -207,14 +207,16 @@ def run_apart(job: Run) -> Outcome:
 
 
 def run_planned(
-    jobs: Sequence[Run], refused: Sequence[tuple[str, str]], report: Callable[[Path], Any]
+    jobs: Sequence[Run],
+    refused: Sequence[tuple[str, str]],
+    report: Callable[[Sequence[JobReturn]], Any],
 ) -> int:
     """Run jobs that a command has planned itself; returns its exit code."""
     outcomes = Sweep().run(jobs)
-    if any(each.state == "done" for each in outcomes):
-        report(outcomes[0].job.folder.path.parent)
-    found = [returned(each.job.overrides, each) for each in outcomes]
-    return conclude(found, refused)
+    ended = [returned(outcome.job.overrides, outcome) for outcome in outcomes]
+    if any(outcome.state == "done" for outcome in outcomes):
+        report(ended)
+    return conclude(ended, refused)
 
 
 def conclude(found: Sequence[JobReturn], refused: Sequence[tuple[str, str]] = ()) -> int:
