@@ -23,6 +23,7 @@ from heron.base.tables import read_table, write_table
 from heron.base.terminal import begin, print_lines, print_tables
 from heron.config.constraints import Count, field_types
 from heron.config.parsing import DataFolders, parse_options
+from heron.results.best import best_of, complexity, tie_note
 
 from .cells import Cell, Plan, read_plan
 from .table import finished, mean_score, overview, write_tables
@@ -167,6 +168,10 @@ def _chosen(plan: Plan, cell: Cell, out: Path) -> Cell:
     scores = {each.name: mean_score(plan, each, out) for each in among}
     if missing := [name for name, score in scores.items() if score is None]:
         raise ConfigError(f"it takes the best of cells that are not finished: {', '.join(missing)}")
-    best = max(among, key=lambda each: scores[each.name] or 0.0)
+    means, overrides = [scores[each.name] for each in among], [len(each.words) for each in among]
+    first, *tied = best_of(means, [complexity("none", "none", count) for count in overrides])
+    best, others = among[first], [among[place].name for place in tied]
     print(f"heron strength: {cell.key} takes the recipe '{best.name}'", flush=True)
+    if others:
+        print(f"heron strength: {tie_note(best.name, others)}", flush=True)
     return dataclasses.replace(cell, words=best.words, first=best.first)

@@ -120,6 +120,7 @@ class TaggingModule(TaskModule):
             labels_R=batch.labels_R[:rows],
             rows_R=batch.rows_R[:rows],
             observed_R3=torch.stack([p_gold_R, right_R, margin_R], dim=1)[:rows],
+            finite_R=logits[:rows].isfinite().flatten(1).all(dim=1),
             best_RL=logits[:rows].argmax(dim=2),
             words_RL=words_RL[:rows],
         )

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
-from hydra.core.utils import JobStatus
+from hydra.core.utils import JobReturn, JobStatus
 from hydra.experimental.callback import Callback
+from hydra.types import RunMode
 from omegaconf import DictConfig
 
 from heron.base.errors import ConfigError, HeronError
@@ -37,13 +38,14 @@ def run(arguments: Sequence[str]) -> int:
     try:
         if any(word.startswith(_FROM) for word in words):
             return repeat(words)
-        found = run_application("train", words, train)
+        jobs = run_application("train", words, train)
     except Printed:
         return 2
-    if any(each.status == JobStatus.FAILED for each in found):
+    report(jobs)
+    if any(job.status == JobStatus.FAILED for job in jobs):
         from heron.sweeps.launch import conclude
 
-        return conclude(found)
+        return conclude(jobs)
     return 0
 
 
@@ -126,29 +128,33 @@ class Keeper(Callback):
             if (masked := redacted(values)) != values:
                 file.write_text(dump_yaml(masked), "utf-8")
 
-    def on_run_end(self, config: DictConfig, **more: Any) -> None:
-        """Report a run that is done."""
-        if more["job_return"].status.name == "COMPLETED":
-            report(shortened(config.hydra.runtime.output_dir))
 
-    def on_multirun_end(self, config: DictConfig, **_: Any) -> None:
-        """Report a sweep, if any of its jobs is done."""
-        from heron.results.collect import is_run
-
-        folder = Path(str(config.hydra.sweep.dir))
-        if folder.is_dir() and any(map(is_run, folder.iterdir())):
-            report(folder)
-
-
-def report(folder: Path) -> None:
-    """Write the report of a run or a sweep, and print where it is."""
-    from heron.reports.run import write_run_report
+def report(jobs: Sequence[JobReturn]) -> None:
+    """Write the report of a run, or of every sweep that the jobs lie in; print where it is."""
     from heron.results.collect import collect, is_run
 
-    if is_run(folder):
-        files: Any = write_run_report(collect(folder)[0], folder)
-    else:
-        from heron.reports.sweep import write_report
+    folders = [folder for folder in map(folder_of, jobs) if folder is not None and is_run(folder)]
+    if not folders:
+        return
+    if is_single(jobs[0]):
+        from heron.reports.run import write_run_report
 
-        files = write_report(folder)
-    print_lines(files.html, files.figure, *files.tables)
+        files = [write_run_report(collect(folders[0])[0], folders[0])]
+    else:
+        from heron.reports.sweep import write_reports
+
+        files = write_reports(list(dict.fromkeys(folder.parent for folder in folders)))
+    for written in files:
+        print_lines(written.html, written.figure, *written.tables)
+
+
+def folder_of(job: JobReturn) -> Path | None:
+    """Find a job's folder: heron's launcher names it, Hydra's leave the job's configuration."""
+    if job.hydra_cfg is not None:
+        return shortened(job.hydra_cfg.hydra.runtime.output_dir)
+    return Path(job.working_dir) if job.working_dir else None
+
+
+def is_single(job: JobReturn) -> bool:
+    """Tell a run from a job of a sweep."""
+    return job.hydra_cfg is not None and job.hydra_cfg.hydra.mode == RunMode.RUN

@@ -59,6 +59,7 @@ class Rows:
     # (`read_chunks`), also the ids of the parts before it.
     guids: Sequence[str] = ()
     has_ids: bool = False  # whether the ids are the file's own, not `<file stem>:<line>`
+    columns: Sequence[str] = ()  # of the file
 
 
 # Reads a file of a data set, or rows of it, given whether each row needs a label, the column with
@@ -203,8 +204,15 @@ class TableReader(ABC):
         """Read every row; problems of the table are included, by line."""
         examples = [one for index in range(len(self.table)) if (one := self.read(index))]
         problems = sorted([*self.table.problems, *self.problems], key=lambda each: each.number)
-        guids = list(self.lines)
-        return Rows(examples, problems, self.unlabelled, self.dropped, guids, self.has_ids)
+        return Rows(
+            examples,
+            problems,
+            self.unlabelled,
+            self.dropped,
+            guids=list(self.lines),
+            has_ids=self.has_ids,
+            columns=self.table.columns,
+        )
 
     def guid(self, value: Any, line: int) -> str:
         """Read an id, which is unique in a file; without ids it is `<file stem>:<line>`."""

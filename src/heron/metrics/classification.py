@@ -3,15 +3,18 @@
 Every score takes confusion matrices `[..., C, C]` and returns `[...]` (or `[..., C]` per class), so
 the same function scores one system and a thousand bootstrap resamples of it.
 
-A ratio without a denominator is 0 (scikit-learn's `zero_division=0`): a class nobody predicted has
-precision 0, a class nobody annotated recall 0. Averages run over all C classes, whether or not they
-occur in the split, as scikit-learn's do when it is given `labels`.
+The precision, recall and F1 of a class are 0 without a denominator (scikit-learn's
+`zero_division=0`). Macro averages run over the classes that occur among the gold labels or the
+predictions, in a split as in a resample of it: a resample that lacks a rare class says nothing of
+that class, and a right prediction of every row always has macro F1 1. A score of rows of which none
+counts is NaN; a resample has no such score, and a split 0.
 
 A row without a prediction (an empty one, such as an answer of a language model that names no class)
 is wrong: it counts in an additional last column, `[..., C, C + 1]`.
 
 Legend: N rows, C classes, G groups of rows, R resamples, K filled cells of groups, X cells of a
 matrix. Its rows are gold labels, its columns predictions.
+Source: scikit-learn's averages without `labels`; torchmetrics leaves out absent classes as well.
 """
 
 from collections.abc import Callable, Sequence
@@ -84,30 +87,30 @@ def recall(matrix: Counts) -> Fractions:
 
 def f1(matrix: Counts) -> Fractions:
     """F1 of each class."""
-    return _ratio(2 * _hits(matrix), support(matrix) + _columns(matrix))
+    return _ratio(2 * _hits(matrix), _decisions(matrix))
 
 
 def accuracy(matrix: Counts) -> Fractions:
     """Fraction of rows predicted right; over all classes this is also the micro F1."""
-    return _ratio(_hits(matrix).sum(-1), support(matrix).sum(-1))
+    return _average(_hits(matrix).sum(-1), support(matrix).sum(-1))
 
 
-def macro_f1(matrix: Counts) -> Fractions:
-    """Mean F1 over classes, unweighted."""
-    return f1(matrix).mean(-1)
+def macro_f1(matrix: Counts, among: Counts | slice = slice(None)) -> Fractions:
+    """Mean F1, unweighted, over the classes that occur; `among` limits them."""
+    occurs = _decisions(matrix)[..., among] > 0
+    return _average(f1(matrix)[..., among].sum(-1), occurs.sum(-1))
 
 
 def weighted_f1(matrix: Counts) -> Fractions:
     """Mean F1 over classes, weighted by support."""
     weight = support(matrix)
-    return _ratio((f1(matrix) * weight).sum(-1), weight.sum(-1))
+    return _average((f1(matrix) * weight).sum(-1), weight.sum(-1))
 
 
-def micro_f1(matrix: Counts, among: Sequence[int]) -> Fractions:
+def micro_f1(matrix: Counts, among: Counts) -> Fractions:
     """F1 of the pooled decisions about the classes `among`; the others mean "none of these"."""
-    chosen = list(among)
-    decisions = _columns(matrix)[..., chosen] + support(matrix)[..., chosen]
-    return _ratio(2 * _hits(matrix)[..., chosen].sum(-1), decisions.sum(-1))
+    hits, decisions = _hits(matrix)[..., among], _decisions(matrix)[..., among]
+    return _average(2 * hits.sum(-1), decisions.sum(-1))
 
 
 def _hits(matrix: Counts) -> npt.NDArray[Any]:
@@ -116,6 +119,16 @@ def _hits(matrix: Counts) -> npt.NDArray[Any]:
 
 def _columns(matrix: Counts) -> npt.NDArray[Any]:
     return matrix.sum(-2)[..., : matrix.shape[-2]]
+
+
+def _decisions(matrix: Counts) -> npt.NDArray[Any]:
+    """Count each class's gold rows and its predictions."""
+    return support(matrix) + _columns(matrix)
+
+
+def _average(total: npt.NDArray, count: npt.NDArray) -> Fractions:
+    undefined = np.full(np.shape(count), np.nan)
+    return np.divide(total, count, out=undefined, where=count > 0)[()]
 
 
 def _ratio(numerator: npt.NDArray, denominator: npt.NDArray) -> Fractions:
@@ -154,7 +167,7 @@ def score_matrix(
     for score in (precision, recall, f1, support, predicted):
         values_C = zip(classes, score(matrix_CC), strict=True)
         scores |= {f"{score.__name__}/{label}": value for label, value in values_C}
-    return {name: value.item() for name, value in scores.items()}
+    return {name: np.nan_to_num(value).item() for name, value in scores.items()}
 
 
 def score_task(

@@ -72,10 +72,14 @@ def resample_groups(sums_GX: npt.NDArray[Number], resamples: int, seed: int) -> 
 
 
 def percentile_intervals(scores_R: Mapping[str, Floats]) -> dict[str, float]:
-    """Take the middle 95 % of each score's R resamples, as `<name>_low` and `<name>_high`."""
+    """Take the middle 95 % of each score's R resamples, as `<name>_low` and `<name>_high`.
+
+    A resample that holds no row that counts has no value of a score, NaN, and is left out.
+    """
     bounds: dict[str, float] = {}
     for name, values in scores_R.items():
-        low, high = np.quantile(values, [_TAIL, 1 - _TAIL])
+        defined = values[~np.isnan(values)]
+        low, high = np.quantile(defined, [_TAIL, 1 - _TAIL]) if len(defined) else (0.0, 0.0)
         bounds |= {f"{name}_low": float(low), f"{name}_high": float(high)}
     return bounds
 
@@ -114,12 +118,10 @@ def score_intervals(
     np.add.at(sums_G2S[:, 0], group_N, np.where(counted_NS, score_NS, 0.0))
     np.add.at(sums_G2S[:, 1], group_N, counted_NS)
     drawn_R2S = resample_groups(sums_G2S, resamples, seed)
-    means = {}
-    for name, total_R, count_R in zip(items, *drawn_R2S.transpose(1, 2, 0), strict=True):
-        # A resample may hold no row that counts; it then has no value of this score.
-        some_R = count_R > 0
-        means[name] = total_R[some_R] / count_R[some_R] if some_R.any() else np.zeros(1)
-    return percentile_intervals(means)
+    total_RS, count_RS = drawn_R2S[:, 0], drawn_R2S[:, 1]
+    undefined_RS = np.full_like(total_RS, np.nan)
+    mean_RS = np.divide(total_RS, count_RS, out=undefined_RS, where=count_RS > 0)
+    return percentile_intervals(dict(zip(items, mean_RS.T, strict=True)))
 
 
 def intervals_of_means(

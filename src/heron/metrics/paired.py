@@ -198,9 +198,10 @@ def paired_bootstrap(
         weight_RU = _weights(units.count_U, batch.stop - batch.start, random)
         first_RQ, second_RQ = weight_RU @ units.first_UQ, weight_RU @ units.second_UQ
         difference_R[batch] = units.gap(score, first_RQ, second_RQ)
+    difference_R = difference_R[~np.isnan(difference_R)]  # as in `percentile_intervals`
     low, high = np.quantile(difference_R, [(1 - level) / 2, (1 + level) / 2])
     beyond = min((difference_R <= _TIE).sum(), (difference_R >= -_TIE).sum())
-    p = min(1.0, 2 * (int(beyond) + 1) / (draws + 1))
+    p = min(1.0, 2 * (int(beyond) + 1) / (len(difference_R) + 1))
     if units.count_U.sum() == 1:
         p = 1.0  # one unit shows no variation
     return Bootstrap(units.difference(score), float(low), float(high), p, draws)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -50,8 +51,28 @@ _MOST_NAMES = 3  # of groups with one budget; others are counted
 Totals = list[Mapping[str, Any]]
 
 
+def write_reports(folders: Sequence[Path]) -> list[ReportFiles]:
+    """Write the report of each sweep; of several, print one table of all their runs.
+
+    The sweeps of several experiments lie in a folder each; the experiment is a column.
+    """
+    several = len(folders) > 1
+    files = [write_report(folder, quiet=several) for folder in folders]
+    if several:
+        runs = [run for folder in folders for run in collect(folder)]
+        print_tables([group_table(runs, split) for split in _splits(runs)])
+        if any(run.done for run in runs):
+            names = shlex.join(map(str, folders))
+            print_lines(f"heron compare {names} tests whether they differ")
+    return files
+
+
 def write_report(
-    folder: Path, out: Path | None = None, published: Path | None = None, against: str | None = None
+    folder: Path,
+    out: Path | None = None,
+    published: Path | None = None,
+    against: str | None = None,
+    quiet: bool = False,
 ) -> ReportFiles:
     """Write the report of a run, or of a sweep and its runs, and print its tables.
 
@@ -60,6 +81,7 @@ def write_report(
         out: where the files go, by default `folder`, where the runs get pages, too.
         published: of a sweep, a paper's numbers (YAML).
         against: of a sweep, the baseline that its systems are tested against.
+        quiet: whether to leave a sweep's tables out of the terminal.
 
     Returns:
         Paths of `report.html`, `report.png`; of a sweep also `table.csv`, `table.md` and CSV files:
@@ -75,7 +97,7 @@ def write_report(
     # Start-up time: matplotlib.
     from heron.reports.figures import sweep_figure
 
-    splits = [name for name in SPLITS if any(name in run.scores for run in runs)] or ["test"]
+    splits = _splits(runs)
     tested, untested = significance_tables(runs, splits[0], against)
     unpaged = _write_run_pages(runs) if out is None else []
     states = {run.job: first_line(run.status.get("error")) for run in runs if run.state == "broken"}
@@ -90,7 +112,7 @@ def write_report(
     if spent := spent_table(runs):
         named["spent"] = spent
     shown = [*groups, *named.values()]
-    print_tables(shown)
+    print_tables([] if quiet else shown)
     figure = drawn or sweep_figure(runs)
     page = render(
         "sweep.html.j2",
@@ -111,6 +133,10 @@ def write_report(
     image = write_file(target / "report.png", figure)
     print_lines(*(f"missing: {line}" for line in missing))
     return ReportFiles(html, image, tuple(files), tuple(missing))
+
+
+def _splits(runs: Sequence[RunRecord]) -> list[str]:
+    return [name for name in SPLITS if any(name in run.scores for run in runs)] or ["test"]
 
 
 def _write_run_pages(runs: Sequence[RunRecord]) -> list[str]:

@@ -73,7 +73,8 @@ class CompareOptions:
     seed: Seed = 0
     # Significance level of a corrected p; also sets the intervals' width.
     alpha: Annotated[float, Gt(0), Lt(1)] = 0.05
-    # `row`, or `group`: whole documents; default: the runs' `task.resample`.
+    # `row`, or `group`: whole documents; default: the runs' `task.resample`, of files alone `group`
+    # where all have a column `group`.
     resample: Annotated[str | None, OneOf("row", "group")] = None
     groups: Path | None = None  # a table with the columns `guid` and `group`, for `resample=group`
     # `all` refuses systems on different rows; `shared` compares on the rows of all.
@@ -256,6 +257,8 @@ def _groups(
     """Find each row's document; None where single rows are to be drawn."""
     wanted = options.resample or ("group" if options.groups else None)
     default = any(str(run.setting("task.resample")) == "group" for run in records)
+    if not records:  # files alone
+        default = all("group" in frame for frame in frames)
     if wanted == "row" or (wanted is None and not default):
         return None
     try:
@@ -283,13 +286,15 @@ def _find_groups(
     In the data, a row without a document is grouped by its text.
     """
     path = options.groups
+    # In a table, a row without a group is one of its own, under a name that no group has.
     if path is not None:
         table = read_keyed(path, "group")
-        # A row without a group is one of its own, under a name that no group has.
         alone = [f"\0{guid}" if guid in table.rows else "" for guid in guids]
         columns = [table.beside(guids).texts("group"), alone]
     else:
         columns = [frame.at(guids).texts("group") for frame in frames]
+        if not records and any("group" in frame for frame in frames):
+            columns.append([f"\0{guid}" for guid in guids])
     found = [next(filter(None, cells), "") for cells in zip(*columns, strict=True)]
     if all(found):
         return found

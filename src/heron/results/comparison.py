@@ -46,7 +46,7 @@ from heron.metrics.significance import (
     mcnemar,
 )
 from heron.results.outcomes import Outcomes, Settings
-from heron.results.systems import System, best_run
+from heron.results.systems import System, best_runs
 
 _FEW_DOCUMENTS = 20
 
@@ -85,8 +85,8 @@ class AgainstBaseline:
 class SystemResult:
     """One system's K runs and their scores, fractions; `against` is None for the baseline itself.
 
-    `best` is the number of the run that is best on validation (the first without such scores), and
-    `validation` its score there.
+    `best` is the number of the run that is best on validation (the first without such scores),
+    `validation` its score there, and `tied` the numbers of other runs with this score.
     """
 
     label: str
@@ -95,6 +95,7 @@ class SystemResult:
     scores: tuple[float, ...]
     best: int
     validation: float | None
+    tied: tuple[int, ...] = ()
     against: AgainstBaseline | None = None
 
 
@@ -206,12 +207,15 @@ def _split(systems: Sequence[System], outcomes: Outcomes, metric: str) -> list[_
         outcome_KN = outcomes.outcome_FN[start:end]
         right_KN = None if outcomes.right_FN is None else outcomes.right_FN[start:end]
         scores_K, _ = outcomes.pair(outcome_KN, outcome_KN[:1]).scores(outcomes.score)
+        (best, *tied), validation = best_runs(system.runs, metric)
         result = SystemResult(
             system.label,
             tuple(run.job for run in system.runs),
             system.seeds,
             tuple(map(float, scores_K)),
-            *best_run(system.runs, metric),
+            best,
+            validation,
+            tuple(tied),
         )
         found.append(_Runs(result, outcome_KN, right_KN))
     return found
@@ -254,6 +258,13 @@ def _notes(results: Sequence[SystemResult], outcomes: Outcomes) -> list[str]:
             f"{', '.join(unknown)}: no validation scores are stored, so its first run counts as "
             "the best."
         )
+    for result in results:
+        if result.tied:
+            seeds = ", ".join(result.seeds[place] for place in (result.best, *result.tied))
+            notes.append(
+                f"A tie: the seeds {seeds} of {result.label} score the same on validation; the "
+                "first counts as the best."
+            )
     documents = len(set(outcomes.groups or ()))
     if documents == 1:
         notes.append("All rows are of one document: no interval, no test; see resample=row.")

@@ -29,6 +29,8 @@ from heron.metrics.significance import Booleans
 from heron.results.frame import GOLDS, Frame
 from heron.tasks.task import CLASSES, ClassScores, TextScores, text_scores
 
+_NONE_COUNTS = "no row counts in it", "compare by another metric"
+
 Golds = list[tuple[str, ...]]  # all right texts of each row, or its label
 
 
@@ -154,6 +156,8 @@ def _score_classes(
             raise
         value_FN = np.stack([row_values(metric, frame.columns) for frame in frames])
         return Outcomes(guids, mean_value, right, value_FN, right_FN)
+    if np.isnan(score(np.diag(np.bincount(gold_N, minlength=len(classes))))):
+        raise DataError(metric, *_NONE_COUNTS)
     return Outcomes(guids, score, right, outcome_FN, right_FN, gold_N, len(classes))
 
 
@@ -179,7 +183,7 @@ def _score_texts(
     right_FN = items[task.right].reshape(value_FN.shape) == 1 if task.right else None
     counts_N: Booleans = np.logical_and.reduce(np.isfinite(value_FN), axis=0)
     if not counts_N.any():
-        raise DataError(metric, "no row counts in it", "compare by another metric")
+        raise DataError(metric, *_NONE_COUNTS)
     notes = []
     if left := int((~counts_N).sum()):
         notes.append(f"{left} of {len(counts_N)} rows do not count in {metric}.")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 from annotated_types import Ge
 
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.files import parse_json
 from heron.base.folders import data_set_file, default_cache_dir, default_data_dir
 from heron.base.tables import (
@@ -78,17 +78,18 @@ class ScoreOptions(BertScoreOptions):
     resamples: Annotated[int, Ge(0)] = 1000  # bootstrap resamples; 0 computes no intervals
     seed: Seed = 0  # of the resamples
     metrics: list[str] = field(default_factory=list)  # further scores that forks have registered
-    # All labels, in order; averages run over all of them. With it, and only with it, labels may
-    # also be written as their positions in this order, from 0, unless one of them is a whole number
-    # itself. Default: those of `data`, else the gold labels that occur.
+    # All labels, in order; macro averages run over those that occur. With it, and only with it,
+    # labels may also be written as their positions in this order, from 0, unless one of them is a
+    # whole number itself. Default: those of `data`, else the gold labels that occur.
     labels: list[str] | None = None
     # Mode of `relaxed_*`: `recode`, `drop` or `matres_micro`.
     relaxed: Relaxed = "recode"
     guid_column: str | None = None  # the column, in both files, that rows are joined on
     gold_column: str | None = None  # the gold labels' column
     prediction_column: str | None = None  # the column of predictions
-    # A column of the gold table (window, document); intervals then come from the cluster bootstrap,
-    # which draws whole groups. Default: none of labels; the article of a text.
+    # A column of the gold table (window, document), or a key around the questions of SQuAD's JSON
+    # (`title`); intervals then come from the cluster bootstrap, which draws whole groups. Default:
+    # none of labels; the article of a text.
     group_column: str | None = None
     language: str | None = None  # of texts; default the data set's
 
@@ -215,6 +216,7 @@ def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) ->
     require_asked(by_encoder)
     config = _with_columns(options, config)
     rows = kind.read(options.gold, config)
+    _require_group(options, rows)
     table = _read_predicted(options.predictions)
     column = _column(table, options.prediction_column, kind.columns, "prediction_column")
     own = (config.columns.answer, config.columns.target, "answers")
@@ -245,6 +247,14 @@ def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) ->
         notes.append(f"{table.path}: absent {column}, taken for an empty one: {absent}")
     notes += (f"{options.gold}: {note}" for note in kind.notes(examples))
     return Scored(len(examples), scores, notes, signature=signature)
+
+
+def _require_group(options: ScoreOptions, rows: Rows) -> None:
+    """Refuse a column of groups that the gold file lacks: other units would be drawn."""
+    name = options.group_column
+    if name and name not in rows.columns:
+        what = f"group_column={name}: no such column.{nearest(name, rows.columns)}"
+        raise DataError(str(options.gold), what, f"it has {', '.join(rows.columns)}")
 
 
 def _read_predicted(path: Path) -> Table:
@@ -418,11 +428,12 @@ def _read_as(table: Table, reader: LabelReader) -> list[str]:
 
 def _with_columns(options: ScoreOptions, config: DataConfig) -> DataConfig:
     """Name the ids of a table, and the texts of a run's own `predictions/<split>.parquet`."""
+    usual = replace(config.columns, group=options.group_column or config.columns.group)
     if table_format(options.gold) not in SUFFIXES or content_format(options.gold) == "object":
-        return config
-    table, usual = read_table(options.gold, bad_rows="report"), config.columns
+        return replace(config, columns=usual)
+    table = read_table(options.gold, bad_rows="report")
     guid = options.guid_column or table.find((usual.guid, *GUIDS)) or usual.guid
-    columns = replace(usual, guid=guid, group=options.group_column or usual.group)
+    columns = replace(usual, guid=guid)
     if usual.text not in table.columns and {"text", "gold", "prediction"} <= {*table.columns}:
         group = options.group_column or table.find(("group",))
         columns = replace(columns, text="text", target="gold", group=group)

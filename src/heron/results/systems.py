@@ -12,13 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from heron.base.cells import Summary, summarize
 from heron.base.errors import ConfigError, nearest
 from heron.base.tables import SUFFIXES, table_format, table_stem
 from heron.config.constraints import flatten
 from heron.metrics.names import signed, with_copied
+from heron.results.best import Complexity, best_of, complexity
 from heron.results.collect import PredictionFile, RunRecord, collect, is_run
 from heron.training.run_names import is_identifying, is_neutral
 
@@ -69,8 +68,15 @@ class System:
 
     def best_run(self, metric: str) -> RunRecord | None:
         """The finished run with the best score on validation; None without a score."""
-        best, score = best_run(self.done, metric) if self.done else (0, None)
-        return None if score is None else self.done[best]
+        best, score = best_runs(self.done, metric) if self.done else ([0], None)
+        return None if score is None else self.done[best[0]]
+
+    @property
+    def complexity(self) -> Complexity:
+        """See `heron.results.best.complexity`."""
+        run = self.runs[0]
+        baseline = str(run.setting("baseline.name", "none"))
+        return complexity(baseline, run.curriculum, len(run.overrides()))
 
 
 def settings_line(settings: Mapping[str, str]) -> str:
@@ -78,20 +84,22 @@ def settings_line(settings: Mapping[str, str]) -> str:
     return ", ".join(f"{key}={value}" for key, value in settings.items())
 
 
-def best_run(runs: Sequence[RunRecord], metric: str) -> tuple[int, float | None]:
-    """Find the run that is best on validation (without scores, the first): its index and score.
+def best_runs(runs: Sequence[RunRecord], metric: str) -> tuple[list[int], float | None]:
+    """Find the runs that are best on validation (without scores, the first), and their score.
 
-    It is chosen by the metric, or by the run's `trainer.monitor` where the metric is not stored.
+    They are chosen by the metric, or by a run's `trainer.monitor` where the metric is not stored.
     """
-    found: list[tuple[float, float | None]] = []
+    scores: list[float | None] = []
+    ranks: list[float | None] = []
     for run in runs:
         name, score = metric, run.score("validation", metric)
         if score is None:
             name = str(run.setting("trainer.monitor", metric))
             score = run.score("validation", name)
-        found.append((-np.inf if score is None else signed(name, score), score))
-    best = int(np.argmax([rank for rank, _ in found]))
-    return best, found[best][1]
+        scores.append(score)
+        ranks.append(None if score is None else signed(name, score))
+    best = best_of(ranks) or [0]
+    return best, scores[best[0]]
 
 
 def group_runs(runs: Sequence[RunRecord]) -> list[System]:

@@ -142,6 +142,8 @@ def _numbered(whole: DictConfig, number: int) -> DictConfig:
 def returned(words: Sequence[str], outcome: Outcome | HeronError | None) -> JobReturn:
     """Tell Hydra how a job ended: with its score on validation, or an error."""
     found = JobReturn(overrides=list(words))
+    if isinstance(outcome, Outcome):
+        found.working_dir = str(outcome.job.folder.path)
     if isinstance(outcome, Outcome) and outcome.state in ("done", "pruned"):
         found.return_value, found.status = outcome.job.score(), JobStatus.COMPLETED
         return found
@@ -186,7 +188,9 @@ def end_sweep(folder: Path, batch: Launch | None) -> None:
         folder.rmdir()
     elif batch is not None:
         own = {job.folder.path for job in batch.plan.jobs}
-        others = sorted({mark.parent for mark in folder.glob("*/config.yaml")} - own)
+        sweeps = {path.parent for path in own} or {folder}
+        marks = [mark for sweep in sweeps for mark in sweep.glob("*/config.yaml")]
+        others = sorted({mark.parent for mark in marks} - own)
         if others:
             print(
                 f"The tables also show runs that this command did not ask for ({len(others)}, such "
@@ -203,14 +207,16 @@ def run_apart(job: Run) -> Outcome:
 
 
 def run_planned(
-    jobs: Sequence[Run], refused: Sequence[tuple[str, str]], report: Callable[[Path], Any]
+    jobs: Sequence[Run],
+    refused: Sequence[tuple[str, str]],
+    report: Callable[[Sequence[JobReturn]], Any],
 ) -> int:
     """Run jobs that a command has planned itself; returns its exit code."""
     outcomes = Sweep().run(jobs)
-    if any(each.state == "done" for each in outcomes):
-        report(outcomes[0].job.folder.path.parent)
-    found = [returned(each.job.overrides, each) for each in outcomes]
-    return conclude(found, refused)
+    ended = [returned(outcome.job.overrides, outcome) for outcome in outcomes]
+    if any(outcome.state == "done" for outcome in outcomes):
+        report(ended)
+    return conclude(ended, refused)
 
 
 def conclude(found: Sequence[JobReturn], refused: Sequence[tuple[str, str]] = ()) -> int:

@@ -18,6 +18,7 @@ from heron.base.files import locked
 from heron.base.signals import INTERRUPTED
 from heron.base.terminal import duration
 from heron.metrics.names import signed
+from heron.results.best import Complexity, best_of, complexity
 from heron.sweeps.devices import check_devices, start_job
 from heron.sweeps.isolation import JobProcess, killed, start_server, wait_for_any
 from heron.training.run import BUSY, DONE, BusyError, Run, count_ranks
@@ -253,13 +254,21 @@ def _stop(working: Sequence[JobProcess]) -> None:
 
 def best_so_far(outcomes: Sequence[Outcome]) -> str:
     """Show the best score on validation of a search, and what sets its job apart; empty without."""
-    scored = [each for each in outcomes if each.score is not None]
+    scored = [outcome for outcome in outcomes if outcome.score is not None]
     if not scored:
         return ""
-    best = max(scored, key=lambda each: signed(each.job.config.trainer.monitor, each.score or 0.0))
-    common = set[str].intersection(*(set(each.job.overrides) for each in scored))
-    own = [word for word in best.job.overrides if word not in common]
-    return f"; best so far {best.score:.4f}" + (f" with {' '.join(own)}" if own else "")
+    values = [signed(each.job.config.trainer.monitor, each.score or 0.0) for each in scored]
+    first, *tied = best_of(values, [_complexity(outcome.job) for outcome in scored])
+    common = set[str].intersection(*(set(outcome.job.overrides) for outcome in scored))
+    own = [word for word in scored[first].job.overrides if word not in common]
+    setting = f" with {' '.join(own)}" if own else ""
+    others = f" (a tie with {len(tied)} more)" if tied else ""
+    return f"; best so far {scored[first].score:.4f}{setting}{others}"
+
+
+def _complexity(job: Run) -> Complexity:
+    config = job.config
+    return complexity(config.baseline.name, config.curriculum.name, len(job.overrides))
 
 
 def progress_line(outcomes: Sequence[Outcome], total: int, at_once: int) -> str:

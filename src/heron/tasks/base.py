@@ -99,8 +99,49 @@ class Output:
     labels_R: Tensor  # class ids, or `UNLABELLED`, int64
     rows_R: Tensor  # index of each row in `Features.guids`, int64
     observed_R3: Tensor | None = None  # see `TaskModule.observe`; None where it is not needed
+    # Whether all logits of a row are finite; None where only the loss shows it.
+    finite_R: Tensor | None = None
 
     to = copied
+
+
+_WIDEST = 1e4  # a trained model's weights are far smaller
+_CALMER = "Lower optim.lr, raise optim.warmup, or set trainer.gradient_clip_val"
+
+
+def require_finite(module: nn.Module, outputs: Sequence[Any], data: DataModule, split: str) -> None:
+    """Refuse outputs with logits that are not finite: such rows have no best class and no score.
+
+    Raises:
+        HeronError: names the rows and the cause.
+    """
+    rows: list[int] = []
+    for output in outputs:
+        rows += rows_not_finite(output)
+    if not rows:
+        return
+    guids = data.features[split].guids
+    named = ", ".join(guids[row] for row in rows[:3]) + ", ..." * (len(rows) > 3)
+    largest = max_weight(module)
+    cause = f"The largest weight is {largest:.3g}: training diverged. {_CALMER}"
+    if largest < _WIDEST:
+        cause = "Its weights are not large, the precision is too narrow: trainer.precision=32-true"
+    count = f"{len(rows)} of {len(guids)}"
+    raise HeronError(f"{split}: the logits of {count} rows are not finite ({named}). {cause}")
+
+
+def rows_not_finite(output: Any) -> list[int]:
+    """List the rows of a batch whose logits are not finite."""
+    if output.finite_R is not None:
+        return output.rows_R[~output.finite_R].tolist()
+    is_finite = output.loss is None or bool(output.loss.isfinite())
+    return [] if is_finite else output.rows_R.tolist()
+
+
+def max_weight(module: nn.Module) -> float:
+    """Find the largest absolute weight; NaN if there is a NaN."""
+    largest = [weight.detach().abs().max() for weight in module.parameters() if weight.numel()]
+    return float(torch.stack([each.float().cpu() for each in largest]).max())
 
 
 def in_file_order(data: DataModule, split: str) -> tuple[list[Example], np.ndarray]:
@@ -253,10 +294,7 @@ class TaskModule(pl.LightningModule):
         self._losses = []
         for step, loss in zip(steps, torch.stack(losses).tolist() if losses else (), strict=True):
             if not math.isfinite(loss):
-                raise HeronError(
-                    f"the loss is {loss} at step {step}: training diverged. "
-                    "Lower optim.lr, raise optim.warmup, or set trainer.gradient_clip_val"
-                )
+                raise HeronError(f"the loss is {loss} at step {step}: training diverged. {_CALMER}")
 
     def on_train_epoch_end(self) -> None:
         """Check the epoch's last losses."""
@@ -272,7 +310,13 @@ class TaskModule(pl.LightningModule):
         torch._foreach_mul_(gradients, factor)
 
     def log_validation_loss(self, output: Output) -> None:
-        """Log the loss of a validation batch: the mean over the split, and over processes."""
+        """Log the loss of a validation batch: the mean over the split, and over processes.
+
+        Raises:
+            HeronError: logits that are not finite.
+        """
+        if rows_not_finite(output):
+            require_finite(self, [output], self.data(), VALIDATION)
         if output.loss is not None and output.weight is not None:
             size: Any = float(output.weight)  # the mean of integers would be rounded
             self.log("validation/loss", output.loss, prog_bar=True, batch_size=size, sync_dist=True)
@@ -353,6 +397,7 @@ class TaskModule(pl.LightningModule):
         data, tested, self._kept = self.data(), self._kept, {}
         for number, split in enumerate(data.tests):
             outputs = self._of_all(tested.get(number, []))
+            require_finite(self, outputs, data, split)
             scores = self.collect(outputs, data, split).scores(of_split(self.config, split))
             self.log_scores(split, scores)
 

@@ -160,4 +160,6 @@ def _output(loss: Tensor, weight: Tensor, logits_RC: Tensor, batch: Batch) -> St
     """Make a batch's output; a placeholder batch has no rows."""
     rows = 0 if batch.is_stand_in else len(batch)
     labels_R, rows_R = batch.labels_R[:rows], batch.rows_R[:rows]
-    return StepOutput(loss, weight, labels_R, rows_R, logits_RC=logits_RC[:rows])
+    logits_RC = logits_RC[:rows]
+    finite_R = logits_RC.isfinite().all(dim=1)
+    return StepOutput(loss, weight, labels_R, rows_R, logits_RC=logits_RC, finite_R=finite_R)

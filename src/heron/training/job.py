@@ -163,6 +163,9 @@ def leave_outcome(
                 scores[split] = score(config, folder, split, predictions, refused)
                 for doubt in predictions.doubts(scores[split]):
                     say(f"{split}: {doubt}")
+    if list(data.features) == [TRAIN]:  # no other split tells whether training diverged
+        trainer.limit_predict_batches = 1
+        predict_split(trainer, module, data, TRAIN)
     if ranks.is_first():
         select = config.trainer.select
         if config.trainer.monitor == LOSS and VALIDATION in scores and losses and select != "mean":

@@ -23,7 +23,7 @@ from heron.dynamics.recorder import Recorder
 from heron.models.encoder import Encoder
 from heron.models.optim import class_weights
 from heron.models.precision import precision
-from heron.tasks.base import TaskModule
+from heron.tasks.base import TaskModule, require_finite
 from heron.tasks.config import Config
 from heron.tasks.predictions import Predictions
 from heron.tasks.task import new_head, task_of
@@ -144,6 +144,9 @@ def predict_split(
         rows = {row for output in everywhere for row in output.rows_R.tolist()}
         guids = {data.features[split].guids[row] for row in rows}
         data.examples[split] = [each for each in data.examples[split] if each.guid in guids]
+    # Members that share their logits give a list of outputs for each batch.
+    shared = [output[0] if isinstance(output, list) else output for output in everywhere]
+    require_finite(module, shared, data, split)
     predictions = module.collect(everywhere, data, split)
     if kept is not None and cleanups is not None:
         cleanups.append(kept.remove)

@@ -48,7 +48,7 @@ class Score(NamedTuple):
 
     split: str
     rows: int
-    # Fractions; averages run over the classes of the data set.
+    # Fractions; averages run over the classes that occur.
     accuracy: float
     majority: float
     macro_f1: float

@@ -20,6 +20,7 @@ from heron.base.secrets import redact, redacted
 from heron.metrics.names import is_minimised, signed, with_copied
 from heron.reports.pages import escape_json, render
 from heron.reports.sweep import page_links, spent_table
+from heron.results.best import best_of, tie_note
 from heron.results.collect import RunRecord, collect, headline_metrics
 from heron.results.systems import (
     System,
@@ -185,19 +186,21 @@ def _run(run: RunRecord, metrics: Sequence[str]) -> dict[str, Any]:
 def _best(
     title: str, groups: Sequence[System], runs: Sequence[RunRecord], monitor: str
 ) -> dict[str, Any] | None:
-    """Choose by the mean of the monitored score on validation; in a tie, the first group."""
-    found = [(group.summary("validation", monitor), number) for number, group in enumerate(groups)]
-    scored = [(summary, number) for summary, number in found if summary]
-    if not scored:
+    """Choose by the mean of the monitored score on validation; in a tie, the simplest group."""
+    summaries = [group.summary("validation", monitor) for group in groups]
+    means = [None if each is None else signed(monitor, each.mean) for each in summaries]
+    best = best_of(means, [group.complexity for group in groups])
+    if not best:
         return None
-    summary, number = max(scored, key=lambda each: (signed(monitor, each[0].mean), -each[1]))
-    group = groups[number]
+    number, *tied = best
+    group, summary = groups[number], summaries[number]
     test, single = group.summary("test", monitor), group.best_run(monitor)
     return {
         "group": number,
         "label": group.label,
+        "tie": tie_note(group.label, [groups[place].label for place in tied]),
         "run": next(place for place, run in enumerate(runs) if run is single),
-        "validation": list(map(_rounded, summary)),
+        "validation": list(map(_rounded, summary or ())),
         "test": list(map(_rounded, test)) if test else None,
         "copied": [
             [name, split, _rounded(value)]
@@ -205,7 +208,7 @@ def _best(
             for name, value in copied_scores(group.runs, split, monitor).items()
         ],
         "command": repeat_command(title, group),
-        "uneven": len({each.n for each, _ in scored}) > 1,
+        "uneven": len({each.n for each in summaries if each}) > 1,
     }
 
 

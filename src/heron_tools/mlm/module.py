@@ -15,9 +15,10 @@ import torch
 from torch import Tensor
 
 from heron.data.collate import Batch, known_places
+from heron.data.config import VALIDATION
 from heron.data.datamodule import DataModule
 from heron.metrics.torch_metrics import RowScores
-from heron.tasks.base import ModelParts, Output, TaskModule
+from heron.tasks.base import ModelParts, Output, TaskModule, require_finite
 from heron.tasks.token_loss import token_loss
 from heron_tools.mlm.head import (
     MaskedEncoder,
@@ -123,7 +124,11 @@ class MaskedModule(TaskModule):
         sums_R4 = seen_BL4.sum(dim=1)[:rows]
         if self.training:
             return replace(found, sums_R4=sums_R4)
-        return replace(found, sums_R4=sums_R4, gold_N=gold_N[:own], best_N=logits.argmax(1)[:own])
+        finite_R = sums_R4.isfinite().all(dim=1)
+        best_N = logits.argmax(1)[:own]
+        return replace(
+            found, sums_R4=sums_R4, gold_N=gold_N[:own], best_N=best_N, finite_R=finite_R
+        )
 
     def step(self, batch: Batch) -> MaskedOutput:
         """Mask the batch unless it is masked, and compute its output."""
@@ -144,6 +149,7 @@ class MaskedModule(TaskModule):
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
         """Add the batch to the scores, which are computed once over the whole split."""
         output = self.step(batch)
+        require_finite(self, [output], self.data(), VALIDATION)
         assert output.sums_R4 is not None
         self.validation_scores.update(output.sums_R4)
 

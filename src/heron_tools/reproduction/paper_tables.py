@@ -16,6 +16,7 @@ from heron.base.errors import ConfigError, nearest
 from heron.base.files import read_yaml
 from heron.metrics.names import COPIED_NOTE, is_minimised, signed
 from heron.reports.run import caveat_of, caveats
+from heron.results.best import best_of, tie_note
 from heron.results.collect import RunRecord, headline_metrics
 from heron.results.systems import System, copied_scores, group_runs, split_systems
 from heron_tools.reproduction.published import (
@@ -327,20 +328,22 @@ class Choice(NamedTuple):
     rest: Mapping[str, str]  # settings outside the grid, which all cells of the choice share
     cells: int  # number of cells to choose from
     scored: int  # number of these with a validation score
+    tied: Sequence[System] = ()  # other cells with the score of the chosen one
 
 
 def choose(groups: Sequence[System], rule: Rule) -> list[Choice]:
-    """Choose one cell for each combination of settings outside the grid; a tie goes to the first.
+    """Choose one cell for each combination of settings outside the grid; of a tie, the simplest.
 
     Cells without a score on validation are never chosen, unless there is only one cell.
     """
     choices = []
     for rest, cells in split_systems(groups, lambda key: key not in rule.among):
-        means = [(cell.summary("validation", rule.metric), cell) for cell in cells]
-        scored = [(summary.mean, cell) for summary, cell in means if summary]
-        chosen = max(scored, key=lambda each: signed(rule.metric, each[0]))[1] if scored else None
-        chosen = cells[0] if len(cells) == 1 else chosen
-        choices.append(Choice(chosen, rest, len(cells), len(scored)))
+        summaries = [cell.summary("validation", rule.metric) for cell in cells]
+        means = [None if each is None else signed(rule.metric, each.mean) for each in summaries]
+        best = [cells[place] for place in best_of(means, [cell.complexity for cell in cells])]
+        best = cells if len(cells) == 1 else best
+        scored = len(cells) - means.count(None)
+        choices.append(Choice(best[0] if best else None, rest, len(cells), scored, best[1:]))
     return choices
 
 
@@ -365,11 +368,14 @@ def chosen_table(runs: Sequence[RunRecord], rule: Rule) -> Table | None:
     columns = (*keys, "cells", f"validation {rule.metric}", *(f"test {m}" for m in metrics))
     end = "lowest" if is_minimised(rule.metric) else "highest"
     grid = ", ".join(key for key in rule.among if key in keys)
-    note = (
+    notes = [
         f"Of the cells over {grid}, the one with the {end} {rule.metric} on validation (mean over "
         "the cell's seeds); test scores were not used."
-    )
-    return Table("Chosen on validation", columns, tuple(rows), note)
+    ]
+    for choice in choices:
+        if choice.group and choice.tied:
+            notes.append(tie_note(choice.group.label, [cell.label for cell in choice.tied]))
+    return Table("Chosen on validation", columns, tuple(rows), " ".join(notes))
 
 
 def fraction_figure(view: PaperView) -> bytes:

@@ -115,6 +115,15 @@ def test_the_best_run_is_chosen_on_validation(sweep):
     assert written["cochran_q"]["degrees"] == 2
 
 
+def test_runs_that_are_equal_on_validation_are_a_tie_of_which_the_first_counts(sweep):
+    for folder in Path("runs/sweep").iterdir():
+        write_json(folder / "scores.json", {"validation": {"macro_f1": 0.9}})
+    written = run(sweep)
+    for system in written["systems"]:
+        assert (system["best"], system["tied"]) == (0, [1, 2])
+        assert any("tie" in note and system["label"] in note for note in written["notes"])
+
+
 def test_the_best_run_of_a_monitored_loss_is_the_lowest(sweep):
     for folder in Path("runs/sweep").iterdir():
         stored = read_json(folder / "scores.json")["validation"]["macro_f1"]
@@ -273,6 +282,19 @@ def test_documents_are_drawn_if_one_of_the_runs_draws_them(make_run):
         folder = make_run(head, 0, 0.5, resample=resample)
         write_predictions(folder / "predictions/test.parquet", predict(0.5, 1), group=documents)
     assert run("runs/sweep")["groups"] == 30
+
+
+@pytest.mark.usefixtures("sweep")
+def test_files_alone_are_drawn_by_document_where_all_have_the_column(tmp_path):
+    documents = [guid.split(".")[0] for guid in GUIDS]
+    write_predictions("one.parquet", predict(0.9, 1), group=documents)
+    write_predictions("two.parquet", predict(0.5, 2), group=[None, *documents[1:]])
+    write_predictions("three.parquet", predict(0.5, 3))
+    assert run("one.parquet", "two.parquet")["groups"] == 30
+    assert run("one.parquet", "two.parquet", "resample=row")["groups"] is None
+    assert run("one.parquet", "three.parquet")["groups"] is None
+    write_predictions("one.parquet", predict(0.9, 1), group=[None, *documents[1:]])
+    assert run("one.parquet", "two.parquet")["groups"] == 31, "one stands alone"
 
 
 def test_a_note_says_that_the_best_run_is_chosen_on_the_compared_rows(sweep):

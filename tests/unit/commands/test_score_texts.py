@@ -230,3 +230,28 @@ def test_packed_gold_files_are_read(gold, tmp_path):
     path.write_bytes(gzip.compress(gold.read_bytes()))
     _, expected = score(gold, as_json(tmp_path, ANSWERS), "resamples=0")
     assert score(path, as_json(tmp_path, ANSWERS), "resamples=0") == (0, expected)
+
+
+def test_a_column_of_groups_is_that_of_the_file_or_is_refused_by_its_name(tmp_path, capsys):
+    texts = [f"tekst {row}" for row in range(6)]
+    golds = [[{"text": text, "answer_start": 0}] for text in texts]
+    columns = {"guid": list("abcdef"), "site": list("xxxyyy"), "article": texts, "summary": texts}
+    write_table(tmp_path / "gold.jsonl", {**columns, "answers": golds})
+    articles = []
+    for guid, site, text, answers in zip("abcdef", "xxxyyy", texts, golds, strict=True):
+        asked = [{"id": guid, "question": "care?", "answers": answers}]
+        articles.append({"title": site, "paragraphs": [{"context": text, "qas": asked}]})
+    (tmp_path / "gold.json").write_text(json.dumps({"data": articles}), encoding="utf-8")
+    mine = as_json(tmp_path, dict(zip("abcdef", [*texts[:3], "", "", ""], strict=True)))
+    for gold, column, lowest in (
+        ("gold.jsonl", "site", 0),
+        ("gold.json", "title", 0),
+        ("gold.json", "context", 1 / 6),
+    ):
+        _, scores = score(tmp_path / gold, mine, f"group_column={column}")
+        assert scores["exact_match"] == 0.5
+        assert scores["exact_match_low"] == pytest.approx(lowest), "one of two sites is all wrong"
+    for task, gold in (("qa", "gold.json"), ("qa", "gold.jsonl"), ("summarization", "gold.jsonl")):
+        words = (f"gold={tmp_path / gold}", f"predictions={mine}", "language=ro")
+        assert main(["score", f"task={task}", *words, "group_column=nonsense"]) == 2
+        assert "nonsense" in capsys.readouterr().err

@@ -45,6 +45,29 @@ class TestSweep:
         ]
         assert (tmp_path / "runs" / "grid" / "report.html").is_file()
 
+    def test_a_grid_over_experiments_reports_all_of_them_with_the_experiment_as_a_column(
+        self, tmp_path, capsys
+    ):
+        conf = tmp_path / "conf" / "experiment"
+        conf.mkdir(parents=True)
+        for name, head in (("one", "window"), ("two", "seq_cls")):
+            lines = ("# @package _global_", "defaults:", f"  - override /head: {head}")
+            (conf / f"{name}.yaml").write_text("\n".join(lines))
+        words = (*TINY, *in_folder(tmp_path), "trainer.max_epochs=1", "data.generator.size=100")
+        grid = ("--config-dir", conf.parent, "-m", "experiment=one,two", "seed=0,1")
+        assert heron("train", *words, *grid) == 0
+        printed = capsys.readouterr().out
+        table = printed[printed.index("test: scores") :]
+        sweeps = sorted((tmp_path / "runs").iterdir())
+        assert [len(jobs_of(sweep)) for sweep in sweeps] == [2, 2]
+        for name in ("one", "two"):
+            (row,) = [line for line in table.splitlines() if line.startswith(f"{name} ")][:1]
+            assert "2 done" in row
+        for sweep in sweeps:
+            assert (sweep / "report.html").is_file()
+            assert f"{sweep}/report.html" in printed
+        assert "heron compare" in printed
+
     def test_failing_jobs_leave_the_others_alone_and_are_named(self, tmp_path, capsys, monkeypatch):
         import heron.training.job as job
 

@@ -70,7 +70,7 @@ class ExtractionModule(TaskModule):
     def output(self, logits: SpanLogits, batch: Batch) -> SpanOutput:
         """Compute the loss, the mean over the windows; in evaluation, find the candidates."""
         rows, windows = (0, 0) if batch.is_stand_in else (len(batch), len(batch.owners_B))
-        loss, weight, observed_R3, candidates = None, None, None, None
+        loss, weight, observed_R3, candidates, finite_R = None, None, None, None, None
         if bool((Answers.of(batch.host).first_B2 >= 0).all()):
             log_p_B, loss_B = self._likelihood(logits, batch)
             loss, weight = loss_B.mean(), torch.full_like(loss_B[0], windows)
@@ -79,9 +79,12 @@ class ExtractionModule(TaskModule):
         if not self.training and rows:
             task = self.config.task
             candidates = best_spans(logits, task.max_answer_tokens, task.n_best)
+            finite_B = candidates.total_B.isfinite() & candidates.none_B.isfinite()
+            finite_R = torch.ones_like(batch.rows_R, dtype=torch.bool)
+            finite_R[batch.owners_B[~finite_B]] = False
         labels_R, rows_R = batch.labels_R[:rows], batch.rows_R[:rows]
         owners_B = batch.owners_B[:windows]
-        more: Any = {"owners_B": owners_B, "candidates": candidates}
+        more: Any = {"owners_B": owners_B, "candidates": candidates, "finite_R": finite_R}
         return SpanOutput(loss, weight, labels_R, rows_R, observed_R3, **more)
 
     def _likelihood(self, logits: SpanLogits, batch: Batch) -> tuple[Tensor, Tensor]:
@@ -167,6 +170,7 @@ class ExtractionModule(TaskModule):
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
         """Score the batch's answers; a threshold is chosen once, over the whole split."""
         data, output = self.data(), self.step(batch)
+        self.log_validation_loss(output)
         found = answers_of(
             *(output, data.features[VALIDATION], self.questions, self.predicts_none),
             *(data.config, self.config.task.decoding),
@@ -181,7 +185,6 @@ class ExtractionModule(TaskModule):
             [self.questions[row].side.get("answers") or () for row, _, _ in found],
             [none for *_, none in found],
         )
-        self.log_validation_loss(output)
 
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> SpanPredictions:
         """See `TaskModule.collect`."""

@@ -99,8 +99,10 @@ class QuestionReader(TableReader):
         super().__init__(table, config, labels)
         self.placed, self.qa, columns = placed, config.qa, config.columns
         self.in_json = is_squad(table.path)
-        own = (columns.guid, columns.group or "", columns.text, str(columns.text_pair))
-        self.names = ("id", "title", "context", "question") if self.in_json else own
+        self.names = (columns.guid, columns.group or "", columns.text, str(columns.text_pair))
+        if self.in_json:
+            group = columns.group if columns.group in table.columns else "title"
+            self.names = ("id", str(group), "context", "question")
         self.normalise = normaliser(config)
 
     @property

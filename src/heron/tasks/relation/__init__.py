@@ -4,9 +4,9 @@ VAGUE means that the text does not say which of two events came first; a system 
 there has not clearly contradicted the annotators. Papers call different things relaxed; heron
 computes three, named:
 
-- `recode`: where gold is VAGUE, gold becomes the prediction; then macro and weighted F1 over all
-  classes. A recoded row is a true positive of the predicted class. If no row of gold VAGUE is
-  predicted VAGUE, VAGUE's F1 is 0 in the macro average.
+- `recode`: where gold is VAGUE, gold becomes the prediction; then macro and weighted F1. A recoded
+  row is a true positive of the predicted class. In the macro average, VAGUE's F1 is 0 if it is
+  predicted in rows of other classes alone; if it is never predicted, it does not occur.
 - `drop`: rows whose gold is VAGUE are left out; then macro and weighted F1 over the other classes.
   In the remaining rows, a prediction of VAGUE is an error.
 - `matres_micro`: VAGUE counts as "no relation"; micro F1 over the other classes. Errors
@@ -31,7 +31,6 @@ from heron.metrics.classification import (
     Counts,
     Fractions,
     Headline,
-    f1,
     macro_f1,
     micro_f1,
     plain_scores,
@@ -88,9 +87,9 @@ def _scores(matrix: Counts, vague: int, relaxed: str) -> dict[str, Fractions]:
         "recode_macro": macro_f1(recoded),
         "recode_weighted": weighted_f1(recoded),
         # No row of VAGUE is left, so its weight is 0: only the plain mean has to leave it out.
-        "drop_macro": f1(dropped)[..., others].mean(-1),
+        "drop_macro": macro_f1(dropped, others),
         "drop_weighted": weighted_f1(dropped),
-        "matres_micro": micro_f1(matrix, others.tolist()),
+        "matres_micro": micro_f1(matrix, others),
     }
     chosen = {name.split("_")[1]: name for name in scores if name.startswith(relaxed)}
     return {

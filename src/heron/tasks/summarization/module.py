@@ -26,7 +26,7 @@ from heron.data.collate import IGNORED, Batch, known_places
 from heron.data.config import VALIDATION
 from heron.data.datamodule import DataModule
 from heron.metrics.torch_metrics import RougeScores
-from heron.tasks.base import Output, TaskModule, in_file_order
+from heron.tasks.base import Output, TaskModule, in_file_order, require_finite
 from heron.tasks.summarization.features import TARGET
 from heron.tasks.summarization.predictions import (
     SummaryPredictions,
@@ -80,7 +80,7 @@ class SummaryCache(pl.Callback):
         for path in sorted(self.folder.glob("*.safetensors")):
             try:
                 found.append(Written(**load_file(path)))
-            except (OSError, SafetensorError):
+            except (OSError, SafetensorError, TypeError):
                 path.unlink()
         if found:
             rows = sum(len(written.rows_R) for written in found)
@@ -134,7 +134,11 @@ class SummarizationModule(TaskModule):
             observed_RM3.flatten(0, 1)[known_N] = observed_N3
             mean_R3 = (observed_RM3.sum(dim=1) / known_RM.sum(dim=1, keepdim=True))[:rows]
             observed_R3 = torch.cat([mean_R3[:, :1].exp(), mean_R3[:, 1:]], dim=1)
-        return Output(loss, weight, batch.labels_R[:rows], batch.rows_R[:rows], observed_R3)
+        finite_RM = torch.ones_like(known_RM)
+        finite_RM.flatten()[known_N] = loss_N.isfinite()
+        finite_R = finite_RM.all(dim=1)[:rows]
+        labels_R, rows_R = batch.labels_R[:rows], batch.rows_R[:rows]
+        return Output(loss, weight, labels_R, rows_R, observed_R3, finite_R)
 
     def step(self, batch: Batch) -> Output:
         """Run one batch forward; a batch without targets is not computed."""
@@ -151,9 +155,10 @@ class SummarizationModule(TaskModule):
     def write(self, batch: Batch) -> Written:
         """Summarize a batch; a placeholder batch has no rows."""
         if batch.is_stand_in or not len(batch):
-            return Written(batch.rows_R[:0].cpu(), torch.zeros(0, 0, dtype=torch.int64))
-        written_RM = self.encoder.write(batch, self.config.task.generation)
-        return Written(batch.rows_R.cpu(), written_RM.cpu())
+            nothing_RM = torch.zeros(0, 0, dtype=torch.int64)
+            return Written(batch.rows_R[:0].cpu(), nothing_RM, torch.zeros(0, dtype=torch.bool))
+        written_RM, finite_R = self.encoder.write(batch, self.config.task.generation)
+        return Written(batch.rows_R.cpu(), written_RM.cpu(), finite_R.cpu())
 
     def on_validation_epoch_start(self) -> None:
         """Choose the rows to summarize."""
@@ -174,7 +179,9 @@ class SummarizationModule(TaskModule):
         output = self.step(batch)
         self.log_validation_loss(output)
         chosen_R = self.chosen_N[batch.rows_R.cpu()].to(batch.rows_R.device)
-        texts = texts_of(self.write(part_of(batch, chosen_R)), self.data())
+        written = self.write(part_of(batch, chosen_R))
+        require_finite(self, [written], self.data(), VALIDATION)
+        texts = texts_of(written, self.data())
         known = [row for row in texts if row in self.references]
         golds = [self.references[row][1] for row in known]
         self.validation_scores.update([texts[row] for row in known], golds)

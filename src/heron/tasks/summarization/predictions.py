@@ -34,10 +34,11 @@ _NEARER = 0.01  # of ROUGE-1: what summaries must gain by their own article
 
 
 class Written(NamedTuple):
-    """Generated summaries: the rows in `Features`, and padded token ids, int64."""
+    """Generated summaries."""
 
-    rows_R: Tensor
-    written_RM: Tensor
+    rows_R: Tensor  # in `Features`
+    written_RM: Tensor  # padded token ids, int64
+    finite_R: Tensor  # whether all logits of a row were finite
 
 
 class SummaryPredictions(Predictions):

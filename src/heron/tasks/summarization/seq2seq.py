@@ -19,6 +19,8 @@ from transformers import (
     BertConfig,
     EncoderDecoderModel,
     GenerationConfig,
+    LogitsProcessor,
+    LogitsProcessorList,
     PretrainedConfig,
     PreTrainedModel,
 )
@@ -42,6 +44,19 @@ from heron.tasks.summarization.features import TARGET
 
 _PAIR = "encoder-decoder"  # transformers' model type of two joined models
 _DROPOUTS = ("dropout_rate", "dropout", "hidden_dropout_prob", "attention_probs_dropout_prob")
+
+
+class _Undefined(LogitsProcessor):
+    """Notes the rows with undefined scores in any step; -inf forbids a token."""
+
+    def __init__(self, rows: int):
+        self.rows_B = torch.zeros(rows, dtype=torch.bool)
+
+    def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
+        undefined_K = (scores.isnan() | scores.isposinf()).any(dim=1)  # K: each row's beams
+        undefined_B = undefined_K.view(len(self.rows_B), -1).any(dim=1)
+        self.rows_B = self.rows_B.to(scores.device) | undefined_B
+        return scores
 
 
 class Seq2Seq(Encoder):
@@ -87,15 +102,23 @@ class Seq2Seq(Encoder):
         return shifted_RM.masked_fill(shifted_RM == IGNORED, model.config.pad_token_id)
 
     @torch.no_grad()
-    def write(self, batch: Batch, generation: Generation) -> Tensor:
-        """Summarize the articles: ids [B, M], int64, padded, without the decoder's first token."""
+    def write(self, batch: Batch, generation: Generation) -> tuple[Tensor, Tensor]:
+        """Summarize the articles.
+
+        Returns:
+            ids [B, M], int64, padded, without the decoder's first token; and whether all logits of
+            an article's summary were finite, bool [B].
+        """
         model: Any = self.model
-        return model.generate(
+        undefined = _Undefined(len(batch.tokens_BL))
+        written_BM = model.generate(
             input_ids=batch.tokens_BL,
             attention_mask=batch.mask_BL,
             generation_config=generation_settings(model, generation),
+            logits_processor=LogitsProcessorList([undefined]),
             **self._extras(batch),
-        )[:, 1:]
+        )
+        return written_BM[:, 1:], ~undefined.rows_B
 
     def _extras(self, batch: Batch) -> dict[str, Tensor]:
         return self._attend_globally(batch)

@@ -152,6 +152,7 @@ def test_a_gold_summary_written_scores_1(built):
             torch.from_numpy(
                 target.array[target.offsets[row] : target.offsets[row + 1]].astype(np.int64)
             )[None],
+            torch.ones(1, dtype=torch.bool),
         )
         for row in range(len(features))
     ]

@@ -120,7 +120,7 @@ def test_a_model_cards_code_writes_what_the_run_does(kind, tiny_seq2seq, config_
     batch = dataclasses.replace(
         make_batch(rows=1), tokens_BL=read["input_ids"], mask_BL=read["attention_mask"]
     )
-    (ids_M,) = encoder.write(batch, config.task.generation)
+    (ids_M,), _ = encoder.write(batch, config.task.generation)
     plain = Plain(config, "AutoModelForSeq2SeqLM", attends_globally=kind == "led")
     code = usage_code(plain, str(folder)).strip("`\n").removeprefix("python\n")
     assert '"a text"' in code
@@ -217,7 +217,7 @@ def test_an_encoder_that_cannot_decode_gets_a_bert_decoder_with_its_words(
     with torch.no_grad():
         known = int((batch.columns["target"] != -100).sum())
         assert module(batch).shape == (known, model.decoder.config.vocab_size)
-    written_BM = module.write(batch, config.task.generation)
+    written_BM, _ = module.write(batch, config.task.generation)
     assert written_BM.shape[0] == 3
 
 
@@ -283,7 +283,7 @@ def test_an_exported_model_opens_with_plain_transformers_and_with_heron(
         wanted = encoder(batch)
         torch.testing.assert_close(opened(batch), wanted)
         torch.testing.assert_close(plain(batch), wanted)
-    written = [each.write(batch, config.task.generation) for each in (encoder, opened)]
+    written = [each.write(batch, config.task.generation)[0] for each in (encoder, opened)]
     assert torch.equal(*written)
     assert opened.model.generation_config.eos_token_id == 3
     assert all(p.requires_grad for p in opened.parameters())
