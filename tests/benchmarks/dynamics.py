@@ -110,7 +110,7 @@ def line_statistics(folder: Path) -> dict[str, tuple[float, ...]]:
 def check(found: dict[str, Any]) -> None:
     """Compare the four statistics of the examples that both have; they come first in heron's."""
     ours, theirs = found[HERON], found[LINES]
-    columns = (ours.confidence_N, ours.variability_N, ours.correctness_N, ours.forgetting_N)
+    columns = (ours.confidence_N, ours.variability_N, ours.correctness_count_N, ours.forgetting_N)
     apart = np.stack(columns, axis=1)[: len(theirs)] - np.array(list(theirs.values()))
     if ours.guids[: len(theirs)] != list(theirs) or abs(apart).max() > 1e-6:
         raise HeronError("the two ways compute other statistics")

@@ -147,6 +147,8 @@ class TaskModule(pl.LightningModule):
         self._kept: dict[int, list[Any]] = {}  # outputs by loader
         self._random: dict[str, Any] | None = None  # random states to restore
         self._losses: list[tuple[int, Tensor]] = []  # steps and losses, not checked yet
+        # Of the epoch's batches in this process: the sum of losses times weights, and of weights.
+        self._loss_sums = torch.zeros(2)
         # Found now: FSDP flattens parameters before the optimizer is built.
         self.matrices = frozenset(id(p) for p in self.parameters() if p.ndim > 1)
         if config.optim.layer_decay != 1:
@@ -230,6 +232,8 @@ class TaskModule(pl.LightningModule):
         assert output.loss is not None
         assert output.weight is not None
         self._losses.append((self.global_step, output.loss.detach()))
+        sums = torch.stack([output.loss.detach() * output.weight, output.weight]).float()
+        self._loss_sums = self._loss_sums.to(sums.device) + sums  # stays on its GPU: no wait
         if output.loss.device.type == "cpu" or self._is_shown():  # else it waits for the GPU
             self._require_finite()
         processes = self.trainer.world_size
@@ -241,7 +245,8 @@ class TaskModule(pl.LightningModule):
         weight = output.weight * processes  # DDP averages their gradients
         if self._is_shown():
             loss, size = output.loss.detach() * (weight / divisor), len(batch)
-            self.log("train/loss", loss, prog_bar=True, batch_size=size, sync_dist=processes > 1)
+            shown = {"prog_bar": True, "batch_size": size, "sync_dist": processes > 1}
+            self.log("train/loss_step", loss, **shown)
             for name, rate in self.learning_rates().items():
                 self.log(f"lr/{name}", rate, batch_size=size)
         loss = output.loss * (weight / self._first)
@@ -258,9 +263,22 @@ class TaskModule(pl.LightningModule):
                     "Lower optim.lr, raise optim.warmup, or set trainer.gradient_clip_val"
                 )
 
+    def epoch_loss(self) -> float:
+        """Average the training loss over the epoch's rows (or tokens) so far, of all processes."""
+        sums: Any = self.trainer.strategy.reduce(self._loss_sums.clone(), reduce_op="sum")
+        return float(sums[0] / sums[1])
+
     def on_train_epoch_end(self) -> None:
-        """Check the epoch's last losses."""
+        """Check the epoch's last losses, and log their mean as `train/loss`."""
         self._require_finite()
+        loss = self.epoch_loss()
+        self._loss_sums = torch.zeros(2)
+        self.log("train/loss", loss, logger=False, sync_dist=True)
+        # Lightning would give it to the loggers after the epoch's checkpoint, which holds their
+        # rows: a resumed run would lack this one.
+        row = {"train/loss": loss, "epoch": self.current_epoch}
+        for logger in self.loggers:
+            logger.log_metrics(row, self.global_step - 1)
 
     def on_before_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:
         """Divide gradients by the step's weight: Lightning divided by the number of batches."""
@@ -377,15 +395,17 @@ class TaskModule(pl.LightningModule):
         return [value for part in parts for value in part]
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Store the random state of every process, so that training resumes exactly."""
+        """Store random state and losses of every process, so that training resumes exactly."""
         self._require_finite()
         checkpoint["random"] = self._of_all([random_state()])
+        checkpoint["loss_sums"] = self._of_all([self._loss_sums.cpu()])
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Restore the random state; a process without a stored one keeps its own."""
+        """Restore random state and losses; a process without stored ones keeps its own."""
         states = checkpoint.get("random", [])
         if self._trainer is not None and self.trainer.global_rank < len(states):
             self._random = states[self.trainer.global_rank]
+            self._loss_sums = checkpoint["loss_sums"][self.trainer.global_rank]
 
     def on_train_batch_start(self, batch: Batch, batch_idx: int) -> None:
         """Restore the random state as late as possible: setting up may have drawn numbers."""
