@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from contextlib import redirect_stderr, redirect_stdout
 from html import unescape
+from pathlib import Path
 from types import SimpleNamespace
 
 import pyarrow.parquet as pq
@@ -131,7 +132,7 @@ def test_wandb_and_the_page_hold_the_predictions_of_the_file(trained):
     by_guid = {guid: n for n, guid in enumerate(stored["guid"])}
     (of_wandb,) = [found for found in artifacts("x", run) if found.type == "predictions"]
     entry = of_wandb.manifest.entries["test.table.json"]
-    table = json.loads(open(entry.local_path, encoding="utf-8").read())
+    table = json.loads(Path(entry.local_path).read_text("utf-8"))
     for row in table["data"]:
         for name, value in zip(table["columns"], row, strict=True):
             assert value == stored[name][by_guid[row[0]]]
