@@ -61,7 +61,6 @@ def statistics(
     dynamics: Dynamics,
     burn_out: int | None = None,
     include_ci: bool = False,
-    never: float | None = None,
 ) -> Statistics:
     """Compute everything from a run's dynamics; see `variability` and `forgetting`.
 
@@ -79,7 +78,7 @@ def statistics(
         variability_N=variability(p_gold_EN, include_ci),
         correctness_N=mean(correct_EN),
         correctness_count_N=correctness(correct_EN),
-        forgetting_N=forgetting(correct_EN, never),
+        forgetting_N=forgetting(correct_EN),
         aum_N=mean(dynamics.margin_EN[kept]),
         loss_N=loss(p_gold_EN),
         threshold_closeness_N=confidence_N * (1 - confidence_N),

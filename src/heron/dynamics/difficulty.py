@@ -22,7 +22,7 @@ from heron.dynamics.curriculum import Ranking, mean_of_units
 from heron.metrics import require_rows
 
 
-class Column(NamedTuple):
+class Statistic(NamedTuple):
     """A statistic of examples; its values are the same wherever its name is shown."""
 
     formula: str  # c is confidence, v variability
@@ -49,46 +49,46 @@ def repo(of: Statistics) -> np.ndarray:
 # (.03, .03) both have 1.00; with the branches exchanged, as the text describes it, .06 and 1.94.
 # Source: see `heron.dynamics.cartography`; RoNLI, equation 1 and its released code.
 COLUMNS = {
-    "eq1_swapped": Column(
+    "eq1_swapped": Statistic(
         "2 - c - v where c < 0.5, else 1 - c + v",
         "0 to 2",
         "highest",
         lambda of: eq1(of.confidence_N, of.variability_N, swapped=True),
     ),
-    "eq1_printed": Column(
+    "eq1_printed": Statistic(
         "1 - c + v where c < 0.5, else 2 - c - v",
         "0 to 2",
         "highest",
         lambda of: eq1(of.confidence_N, of.variability_N, swapped=False),
     ),
-    "repo": Column(
+    "repo": Statistic(
         "(1 - number of right records) + (1 - v where v < 0.5, else v)", "", "highest", repo
     ),
-    "confidence": Column(
+    "confidence": Statistic(
         "mean probability of the gold label", "0 to 1", "lowest", lambda of: of.confidence_N
     ),
-    "loss": Column(
+    "loss": Statistic(
         "mean -log probability of the gold label", "nats", "highest", lambda of: of.loss_N
     ),
-    "variability": Column(
+    "variability": Statistic(
         "standard deviation of the gold label's probability",
         "0 to 0.5",
         "highest",
         lambda of: of.variability_N,
     ),
-    "correctness": Column(
+    "correctness": Statistic(
         "share of the records with a right prediction",
         "0 to 1",
         "lowest",
         lambda of: of.correctness_N,
     ),
-    "aum": Column(
+    "aum": Statistic(
         "area under the margin: mean of the gold logit minus the largest other one",
         "logits",
         "lowest",
         lambda of: of.aum_N,
     ),
-    "forgetting": Column(
+    "forgetting": Statistic(
         "number of changes from right to wrong; of examples never right, the number of records",
         "records",
         "highest",

@@ -2,7 +2,6 @@
 
 import dataclasses
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -93,14 +92,13 @@ def write_report(
     shown = [*groups, *named.values()]
     print_tables(shown)
     figure = drawn or sweep_figure(runs)
-    warned = Counter(text for run in runs for text in run.warnings)
     page = render(
         "sweep.html.j2",
         title=folder.resolve().name,
         synthetic=SYNTHETIC if any(run.synthetic for run in runs) else "",
         states=count_states(runs),
         missing=missing,
-        warnings=[text if n == len(runs) else f"{text} ({n} runs)" for text, n in warned.items()],
+        warnings=dict.fromkeys(text for run in runs for text in run.warnings),
         tables=[*shown, runs_table(runs)],
         links=page_links(runs, target),
         figure=data_url(figure),

@@ -63,7 +63,7 @@ class RunRecord:
     @property
     def warnings(self) -> list[str]:
         """What may decide whether its results can be used."""
-        return [str(text) for text in self.status.get("warnings") or ()]
+        return list(self.status.get("warnings", ()))
 
     def setting(self, key: str, default: Any = None) -> Any:
         """Look up a dotted configuration key (`optim.lr`), also of a tool (`prompting.shots`)."""

@@ -146,9 +146,10 @@ class TaskModule(pl.LightningModule):
         self.schedule: LambdaLR | None = None
         self._kept: dict[int, list[Any]] = {}  # outputs by loader
         self._random: dict[str, Any] | None = None  # random states to restore
-        self._losses: list[tuple[int, Tensor]] = []  # steps and losses, not checked yet
-        # Of the epoch's batches in this process: the sum of losses times weights, and of weights.
-        self._loss_sums = torch.zeros(2)
+        # Steps, losses and weights that stay on their GPU until they are checked.
+        self._losses: list[tuple[int, Tensor, Tensor]] = []
+        # Of the epoch's checked ones in this process: losses times weights, and weights, added up.
+        self._loss_sums = [0.0, 0.0]
         # Found now: FSDP flattens parameters before the optimizer is built.
         self.matrices = frozenset(id(p) for p in self.parameters() if p.ndim > 1)
         if config.optim.layer_decay != 1:
@@ -231,11 +232,9 @@ class TaskModule(pl.LightningModule):
         output = self.step(batch)
         assert output.loss is not None
         assert output.weight is not None
-        self._losses.append((self.global_step, output.loss.detach()))
-        sums = torch.stack([output.loss.detach() * output.weight, output.weight]).float()
-        self._loss_sums = self._loss_sums.to(sums.device) + sums  # stays on its GPU: no wait
+        self._losses.append((self.global_step, output.loss.detach(), output.weight))
         if output.loss.device.type == "cpu" or self._is_shown():  # else it waits for the GPU
-            self._require_finite()
+            self._check_losses()
         processes = self.trainer.world_size
         whole: Any = self.trainer.strategy.reduce(output.weight.clone(), reduce_op="sum")
         divisor = torch.where(whole > 0, whole, 1.0)
@@ -245,34 +244,40 @@ class TaskModule(pl.LightningModule):
         weight = output.weight * processes  # DDP averages their gradients
         if self._is_shown():
             loss, size = output.loss.detach() * (weight / divisor), len(batch)
-            shown = {"prog_bar": True, "batch_size": size, "sync_dist": processes > 1}
-            self.log("train/loss_step", loss, **shown)
+            options = {"batch_size": size, "sync_dist": processes > 1}
+            self.log("train/loss_step", loss, prog_bar=True, **options)
             for name, rate in self.learning_rates().items():
                 self.log(f"lr/{name}", rate, batch_size=size)
         loss = output.loss * (weight / self._first)
         return {"loss": loss, "output": output.to(loss.device)}
 
-    def _require_finite(self) -> None:
-        """Raise a HeronError if a loss since the last check is not finite."""
-        steps, losses = zip(*self._losses, strict=True) if self._losses else ((), ())
+    def _check_losses(self) -> None:
+        """Add up the losses since the last check; a HeronError if one is not finite."""
+        if not self._losses:
+            return
+        steps, losses, weights = zip(*self._losses, strict=True)
         self._losses = []
-        for step, loss in zip(steps, torch.stack(losses).tolist() if losses else (), strict=True):
+        numbers = torch.stack(losses).tolist(), torch.stack(weights).tolist()
+        for step, loss, weight in zip(steps, *numbers, strict=True):
             if not math.isfinite(loss):
                 raise HeronError(
                     f"the loss is {loss} at step {step}: training diverged. "
                     "Lower optim.lr, raise optim.warmup, or set trainer.gradient_clip_val"
                 )
+            self._loss_sums[0] += loss * weight
+            self._loss_sums[1] += weight
 
     def epoch_loss(self) -> float:
         """Average the training loss over the epoch's rows (or tokens) so far, of all processes."""
-        sums: Any = self.trainer.strategy.reduce(self._loss_sums.clone(), reduce_op="sum")
-        return float(sums[0] / sums[1])
+        self._check_losses()
+        sums = torch.tensor(self._loss_sums, device=self.device)
+        whole: Any = self.trainer.strategy.reduce(sums, reduce_op="sum")
+        return float(whole[0] / whole[1])
 
     def on_train_epoch_end(self) -> None:
         """Check the epoch's last losses, and log their mean as `train/loss`."""
-        self._require_finite()
         loss = self.epoch_loss()
-        self._loss_sums = torch.zeros(2)
+        self._loss_sums = [0.0, 0.0]
         self.log("train/loss", loss, logger=False, sync_dist=True)
         # Lightning would give it to the loggers after the epoch's checkpoint, which holds their
         # rows: a resumed run would lack this one.
@@ -396,9 +401,9 @@ class TaskModule(pl.LightningModule):
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Store random state and losses of every process, so that training resumes exactly."""
-        self._require_finite()
+        self._check_losses()
         checkpoint["random"] = self._of_all([random_state()])
-        checkpoint["loss_sums"] = self._of_all([self._loss_sums.cpu()])
+        checkpoint["loss_sums"] = self._of_all([self._loss_sums])
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Restore random state and losses; a process without stored ones keeps its own."""

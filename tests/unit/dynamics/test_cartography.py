@@ -131,7 +131,6 @@ def test_never_learnt_is_more_than_any_forgetting_or_the_published_number():
     correct_EN = np.array([[0, 1], [0, 0], [0, 1], [0, 0]])
     assert forgetting(correct_EN).tolist() == [4, 2]
     assert forgetting(correct_EN, never=NEVER_LEARNT).tolist() == [1000, 2]
-    assert statistics(make_dynamics(correct_EN), never=1000).forgetting_N.tolist() == [1000, 2]
 
 
 EASY_AMBIGUOUS_HARD = ([0.97, 0.5, 0.03], [0.03, 0.45, 0.03])
